@@ -10,7 +10,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mcpaql_audit::convention::Standard;
 use mcpaql_audit::load::builtins;
-use mcpaql_audit::{Server, audit};
+use mcpaql_audit::{ServerTools, audit};
 use serde_json::{Value, json};
 use std::hint::black_box;
 
@@ -98,16 +98,16 @@ fn audits(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("audit");
     group.sample_size(20);
     let tools: Vec<Value> = (0..1000).map(tool).collect();
-    let server = [Server { name: "forge".into(), tools, ..Server::default() }];
+    let server = [ServerTools { name: "forge".into(), tools, ..ServerTools::default() }];
     let clients = Standard::default();
-    let everybody = Standard::of(builtins().to_vec());
+    let everybody = Standard::from_conventions(builtins().to_vec());
     group.throughput(Throughput::Elements(1000));
     group.bench_function("1000 tools, clients", |b| b.iter(|| audit(black_box(&server), &clients).len()));
     group.bench_function("1000 tools, every convention", |b| {
         b.iter(|| audit(black_box(&server), &everybody).len())
     });
     let tools: Vec<Value> = (0..1000).map(wordy_tool).collect();
-    let wordy = [Server { name: "forge".into(), tools, ..Server::default() }];
+    let wordy = [ServerTools { name: "forge".into(), tools, ..ServerTools::default() }];
     group
         .bench_function("1000 wordy tools, clients", |b| b.iter(|| audit(black_box(&wordy), &clients).len()));
     group.finish();

@@ -5,7 +5,7 @@
 
 use crate::rule::Finding;
 use crate::text::credential::masked;
-use crate::tool::{Place, Server};
+use crate::tool::{ServerTools, ToolPlace};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -47,10 +47,10 @@ fn hash<'f>(fields: impl IntoIterator<Item = &'f str>) -> String {
 impl Fingerprint {
     /// That of a finding.
     #[must_use]
-    pub fn of(finding: &Finding, servers: &[Server]) -> Fingerprint {
-        let server = |place: &Place| servers.get(place.server);
-        let name = |place: &Place| server(place).map_or("", |server| &server.name).to_owned();
-        let tool = |place: &Place| {
+    pub fn of(finding: &Finding, servers: &[ServerTools]) -> Fingerprint {
+        let server = |place: &ToolPlace| servers.get(place.server);
+        let name = |place: &ToolPlace| server(place).map_or("", |server| &server.name).to_owned();
+        let tool = |place: &ToolPlace| {
             let tool = place.tool.and_then(|tool| server(place)?.tools.get(tool)?.get("name")?.as_str());
             // The file is kept and shared.
             masked(tool.unwrap_or_default()).into_owned()
@@ -126,7 +126,7 @@ pub struct Baseline(Vec<Fingerprint>);
 impl Baseline {
     /// All findings, in an order that makes small diffs.
     #[must_use]
-    pub fn of(findings: &[Finding], servers: &[Server]) -> Baseline {
+    pub fn of(findings: &[Finding], servers: &[ServerTools]) -> Baseline {
         let mut prints: Vec<Fingerprint> =
             findings.iter().map(|finding| Fingerprint::of(finding, servers)).collect();
         prints.sort();
@@ -170,7 +170,7 @@ impl Baseline {
     }
 
     /// How often each finding is in it. One server alone is the same under another name: it is called like its file.
-    pub(super) fn counted(&self, servers: &[Server]) -> HashMap<Fingerprint, usize> {
+    pub(super) fn finding_counts(&self, servers: &[ServerTools]) -> HashMap<Fingerprint, usize> {
         let is_one = self.0.windows(2).all(|pair| matches!(pair, [a, b] if a.server == b.server));
         let renamed = match servers {
             [server] if is_one => Some(&server.name),
@@ -190,20 +190,20 @@ mod tests {
     use crate::audit;
     use crate::convention::Standard;
 
-    fn server(name: &str, description: &str) -> [Server; 1] {
+    fn server(name: &str, description: &str) -> [ServerTools; 1] {
         let tools =
             vec![json!({"name": "add_numbers", "description": description}), json!({"name": "getIt"})];
-        [Server { name: name.to_owned(), tools, ..Server::default() }]
+        [ServerTools { name: name.to_owned(), tools, ..ServerTools::default() }]
     }
 
-    fn baseline(servers: &[Server]) -> Baseline {
+    fn baseline(servers: &[ServerTools]) -> Baseline {
         Baseline::of(&audit(servers, &Standard::default()), servers)
     }
 
     /// The rules of what is new.
-    fn new(known: &Baseline, servers: &[Server]) -> Vec<String> {
+    fn new(known: &Baseline, servers: &[ServerTools]) -> Vec<String> {
         let saved = Baseline::parse(&known.to_text()).unwrap();
-        let known = saved.counted(servers);
+        let known = saved.finding_counts(servers);
         let prints = baseline(servers).0.into_iter();
         prints.filter(|print| !known.contains_key(print)).map(|print| print.rule).collect()
     }

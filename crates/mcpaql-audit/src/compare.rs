@@ -2,12 +2,12 @@
 
 use crate::convention::Hint;
 use crate::hints::expected;
-use crate::tool::{Server, Surface};
+use crate::tool::{ParsedServer, ServerTools};
 use mcpaql_core::policy::Policy;
 
 /// One hint of one tool that two policies announce differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct HintChange {
     /// Index of the server.
     pub server: usize,
     /// Index of the tool in its list.
@@ -24,16 +24,16 @@ pub struct Change {
 
 /// What changes for every tool, in the order of the lists.
 #[must_use]
-pub fn compare(servers: &[Server], from: &Policy, to: &Policy) -> Vec<Change> {
+pub fn compare(servers: &[ServerTools], from: &Policy, to: &Policy) -> Vec<HintChange> {
     let mut changes = Vec::new();
     for (index, server) in servers.iter().enumerate() {
-        let surface = Surface::of(server, index);
+        let surface = ParsedServer::of(server, index);
         for (position, tool) in surface.tools.iter().enumerate() {
             let (old, new) = (expected(tool, from), expected(tool, to));
             changes.extend(Hint::ALL.into_iter().filter_map(|hint| {
                 let (from, to) = (old.get(hint), new.get(hint));
                 let tool = tool.name.to_owned();
-                (from != to).then_some(Change { server: index, position, tool, hint, from, to })
+                (from != to).then_some(HintChange { server: index, position, tool, hint, from, to })
             }));
         }
     }
@@ -51,11 +51,11 @@ mod tests {
             let schema = json!({"type": "object", "required": ["etag"]});
             json!({"name": name, "inputSchema": schema})
         });
-        let server = Server { tools: tools.into(), ..Server::default() };
+        let server = ServerTools { tools: tools.into(), ..ServerTools::default() };
         let (from, to) = (Policy::named(from).unwrap(), Policy::named(to).unwrap());
         let changes = compare(&[server], from, to);
         let word = |hint: Option<bool>| hint.map_or("-".to_owned(), |hint| hint.to_string());
-        let line = |change: Change| {
+        let line = |change: HintChange| {
             format!("{} {} {} {}", change.tool, change.hint.key(), word(change.from), word(change.to))
         };
         changes.into_iter().map(line).collect()

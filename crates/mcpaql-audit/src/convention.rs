@@ -16,7 +16,7 @@ pub const CLIENTS: &str = "clients";
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum RuleLevel {
     /// Could be better; never fails an audit by itself.
     Advice,
     /// Misleads a client or a model.
@@ -25,30 +25,30 @@ pub enum Level {
     Error,
 }
 
-impl Level {
+impl RuleLevel {
     /// All of them, the mildest first.
-    pub const ALL: [Level; 3] = [Level::Advice, Level::Warning, Level::Error];
+    pub const ALL: [RuleLevel; 3] = [RuleLevel::Advice, RuleLevel::Warning, RuleLevel::Error];
 
     /// The word in reports and files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Level::Advice => "advice",
-            Level::Warning => "warning",
-            Level::Error => "error",
+            RuleLevel::Advice => "advice",
+            RuleLevel::Warning => "warning",
+            RuleLevel::Error => "error",
         }
     }
 
     /// The level of that word.
     #[must_use]
-    pub fn parse(text: &str) -> Option<Level> {
-        Level::ALL.into_iter().find(|level| level.as_str() == text)
+    pub fn parse(text: &str) -> Option<RuleLevel> {
+        RuleLevel::ALL.into_iter().find(|level| level.as_str() == text)
     }
 }
 
 /// Whose demands they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum ConventionKind {
     /// A project's, for its own tools.
     #[default]
     Project,
@@ -58,21 +58,22 @@ pub enum Kind {
     Directory,
 }
 
-impl Kind {
-    pub(crate) const ALL: [Kind; 3] = [Kind::Project, Kind::Client, Kind::Directory];
+impl ConventionKind {
+    pub(crate) const ALL: [ConventionKind; 3] =
+        [ConventionKind::Project, ConventionKind::Client, ConventionKind::Directory];
 
     /// The word in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Kind::Project => "project",
-            Kind::Client => "client",
-            Kind::Directory => "directory",
+            ConventionKind::Project => "project",
+            ConventionKind::Client => "client",
+            ConventionKind::Directory => "directory",
         }
     }
 
-    pub(crate) fn parse(text: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.as_str() == text)
+    pub(crate) fn parse(text: &str) -> Option<ConventionKind> {
+        ConventionKind::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
@@ -117,7 +118,7 @@ impl Characters {
 
 /// A trait of JSON Schema that some client cannot take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Trap {
+pub enum SchemaTrap {
     /// `anyOf`, `oneOf` or `allOf` beside the root's `type: object`.
     RootUnion,
     /// `type: [string, null]` of a parameter.
@@ -142,42 +143,42 @@ pub enum Trap {
     Format,
 }
 
-impl Trap {
+impl SchemaTrap {
     /// All of them.
-    pub const ALL: [Trap; 11] = [
-        Trap::RootUnion,
-        Trap::TypeList,
-        Trap::ArrayWithoutItems,
-        Trap::Tuple,
-        Trap::Recursion,
-        Trap::Reference,
-        Trap::Union,
-        Trap::Const,
-        Trap::Nullable,
-        Trap::BooleanBounds,
-        Trap::Format,
+    pub const ALL: [SchemaTrap; 11] = [
+        SchemaTrap::RootUnion,
+        SchemaTrap::TypeList,
+        SchemaTrap::ArrayWithoutItems,
+        SchemaTrap::Tuple,
+        SchemaTrap::Recursion,
+        SchemaTrap::Reference,
+        SchemaTrap::Union,
+        SchemaTrap::Const,
+        SchemaTrap::Nullable,
+        SchemaTrap::BooleanBounds,
+        SchemaTrap::Format,
     ];
 
     /// The word in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Trap::RootUnion => "root_union",
-            Trap::TypeList => "type_list",
-            Trap::ArrayWithoutItems => "array_without_items",
-            Trap::Tuple => "tuple",
-            Trap::Recursion => "recursion",
-            Trap::Reference => "reference",
-            Trap::Union => "union",
-            Trap::Const => "const",
-            Trap::Nullable => "nullable",
-            Trap::BooleanBounds => "boolean_bounds",
-            Trap::Format => "format",
+            SchemaTrap::RootUnion => "root_union",
+            SchemaTrap::TypeList => "type_list",
+            SchemaTrap::ArrayWithoutItems => "array_without_items",
+            SchemaTrap::Tuple => "tuple",
+            SchemaTrap::Recursion => "recursion",
+            SchemaTrap::Reference => "reference",
+            SchemaTrap::Union => "union",
+            SchemaTrap::Const => "const",
+            SchemaTrap::Nullable => "nullable",
+            SchemaTrap::BooleanBounds => "boolean_bounds",
+            SchemaTrap::Format => "format",
         }
     }
 
-    pub(crate) fn parse(text: &str) -> Option<Trap> {
-        Trap::ALL.into_iter().find(|trap| trap.as_str() == text)
+    pub(crate) fn parse(text: &str) -> Option<SchemaTrap> {
+        SchemaTrap::ALL.into_iter().find(|trap| trap.as_str() == text)
     }
 }
 
@@ -191,28 +192,28 @@ pub struct Convention {
     /// Where the demands are written down.
     pub source: Option<String>,
     /// Whose they are.
-    pub kind: Kind,
+    pub kind: ConventionKind,
     /// The policy for hints that goes with it.
     pub policy: Option<String>,
     /// Of names.
-    pub names: Names,
+    pub names: NameRequirements,
     /// Of titles.
-    pub titles: Titles,
+    pub titles: TitleRequirements,
     /// Of annotations.
-    pub annotations: Annotations,
+    pub annotations: AnnotationRequirements,
     /// Of descriptions.
-    pub descriptions: Descriptions,
+    pub descriptions: DescriptionRequirements,
     /// Of input schemas.
-    pub schemas: Schemas,
+    pub schemas: SchemaRequirements,
     /// Most tools of one server.
     pub max_tools: Option<usize>,
     /// By the code of a rule: another level, or `None` where the rule is off.
-    pub rules: IndexMap<String, Option<Level>>,
+    pub rules: IndexMap<String, Option<RuleLevel>>,
 }
 
 /// Demands of names.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Names {
+pub struct NameRequirements {
     /// Such as `lightdash_tools__{verb}_{object}`: literal text around `{product}`, `{verb}`, `{object}`, `{endpoint}`, `{adapter}`
     /// and `{words}`, each of one word or more. A `{product}` is one of `products`, or anything where none are listed. Where `verbs`
     /// or `objects` are listed, `{verb}` and `{object}` together stand for words among which is one of either, in whatever order:
@@ -247,7 +248,7 @@ pub struct Names {
 
 /// Demands of titles.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Titles {
+pub struct TitleRequirements {
     /// Each tool has one.
     pub required: bool,
     /// It stands in `annotations.title`, too.
@@ -260,7 +261,7 @@ pub struct Titles {
 
 /// Demands of annotations.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Annotations {
+pub struct AnnotationRequirements {
     /// Hints that every tool writes out.
     pub explicit: Vec<Hint>,
     /// At least one of `readOnlyHint` and `destructiveHint` is there and says something.
@@ -271,7 +272,7 @@ pub struct Annotations {
 
 /// Demands of descriptions.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Descriptions {
+pub struct DescriptionRequirements {
     /// Each tool has one.
     pub required: bool,
     /// Longest, in characters.
@@ -282,11 +283,11 @@ pub struct Descriptions {
 
 /// Demands of input schemas.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Schemas {
+pub struct SchemaRequirements {
     /// Each parameter is described.
     pub described: bool,
     /// What the client cannot take.
-    pub refuses: Vec<Trap>,
+    pub refuses: Vec<SchemaTrap>,
     /// Most values of an enum.
     pub max_enum: Option<usize>,
     /// Which characters names of parameters may hold.
@@ -305,19 +306,19 @@ pub struct Standard {
     /// Whether somebody chose the policy, be it by a convention: otherwise nobody is held to it.
     pub policy_chosen: bool,
     /// Levels that stand above what conventions say.
-    pub rules: IndexMap<String, Option<Level>>,
+    pub rules: IndexMap<String, Option<RuleLevel>>,
 }
 
 impl Standard {
     /// These conventions, with the policy of the last one that names any.
     #[must_use]
-    pub fn of(conventions: Vec<Convention>) -> Standard {
-        Standard::with(conventions, &[])
+    pub fn from_conventions(conventions: Vec<Convention>) -> Standard {
+        Standard::with_policies(conventions, &[])
     }
 
     /// These conventions, with the policy of the last one that names any: one of a team's own or of this version.
     #[must_use]
-    pub fn with(conventions: Vec<Convention>, own: &[Policy]) -> Standard {
+    pub fn with_policies(conventions: Vec<Convention>, own: &[Policy]) -> Standard {
         let named = conventions.iter().rev().find_map(|convention| convention.policy.as_deref());
         let policy = named.and_then(|name| policy::find(name, own));
         Standard {
@@ -329,7 +330,7 @@ impl Standard {
     }
 
     /// What conventions demand, each with the name of who does.
-    pub fn demands<'s, T>(
+    pub fn requirements<'s, T>(
         &'s self,
         pick: impl Fn(&'s Convention) -> Option<T> + 's,
     ) -> impl Iterator<Item = (&'s str, T)> + 's {
@@ -340,17 +341,17 @@ impl Standard {
     /// The level of a rule; `None` where it is off. What stands above the conventions decides, then the last convention that
     /// says something.
     #[must_use]
-    pub fn level(&self, code: &str, default: Level) -> Option<Level> {
-        self.said(code).unwrap_or(Some(default))
+    pub fn level(&self, code: &str, default: RuleLevel) -> Option<RuleLevel> {
+        self.declared_level(code).unwrap_or(Some(default))
     }
 
     /// Whether somebody says how bad what a rule finds is, so that the rule itself cannot make less of it.
     #[must_use]
-    pub fn decides(&self, code: &str) -> bool {
-        self.said(code).is_some()
+    pub fn sets_level(&self, code: &str) -> bool {
+        self.declared_level(code).is_some()
     }
 
-    fn said(&self, code: &str) -> Option<Option<Level>> {
+    fn declared_level(&self, code: &str) -> Option<Option<RuleLevel>> {
         let by_convention =
             || self.conventions.iter().rev().find_map(|convention| convention.rules.get(code));
         self.rules.get(code).or_else(by_convention).copied()

@@ -4,9 +4,11 @@
 //! for all of it is expected.
 
 use crate::convention::Hint;
-use crate::inferred_effect::{changed_when_probed, described_action, effect, possible_effects, surely_acts};
+use crate::inferred_effect::{
+    certainly_writes, changed_when_probed, described_action, effect, possible_effects,
+};
 use crate::rule::{Finding, Fix};
-use crate::tool::{Surface, Tool};
+use crate::tool::{ParsedServer, ParsedTool};
 use mcpaql_core::facts::{Effect, Reach};
 use mcpaql_core::policy::{HintOverrides, Policy};
 
@@ -25,7 +27,7 @@ pub struct HintComparison {
 
 /// The hints of a tool, each as declared, as effective and as expected.
 #[must_use]
-pub fn compare_hints(tool: &Tool<'_>, policy: &Policy) -> [HintComparison; 4] {
+pub fn compare_hints(tool: &ParsedTool<'_>, policy: &Policy) -> [HintComparison; 4] {
     let expected = expected(tool, policy);
     Hint::ALL.map(|hint| {
         let declared = tool.declared.get(hint);
@@ -35,9 +37,9 @@ pub fn compare_hints(tool: &Tool<'_>, policy: &Policy) -> [HintComparison; 4] {
 }
 
 /// What the policy would have a tool say, as far as that is known.
-pub(super) fn expected(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
+pub(super) fn expected(tool: &ParsedTool<'_>, policy: &Policy) -> HintOverrides {
     let mut all =
-        possible_effects(tool).into_iter().map(|effect| policy.announces(effect.category, &effect.facts));
+        possible_effects(tool).into_iter().map(|effect| policy.tool_hints(effect.category, &effect.facts));
     let first = all.next().unwrap_or_default();
     all.fold(first, |agreed, other| HintOverrides {
         read_only: agreed.read_only.filter(|_| agreed.read_only == other.read_only),
@@ -49,13 +51,17 @@ pub(super) fn expected(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
 
 /// What can be written without asking anybody: nothing that makes a tool look safer than it says itself, nor than to say nothing
 /// does, unless its document says so or it follows from the tool's own claim to read.
-pub(super) fn safe_to_write(tool: &Tool<'_>, hints: HintOverrides) -> HintOverrides {
-    honest(tool, hints, |hint| is_warranted(tool, hint))
+pub(super) fn safe_to_write(tool: &ParsedTool<'_>, hints: HintOverrides) -> HintOverrides {
+    without_safer_claims(tool, hints, |hint| is_warranted(tool, hint))
 }
 
 /// The hints without those that flip what the tool says to what looks safer, and without those that look safer than silence and
 /// are not `warranted`.
-fn honest(tool: &Tool<'_>, hints: HintOverrides, warranted: impl Fn(Hint) -> bool) -> HintOverrides {
+fn without_safer_claims(
+    tool: &ParsedTool<'_>,
+    hints: HintOverrides,
+    warranted: impl Fn(Hint) -> bool,
+) -> HintOverrides {
     let kept = |hint: Hint| {
         hints.get(hint).filter(|value| {
             let declared = tool.declared.get(hint);
@@ -74,7 +80,7 @@ fn honest(tool: &Tool<'_>, hints: HintOverrides, warranted: impl Fn(Hint) -> boo
 }
 
 /// Whether somebody who knows says what is expected, so that it may look safer than silence.
-fn is_warranted(tool: &Tool<'_>, hint: Hint) -> bool {
+fn is_warranted(tool: &ParsedTool<'_>, hint: Hint) -> bool {
     match hint {
         _ if changed_when_probed(tool) => false,
         Hint::ReadOnly => tool.known.is_some(),
@@ -85,18 +91,22 @@ fn is_warranted(tool: &Tool<'_>, hint: Hint) -> bool {
 }
 
 /// Rules that only spell right what the tool's author said.
-const SPELLING: [&str; 2] = ["HINT-013", "HINT-014"];
+const SPELLING_RULES: [&str; 2] = ["HINT-013", "HINT-014"];
 
 /// Takes from all corrections what would make a tool look safer than it says itself: whatever a rule proposes goes through here.
-pub(super) fn drop_unsafe_fixes(surfaces: &[Surface<'_>], findings: &mut [Finding]) {
+pub(super) fn drop_unsafe_fixes(surfaces: &[ParsedServer<'_>], findings: &mut [Finding]) {
     for finding in findings {
         let place = &finding.place;
         let tool = place.tool.and_then(|tool| surfaces.get(place.server)?.tools.get(tool));
         let Some(tool) = tool else { continue };
         finding.fix = finding.fix.take().and_then(|fix| match fix {
             Fix::Hints(hints) => {
-                let spelled = SPELLING.contains(&finding.rule.code) && !changed_when_probed(tool);
-                let hints = if spelled { honest(tool, hints, |_| true) } else { safe_to_write(tool, hints) };
+                let spelled = SPELLING_RULES.contains(&finding.rule.code) && !changed_when_probed(tool);
+                let hints = if spelled {
+                    without_safer_claims(tool, hints, |_| true)
+                } else {
+                    safe_to_write(tool, hints)
+                };
                 (hints != HintOverrides::default()).then_some(Fix::Hints(hints))
             }
             Fix::Effect(Effect::Read | Effect::Compute) if !says_it_reads(tool) => None,
@@ -106,11 +116,11 @@ pub(super) fn drop_unsafe_fixes(surfaces: &[Surface<'_>], findings: &mut [Findin
 }
 
 /// The hints that can be written for a tool that leaves them unsaid.
-pub(super) fn missing_hints(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
+pub(super) fn missing_hints(tool: &ParsedTool<'_>, policy: &Policy) -> HintOverrides {
     let expected = expected(tool, policy);
     let hints = if says_it_reads(tool) {
         HintOverrides { destructive: Some(false), idempotent: Some(true), ..expected }
-    } else if expected.read_only == Some(false) || surely_acts(tool) {
+    } else if expected.read_only == Some(false) || certainly_writes(tool) {
         HintOverrides { read_only: Some(false), ..expected }
     } else {
         expected
@@ -128,7 +138,7 @@ pub(super) fn missing_hints(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
 }
 
 /// Whether it says itself that it reads, and nothing contradicts.
-fn says_it_reads(tool: &Tool<'_>) -> bool {
+fn says_it_reads(tool: &ParsedTool<'_>) -> bool {
     tool.declared.read_only == Some(true)
         && !changed_when_probed(tool)
         && tool.declared.destructive != Some(true)
@@ -141,8 +151,8 @@ mod tests {
     use super::*;
     use crate::convention::Standard;
     use crate::load::builtins;
-    use crate::probe::{Answers, Observed};
-    use crate::{Known, Server, audit};
+    use crate::probe::{AnswerComparison, ProbeResult};
+    use crate::{KnownFacts, ServerTools, audit};
     use mcpaql_core::facts::{Facts, Guard, Repeat};
     use mcpaql_core::operation::Category;
     use serde_json::{Value, json};
@@ -155,9 +165,9 @@ mod tests {
         json!({"name": name, "description": description, "inputSchema": schema, "annotations": annotations})
     }
 
-    fn with<T>(tools: Vec<Value>, look: impl Fn(&Tool<'_>) -> T) -> Vec<T> {
-        let server = Server { name: "cloud".to_owned(), tools, ..Server::default() };
-        Surface::of(&server, 0).tools.iter().map(look).collect()
+    fn with<T>(tools: Vec<Value>, look: impl Fn(&ParsedTool<'_>) -> T) -> Vec<T> {
+        let server = ServerTools { name: "cloud".to_owned(), tools, ..ServerTools::default() };
+        ParsedServer::of(&server, 0).tools.iter().map(look).collect()
     }
 
     /// What one tool is expected to say, as four letters: `t`rue, `f`alse, or `-`.
@@ -287,11 +297,11 @@ mod tests {
             guard: Guard::None,
             reach: Reach::Process,
         };
-        let known = crate::Known { category: Category::Update, facts };
+        let known = crate::KnownFacts { category: Category::Update, facts };
         let tools = vec![json!({"name": "get_nothing"})];
         let known = [("get_nothing".to_owned(), known)].into();
-        let server = Server { tools, known, ..Server::default() };
-        let surface = Surface::of(&server, 0);
+        let server = ServerTools { tools, known, ..ServerTools::default() };
+        let surface = ParsedServer::of(&server, 0);
         let policy = Policy::named("mcpaql").unwrap();
         assert_eq!(letters(expected(&surface.tools[0], policy)), "fttf");
     }
@@ -347,13 +357,17 @@ mod tests {
         let each = names.iter().flat_map(|name| annotations.iter().map(move |hints| (name, hints)));
         let tools: Vec<Value> =
             each.map(|(name, hints)| tool(name, "Of the notes.", &["id"], hints)).collect();
-        let documented = names.map(|name| (name.to_owned(), Known { category: Category::Read, facts }));
+        let documented = names.map(|name| (name.to_owned(), KnownFacts { category: Category::Read, facts }));
         let mut proposed = 0;
         for known in [Default::default(), documented.into()] {
-            let server =
-                Server { name: "cloud".to_owned(), tools: tools.clone(), known, ..Server::default() };
+            let server = ServerTools {
+                name: "cloud".to_owned(),
+                tools: tools.clone(),
+                known,
+                ..ServerTools::default()
+            };
             for convention in builtins() {
-                let mut standard = Standard::of(vec![convention.clone()]);
+                let mut standard = Standard::from_conventions(vec![convention.clone()]);
                 standard.policy_chosen = true;
                 for finding in audit(std::slice::from_ref(&server), &standard) {
                     let Some(Fix::Hints(hints)) = finding.fix else { continue };
@@ -380,18 +394,18 @@ mod tests {
 
     #[test]
     fn what_a_probe_caught_is_not_reassured() {
-        let observed = Observed { changed: Some(true), answers: Answers::Same };
+        let observed = ProbeResult { changed: Some(true), answers: AnswerComparison::Same };
         let caught = |annotations: Value| {
             let tools = vec![tool("get_note", "Gets a note.", &[], &annotations)];
             let observed = [("get_note".to_owned(), observed)].into();
-            let server = Server { name: "cloud".to_owned(), tools, observed, ..Server::default() };
+            let server = ServerTools { name: "cloud".to_owned(), tools, observed, ..ServerTools::default() };
             let mut fixes = HintOverrides::default();
             for convention in builtins() {
-                let mut standard = Standard::of(vec![convention.clone()]);
+                let mut standard = Standard::from_conventions(vec![convention.clone()]);
                 standard.policy_chosen = true;
                 for finding in audit(std::slice::from_ref(&server), &standard) {
                     if let Some(Fix::Hints(hints)) = finding.fix {
-                        fixes = fixes.over(hints);
+                        fixes = fixes.with_fallback(hints);
                     }
                 }
             }
@@ -408,8 +422,8 @@ mod tests {
     fn of_a_contradiction_the_dangerous_half_stays() {
         let both = json!({"readOnlyHint": true, "destructiveHint": true});
         let tools = vec![tool("get_note", "Get a note.", &[], &both)];
-        let server = Server { name: "cloud".to_owned(), tools, ..Server::default() };
-        let found = audit(&[server], &Standard::of(Vec::new()));
+        let server = ServerTools { name: "cloud".to_owned(), tools, ..ServerTools::default() };
+        let found = audit(&[server], &Standard::from_conventions(Vec::new()));
         let fix = found.iter().find(|finding| finding.rule.code == "HINT-002").unwrap().fix.clone();
         let hints = HintOverrides { read_only: Some(false), ..HintOverrides::default() };
         assert_eq!(fix, Some(Fix::Hints(hints)));

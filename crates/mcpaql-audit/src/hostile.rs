@@ -6,12 +6,12 @@ use crate::load::builtins;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn everybody() -> Standard {
-    Standard::of(builtins().to_vec())
+fn full_standard() -> Standard {
+    Standard::from_conventions(builtins().to_vec())
 }
 
 fn audited(tools: Vec<Value>) -> Vec<Finding> {
-    audit(&[Server { name: "hostile".into(), tools, ..Server::default() }], &everybody())
+    audit(&[ServerTools { name: "hostile".into(), tools, ..ServerTools::default() }], &full_standard())
 }
 
 /// Words that rules look for, in places where they do not belong.

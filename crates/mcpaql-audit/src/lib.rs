@@ -29,11 +29,11 @@ mod hostile;
 mod tests;
 
 pub use baseline::{Baseline, Fingerprint};
-pub use compare::{Change, compare};
+pub use compare::{HintChange, compare};
 pub use hints::{HintComparison, compare_hints};
-pub use report::{Audited, Failed, Found, Origin, Report, Spot};
-pub use rule::{Example, Finding, Fix, Group, Rule};
+pub use report::{AuditInput, AuditReport, FailedServer, FindingLocation, LocatedFinding, ToolsOrigin};
+pub use rule::{Finding, Fix, Rule, RuleExample, RuleGroup};
 pub use rules::{all_rules, find_rule};
-pub use run::{Seen, Share, audit, conclude, shares};
-pub use score::{Score, WINDOW, scores};
-pub use tool::{Known, Place, Server, Surface, Tool, surfaces};
+pub use run::{AuditedBatch, ToolBatch, audit, finish_audit, tool_batches};
+pub use score::{CONTEXT_WINDOW, Score, scores};
+pub use tool::{KnownFacts, ParsedServer, ParsedTool, ServerTools, ToolPlace, parse_servers};

@@ -2,15 +2,15 @@
 
 use crate::convention::template;
 use crate::convention::{
-    Annotations, CLIENTS, Characters, Convention, Descriptions, Hint, Kind, Level, Names, Schemas, Standard,
-    Titles, Trap,
+    AnnotationRequirements, CLIENTS, Characters, Convention, ConventionKind, DescriptionRequirements, Hint,
+    NameRequirements, RuleLevel, SchemaRequirements, SchemaTrap, Standard, TitleRequirements,
 };
 use crate::rules;
 use indexmap::IndexMap;
 use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
 use mcpaql_core::error::Code;
-use mcpaql_core::extends::Shelf;
-use mcpaql_core::reader::{Object, Reader};
+use mcpaql_core::extends::ExtendableSet;
+use mcpaql_core::reader::{DocumentObject, DocumentReader};
 use mcpaql_core::suggest;
 use mcpaql_document::source::Source;
 use serde_json::{Map, Value};
@@ -76,28 +76,34 @@ const BUILTIN: &[(&str, &str)] = &[
 ];
 
 /// As written, each an object.
-static WRITTEN: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+static RAW_BUILTINS: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     let value = |name: &str, text: &str| Source::new(name, text).parse().map(|parsed| parsed.value);
     let written = |(name, text): &(&str, &str)| Some(((*name).to_owned(), value(name, text).ok()?));
     BUILTIN.iter().filter_map(written).collect()
 });
 
-static MEANT: LazyLock<Vec<Convention>> = LazyLock::new(|| read_builtins(&mut Reader::default()));
+static PARSED_BUILTINS: LazyLock<Vec<Convention>> =
+    LazyLock::new(|| read_builtins(&mut DocumentReader::default()));
 
-fn read_builtins(reader: &mut Reader) -> Vec<Convention> {
+fn read_builtins(reader: &mut DocumentReader) -> Vec<Convention> {
     let none = Map::new();
-    let shelf = shelf(&none, &[]);
+    let shelf = convention_shelf(&none, &[]);
     let mut known = HashMap::new();
     let mut conventions = Vec::new();
-    for (name, value) in WRITTEN.iter() {
-        let whole = shelf.whole(reader, value, "", &mut vec![name.clone()], &mut known);
+    for (name, value) in RAW_BUILTINS.iter() {
+        let whole = shelf.resolve(reader, value, "", &mut vec![name.clone()], &mut known);
         conventions.extend(reader.object(&whole, "").map(|object| read(reader, name, &object)));
     }
     conventions
 }
 
-fn shelf<'a>(members: &'a Map<String, Value>, builtin: &'a [&'static str]) -> Shelf<'a> {
-    Shelf { noun: "convention", members, builtin, written: &|name| WRITTEN.get(name).cloned() }
+fn convention_shelf<'a>(members: &'a Map<String, Value>, builtin: &'a [&'static str]) -> ExtendableSet<'a> {
+    ExtendableSet {
+        noun: "convention",
+        members,
+        builtin,
+        builtin_value: &|name| RAW_BUILTINS.get(name).cloned(),
+    }
 }
 
 /// The names of the conventions of this version.
@@ -108,13 +114,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Every convention of this version.
 #[must_use]
 pub fn builtins() -> &'static [Convention] {
-    &MEANT
+    &PARSED_BUILTINS
 }
 
 /// The convention of that name.
 #[must_use]
 pub fn builtin(name: &str) -> Option<&'static Convention> {
-    MEANT.iter().find(|convention| convention.name == name)
+    PARSED_BUILTINS.iter().find(|convention| convention.name == name)
 }
 
 /// Reads a file of conventions: a mapping from names to what each demands.
@@ -140,17 +146,18 @@ pub fn parse(source: &Source) -> Result<Vec<Convention>, Vec<Diagnostic>> {
 /// Reads conventions from an untyped mapping that stands behind `pointer`.
 #[must_use]
 pub fn read_all(value: &Value, pointer: &str) -> (Vec<Convention>, Vec<Diagnostic>) {
-    let mut reader = Reader::default();
+    let mut reader = DocumentReader::default();
     let Some(members) = reader.object(value, pointer) else { return (Vec::new(), reader.diagnostics) };
     for name in members.map.keys().filter(|name| !can_be_chosen(name)) {
         let message = format!("'{name}' cannot be the name of a convention");
-        let diagnostic = Diagnostic::error(Code::SchemaInvalidValue, members.at(name), message).at_key();
+        let diagnostic =
+            Diagnostic::error(Code::SchemaInvalidValue, members.pointer_to(name), message).at_key();
         reader.push(
             diagnostic.suggest(format!("choose one without commas and spaces, other than `{CLIENTS}`")),
         );
     }
     let builtin: Vec<&'static str> = names().collect();
-    let conventions = shelf(members.map, &builtin).read_all(&mut reader, pointer, read);
+    let conventions = convention_shelf(members.map, &builtin).read_all(&mut reader, pointer, read);
     (conventions, reader.diagnostics)
 }
 
@@ -159,30 +166,36 @@ fn can_be_chosen(name: &str) -> bool {
     !name.is_empty() && name != CLIENTS && !name.contains(|c: char| c == ',' || c.is_whitespace())
 }
 
-fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
-    reader.known(object, KEYS);
+fn read(reader: &mut DocumentReader, name: &str, object: &DocumentObject<'_>) -> Convention {
+    reader.check_keys(object, KEYS);
     Convention {
         name: name.to_owned(),
         about: reader.string(object, "about").unwrap_or_default(),
         source: reader.string(object, "source"),
-        kind: reader.choice(object, "kind", &Kind::ALL.map(Kind::as_str), Kind::parse).unwrap_or_default(),
+        kind: reader
+            .choice(object, "kind", &ConventionKind::ALL.map(ConventionKind::as_str), ConventionKind::parse)
+            .unwrap_or_default(),
         policy: reader.string(object, "policy"),
-        names: part(reader, object, "names", NAME_KEYS, name_demands),
-        titles: part(reader, object, "titles", TITLE_KEYS, |reader, object| Titles {
+        names: part(reader, object, "names", NAME_KEYS, name_requirements),
+        titles: part(reader, object, "titles", TITLE_KEYS, |reader, object| TitleRequirements {
             required: flag(reader, object, "required"),
             in_annotations: flag(reader, object, "in_annotations"),
-            pattern: pattern(reader, object, "pattern", template::TITLE_HOLES),
+            pattern: pattern(reader, object, "pattern", template::TITLE_PLACEHOLDERS),
             max_length: size(reader, object, "max_length"),
         }),
-        annotations: part(reader, object, "annotations", ANNOTATION_KEYS, |reader, object| Annotations {
-            explicit: reader.choices(object, "explicit", &Hint::ALL.map(Hint::key), Hint::parse),
-            safety: flag(reader, object, "safety"),
-            one_effect: flag(reader, object, "one_effect"),
+        annotations: part(reader, object, "annotations", ANNOTATION_KEYS, |reader, object| {
+            AnnotationRequirements {
+                explicit: reader.choices(object, "explicit", &Hint::ALL.map(Hint::key), Hint::parse),
+                safety: flag(reader, object, "safety"),
+                one_effect: flag(reader, object, "one_effect"),
+            }
         }),
-        descriptions: part(reader, object, "descriptions", DESCRIPTION_KEYS, |reader, object| Descriptions {
-            required: flag(reader, object, "required"),
-            max_length: size(reader, object, "max_length"),
-            forbidden: reader.strings(object, "forbidden"),
+        descriptions: part(reader, object, "descriptions", DESCRIPTION_KEYS, |reader, object| {
+            DescriptionRequirements {
+                required: flag(reader, object, "required"),
+                max_length: size(reader, object, "max_length"),
+                forbidden: reader.strings(object, "forbidden"),
+            }
         }),
         schemas: part(reader, object, "schemas", SCHEMA_KEYS, schemas),
         max_tools: size(reader, object, "max_tools"),
@@ -190,12 +203,12 @@ fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
     }
 }
 
-fn name_demands(reader: &mut Reader, object: &Object<'_>) -> Names {
-    Names {
-        pattern: pattern(reader, object, "pattern", template::NAME_HOLES),
+fn name_requirements(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> NameRequirements {
+    NameRequirements {
+        pattern: pattern(reader, object, "pattern", template::NAME_PLACEHOLDERS),
         characters: characters(reader, object, "characters"),
         max_length: size(reader, object, "max_length"),
-        shown_as: pattern(reader, object, "shown_as", template::SHOWN_HOLES),
+        shown_as: pattern(reader, object, "shown_as", template::CLIENT_NAME_PLACEHOLDERS),
         cuts: flag(reader, object, "cuts"),
         words: range(reader, object, "words"),
         prefix: reader.string(object, "prefix"),
@@ -208,11 +221,17 @@ fn name_demands(reader: &mut Reader, object: &Object<'_>) -> Names {
 }
 
 /// A pattern whose holes are all known.
-fn pattern(reader: &mut Reader, object: &Object<'_>, key: &str, holes: &[&str]) -> Option<String> {
+fn pattern(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    key: &str,
+    holes: &[&str],
+) -> Option<String> {
     let text = reader.string(object, key)?;
-    if let Some(unknown) = template::unknown_hole(&text, holes) {
-        let message = format!("Field '{}' has the unknown part '{{{unknown}}}'", field_path(&object.at(key)));
-        let mut diagnostic = Diagnostic::error(Code::SchemaInvalidValue, object.at(key), message);
+    if let Some(unknown) = template::unknown_placeholder(&text, holes) {
+        let message =
+            format!("Field '{}' has the unknown part '{{{unknown}}}'", field_path(&object.pointer_to(key)));
+        let mut diagnostic = Diagnostic::error(Code::SchemaInvalidValue, object.pointer_to(key), message);
         diagnostic = diagnostic
             .expected(holes.iter().map(|hole| format!("{{{hole}}}")).collect::<Vec<_>>().join(", "));
         if let Some(near) = suggest::nearest(unknown, holes.iter().copied()) {
@@ -224,10 +243,15 @@ fn pattern(reader: &mut Reader, object: &Object<'_>, key: &str, holes: &[&str]) 
     Some(text)
 }
 
-fn schemas(reader: &mut Reader, object: &Object<'_>) -> Schemas {
-    Schemas {
+fn schemas(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> SchemaRequirements {
+    SchemaRequirements {
         described: flag(reader, object, "described"),
-        refuses: reader.choices(object, "refuses", &Trap::ALL.map(Trap::as_str), Trap::parse),
+        refuses: reader.choices(
+            object,
+            "refuses",
+            &SchemaTrap::ALL.map(SchemaTrap::as_str),
+            SchemaTrap::parse,
+        ),
         max_enum: size(reader, object, "max_enum"),
         parameter_characters: characters(reader, object, "parameter_characters"),
         parameter_length: size(reader, object, "parameter_length"),
@@ -235,35 +259,35 @@ fn schemas(reader: &mut Reader, object: &Object<'_>) -> Schemas {
 }
 
 fn part<T: Default>(
-    reader: &mut Reader,
-    object: &Object<'_>,
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
     key: &str,
     keys: &[&str],
-    read: impl Fn(&mut Reader, &Object<'_>) -> T,
+    read: impl Fn(&mut DocumentReader, &DocumentObject<'_>) -> T,
 ) -> T {
     let member = reader.member(object, key);
     member
         .map(|member| {
-            reader.known(&member, keys);
+            reader.check_keys(&member, keys);
             read(reader, &member)
         })
         .unwrap_or_default()
 }
 
-fn flag(reader: &mut Reader, object: &Object<'_>, key: &str) -> bool {
+fn flag(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str) -> bool {
     reader.boolean(object, key).unwrap_or(false)
 }
 
-fn size(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<usize> {
+fn size(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str) -> Option<usize> {
     reader.unsigned(object, key).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
 }
 
-fn characters(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<Characters> {
+fn characters(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str) -> Option<Characters> {
     reader.choice(object, key, &Characters::ALL.map(Characters::as_str), Characters::parse)
 }
 
 /// `[2, 4]`.
-fn range(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<(usize, usize)> {
+fn range(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str) -> Option<(usize, usize)> {
     let items = reader.array(object, key)?;
     let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
     let pair = match items {
@@ -271,24 +295,27 @@ fn range(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<(usize, 
         _ => None,
     };
     if pair.is_none() {
-        let message = format!("Field '{}' is not a range", field_path(&object.at(key)));
-        let diagnostic = Diagnostic::error(Code::SchemaInvalidValue, object.at(key), message);
+        let message = format!("Field '{}' is not a range", field_path(&object.pointer_to(key)));
+        let diagnostic = Diagnostic::error(Code::SchemaInvalidValue, object.pointer_to(key), message);
         reader.push(diagnostic.expected("the fewest and the most, such as [2, 4]"));
     }
     pair
 }
 
 /// The levels that `rules` gives to rules, by their codes.
-pub(crate) fn levels(reader: &mut Reader, object: &Object<'_>) -> IndexMap<String, Option<Level>> {
+pub(crate) fn levels(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+) -> IndexMap<String, Option<RuleLevel>> {
     let Some(member) = reader.member(object, "rules") else { return IndexMap::new() };
     let mut levels = IndexMap::new();
-    let words: Vec<&str> = std::iter::once("off").chain(Level::ALL.map(Level::as_str)).collect();
+    let words: Vec<&str> = std::iter::once("off").chain(RuleLevel::ALL.map(RuleLevel::as_str)).collect();
     for code in member.map.keys() {
         let Some(rule) = rules::find_rule(code) else {
-            reader.push(unknown_rule(code, member.at(code)));
+            reader.push(unknown_rule(code, member.pointer_to(code)));
             continue;
         };
-        let parse = |text: &str| if text == "off" { Some(None) } else { Level::parse(text).map(Some) };
+        let parse = |text: &str| if text == "off" { Some(None) } else { RuleLevel::parse(text).map(Some) };
         if let Some(level) = reader.choice(&member, code, &words, parse) {
             levels.insert(rule.code.to_owned(), level);
         }
@@ -309,8 +336,11 @@ impl Default for Standard {
     /// MCP itself and every known client.
     fn default() -> Standard {
         let conventions = builtins();
-        let wanted = |convention: &Convention| convention.name == "mcp" || convention.kind == Kind::Client;
-        Standard::of(conventions.iter().filter(|convention| wanted(convention)).cloned().collect())
+        let wanted =
+            |convention: &Convention| convention.name == "mcp" || convention.kind == ConventionKind::Client;
+        Standard::from_conventions(
+            conventions.iter().filter(|convention| wanted(convention)).cloned().collect(),
+        )
     }
 }
 
@@ -320,7 +350,7 @@ mod tests {
 
     #[test]
     fn every_convention_of_this_version_is_without_a_problem() {
-        let mut reader = Reader::default();
+        let mut reader = DocumentReader::default();
         let conventions = read_builtins(&mut reader);
         assert_eq!(reader.diagnostics, []);
         let names: Vec<&str> = conventions.iter().map(|convention| convention.name.as_str()).collect();

@@ -7,18 +7,18 @@
 mod safe_args;
 mod safety;
 
-pub use crate::tool::{Answers, Observed};
+pub use crate::tool::{AnswerComparison, ProbeResult};
 
-use crate::tool::{Server, Surface, Tool};
+use crate::tool::{ParsedServer, ParsedTool, ServerTools};
 use indexmap::IndexMap;
 use mcpaql_core::sample;
-use mcpaql_core::schema::{Schemas, required_fields};
+use mcpaql_core::schema::{SchemaSet, required_fields};
 use safe_args::SafeArgs;
 use serde_json::{Map, Value};
 
 /// What a probe does with a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Plan {
+pub enum ProbePlan {
     /// Calls it with these arguments, twice.
     Call(Map<String, Value>),
     /// Leaves it alone, for this reason.
@@ -27,43 +27,43 @@ pub enum Plan {
 
 /// What a probe does with each tool of a server, in order.
 #[must_use]
-pub fn plans(server: &Server) -> Vec<(String, Plan)> {
-    let surface = Surface::of(server, 0);
+pub fn probe_plans(server: &ServerTools) -> Vec<(String, ProbePlan)> {
+    let surface = ParsedServer::of(server, 0);
     let is_one_of_many = |name: &str| surface.tools.iter().filter(|tool| tool.name == name).count() > 1;
-    let plan = |tool: &Tool<'_>| match is_one_of_many(tool.name) {
+    let plan = |tool: &ParsedTool<'_>| match is_one_of_many(tool.name) {
         // The server decides which of them runs.
-        true => Plan::Leave("its name is listed more than once".to_owned()),
+        true => ProbePlan::Leave("its name is listed more than once".to_owned()),
         false => plan(tool),
     };
     surface.tools.iter().map(|tool| (tool.name.to_owned(), plan(tool))).collect()
 }
 
-fn plan(tool: &Tool<'_>) -> Plan {
+fn plan(tool: &ParsedTool<'_>) -> ProbePlan {
     match refusal(tool) {
-        Some(reason) => Plan::Leave(reason.to_owned()),
-        None => arguments(tool).map_or_else(Plan::Leave, Plan::Call),
+        Some(reason) => ProbePlan::Leave(reason.to_owned()),
+        None => arguments(tool).map_or_else(ProbePlan::Leave, ProbePlan::Call),
     }
 }
 
 /// Why a tool is not called.
-fn refusal(tool: &Tool<'_>) -> Option<&'static str> {
+fn refusal(tool: &ParsedTool<'_>) -> Option<&'static str> {
     match (tool.declared.read_only, tool.declared.destructive) {
         (None, _) => Some("it does not say that it only reads"),
         (Some(false), _) => Some("it says that it writes"),
         (Some(true), Some(true)) => Some("it says that it destroys, too"),
         _ if tool.is_adapter => Some("what it does depends on the operation"),
-        _ => safety::doubt(tool),
+        _ => safety::distrust_reason(tool),
     }
 }
 
 /// Arguments that fit the schema, or why there are none.
-fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
+fn arguments(tool: &ParsedTool<'_>) -> Result<Map<String, Value>, String> {
     let Some(schema) = tool.schema else { return Ok(Map::new()) };
     let (schema, types) = typed(schema);
     let empty = Map::new();
     let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     let unasked =
-        safe_args::acts_unasked(&schema).or_else(|| types.values().find_map(safe_args::acts_unasked));
+        safe_args::acting_default(&schema).or_else(|| types.values().find_map(safe_args::acting_default));
     if let Some(name) = unasked {
         return Err(format!("'{name}' acts where it is left out"));
     }
@@ -73,14 +73,16 @@ fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
         let any = Value::Bool(true);
         let field = fields.get(name).unwrap_or(&any);
         // What authors give as an example may be somebody's real data.
-        let value = sample::chosen(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
+        let value =
+            sample::sample_with_chooser(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
         arguments.insert(name.to_owned(), value);
     }
-    for (name, field) in safe_args::rehearsals(&schema) {
-        let value = sample::chosen(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
+    for (name, field) in safe_args::dry_run_flags(&schema) {
+        let value =
+            sample::sample_with_chooser(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
         arguments.insert(name.to_owned(), value);
     }
-    let (mut schemas, _) = Schemas::compile(&types);
+    let (mut schemas, _) = SchemaSet::compile(&types);
     let (id, _) = schemas.add(&schema, "");
     let value = Value::Object(arguments);
     if !schemas.check(id, &value).is_empty() {
@@ -93,7 +95,7 @@ fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
 }
 
 /// How deep a schema is looked into.
-const DEPTH: usize = 64;
+const MAX_SCHEMA_DEPTH: usize = 64;
 
 /// The schema with its definitions as named types.
 fn typed(schema: &Value) -> (Value, IndexMap<String, Value>) {
@@ -105,12 +107,12 @@ fn typed(schema: &Value) -> (Value, IndexMap<String, Value>) {
             types.extend(defined);
         }
     }
-    refer(&mut schema, DEPTH);
-    types.values_mut().for_each(|definition| refer(definition, DEPTH));
+    rewrite_references(&mut schema, MAX_SCHEMA_DEPTH);
+    types.values_mut().for_each(|definition| rewrite_references(definition, MAX_SCHEMA_DEPTH));
     (schema, types)
 }
 
-fn refer(value: &mut Value, depth: usize) {
+fn rewrite_references(value: &mut Value, depth: usize) {
     let Some(depth) = depth.checked_sub(1) else {
         *value = Value::Bool(false);
         return;
@@ -123,11 +125,11 @@ fn refer(value: &mut Value, depth: usize) {
                 });
                 match name.filter(|_| key == "$ref").map(|name| format!("#/types/{name}")) {
                     Some(target) => *member = Value::String(target),
-                    None => refer(member, depth),
+                    None => rewrite_references(member, depth),
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| refer(item, depth)),
+        Value::Array(items) => items.iter_mut().for_each(|item| rewrite_references(item, depth)),
         _ => {}
     }
 }
@@ -137,16 +139,16 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn plan_of(tool: Value) -> Plan {
-        let server = Server { name: "example".into(), tools: vec![tool], ..Server::default() };
-        plans(&server).remove(0).1
+    fn plan_of(tool: Value) -> ProbePlan {
+        let server = ServerTools { name: "example".into(), tools: vec![tool], ..ServerTools::default() };
+        probe_plans(&server).remove(0).1
     }
 
     fn called(schema: Value) -> Result<Value, String> {
         let hints = json!({"readOnlyHint": true});
         match plan_of(json!({"name": "get_note", "inputSchema": schema, "annotations": hints})) {
-            Plan::Call(arguments) => Ok(Value::Object(arguments)),
-            Plan::Leave(reason) => Err(reason),
+            ProbePlan::Call(arguments) => Ok(Value::Object(arguments)),
+            ProbePlan::Leave(reason) => Err(reason),
         }
     }
 
@@ -170,26 +172,26 @@ mod tests {
         for (name, annotations, expected) in rows {
             let tool = json!({"name": name, "inputSchema": {"type": "object"}, "annotations": annotations});
             let plan = plan_of(tool);
-            assert_eq!(matches!(plan, Plan::Call(_)), expected, "{name} {annotations}: {plan:?}");
+            assert_eq!(matches!(plan, ProbePlan::Call(_)), expected, "{name} {annotations}: {plan:?}");
         }
         let switch = json!({
             "name": "get_note", "annotations": {"readOnlyHint": true},
             "inputSchema": {"type": "object", "properties": {"action": {"enum": ["get", "delete"]}}},
         });
-        assert!(matches!(plan_of(switch), Plan::Leave(_)), "the report says that it can delete");
+        assert!(matches!(plan_of(switch), ProbePlan::Leave(_)), "the report says that it can delete");
         let adapter = json!({
             "name": "notes_mcpaql_read", "annotations": {"readOnlyHint": true},
             "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}},
         });
-        assert!(matches!(plan_of(adapter), Plan::Leave(_)));
+        assert!(matches!(plan_of(adapter), ProbePlan::Leave(_)));
     }
 
     #[test]
     fn a_name_that_is_listed_twice_is_not_called_whatever_one_of_the_two_says() {
         let tool = |read: bool| json!({"name": "get_note", "annotations": {"readOnlyHint": read}});
         for tools in [vec![tool(true), tool(false)], vec![tool(true), tool(true)]] {
-            let server = Server { name: "example".into(), tools, ..Server::default() };
-            assert!(plans(&server).iter().all(|(_, plan)| matches!(plan, Plan::Leave(_))));
+            let server = ServerTools { name: "example".into(), tools, ..ServerTools::default() };
+            assert!(probe_plans(&server).iter().all(|(_, plan)| matches!(plan, ProbePlan::Leave(_))));
         }
     }
 

@@ -13,22 +13,22 @@ mod sarif;
 #[cfg(test)]
 mod tests;
 
-pub use full::{Options, full};
+pub use full::{RenderOptions, full};
 pub use github::github;
 pub use json::{json, plain};
 pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;
 
-use crate::convention::Level;
-use crate::report::{Failed, Found, Report};
+use crate::convention::RuleLevel;
+use crate::report::{AuditReport, FailedServer, LocatedFinding};
 use crate::text::credential;
 use mcpaql_document::render::printable;
 use std::borrow::Cow;
 
 /// A view, to choose by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
+pub enum RenderFormat {
     /// For people at a terminal.
     #[default]
     Full,
@@ -44,40 +44,46 @@ pub enum Format {
     Junit,
 }
 
-impl Format {
+impl RenderFormat {
     /// Every format.
-    pub const ALL: [Format; 6] =
-        [Format::Full, Format::Json, Format::Sarif, Format::Markdown, Format::Github, Format::Junit];
+    pub const ALL: [RenderFormat; 6] = [
+        RenderFormat::Full,
+        RenderFormat::Json,
+        RenderFormat::Sarif,
+        RenderFormat::Markdown,
+        RenderFormat::Github,
+        RenderFormat::Junit,
+    ];
 
     /// The name to choose it by.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Format::Full => "full",
-            Format::Json => "json",
-            Format::Sarif => "sarif",
-            Format::Markdown => "markdown",
-            Format::Github => "github",
-            Format::Junit => "junit",
+            RenderFormat::Full => "full",
+            RenderFormat::Json => "json",
+            RenderFormat::Sarif => "sarif",
+            RenderFormat::Markdown => "markdown",
+            RenderFormat::Github => "github",
+            RenderFormat::Junit => "junit",
         }
     }
 
     /// The format of that name.
     #[must_use]
-    pub fn parse(name: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| format.as_str() == name)
+    pub fn parse(name: &str) -> Option<RenderFormat> {
+        RenderFormat::ALL.into_iter().find(|format| format.as_str() == name)
     }
 
     /// Renders a report in this format; the options matter to [`Format::Full`] alone.
     #[must_use]
-    pub fn render(self, report: &Report<'_>, options: Options) -> String {
+    pub fn render(self, report: &AuditReport<'_>, options: RenderOptions) -> String {
         let text = match self {
-            Format::Full => full(report, options),
-            Format::Json => json(report),
-            Format::Sarif => sarif(report),
-            Format::Markdown => markdown(report),
-            Format::Github => github(report),
-            Format::Junit => junit(report),
+            RenderFormat::Full => full(report, options),
+            RenderFormat::Json => json(report),
+            RenderFormat::Sarif => sarif(report),
+            RenderFormat::Markdown => markdown(report),
+            RenderFormat::Github => github(report),
+            RenderFormat::Junit => junit(report),
         };
         match credential::masked(&text) {
             Cow::Borrowed(_) => text,
@@ -87,13 +93,13 @@ impl Format {
 }
 
 /// More of a server's text than this is nobody's to read.
-const LONGEST: usize = 300;
+const MAX_SHOWN_TEXT: usize = 300;
 
 /// Foreign text on one line, without what a terminal would obey or nobody would see, and not endless.
 #[must_use]
-pub fn shown(text: &str) -> String {
+pub fn terminal_safe(text: &str) -> String {
     let text = credential::masked(text);
-    let text = match text.char_indices().nth(LONGEST) {
+    let text = match text.char_indices().nth(MAX_SHOWN_TEXT) {
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
         None => text,
     };
@@ -119,31 +125,32 @@ fn grouped(number: usize) -> String {
 }
 
 /// The tool of a finding as people call it; the server where it is about no tool.
-fn subject(report: &Report<'_>, found: &Found<'_>) -> String {
+fn subject(report: &AuditReport<'_>, found: &LocatedFinding<'_>) -> String {
     let place = &found.finding.place;
     match (report.tool(place), place.tool) {
-        (Some(tool), _) if !tool.name.is_empty() => shown(tool.name),
+        (Some(tool), _) if !tool.name.is_empty() => terminal_safe(tool.name),
         (_, Some(index)) => format!("tools[{index}]"),
-        (_, None) => shown(report.server(place.server)),
+        (_, None) => terminal_safe(report.server(place.server)),
     }
 }
 
 /// What is wrong and what to do about it, in one sentence.
-fn sentence(found: &Found<'_>) -> String {
+fn sentence(found: &LocatedFinding<'_>) -> String {
     let finding = found.finding;
-    let help = finding.help.as_ref().map(|help| format!("help: {}", shown(help)));
-    let by =
-        (!finding.demanded_by.is_empty()).then(|| format!("for {}", shown(&finding.demanded_by.join(", "))));
+    let help = finding.help.as_ref().map(|help| format!("help: {}", terminal_safe(help)));
+    let by = (!finding.required_by.is_empty())
+        .then(|| format!("for {}", terminal_safe(&finding.required_by.join(", "))));
     let extra: Vec<String> = by.into_iter().chain(help).collect();
     match extra.as_slice() {
-        [] => shown(&finding.message),
-        extra => format!("{} ({})", shown(&finding.message), extra.join("; ")),
+        [] => terminal_safe(&finding.message),
+        extra => format!("{} ({})", terminal_safe(&finding.message), extra.join("; ")),
     }
 }
 
 /// The sentence, with the server and the tool before it unless it names them itself.
-fn headline(report: &Report<'_>, found: &Found<'_>) -> String {
-    let (server, subject) = (shown(report.server(found.finding.place.server)), subject(report, found));
+fn headline(report: &AuditReport<'_>, found: &LocatedFinding<'_>) -> String {
+    let (server, subject) =
+        (terminal_safe(report.server(found.finding.place.server)), subject(report, found));
     let sentence = sentence(found);
     if sentence.contains(&subject) || server == subject {
         format!("{server}: {sentence}")
@@ -153,24 +160,24 @@ fn headline(report: &Report<'_>, found: &Found<'_>) -> String {
 }
 
 /// The end of every report: how many findings, and in what.
-fn summary(report: &Report<'_>) -> String {
-    let mut text = match [Level::Error, Level::Warning].map(|level| report.count(level)) {
-        [0, 0] if report.count(Level::Advice) == 0 => "No findings".to_owned(),
+fn summary(report: &AuditReport<'_>) -> String {
+    let mut text = match [RuleLevel::Error, RuleLevel::Warning].map(|level| report.count(level)) {
+        [0, 0] if report.count(RuleLevel::Advice) == 0 => "No findings".to_owned(),
         [errors, warnings] => {
-            let advice = grouped(report.count(Level::Advice));
+            let advice = grouped(report.count(RuleLevel::Advice));
             format!("{}, {}, {advice} advice", counted(errors, "error"), counted(warnings, "warning"))
         }
     };
-    let servers = counted(report.surfaces.len(), "server");
+    let servers = counted(report.parsed_servers.len(), "server");
     text.push_str(&format!(" in {} of {servers}", counted(report.tools(), "tool")));
-    if report.known > 0 {
-        text.push_str(&format!("; {} known from the baseline", grouped(report.known)));
+    if report.known_count > 0 {
+        text.push_str(&format!("; {} known from the baseline", grouped(report.known_count)));
     }
-    if !report.gone.is_empty() {
-        text.push_str(&format!("; {} of the baseline gone", grouped(report.gone.len())));
+    if !report.resolved.is_empty() {
+        text.push_str(&format!("; {} of the baseline gone", grouped(report.resolved.len())));
     }
-    let (in_part, not): (Vec<&Failed>, Vec<&Failed>) =
-        report.audited.failed.iter().partition(|failed| failed.in_part);
+    let (in_part, not): (Vec<&FailedServer>, Vec<&FailedServer>) =
+        report.input.failed.iter().partition(|failed| failed.in_part);
     for group in [not, in_part] {
         if let Some(first) = group.first() {
             text.push_str(&format!("; {} {}", counted(group.len(), "server"), first.verdict()));
@@ -180,6 +187,6 @@ fn summary(report: &Report<'_>) -> String {
 }
 
 /// What could not be audited, and why.
-fn failure(failed: &Failed) -> String {
-    format!("{} was {}: {}", shown(&failed.name), failed.verdict(), shown(&failed.why))
+fn failure(failed: &FailedServer) -> String {
+    format!("{} was {}: {}", terminal_safe(&failed.name), failed.verdict(), terminal_safe(&failed.why))
 }

@@ -1,11 +1,11 @@
 //! An audit as a whole: what was audited, what was found and where it stands, for renderers to show.
 
 use crate::baseline::{Baseline, Fingerprint};
-use crate::convention::{Level, Standard};
+use crate::convention::{RuleLevel, Standard};
 use crate::hints::{HintComparison, compare_hints};
 use crate::rule::Finding;
 use crate::score::{Score, scores};
-use crate::tool::{Place, Server, Surface, Tool, surfaces};
+use crate::tool::{ParsedServer, ParsedTool, ServerTools, ToolPlace, parse_servers};
 use mcpaql_core::diagnostic::Span;
 use mcpaql_document::render::json::field_path;
 use mcpaql_document::source::Source;
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 /// Where the tools of a server were found.
 #[derive(Debug, Clone, Default)]
-pub enum Origin {
+pub enum ToolsOrigin {
     /// Nobody can look it up: a server that was asked.
     #[default]
     Asked,
@@ -34,31 +34,31 @@ pub enum Origin {
     },
 }
 
-impl Origin {
+impl ToolsOrigin {
     /// The text, where there is one.
     #[must_use]
     pub fn source(&self) -> Option<&Source> {
         match self {
-            Origin::Asked => None,
-            Origin::List { source, .. } | Origin::Document { source, .. } => Some(source),
+            ToolsOrigin::Asked => None,
+            ToolsOrigin::List { source, .. } | ToolsOrigin::Document { source, .. } => Some(source),
         }
     }
 
     /// Where a place of the tools stands in the text.
     #[must_use]
-    pub fn pointer(&self, server: &Server, place: &Place) -> String {
+    pub fn pointer(&self, server: &ServerTools, place: &ToolPlace) -> String {
         match (self, place.tool) {
-            (Origin::List { pointer, .. }, Some(tool)) => format!("{pointer}/{tool}{}", place.pointer),
-            (Origin::List { pointer, .. }, None) => pointer.clone(),
-            (Origin::Document { operations, .. }, Some(tool)) => {
+            (ToolsOrigin::List { pointer, .. }, Some(tool)) => format!("{pointer}/{tool}{}", place.pointer),
+            (ToolsOrigin::List { pointer, .. }, None) => pointer.clone(),
+            (ToolsOrigin::Document { operations, .. }, Some(tool)) => {
                 let name = server.tools.get(tool).and_then(|tool| tool.get("name")?.as_str());
                 match name.and_then(|name| operations.get(name)) {
                     Some(operation) => format!("{operation}{}", written(&place.pointer)),
                     None => "/name".to_owned(),
                 }
             }
-            (Origin::Document { .. }, None) => "/name".to_owned(),
-            (Origin::Asked, _) => String::new(),
+            (ToolsOrigin::Document { .. }, None) => "/name".to_owned(),
+            (ToolsOrigin::Asked, _) => String::new(),
         }
     }
 }
@@ -77,7 +77,7 @@ fn written(pointer: &str) -> String {
 
 /// Where a finding stands, for people and programs.
 #[derive(Debug, Clone)]
-pub struct Spot<'r> {
+pub struct FindingLocation<'r> {
     /// The file, where there is one.
     pub file: Option<&'r str>,
     /// Where in the file.
@@ -86,10 +86,10 @@ pub struct Spot<'r> {
     pub path: String,
 }
 
-impl Spot<'_> {
+impl FindingLocation<'_> {
     /// `file:line:column`, else the path.
     #[must_use]
-    pub fn shown(&self) -> String {
+    pub fn to_text(&self) -> String {
         match (self.file, self.span) {
             (Some(file), Some(span)) => format!("{file}:{}:{}", span.line, span.column),
             _ => self.path.clone(),
@@ -99,18 +99,18 @@ impl Spot<'_> {
 
 /// A finding and where it stands.
 #[derive(Debug)]
-pub struct Found<'r> {
+pub struct LocatedFinding<'r> {
     /// What was found.
     pub finding: &'r Finding,
     /// Where.
-    pub spot: Spot<'r>,
+    pub location: FindingLocation<'r>,
     /// What makes it the same finding at the next audit.
     pub fingerprint: Fingerprint,
 }
 
 /// A server that could not be audited, or not as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedServer {
     /// What the client calls it, or where it was to be found; as the server is called where it was audited in part.
     pub name: String,
     /// Why, as a fragment.
@@ -119,7 +119,7 @@ pub struct Failed {
     pub in_part: bool,
 }
 
-impl Failed {
+impl FailedServer {
     /// What became of it, as a label.
     #[must_use]
     pub const fn verdict(&self) -> &'static str {
@@ -135,129 +135,133 @@ impl Failed {
 
 /// What was audited and how.
 #[derive(Debug, Clone, Copy)]
-pub struct Audited<'r> {
+pub struct AuditInput<'r> {
     /// In the order of places.
-    pub servers: &'r [Server],
+    pub servers: &'r [ServerTools],
     /// Where their tools were found, in the same order.
-    pub origins: &'r [Origin],
+    pub origins: &'r [ToolsOrigin],
     /// What they would cost as adapters, in the same order.
     pub as_adapters: &'r [Option<usize>],
     /// What could not be audited.
-    pub failed: &'r [Failed],
+    pub failed: &'r [FailedServer],
     /// What they were held against.
     pub standard: &'r Standard,
     /// The mildest level that fails.
-    pub fail_on: Level,
+    pub fail_on: RuleLevel,
 }
 
 /// An audit, ready to be shown.
 #[derive(Debug)]
-pub struct Report<'r> {
+pub struct AuditReport<'r> {
     /// What was audited.
-    pub audited: Audited<'r>,
+    pub input: AuditInput<'r>,
     /// The servers, read.
-    pub surfaces: Vec<Surface<'r>>,
+    pub parsed_servers: Vec<ParsedServer<'r>>,
     /// By server.
     pub scores: Vec<[Score; 6]>,
     /// What is new, in the order of the audit.
-    pub found: Vec<Found<'r>>,
+    pub findings: Vec<LocatedFinding<'r>>,
     /// How many findings are not shown because the baseline has them.
-    pub known: usize,
+    pub known_count: usize,
     /// What the baseline has and the audit has not.
-    pub gone: Vec<Fingerprint>,
+    pub resolved: Vec<Fingerprint>,
 }
 
-impl<'r> Report<'r> {
+impl<'r> AuditReport<'r> {
     /// The report of an audit; what the baseline has is counted and left out.
     #[must_use]
-    pub fn new(audited: Audited<'r>, findings: &'r [Finding], baseline: Option<&Baseline>) -> Report<'r> {
-        Report::of_surfaces(audited, surfaces(audited.servers), findings, baseline)
+    pub fn new(
+        audited: AuditInput<'r>,
+        findings: &'r [Finding],
+        baseline: Option<&Baseline>,
+    ) -> AuditReport<'r> {
+        AuditReport::from_servers(audited, parse_servers(audited.servers), findings, baseline)
     }
 
     /// The same of servers that were read already.
     #[must_use]
-    pub fn of_surfaces(
-        audited: Audited<'r>,
-        surfaces: Vec<Surface<'r>>,
+    pub fn from_servers(
+        input: AuditInput<'r>,
+        parsed_servers: Vec<ParsedServer<'r>>,
         findings: &'r [Finding],
         baseline: Option<&Baseline>,
-    ) -> Report<'r> {
-        let scores = surfaces.iter().map(|surface| scores(surface, findings)).collect();
-        let prints = findings.iter().map(|finding| Fingerprint::of(finding, audited.servers));
-        let mut found: Vec<Found<'r>> = findings
+    ) -> AuditReport<'r> {
+        let scores = parsed_servers.iter().map(|surface| scores(surface, findings)).collect();
+        let prints = findings.iter().map(|finding| Fingerprint::of(finding, input.servers));
+        let mut findings: Vec<LocatedFinding<'r>> = findings
             .iter()
             .zip(prints)
-            .zip(spots(audited, findings))
-            .map(|((finding, fingerprint), spot)| Found { finding, spot, fingerprint })
+            .zip(finding_locations(input, findings))
+            .map(|((finding, fingerprint), spot)| LocatedFinding { finding, location: spot, fingerprint })
             .collect();
-        let all = found.len();
-        let mut gone = Vec::new();
+        let all = findings.len();
+        let mut resolved = Vec::new();
         if let Some(baseline) = baseline {
-            let mut left = baseline.counted(audited.servers);
-            found.retain(|found| match left.get_mut(&found.fingerprint) {
+            let mut left = baseline.finding_counts(input.servers);
+            findings.retain(|found| match left.get_mut(&found.fingerprint) {
                 Some(count) if *count > 0 => {
                     *count -= 1;
                     false
                 }
                 _ => true,
             });
-            gone = left.into_iter().filter(|(_, count)| *count > 0).map(|(print, _)| print).collect();
-            gone.sort();
+            resolved = left.into_iter().filter(|(_, count)| *count > 0).map(|(print, _)| print).collect();
+            resolved.sort();
         }
-        Report { known: all - found.len(), audited, surfaces, scores, found, gone }
+        AuditReport { known_count: all - findings.len(), input, parsed_servers, scores, findings, resolved }
     }
 
     /// How many findings of a level.
     #[must_use]
-    pub fn count(&self, level: Level) -> usize {
-        self.found.iter().filter(|found| found.finding.level == level).count()
+    pub fn count(&self, level: RuleLevel) -> usize {
+        self.findings.iter().filter(|found| found.finding.level == level).count()
     }
 
     /// Whether the audit fails: by a finding that is bad enough, or because something could not be audited.
     #[must_use]
     pub fn fails(&self) -> bool {
-        let bad = |found: &Found<'_>| found.finding.level >= self.audited.fail_on;
-        !self.audited.failed.is_empty() || self.found.iter().any(bad)
+        let bad = |found: &LocatedFinding<'_>| found.finding.level >= self.input.fail_on;
+        !self.input.failed.is_empty() || self.findings.iter().any(bad)
     }
 
     /// What the tools of all servers are, in number.
     #[must_use]
     pub fn tools(&self) -> usize {
-        self.surfaces.iter().map(|surface| surface.tools.len()).sum()
+        self.parsed_servers.iter().map(|surface| surface.tools.len()).sum()
     }
 
     /// The tool that a finding is about.
     #[must_use]
-    pub fn tool(&self, place: &Place) -> Option<&Tool<'r>> {
-        self.surfaces.get(place.server)?.tools.get(place.tool?)
+    pub fn tool(&self, place: &ToolPlace) -> Option<&ParsedTool<'r>> {
+        self.parsed_servers.get(place.server)?.tools.get(place.tool?)
     }
 
     /// What the client calls a server.
     #[must_use]
     pub fn server(&self, index: usize) -> &'r str {
-        self.audited.servers.get(index).map_or("", |server| server.name.as_str())
+        self.input.servers.get(index).map_or("", |server| server.name.as_str())
     }
 
     /// What a server would cost as an adapter, where it is none.
     #[must_use]
     pub fn as_adapter(&self, index: usize) -> Option<usize> {
-        let is_adapter = self.surfaces.get(index).is_some_and(|surface| surface.is_adapter);
+        let is_adapter = self.parsed_servers.get(index).is_some_and(|surface| surface.is_adapter);
         if is_adapter {
             return None;
         }
-        self.audited.as_adapters.get(index).copied().flatten()
+        self.input.as_adapters.get(index).copied().flatten()
     }
 
     /// Hints that clients take for something else than the policy would have them, by server and tool.
     #[must_use]
-    pub fn misleading(&self) -> Vec<(&Surface<'r>, &Tool<'r>, HintComparison)> {
+    pub fn misleading_hints(&self) -> Vec<(&ParsedServer<'r>, &ParsedTool<'r>, HintComparison)> {
         let mut rows = Vec::new();
-        for surface in &self.surfaces {
+        for surface in &self.parsed_servers {
             for tool in &surface.tools {
                 let differs = |facing: &HintComparison| {
                     facing.expected.is_some_and(|expected| expected != facing.effective)
                 };
-                let rows_of = compare_hints(tool, &self.audited.standard.policy).into_iter().filter(differs);
+                let rows_of = compare_hints(tool, &self.input.standard.policy).into_iter().filter(differs);
                 rows.extend(rows_of.map(|facing| (surface, tool, facing)));
             }
         }
@@ -266,17 +270,17 @@ impl<'r> Report<'r> {
 }
 
 /// Where each finding stands. A text is read once, however much was found in it.
-fn spots<'r>(audited: Audited<'r>, findings: &[Finding]) -> Vec<Spot<'r>> {
-    let path = |place: &Place| {
+fn finding_locations<'r>(audited: AuditInput<'r>, findings: &[Finding]) -> Vec<FindingLocation<'r>> {
+    let path = |place: &ToolPlace| {
         let tool = place.tool.map(|tool| format!("/tools/{tool}{}", place.pointer));
         tool.map(|pointer| field_path(&pointer)).unwrap_or_default()
     };
-    let spot = |finding: &Finding| Spot { file: None, span: None, path: path(&finding.place) };
-    let mut spots: Vec<Spot<'r>> = findings.iter().map(spot).collect();
+    let spot = |finding: &Finding| FindingLocation { file: None, span: None, path: path(&finding.place) };
+    let mut spots: Vec<FindingLocation<'r>> = findings.iter().map(spot).collect();
     for (index, (server, origin)) in audited.servers.iter().zip(audited.origins).enumerate() {
         let Some(source) = origin.source().filter(|source| !source.text.is_empty()) else { continue };
         let own = findings.iter().zip(&mut spots).filter(|(finding, _)| finding.place.server == index);
-        let (pointers, own): (Vec<String>, Vec<&mut Spot<'r>>) =
+        let (pointers, own): (Vec<String>, Vec<&mut FindingLocation<'r>>) =
             own.map(|(finding, spot)| (origin.pointer(server, &finding.place), spot)).unzip();
         if own.is_empty() {
             continue;

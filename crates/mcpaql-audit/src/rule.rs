@@ -5,12 +5,12 @@ mod finding;
 pub(crate) use finding::Findings;
 pub use finding::{Finding, Fix};
 
-use crate::convention::{Level, Standard};
-use crate::tool::{Surface, Tool};
+use crate::convention::{RuleLevel, Standard};
+use crate::tool::{ParsedServer, ParsedTool};
 
 /// What a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Group {
+pub enum RuleGroup {
     /// `NAME`.
     Names,
     /// `TITLE`.
@@ -25,21 +25,27 @@ pub enum Group {
     Cost,
 }
 
-impl Group {
+impl RuleGroup {
     /// In the order of reports.
-    pub const ALL: [Group; 6] =
-        [Group::Names, Group::Titles, Group::Annotations, Group::Descriptions, Group::Schemas, Group::Cost];
+    pub const ALL: [RuleGroup; 6] = [
+        RuleGroup::Names,
+        RuleGroup::Titles,
+        RuleGroup::Annotations,
+        RuleGroup::Descriptions,
+        RuleGroup::Schemas,
+        RuleGroup::Cost,
+    ];
 
     /// The word in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Group::Names => "names",
-            Group::Titles => "titles",
-            Group::Annotations => "annotations",
-            Group::Descriptions => "descriptions",
-            Group::Schemas => "schemas",
-            Group::Cost => "cost",
+            RuleGroup::Names => "names",
+            RuleGroup::Titles => "titles",
+            RuleGroup::Annotations => "annotations",
+            RuleGroup::Descriptions => "descriptions",
+            RuleGroup::Schemas => "schemas",
+            RuleGroup::Cost => "cost",
         }
     }
 
@@ -47,12 +53,12 @@ impl Group {
     #[must_use]
     pub const fn prefix(self) -> &'static str {
         match self {
-            Group::Names => "NAME",
-            Group::Titles => "TITLE",
-            Group::Annotations => "HINT",
-            Group::Descriptions => "DESC",
-            Group::Schemas => "SCHEMA",
-            Group::Cost => "COST",
+            RuleGroup::Names => "NAME",
+            RuleGroup::Titles => "TITLE",
+            RuleGroup::Annotations => "HINT",
+            RuleGroup::Descriptions => "DESC",
+            RuleGroup::Schemas => "SCHEMA",
+            RuleGroup::Cost => "COST",
         }
     }
 }
@@ -65,30 +71,30 @@ pub struct Rule {
     /// `illegal-characters`.
     pub name: &'static str,
     /// Unless a convention or the user says otherwise.
-    pub level: Level,
+    pub level: RuleLevel,
     /// Its documentation in Markdown: what it says in one line, then what it does, why it matters, a bad and a good example.
     pub docs: &'static str,
-    pub(super) check: Check,
+    pub(super) check: RuleCheck,
 }
 
 /// What a rule looks at.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Check {
+pub(super) enum RuleCheck {
     /// One tool at a time.
-    Tool(fn(&Tool<'_>, &Standard, &mut Findings<'_>)),
+    Tool(fn(&ParsedTool<'_>, &Standard, &mut Findings<'_>)),
     /// The tools of a server.
-    Server(fn(&Surface<'_>, &Standard, &mut Findings<'_>)),
+    Server(fn(&ParsedServer<'_>, &Standard, &mut Findings<'_>)),
     /// The tools of all servers.
-    Servers(fn(&[Surface<'_>], &Standard, &mut Findings<'_>)),
+    Servers(fn(&[ParsedServer<'_>], &Standard, &mut Findings<'_>)),
 }
 
 /// An example in the documentation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Example<'r> {
+pub struct RuleExample<'r> {
     /// Where the rule finds something, as a pointer into the example; `None` where it must not.
     pub at: Option<&'r str>,
     /// The conventions to hold it against besides those everybody is held against.
-    pub with: Vec<&'r str>,
+    pub conventions: Vec<&'r str>,
     /// A tool, `{"tools": […]}` or `{"servers": {"name": […]}}`.
     pub json: &'r str,
 }
@@ -96,9 +102,9 @@ pub struct Example<'r> {
 impl Rule {
     /// What it is about.
     #[must_use]
-    pub fn group(&self) -> Group {
+    pub fn group(&self) -> RuleGroup {
         let prefix = self.code.split('-').next().unwrap_or_default();
-        Group::ALL.into_iter().find(|group| group.prefix() == prefix).unwrap_or(Group::Names)
+        RuleGroup::ALL.into_iter().find(|group| group.prefix() == prefix).unwrap_or(RuleGroup::Names)
     }
 
     /// Whether only a probe can see what it looks for.
@@ -136,7 +142,7 @@ impl Rule {
     /// The examples of its documentation: fenced blocks that begin with `json bad at=/pointer` or `json good`, each perhaps with
     /// `with=convention,convention` behind it.
     #[must_use]
-    pub fn examples(&self) -> Vec<Example<'static>> {
+    pub fn examples(&self) -> Vec<RuleExample<'static>> {
         let mut examples = Vec::new();
         let mut rest = self.docs;
         while let Some((_, begun)) = rest.split_once("```json ") {
@@ -144,11 +150,11 @@ impl Rule {
             let Some((json, behind)) = body.split_once("```") else { break };
             let mut words = info.split_whitespace();
             let is_bad = words.next() == Some("bad");
-            let mut example = Example { at: is_bad.then_some(""), with: Vec::new(), json };
+            let mut example = RuleExample { at: is_bad.then_some(""), conventions: Vec::new(), json };
             for word in words {
                 match word.split_once('=') {
                     Some(("at", pointer)) => example.at = Some(pointer),
-                    Some(("with", names)) => example.with = names.split(',').collect(),
+                    Some(("with", names)) => example.conventions = names.split(',').collect(),
                     _ => {}
                 }
             }
@@ -166,9 +172,9 @@ macro_rules! rule {
         pub(crate) static RULE: $crate::rule::Rule = $crate::rule::Rule {
             code: $code,
             name: $name,
-            level: $crate::convention::Level::$level,
+            level: $crate::convention::RuleLevel::$level,
             docs: concat!($($doc, "\n"),+),
-            check: $crate::rule::Check::$kind($check),
+            check: $crate::rule::RuleCheck::$kind($check),
         };
     };
 }

@@ -1,18 +1,18 @@
 //! How good a server's tools are, in numbers that can be compared from one audit to the next.
 
-use crate::convention::Level;
-use crate::rule::{Finding, Group};
-use crate::tool::Surface;
+use crate::convention::RuleLevel;
+use crate::rule::{Finding, RuleGroup};
+use crate::tool::ParsedServer;
 use std::collections::HashMap;
 
 /// Tokens of the context window that costs are held against.
-pub const WINDOW: usize = 200_000;
+pub const CONTEXT_WINDOW: usize = 200_000;
 
 /// The score of one group of rules for one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Score {
     /// What the rules are about.
-    pub group: Group,
+    pub group: RuleGroup,
     /// From 0 to 100: nothing is found, and of cost that there is next to none.
     pub points: u8,
     /// How many findings.
@@ -23,10 +23,10 @@ pub struct Score {
 /// advice a tenth. What is about the server as a whole does not drown among its tools: with an error the group has at most 50, with
 /// a warning 75, with advice 95. Cost has at most the percentage of a window of [`WINDOW`] tokens that the tools leave.
 #[must_use]
-pub fn scores(surface: &Surface<'_>, findings: &[Finding]) -> [Score; 6] {
-    Group::ALL.map(|group| {
+pub fn scores(surface: &ParsedServer<'_>, findings: &[Finding]) -> [Score; 6] {
+    RuleGroup::ALL.map(|group| {
         let of = |finding: &&Finding| finding.place.server == surface.index && finding.rule.group() == group;
-        let mut worst: HashMap<usize, Level> = HashMap::new();
+        let mut worst: HashMap<usize, RuleLevel> = HashMap::new();
         let (mut count, mut most) = (0, 100);
         for finding in findings.iter().filter(of) {
             count += 1;
@@ -35,32 +35,32 @@ pub fn scores(surface: &Surface<'_>, findings: &[Finding]) -> [Score; 6] {
                     let level = worst.entry(tool).or_insert(finding.level);
                     *level = (*level).max(finding.level);
                 }
-                None => most = most.min(most_with(finding.level)),
+                None => most = most.min(max_points(finding.level)),
             }
         }
-        if group == Group::Cost {
-            most = most.min(100_usize.saturating_sub(surface.tokens() * 100 / WINDOW));
+        if group == RuleGroup::Cost {
+            most = most.min(100_usize.saturating_sub(surface.tokens() * 100 / CONTEXT_WINDOW));
         }
-        let lost: usize = worst.values().map(|level| tenths(*level)).sum();
+        let lost: usize = worst.values().map(|level| penalty_tenths(*level)).sum();
         let lost = (lost * 10).checked_div(surface.tools.len()).unwrap_or(0).min(100);
         Score { group, points: u8::try_from(most.min(100 - lost)).unwrap_or(0), findings: count }
     })
 }
 
 /// The most points of a group with a finding about the server as a whole.
-const fn most_with(level: Level) -> usize {
+const fn max_points(level: RuleLevel) -> usize {
     match level {
-        Level::Error => 50,
-        Level::Warning => 75,
-        Level::Advice => 95,
+        RuleLevel::Error => 50,
+        RuleLevel::Warning => 75,
+        RuleLevel::Advice => 95,
     }
 }
 
-const fn tenths(level: Level) -> usize {
+const fn penalty_tenths(level: RuleLevel) -> usize {
     match level {
-        Level::Error => 10,
-        Level::Warning => 5,
-        Level::Advice => 1,
+        RuleLevel::Error => 10,
+        RuleLevel::Warning => 5,
+        RuleLevel::Advice => 1,
     }
 }
 
@@ -68,20 +68,20 @@ const fn tenths(level: Level) -> usize {
 mod tests {
     use super::*;
     use crate::convention::Standard;
-    use crate::{Server, audit, surfaces};
+    use crate::{ServerTools, audit, parse_servers};
     use serde_json::{Value, json};
 
-    fn cost(tools: usize, words: usize, rules: &[(&str, Level)]) -> u8 {
+    fn cost(tools: usize, words: usize, rules: &[(&str, RuleLevel)]) -> u8 {
         let description = "Opens an issue in a project. ".repeat(words);
         let tool =
             |n| json!({"name": format!("open_issue_{n}"), "description": format!("{n} {description}")});
         let tools: Vec<Value> = (0..tools).map(tool).collect();
-        let servers = [Server { name: "tracker".to_owned(), tools, ..Server::default() }];
+        let servers = [ServerTools { name: "tracker".to_owned(), tools, ..ServerTools::default() }];
         let rules = rules.iter().map(|(code, level)| ((*code).to_owned(), Some(*level))).collect();
         let standard = Standard { rules, ..Standard::default() };
         let findings = audit(&servers, &standard);
-        let scores = scores(&surfaces(&servers)[0], &findings);
-        scores.into_iter().find(|score| score.group == Group::Cost).unwrap().points
+        let scores = scores(&parse_servers(&servers)[0], &findings);
+        scores.into_iter().find(|score| score.group == RuleGroup::Cost).unwrap().points
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn what_is_about_the_whole_server_does_not_drown_among_its_tools() {
-        for (level, most) in [(Level::Error, 50), (Level::Warning, 75), (Level::Advice, 95)] {
+        for (level, most) in [(RuleLevel::Error, 50), (RuleLevel::Warning, 75), (RuleLevel::Advice, 95)] {
             assert_eq!(cost(300, 1, &[("COST-003", level)]), most, "{level:?}");
         }
     }

@@ -1,19 +1,19 @@
 //! The parts of `mcpaql.yaml` that decide audits: `conventions` and `audit`.
 
-use crate::convention::{CLIENTS, Convention, Level};
+use crate::convention::{CLIENTS, Convention, RuleLevel};
 use crate::load::{levels, names, read_all};
 use indexmap::IndexMap;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::policy::Policy;
-use mcpaql_core::reader::{Object, Reader, child};
-use mcpaql_document::config::{known_policy, named_policy};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
+use mcpaql_document::config::{check_policy_exists, read_policy_name};
 use serde_json::Value;
 
 const KEYS: &[&str] = &["policy", "conventions", "rules"];
 
 /// What audits of a folder hold tools against, as far as its configuration says.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Settings {
+pub struct AuditSettings {
     /// Conventions that the file defines.
     pub defined: Vec<Convention>,
     /// Name of the policy: one of this version, or of the file.
@@ -21,44 +21,44 @@ pub struct Settings {
     /// Names of conventions, of this version or of the file; [`CLIENTS`] stands for every known client.
     pub conventions: Vec<String>,
     /// By the code of a rule: another level, or `None` where the rule is off.
-    pub rules: IndexMap<String, Option<Level>>,
+    pub rules: IndexMap<String, Option<RuleLevel>>,
 }
 
 /// Reads them from the untyped configuration; `policies` are those that it defines.
 #[must_use]
-pub fn read(config: &Value, policies: &[Policy]) -> (Settings, Vec<Diagnostic>) {
-    let mut reader = Reader::default();
-    let Value::Object(map) = config else { return (Settings::default(), Vec::new()) };
-    let object = Object { map, pointer: String::new() };
+pub fn read(config: &Value, policies: &[Policy]) -> (AuditSettings, Vec<Diagnostic>) {
+    let mut reader = DocumentReader::default();
+    let Value::Object(map) = config else { return (AuditSettings::default(), Vec::new()) };
+    let object = DocumentObject { map, pointer: String::new() };
     let mut defined = Vec::new();
     if let Some(value) = object.get("conventions") {
-        let (conventions, diagnostics) = read_all(value, &object.at("conventions"));
+        let (conventions, diagnostics) = read_all(value, &object.pointer_to("conventions"));
         reader.diagnostics.extend(diagnostics);
         defined = conventions;
     }
     for (convention, named) in defined.iter().filter_map(|own| Some((own, own.policy.as_deref()?))) {
-        let pointer = child(&child(&object.at("conventions"), &convention.name), "policy");
-        known_policy(&mut reader, &pointer, named, policies);
+        let pointer = child(&child(&object.pointer_to("conventions"), &convention.name), "policy");
+        check_policy_exists(&mut reader, &pointer, named, policies);
     }
     let settings = match reader.member(&object, "audit") {
         Some(audit) => chosen(&mut reader, &audit, policies, defined),
-        None => Settings { defined, ..Settings::default() },
+        None => AuditSettings { defined, ..AuditSettings::default() },
     };
     (settings, reader.diagnostics)
 }
 
 fn chosen(
-    reader: &mut Reader,
-    object: &Object<'_>,
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
     policies: &[Policy],
     defined: Vec<Convention>,
-) -> Settings {
-    reader.known(object, KEYS);
-    let policy = named_policy(reader, object, policies);
+) -> AuditSettings {
+    reader.check_keys(object, KEYS);
+    let policy = read_policy_name(reader, object, policies);
     let conventions = {
         let mut known: Vec<&str> = defined.iter().map(|convention| convention.name.as_str()).collect();
         names().chain([CLIENTS]).for_each(|name| known.push(name));
         reader.choices(object, "conventions", &known, |name| known.contains(&name).then(|| name.to_owned()))
     };
-    Settings { policy, conventions, rules: levels(reader, object), defined }
+    AuditSettings { policy, conventions, rules: levels(reader, object), defined }
 }

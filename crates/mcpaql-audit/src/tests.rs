@@ -1,8 +1,8 @@
 //! Every rule is documented, fires on its bad examples at the right place, and is silent on its good ones.
 
 use super::*;
-use crate::convention::{Kind, Level, Standard};
-use crate::probe::{Answers, Observed};
+use crate::convention::{ConventionKind, RuleLevel, Standard};
+use crate::probe::{AnswerComparison, ProbeResult};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -32,13 +32,13 @@ fn repeated(mut value: Value) -> Vec<Value> {
 }
 
 /// The servers of an example.
-fn servers(json: &Value) -> Vec<Server> {
+fn servers(json: &Value) -> Vec<ServerTools> {
     let server = |name: &str, tools: &Value| {
         let tools = tools.as_array().cloned().unwrap_or_default();
         let name_of = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
         let observed =
             tools.iter().filter_map(|tool| Some((name_of(tool), seen(tool.get("(observed)")?)))).collect();
-        Server { name: name.to_owned(), tools, observed, ..Server::default() }
+        ServerTools { name: name.to_owned(), tools, observed, ..ServerTools::default() }
     };
     match (json.get("servers").and_then(Value::as_object), json.get("tools")) {
         (Some(servers), _) => servers.iter().map(|(name, tools)| server(name, tools)).collect(),
@@ -48,18 +48,18 @@ fn servers(json: &Value) -> Vec<Server> {
 }
 
 /// What an example says that a probe saw.
-fn seen(value: &Value) -> Observed {
+fn seen(value: &Value) -> ProbeResult {
     let answers = match value["answers"].as_str() {
-        Some("different") => Answers::Different,
-        Some("refused") => Answers::Refused,
-        Some("failed") => Answers::Failed,
-        _ => Answers::Same,
+        Some("different") => AnswerComparison::Different,
+        Some("refused") => AnswerComparison::Refused,
+        Some("failed") => AnswerComparison::Failed,
+        _ => AnswerComparison::Same,
     };
-    Observed { changed: value["changed"].as_bool(), answers }
+    ProbeResult { changed: value["changed"].as_bool(), answers }
 }
 
 /// A place as a pointer into the example.
-fn pointer(json: &Value, servers: &[Server], place: &Place) -> String {
+fn pointer(json: &Value, servers: &[ServerTools], place: &ToolPlace) -> String {
     let tool = place.tool.map(|tool| format!("/{tool}{}", place.pointer)).unwrap_or_default();
     if json.get("servers").is_some() {
         format!("/servers/{}{tool}", servers[place.server].name)
@@ -71,19 +71,19 @@ fn pointer(json: &Value, servers: &[Server], place: &Place) -> String {
 }
 
 /// Where the rule finds something in an example.
-fn found(rule: &Rule, example: &Example<'_>) -> Vec<String> {
+fn found(rule: &Rule, example: &RuleExample<'_>) -> Vec<String> {
     let json: Value = serde_json::from_str(example.json)
         .unwrap_or_else(|error| panic!("{}: {error} in {}", rule.code, example.json));
     let json = expanded(json);
     let servers = servers(&json);
-    let named = example.with.iter().map(|name| {
+    let named = example.conventions.iter().map(|name| {
         crate::load::builtin(name).unwrap_or_else(|| panic!("{}: no convention {name}", rule.code)).clone()
     });
     let everybody = crate::load::builtins()
         .iter()
-        .filter(|convention| convention.name == "mcp" || convention.kind == Kind::Client)
+        .filter(|convention| convention.name == "mcp" || convention.kind == ConventionKind::Client)
         .cloned();
-    let standard = Standard::of(everybody.chain(named).collect());
+    let standard = Standard::from_conventions(everybody.chain(named).collect());
     let findings = audit(&servers, &standard);
     let own = findings.iter().filter(|finding| finding.rule.code == rule.code);
     own.map(|finding| pointer(&json, &servers, &finding.place)).collect()
@@ -129,7 +129,7 @@ fn codes_and_names_are_unique_and_in_order() {
     let codes: Vec<&str> = all_rules().map(|rule| rule.code).collect();
     let names: BTreeSet<&str> = all_rules().map(|rule| rule.name).collect();
     assert_eq!(names.len(), codes.len());
-    for group in Group::ALL {
+    for group in RuleGroup::ALL {
         let of = |rule: &&Rule| rule.group() == group;
         let codes: Vec<&str> = all_rules().filter(of).map(|rule| rule.code).collect();
         let sorted: BTreeSet<&str> = codes.iter().copied().collect();
@@ -166,19 +166,19 @@ fn every_file_is_a_rule_and_every_rule_is_listed() {
 #[test]
 fn a_level_that_somebody_set_holds_whatever_the_rule_makes_of_a_case() {
     let tools = vec![serde_json::json!({"name": "create_issue", "inputSchema": {"type": "object"}})];
-    let server = [Server { name: "tracker".to_owned(), tools, ..Server::default() }];
+    let server = [ServerTools { name: "tracker".to_owned(), tools, ..ServerTools::default() }];
     let level = |standard: &Standard| {
         let findings = audit(&server, standard);
         findings.into_iter().find(|finding| finding.rule.code == "TITLE-001").map(|finding| finding.level)
     };
     let silent = Standard::default();
-    assert_eq!(level(&silent), Some(Level::Advice));
+    assert_eq!(level(&silent), Some(RuleLevel::Advice));
     let mut by_user = silent.clone();
-    by_user.rules.insert("TITLE-001".to_owned(), Some(Level::Error));
-    assert_eq!(level(&by_user), Some(Level::Error));
+    by_user.rules.insert("TITLE-001".to_owned(), Some(RuleLevel::Error));
+    assert_eq!(level(&by_user), Some(RuleLevel::Error));
     let mut by_convention = silent.clone();
-    by_convention.conventions[0].rules.insert("TITLE-001".to_owned(), Some(Level::Warning));
-    assert_eq!(level(&by_convention), Some(Level::Warning));
+    by_convention.conventions[0].rules.insert("TITLE-001".to_owned(), Some(RuleLevel::Warning));
+    assert_eq!(level(&by_convention), Some(RuleLevel::Warning));
     by_convention.rules.insert("TITLE-001".to_owned(), None);
     assert_eq!(level(&by_convention), None);
 }

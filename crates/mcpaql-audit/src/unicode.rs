@@ -4,7 +4,7 @@
 
 /// Whether a character leaves no mark where it stands: zero-width characters, marks that turn the direction of text around,
 /// tag characters, fillers and selectors of variants. Control characters such as a tab are not among them.
-pub(super) fn invisible(c: char) -> bool {
+pub(super) fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -17,7 +17,7 @@ pub(super) fn has_invisible(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = rest.bytes().position(|byte| !byte.is_ascii()) {
         let mut foreign = rest.get(at..).unwrap_or_default().chars();
-        if foreign.next().is_some_and(invisible) {
+        if foreign.next().is_some_and(is_invisible) {
             return true;
         }
         rest = foreign.as_str();
@@ -26,7 +26,7 @@ pub(super) fn has_invisible(text: &str) -> bool {
 }
 
 /// What an invisible character is for.
-pub(super) fn what(c: char) -> &'static str {
+pub(super) fn describe_invisible(c: char) -> &'static str {
     match c {
         '\u{e0000}'..='\u{e007f}' => "a tag character",
         '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' | '\u{180b}'..='\u{180d}' | '\u{180f}' => {
@@ -44,7 +44,7 @@ pub(super) fn what(c: char) -> &'static str {
 /// The invisible characters of a text and where they begin, without those that an emoji is made of: a selector behind a
 /// picture, what joins two of them, and what spells a flag. Marks of direction are writing beside Arabic and Hebrew, and so is one
 /// joiner between letters of scripts that join them.
-pub(super) fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+pub(super) fn hidden_characters(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let mut pictured = false;
     let mut last = ' ';
     let mut flag_end = 0;
@@ -72,7 +72,7 @@ pub(super) fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
             flag_end = position + flag(text.get(*position..).unwrap_or_default());
         }
         pictured = pictorial(*c);
-        invisible(*c)
+        is_invisible(*c)
             && !(matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}') && text.chars().any(right_to_left))
     })
 }
@@ -103,11 +103,11 @@ fn joining(c: char) -> bool {
         0x620..=0x8ff | 0x900..=0xdff | 0xf00..=0x109f | 0x1700..=0x18af | 0x1900..=0x1cff | 0xa800..=0xa82f
         | 0xa840..=0xa8ff | 0xa900..=0xaaff | 0xabc0..=0xabff | 0xfb50..=0xfdff | 0xfe70..=0xfefc | 0x10a00..=0x10aff
         | 0x11000..=0x11fff | 0x1e900..=0x1e95f);
-    of_script && !invisible(c)
+    of_script && !is_invisible(c)
 }
 
 fn pictorial(c: char) -> bool {
-    matches!(c, '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}') && !invisible(c)
+    matches!(c, '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}') && !is_invisible(c)
 }
 
 /// The ASCII character that a character of another script looks like.
@@ -195,33 +195,33 @@ mod tests {
     #[test]
     fn plain_text_has_nothing_to_hide() {
         for c in '\0'..='\u{7f}' {
-            assert!(!invisible(c) && homoglyph(c).is_none(), "{c:?}");
+            assert!(!is_invisible(c) && homoglyph(c).is_none(), "{c:?}");
         }
         for c in "äéßñ日本語한국어ไทย—“”…→✓😀".chars().filter(|c| *c != '—') {
-            assert!(!invisible(c) && homoglyph(c).is_none(), "{c:?}");
+            assert!(!is_invisible(c) && homoglyph(c).is_none(), "{c:?}");
         }
     }
 
     #[test]
     fn what_is_not_seen_is_found_but_not_within_an_emoji() {
         let text = "Reads\u{200b} notes\u{202e}. 👩\u{200d}🚀 ❤\u{fe0f} 1\u{fe0f}\u{20e3} \u{e0041}\u{feff}";
-        let found: Vec<char> = hidden(text).map(|(_, c)| c).collect();
+        let found: Vec<char> = hidden_characters(text).map(|(_, c)| c).collect();
         assert_eq!(found, ['\u{200b}', '\u{202e}', '\u{e0041}', '\u{feff}']);
-        assert_eq!(hidden(text).next(), Some((5, '\u{200b}')));
-        assert_eq!(what('\u{e0041}'), "a tag character");
-        assert_eq!(what('\u{202e}'), "a mark that turns the direction of text");
-        assert_eq!(hidden("word\u{fe0f}").count(), 1, "a selector that selects nothing");
+        assert_eq!(hidden_characters(text).next(), Some((5, '\u{200b}')));
+        assert_eq!(describe_invisible('\u{e0041}'), "a tag character");
+        assert_eq!(describe_invisible('\u{202e}'), "a mark that turns the direction of text");
+        assert_eq!(hidden_characters("word\u{fe0f}").count(), 1, "a selector that selects nothing");
     }
 
     #[test]
     fn flags_and_marks_of_direction_are_left_alone_where_they_belong() {
         let flag = "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}";
-        assert_eq!(hidden(&format!("News of {flag} and {flag}.")).count(), 0);
-        assert_eq!(hidden(&format!("{flag}\u{e0041}")).count(), 1, "behind a flag");
-        assert_eq!(hidden("\u{1f3f4}\u{e0072}\u{e006d}\u{e007f}").count(), 3, "no flag");
-        assert_eq!(hidden("يقرأ\u{200f} الملاحظات (API\u{200e})").count(), 0);
-        assert_eq!(hidden("קורא\u{200f}\u{202e}").count(), 1, "what turns text around stays");
-        assert_eq!(hidden("Reads\u{200f} notes").count(), 1);
+        assert_eq!(hidden_characters(&format!("News of {flag} and {flag}.")).count(), 0);
+        assert_eq!(hidden_characters(&format!("{flag}\u{e0041}")).count(), 1, "behind a flag");
+        assert_eq!(hidden_characters("\u{1f3f4}\u{e0072}\u{e006d}\u{e007f}").count(), 3, "no flag");
+        assert_eq!(hidden_characters("يقرأ\u{200f} الملاحظات (API\u{200e})").count(), 0);
+        assert_eq!(hidden_characters("קורא\u{200f}\u{202e}").count(), 1, "what turns text around stays");
+        assert_eq!(hidden_characters("Reads\u{200f} notes").count(), 1);
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
             "ක්\u{200d}ෂ",
             "\u{1820}\u{200d} \u{182d}",
         ] {
-            assert_eq!(hidden(text).count(), 0, "{text}");
+            assert_eq!(hidden_characters(text).count(), 0, "{text}");
         }
         for (text, count) in [
             ("Reads\u{200c}notes", 1),
@@ -245,7 +245,7 @@ mod tests {
             ("read\u{200c}می", 1),
             ("ไทย\u{200d}ไทย", 1),
         ] {
-            assert_eq!(hidden(text).count(), count, "{text}");
+            assert_eq!(hidden_characters(text).count(), count, "{text}");
         }
     }
 

@@ -12,11 +12,11 @@ pub struct Capture {
     /// The tools of all pages, in order.
     pub tools: Vec<Value>,
     /// Why these are not all tools, where they are not, as a sentence without its end.
-    pub gap: Option<&'static str>,
+    pub incomplete_reason: Option<&'static str>,
 }
 
 /// A saved answer that is one page of several.
-const MORE: &str = "the list goes on behind its `nextCursor`, which was not followed";
+const CURSOR_NOT_FOLLOWED: &str = "the list goes on behind its `nextCursor`, which was not followed";
 
 impl Capture {
     /// Reads a saved capture: one of ours, the result or the whole answer of `tools/list`, or the bare array.
@@ -32,9 +32,9 @@ impl Capture {
             _ => Map::new(),
         };
         let next = object.get("nextCursor").and_then(Value::as_str);
-        let gap = next.filter(|next| !next.is_empty()).map(|_| MORE);
+        let gap = next.filter(|next| !next.is_empty()).map(|_| CURSOR_NOT_FOLLOWED);
         match (object.remove("tools"), object.remove("result")) {
-            (Some(Value::Array(tools)), _) => Some(Capture { initialize, tools, gap }),
+            (Some(Value::Array(tools)), _) => Some(Capture { initialize, tools, incomplete_reason: gap }),
             (_, Some(result)) => Capture::from_json(result),
             _ => None,
         }
@@ -72,7 +72,7 @@ mod tests {
         }
         for (next, has_gap) in [(json!("2"), true), (json!(""), false), (json!(null), false)] {
             let page = json!({"result": {"tools": tools, "nextCursor": next}});
-            assert_eq!(Capture::from_json(page).unwrap().gap.is_some(), has_gap, "{next}");
+            assert_eq!(Capture::from_json(page).unwrap().incomplete_reason.is_some(), has_gap, "{next}");
         }
         for form in [json!({}), json!("tools"), json!({"tools": 1}), json!(null)] {
             assert_eq!(Capture::from_json(form), None);

@@ -11,20 +11,20 @@ mod examples;
 mod settings;
 mod tool;
 
-pub(crate) use deferred::Deferred;
+pub(crate) use deferred::DeferredOperation;
 pub(crate) use discovery::Discovery;
 pub use discovery::Producers;
-pub(crate) use examples::{call_signature, settle_examples};
-pub use settings::{CRUDE, Settings, Sharing};
+pub(crate) use examples::{call_signature, fix_examples};
+pub use settings::{AdapterSettings, CRUDE_PROFILE, Sharing};
 pub use tool::Tool;
 
 use crate::adapter::{Adapter, ErrorPolicy, Mode};
-use crate::library::{Full, Library, Outline};
-use crate::naming::Names;
+use crate::library::{Library, LibraryOperation, Outline};
+use crate::naming::ToolNamer;
 use crate::operation::{Example, INTROSPECT, Operation};
 use crate::policy::{HintSet, Hints};
-use crate::schema::Schemas;
-use crate::validate::{CompiledParams, Limits};
+use crate::schema::SchemaSet;
+use crate::validate::{CompiledParams, SizeLimits};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -46,47 +46,47 @@ pub struct Catalog {
     /// Whether the titles of tools stand in their annotations, too.
     pub title_in_annotations: bool,
     /// What calls may not exceed.
-    pub limits: Limits,
+    pub limits: SizeLimits,
     /// Every operation, `introspect` last.
-    pub operations: Vec<Entry>,
+    pub operations: Vec<CatalogEntry>,
     /// Endpoint families in order, with what they hold; empty ones are not there.
     pub endpoints: IndexMap<String, Endpoint>,
     /// Declared and hoisted types; those of a library are not among them.
     pub types: IndexMap<String, Value>,
     /// The surface: what `tools/list` shows, in order.
     pub tools: Vec<Tool>,
-    pub(crate) schemas: Schemas,
-    pub(crate) names: Names,
+    pub(crate) schemas: SchemaSet,
+    pub(crate) names: ToolNamer,
     pub(crate) library: Option<Arc<dyn Library>>,
     pub(crate) discovery: Discovery,
     pub(crate) by_name: HashMap<String, usize>,
-    pub(crate) routes: HashMap<String, Route>,
+    pub(crate) routes: HashMap<String, ToolRoute>,
 }
 
 /// One operation, compiled.
 #[derive(Debug)]
-pub struct Entry {
+pub struct CatalogEntry {
     /// What the document means; only its head where the adapter has a library.
     pub operation: Operation,
     /// After policy and overrides.
     pub hints: Hints,
     /// Which of them tools write out for it: those that the policy does, and those that the document decides itself.
-    pub states: HintSet,
+    pub written_hints: HintSet,
     /// The tool that reaches it.
     pub tool: String,
-    pub(crate) body: Body,
+    pub(crate) body: EntryBody,
 }
 
 /// What a call needs beyond the head.
 #[derive(Debug)]
-pub(crate) enum Body {
+pub(crate) enum EntryBody {
     Compiled { signature: String, params: Box<CompiledParams> },
-    Deferred(Deferred),
+    Deferred(DeferredOperation),
 }
 
 /// An operation with all that belongs to it.
 #[derive(Debug, Clone, Copy)]
-pub struct Whole<'c> {
+pub struct FullOperation<'c> {
     /// With parameters, answer and examples.
     pub operation: &'c Operation,
     /// `name(a: string, b?: Size)`, with `type Size = …` on lines of its own.
@@ -96,7 +96,7 @@ pub struct Whole<'c> {
     /// How its parameters are checked.
     pub params: &'c CompiledParams,
     /// The compiled schemas of its parameters.
-    pub schemas: &'c Schemas,
+    pub schemas: &'c SchemaSet,
 }
 
 /// One endpoint family.
@@ -111,25 +111,25 @@ pub struct Endpoint {
     /// The hints of its riskiest operation.
     pub hints: Hints,
     /// Which of them its tool writes out: those that any of its operations does.
-    pub states: HintSet,
+    pub written_hints: HintSet,
 }
 
 /// Where a tool name leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Route {
+pub struct ToolRoute {
     /// What the tool covers.
-    pub scope: Scope,
+    pub scope: ToolScope,
     /// The present name, where this one is an alias.
     pub renamed_to: Option<String>,
 }
 
 /// What a tool covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
+pub enum ToolScope {
     /// One endpoint family.
     Endpoint(String),
     /// Everything.
-    Whole,
+    Adapter,
     /// One operation, by index.
     Operation(usize),
 }
@@ -137,51 +137,51 @@ pub enum Scope {
 impl Catalog {
     /// The operation of that name or alias.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Entry> {
+    pub fn get(&self, name: &str) -> Option<&CatalogEntry> {
         self.by_name.get(name).and_then(|index| self.operations.get(*index))
     }
 
     /// The whole of an operation of this catalog; `None` where the library cannot read it.
     #[must_use]
-    pub fn whole<'c>(&'c self, entry: &'c Entry) -> Option<Whole<'c>> {
+    pub fn full_operation<'c>(&'c self, entry: &'c CatalogEntry) -> Option<FullOperation<'c>> {
         match &entry.body {
-            Body::Compiled { signature, params } => Some(Whole {
+            EntryBody::Compiled { signature, params } => Some(FullOperation {
                 operation: &entry.operation,
                 signature,
                 types: &self.types,
                 params,
                 schemas: &self.schemas,
             }),
-            Body::Deferred(deferred) => {
-                deferred.whole(&entry.operation, self.library.as_deref()?, &self.limits)
+            EntryBody::Deferred(deferred) => {
+                deferred.full_operation(&entry.operation, self.library.as_deref()?, &self.limits)
             }
         }
     }
 
     /// Reads an operation from the library as it stands there; `None` where it does not come from one.
-    pub(crate) fn read(&self, entry: &Entry) -> Option<Full> {
+    pub(crate) fn read_from_library(&self, entry: &CatalogEntry) -> Option<LibraryOperation> {
         match &entry.body {
-            Body::Deferred(deferred) => self.library.as_ref()?.operation(deferred.index),
-            Body::Compiled { .. } => None,
+            EntryBody::Deferred(deferred) => self.library.as_ref()?.operation(deferred.index),
+            EntryBody::Compiled { .. } => None,
         }
     }
 
     /// The examples that would be shown of an operation if its library handed out this.
     #[must_use]
-    pub fn examples(&self, entry: &Entry, full: Full) -> Vec<Example> {
+    pub fn examples(&self, entry: &CatalogEntry, full: LibraryOperation) -> Vec<Example> {
         deferred::examples(full, &entry.operation, &self.limits)
     }
 
     /// Whether an operation comes from the library.
-    pub(crate) fn is_deferred(&self, entry: &Entry) -> bool {
-        matches!(entry.body, Body::Deferred(_))
+    pub(crate) fn is_deferred(&self, entry: &CatalogEntry) -> bool {
+        matches!(entry.body, EntryBody::Deferred(_))
     }
 
     /// What an operation takes and gives, in names only.
     #[must_use]
-    pub fn outline(&self, entry: &Entry) -> Outline {
+    pub fn outline(&self, entry: &CatalogEntry) -> Outline {
         match (&entry.body, &self.library) {
-            (Body::Deferred(deferred), Some(library)) => library.outline(deferred.index),
+            (EntryBody::Deferred(deferred), Some(library)) => library.outline(deferred.index),
             _ => Outline::of(&entry.operation, &self.types),
         }
     }
@@ -197,8 +197,8 @@ impl Catalog {
     pub fn type_named(&self, name: &str) -> Option<Value> {
         let read = || {
             self.operations.iter().find_map(|entry| match &entry.body {
-                Body::Deferred(deferred) => deferred.type_named(name),
-                Body::Compiled { .. } => None,
+                EntryBody::Deferred(deferred) => deferred.type_named(name),
+                EntryBody::Compiled { .. } => None,
             })
         };
         let library = || self.library.as_ref().and_then(|library| library.type_named(name));
@@ -207,7 +207,7 @@ impl Catalog {
 
     /// Where a tool name leads.
     #[must_use]
-    pub fn route(&self, tool: &str) -> Option<&Route> {
+    pub fn route(&self, tool: &str) -> Option<&ToolRoute> {
         self.routes.get(tool)
     }
 
@@ -217,13 +217,13 @@ impl Catalog {
     }
 
     /// The indexes of the operations behind a scope.
-    pub(crate) fn covered(&self, scope: &Scope) -> Vec<usize> {
+    pub(crate) fn operations_in_scope(&self, scope: &ToolScope) -> Vec<usize> {
         match scope {
-            Scope::Endpoint(endpoint) => {
+            ToolScope::Endpoint(endpoint) => {
                 self.endpoints.get(endpoint).map_or_else(Vec::new, |endpoint| endpoint.operations.clone())
             }
-            Scope::Whole => (0..self.operations.len()).collect(),
-            Scope::Operation(index) => vec![*index],
+            ToolScope::Adapter => (0..self.operations.len()).collect(),
+            ToolScope::Operation(index) => vec![*index],
         }
     }
 

@@ -4,25 +4,28 @@ mod families;
 mod tools;
 
 use crate::adapter::{Adapter, Mode, Profile};
-use crate::catalog::{Body, CRUDE, Catalog, Deferred, Entry, Settings, call_signature, settle_examples};
-use crate::diagnostic::{Diagnostic, Severity, Span, capital};
+use crate::catalog::{
+    AdapterSettings, CRUDE_PROFILE, Catalog, CatalogEntry, DeferredOperation, EntryBody, call_signature,
+    fix_examples,
+};
+use crate::diagnostic::{Diagnostic, Severity, Span, capitalize};
 use crate::error::Code;
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::introspect;
 use crate::library::Library;
 use crate::lifecycle::ExecutionAction;
-use crate::naming::{self, NameProblem, Names};
+use crate::naming::{self, NameProblem, ToolNamer};
 use crate::operation::{
     Binding, Category, Danger, Example, INTROSPECT, Operation, Param, StoreAction, operation_pointer,
     param_pointer,
 };
 use crate::policy::{self, HintSet, Hints, Policy};
-use crate::reader::short;
-use crate::schema::Schemas;
+use crate::reader::short_value;
+use crate::schema::SchemaSet;
 use crate::signature;
 use crate::surface;
 use crate::targets;
-use crate::validate::{CompiledParams, Limits};
+use crate::validate::{CompiledParams, SizeLimits};
 use families::{endpoint_of, endpoints, place_executions, place_introspect};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -31,7 +34,7 @@ use std::sync::Arc;
 
 /// What compiling brought: a catalog unless something is too wrong, and all that was noticed.
 #[derive(Debug)]
-pub struct Compiled {
+pub struct CompileOutput {
     /// The catalog.
     pub catalog: Option<Catalog>,
     /// Problems with pointers into the document.
@@ -40,59 +43,68 @@ pub struct Compiled {
 
 /// Compiles an adapter. Pointers in diagnostics lead into the model: `/operations/NAME/params/PARAM`.
 #[must_use]
-pub fn compile(adapter: Adapter, settings: &Settings) -> Compiled {
+pub fn compile(adapter: Adapter, settings: &AdapterSettings) -> CompileOutput {
     compile_with(adapter, None, settings)
 }
 
 /// Compiles an adapter whose operations are heads; `library` has the rest of them.
 #[must_use]
-pub fn compile_deferred(adapter: Adapter, library: Arc<dyn Library>, settings: &Settings) -> Compiled {
+pub fn compile_deferred(
+    adapter: Adapter,
+    library: Arc<dyn Library>,
+    settings: &AdapterSettings,
+) -> CompileOutput {
     compile_with(adapter, Some(library), settings)
 }
 
-fn compile_with(adapter: Adapter, library: Option<Arc<dyn Library>>, settings: &Settings) -> Compiled {
-    let mut compiler = Compiler { outer: settings.clone(), ..Compiler::default() };
-    let settings = layered(settings, &adapter);
+fn compile_with(
+    adapter: Adapter,
+    library: Option<Arc<dyn Library>>,
+    settings: &AdapterSettings,
+) -> CompileOutput {
+    let mut compiler = AdapterCompiler { external_settings: settings.clone(), ..AdapterCompiler::default() };
+    let settings = effective_settings(settings, &adapter);
     let catalog = compiler.run(adapter, library, &settings);
-    Compiled { catalog, diagnostics: compiler.diagnostics }
+    CompileOutput { catalog, diagnostics: compiler.diagnostics }
 }
 
 /// What was decided outside over what the document says; tools that are shared have nothing of a document's own.
-fn layered(settings: &Settings, adapter: &Adapter) -> Settings {
-    let own = Settings::of(adapter);
+fn effective_settings(settings: &AdapterSettings, adapter: &Adapter) -> AdapterSettings {
+    let own = AdapterSettings::from_adapter(adapter);
     match settings.sharing {
-        None => settings.clone().over(own),
+        None => settings.clone().with_fallback(own),
         Some(sharing) => {
-            let own = Settings { policy: own.policy, errors: own.errors, ..Settings::default() };
-            Settings::shared(sharing).over(settings.clone()).over(own)
+            let own =
+                AdapterSettings { policy: own.policy, errors: own.errors, ..AdapterSettings::default() };
+            AdapterSettings::for_shared_tools(sharing).with_fallback(settings.clone()).with_fallback(own)
         }
     }
 }
 
 #[derive(Default)]
-pub(super) struct Compiler {
+pub(super) struct AdapterCompiler {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// What was decided outside the document, which is not to be blamed for it.
-    outer: Settings,
+    external_settings: AdapterSettings,
 }
 
 /// What every operation of an adapter is compiled with.
-struct Frame<'a> {
+struct CompileContext<'a> {
     adapter: &'a Adapter,
     profile: Option<&'a Profile>,
     policy: &'a Policy,
     types: &'a IndexMap<String, Value>,
     /// Nothing is wrong with any of them.
     clean_types: bool,
-    limits: Limits,
+    limits: SizeLimits,
 }
 
-impl Compiler {
+impl AdapterCompiler {
     fn run(
         &mut self,
         mut adapter: Adapter,
         library: Option<Arc<dyn Library>>,
-        settings: &Settings,
+        settings: &AdapterSettings,
     ) -> Option<Catalog> {
         let mode = settings.mode.unwrap_or(Mode::Semantic);
         // A setting that makes no sense leaves no catalog, but the operations are checked all the same.
@@ -101,7 +113,7 @@ impl Compiler {
         let names = self.names(&adapter, settings);
 
         let mut operations = std::mem::take(&mut adapter.operations);
-        let declared = adapter.profile.clone().filter(|_| profile.as_deref() != Some(CRUDE));
+        let declared = adapter.profile.clone().filter(|_| profile.as_deref() != Some(CRUDE_PROFILE));
         let heads = if library.is_some() { operations.len() } else { 0 };
         // The tools are announced with their target's reach, whatever operation is called through them.
         let reach = if adapter.target.is_remote() { Reach::Open } else { Reach::Process };
@@ -114,7 +126,7 @@ impl Compiler {
         for operation in &mut operations {
             operation.endpoint = endpoint_of(operation, declared.as_ref());
             if !matches!(operation.binding, Binding::Introspect | Binding::Execution(_)) {
-                targets::choose(operation, &adapter);
+                targets::add_target_param(operation, &adapter);
             }
         }
         if let Some(profile) = &declared {
@@ -128,18 +140,18 @@ impl Compiler {
         for operation in &mut operations {
             operation.params = signature::hoist(&operation.name, &operation.params, &mut types);
         }
-        let (mut schemas, problems) = Schemas::compile(&types);
+        let (mut schemas, problems) = SchemaSet::compile(&types);
         if !problems.is_empty() {
             // Hoisted types are not in the document; what is wrong inside them is reported where it was written.
-            self.diagnostics.extend(Schemas::compile(&adapter.types).1);
+            self.diagnostics.extend(SchemaSet::compile(&adapter.types).1);
         }
-        let frame = Frame {
+        let frame = CompileContext {
             adapter: &adapter,
             profile: declared.as_ref(),
             policy: policy.unwrap_or_else(|| policy::default()),
             types: &types,
             clean_types: problems.is_empty(),
-            limits: Limits::default(),
+            limits: SizeLimits::default(),
         };
         let mut entries = Vec::with_capacity(operations.len());
         let mut kept = Vec::with_capacity(operations.len());
@@ -149,11 +161,11 @@ impl Compiler {
             }
             let entry = if index < heads {
                 let (hints, states) = self.hints(&operation, &frame);
-                Some(Entry {
+                Some(CatalogEntry {
                     hints,
-                    states,
+                    written_hints: states,
                     tool: String::new(),
-                    body: Body::Deferred(Deferred::new(index)),
+                    body: EntryBody::Deferred(DeferredOperation::new(index)),
                     operation,
                 })
             } else {
@@ -185,7 +197,7 @@ impl Compiler {
             adapter,
         };
         policy?;
-        if !tools::name(self, &mut catalog, &names?) {
+        if !tools::assign_tool_names(self, &mut catalog, &names?) {
             return None;
         }
         catalog.tools = surface::tools(&catalog, &kept, settings);
@@ -214,7 +226,7 @@ impl Compiler {
     }
 
     /// A problem of a setting: at its place in the document, or without one where somebody else made it.
-    fn setting(&mut self, name: &str, outside: bool, diagnostic: Diagnostic) {
+    fn report_setting(&mut self, name: &str, outside: bool, diagnostic: Diagnostic) {
         self.diagnostics.push(if outside {
             let places = match name {
                 "prefix" => "`--prefix`, `MCP_AQL_TOOL_PREFIX` or `prefix` in mcpaql.yaml",
@@ -229,21 +241,21 @@ impl Compiler {
         });
     }
 
-    fn profile(&mut self, adapter: &Adapter, settings: &Settings) -> Option<String> {
+    fn profile(&mut self, adapter: &Adapter, settings: &AdapterSettings) -> Option<String> {
         let own = adapter.profile.as_ref().map(|profile| profile.name.as_str());
         match settings.profile.as_deref() {
-            None => Some(CRUDE.to_owned()),
-            Some(CRUDE) => Some(CRUDE.to_owned()),
+            None => Some(CRUDE_PROFILE.to_owned()),
+            Some(CRUDE_PROFILE) => Some(CRUDE_PROFILE.to_owned()),
             Some(name) if own == Some(name) => Some(name.to_owned()),
             Some(name) => {
-                let known = own.map_or(CRUDE.to_owned(), |own| format!("{CRUDE}, {own}"));
+                let known = own.map_or(CRUDE_PROFILE.to_owned(), |own| format!("{CRUDE_PROFILE}, {own}"));
                 let message = format!(
                     "The adapter '{}' has no endpoint profile '{name}' (it has {known})",
                     adapter.name
                 );
-                self.setting(
+                self.report_setting(
                     "profile",
-                    self.outer.profile.is_some(),
+                    self.external_settings.profile.is_some(),
                     Diagnostic::error(Code::SchemaInvalidValue, "/endpoints", message),
                 );
                 None
@@ -253,41 +265,42 @@ impl Compiler {
 
     /// `None` where somebody outside the document wants one that is not there. One that the document wants is reported, and the
     /// default stands in for it.
-    fn policy<'s>(&mut self, settings: &'s Settings) -> Option<&'s Policy> {
+    fn policy<'s>(&mut self, settings: &'s AdapterSettings) -> Option<&'s Policy> {
         let Some(name) = settings.policy.as_deref() else { return Some(policy::default()) };
-        let Some(unknown) = policy::unknown(name, &settings.policies) else {
+        let Some(unknown) = policy::unknown_policy(name, &settings.policies) else {
             return policy::find(name, &settings.policies);
         };
-        let outside = self.outer.policy.is_some();
-        self.setting("policy", outside, Diagnostic { pointer: "/policy".into(), ..unknown });
+        let outside = self.external_settings.policy.is_some();
+        self.report_setting("policy", outside, Diagnostic { pointer: "/policy".into(), ..unknown });
         (!outside).then(policy::default)
     }
 
-    fn names(&mut self, adapter: &Adapter, settings: &Settings) -> Option<Names> {
-        if let Some(prefix) = settings.prefix.as_deref().filter(|prefix| prefix.len() >= naming::LONG_PREFIX)
+    fn names(&mut self, adapter: &Adapter, settings: &AdapterSettings) -> Option<ToolNamer> {
+        if let Some(prefix) =
+            settings.prefix.as_deref().filter(|prefix| prefix.len() >= naming::DISCOURAGED_PREFIX_LENGTH)
         {
             let message = format!("The prefix '{prefix}' is long; clients add their own to it");
-            self.setting(
+            self.report_setting(
                 "prefix",
-                self.outer.prefix.is_some(),
+                self.external_settings.prefix.is_some(),
                 Diagnostic::warning(Code::SchemaInvalidName, "/tool_names/prefix", message),
             );
         }
-        match Names::new(&adapter.name, settings.pattern.as_deref(), settings.prefix.as_deref()) {
+        match ToolNamer::new(&adapter.name, settings.pattern.as_deref(), settings.prefix.as_deref()) {
             Ok(names) => Some(names),
             Err(NameProblem(text)) => {
                 let bad_prefix =
                     settings.prefix.as_deref().is_some_and(|prefix| naming::check_prefix(prefix).is_err());
                 let (key, outside) = if bad_prefix {
-                    ("prefix", self.outer.prefix.is_some())
+                    ("prefix", self.external_settings.prefix.is_some())
                 } else {
-                    ("pattern", self.outer.pattern.is_some())
+                    ("pattern", self.external_settings.pattern.is_some())
                 };
                 let pointer = format!("/tool_names/{key}");
-                self.setting(
+                self.report_setting(
                     key,
                     outside,
-                    Diagnostic::error(Code::SchemaInvalidName, pointer, capital(&text)),
+                    Diagnostic::error(Code::SchemaInvalidName, pointer, capitalize(&text)),
                 );
                 None
             }
@@ -299,9 +312,9 @@ impl Compiler {
         &mut self,
         operation: Operation,
         written: &[Param],
-        frame: &Frame<'_>,
-        schemas: &mut Schemas,
-    ) -> Option<Entry> {
+        frame: &CompileContext<'_>,
+        schemas: &mut SchemaSet,
+    ) -> Option<CatalogEntry> {
         let (params, found) = CompiledParams::compile(&operation, schemas, "");
         // What was found is found again in the parameters as they were written, where the author can mend it.
         let suspect =
@@ -318,20 +331,20 @@ impl Compiler {
         }
         let (hints, states) = self.hints(&operation, frame);
         let signature = call_signature(&operation, frame.types);
-        let params = params.signed_as(signature.clone());
+        let params = params.with_signature(signature.clone());
         let mut operation = operation;
         self.examples(&mut operation, &params, frame, schemas);
-        let body = Body::Compiled { signature, params: Box::new(params) };
-        sound.then_some(Entry { hints, states, tool: String::new(), body, operation })
+        let body = EntryBody::Compiled { signature, params: Box::new(params) };
+        sound.then_some(CatalogEntry { hints, written_hints: states, tool: String::new(), body, operation })
     }
 
     /// The hints of an operation, and which of them are written out.
-    fn hints(&mut self, operation: &Operation, frame: &Frame<'_>) -> (Hints, HintSet) {
+    fn hints(&mut self, operation: &Operation, frame: &CompileContext<'_>) -> (Hints, HintSet) {
         let adapter = frame.adapter;
         let family = frame.profile.and_then(|profile| profile.families.get(&operation.endpoint));
         let endpoint = adapter.endpoint_hints.get(&operation.endpoint).copied().unwrap_or_default();
-        let endpoint = family.map_or(endpoint, |family| family.hints.over(endpoint));
-        let mut wider = endpoint.over(adapter.hints);
+        let endpoint = family.map_or(endpoint, |family| family.hints.with_fallback(endpoint));
+        let mut wider = endpoint.with_fallback(adapter.hints);
         if operation.category != Category::Read {
             wider = wider.without_read_only();
             if operation.hints.read_only == Some(true) {
@@ -351,7 +364,7 @@ impl Compiler {
         }
         let policy = frame.policy;
         let hints = operation.hints.apply(wider.apply(policy.hints(operation.category, &operation.facts)));
-        (hints, policy.writes(operation.category).or(operation.hints.over(wider).said()))
+        (hints, policy.written_hints(operation.category).or(operation.hints.with_fallback(wider).specified()))
     }
 
     /// Reports the examples that do not validate, because one that does not would teach a call that fails.
@@ -359,8 +372,8 @@ impl Compiler {
         &mut self,
         operation: &mut Operation,
         params: &CompiledParams,
-        frame: &Frame<'_>,
-        schemas: &Schemas,
+        frame: &CompileContext<'_>,
+        schemas: &SchemaSet,
     ) {
         let derived = matches!(operation.binding, Binding::Store(_));
         let pointer = operation_pointer(&operation.name);
@@ -375,12 +388,12 @@ impl Compiler {
                 );
             }
         }
-        settle_examples(operation, params, frame.types, schemas, &frame.limits);
+        fix_examples(operation, params, frame.types, schemas, &frame.limits);
     }
 }
 
 /// The parameters as they were written: schemas that make no sense, defaults that do not fit.
-fn check_params(operation: &Operation, params: &[Param], schemas: &mut Schemas) -> Vec<Diagnostic> {
+fn check_params(operation: &Operation, params: &[Param], schemas: &mut SchemaSet) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for param in params {
         let pointer = param_pointer(&operation.name, &param.name);
@@ -388,7 +401,7 @@ fn check_params(operation: &Operation, params: &[Param], schemas: &mut Schemas) 
         found.extend(problems);
         let Some(default) = &param.default else { continue };
         if let Some(violation) = schemas.check(id, default).first() {
-            let shown = if param.sensitive { "a secret".to_owned() } else { short(default) };
+            let shown = if param.sensitive { "a secret".to_owned() } else { short_value(default) };
             found.push(
                 Diagnostic::error(
                     Code::SchemaInvalidType,
@@ -406,7 +419,7 @@ fn check_params(operation: &Operation, params: &[Param], schemas: &mut Schemas) 
     found
 }
 
-fn index(entries: &[Entry]) -> HashMap<String, usize> {
+fn index(entries: &[CatalogEntry]) -> HashMap<String, usize> {
     let mut by_name = HashMap::with_capacity(entries.len());
     for (index, entry) in entries.iter().enumerate() {
         by_name.insert(entry.operation.name.clone(), index);

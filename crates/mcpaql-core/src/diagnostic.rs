@@ -134,7 +134,7 @@ pub fn field_path(pointer: &str) -> String {
 
 /// A fragment as the beginning of a message.
 #[must_use]
-pub fn capital(text: &str) -> String {
+pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -208,7 +208,7 @@ impl OpError {
 
     /// Adds a detail.
     #[must_use]
-    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+    pub fn with_detail(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.details.insert(key.to_owned(), value.into());
         self
     }
@@ -222,7 +222,7 @@ impl OpError {
 
     /// Adds what only the log may show.
     #[must_use]
-    pub fn because(mut self, cause: impl fmt::Display) -> Self {
+    pub fn with_cause(mut self, cause: impl fmt::Display) -> Self {
         self.cause = Some(cause.to_string());
         self
     }

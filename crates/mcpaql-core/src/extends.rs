@@ -5,16 +5,16 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
-use crate::reader::{Object, Reader, child};
+use crate::reader::{DocumentObject, DocumentReader, child};
 use crate::suggest;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// A longer line of descent is a mistake, or mischief.
-const DEEPEST: usize = 32;
+const MAX_EXTENDS_DEPTH: usize = 32;
 
 /// Where members are looked for.
-pub struct Shelf<'a> {
+pub struct ExtendableSet<'a> {
     /// What a member is, for reports: `policy`.
     pub noun: &'static str,
     /// Those of the file.
@@ -22,17 +22,17 @@ pub struct Shelf<'a> {
     /// The names of those of this version.
     pub builtin: &'a [&'static str],
     /// One of this version, as written.
-    pub written: &'a dyn Fn(&str) -> Option<Value>,
+    pub builtin_value: &'a dyn Fn(&str) -> Option<Value>,
 }
 
-impl Shelf<'_> {
+impl ExtendableSet<'_> {
     /// Reads every member, each with what it extends; `pointer` is where they stand. None has the name of one of this version,
     /// because documents that name it would mean something else wherever the file is not.
     pub fn read_all<T>(
         &self,
-        reader: &mut Reader,
+        reader: &mut DocumentReader,
         pointer: &str,
-        read: impl Fn(&mut Reader, &str, &Object<'_>) -> T,
+        read: impl Fn(&mut DocumentReader, &str, &DocumentObject<'_>) -> T,
     ) -> Vec<T> {
         let mut whole = HashMap::new();
         let mut all = Vec::new();
@@ -49,7 +49,7 @@ impl Shelf<'_> {
                 continue;
             }
             if reader.object(value, &pointer).is_some() {
-                let value = self.whole(reader, value, &pointer, &mut vec![name.clone()], &mut whole);
+                let value = self.resolve(reader, value, &pointer, &mut vec![name.clone()], &mut whole);
                 all.extend(reader.object(&value, &pointer).map(|object| read(reader, name, &object)));
             }
         }
@@ -57,32 +57,38 @@ impl Shelf<'_> {
     }
 
     /// What is written over what it extends, as one value. `chain` is who extends it, down to itself.
-    pub fn whole(
+    pub fn resolve(
         &self,
-        reader: &mut Reader,
+        reader: &mut DocumentReader,
         value: &Value,
         pointer: &str,
         chain: &mut Vec<String>,
         known: &mut HashMap<String, Value>,
     ) -> Value {
         let Some(map) = value.as_object() else { return value.clone() };
-        let object = Object { map, pointer: pointer.to_owned() };
+        let object = DocumentObject { map, pointer: pointer.to_owned() };
         let mut whole = Value::Object(Map::new());
         for base in reader.strings(&object, "extends") {
             if let Some(found) = known.get(&base) {
                 merge(&mut whole, found.clone());
-            } else if chain.contains(&base) || chain.len() >= DEEPEST {
+            } else if chain.contains(&base) || chain.len() >= MAX_EXTENDS_DEPTH {
                 let problem = if chain.contains(&base) { "extends itself" } else { "is extended too often" };
                 let message = format!("The {} '{base}' {problem}", self.noun);
-                reader.push(Diagnostic::error(Code::SchemaInvalidValue, object.at("extends"), message));
-            } else if let Some(found) = self.members.get(&base).cloned().or_else(|| (self.written)(&base)) {
+                reader.push(Diagnostic::error(
+                    Code::SchemaInvalidValue,
+                    object.pointer_to("extends"),
+                    message,
+                ));
+            } else if let Some(found) =
+                self.members.get(&base).cloned().or_else(|| (self.builtin_value)(&base))
+            {
                 chain.push(base.clone());
-                let found = self.whole(reader, &found, pointer, chain, known);
+                let found = self.resolve(reader, &found, pointer, chain, known);
                 chain.pop();
                 merge(&mut whole, found.clone());
                 known.insert(base, found);
             } else {
-                reader.push(self.missing(&base, object.at("extends")));
+                reader.push(self.missing(&base, object.pointer_to("extends")));
             }
         }
         merge(&mut whole, value.clone());

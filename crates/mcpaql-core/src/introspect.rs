@@ -3,7 +3,7 @@
 //! Both query forms read the compiled operations that validation reads. A list reads heads only, a search outlines; an operation
 //! is read whole when its signature or its details are shown. Long lists come in pages.
 
-pub(crate) mod ask;
+pub(crate) mod args;
 mod details;
 pub(crate) mod hits;
 pub(crate) mod list;
@@ -23,12 +23,12 @@ use crate::request;
 use crate::response::{Answer, Warning};
 use crate::schema::shorten;
 use crate::suggest;
-use ask::{Ask, Detail};
+use args::{DetailLevel, IntrospectArgs};
 use mcpaql_lexicon::first_sentence;
 use serde_json::{Map, Value};
 
 /// Lists show so much of an operation's description.
-const SUMMARY: usize = 160;
+const MAX_SUMMARY_CHARS: usize = 160;
 
 /// Answers `introspect` for arguments that are already validated.
 ///
@@ -36,7 +36,7 @@ const SUMMARY: usize = 160;
 /// For parameters that make no sense together and a cursor of another list. Never for a name that does not exist: that is a
 /// success with null and a warning, as the protocol says.
 pub fn answer(catalog: &Catalog, args: &Map<String, Value>) -> Result<Answer, OpError> {
-    let ask = Ask::read(args)?;
+    let ask = IntrospectArgs::read(args)?;
     if ask.types
         && let Some(param) = ask.narrowed_by().next()
     {
@@ -48,33 +48,33 @@ pub fn answer(catalog: &Catalog, args: &Map<String, Value>) -> Result<Answer, Op
     match (&ask.names, ask.types) {
         (None, false) => list::operations(catalog, &ask),
         (None, true) => types::list(catalog, &ask),
-        (Some(names), false) => Ok(named(&ask, names, "operation", |name| {
-            operation(catalog, name, ask.detail.unwrap_or(Detail::Full))
+        (Some(names), false) => Ok(answer_by_name(&ask, names, "operation", |name| {
+            operation(catalog, name, ask.detail.unwrap_or(DetailLevel::Full))
         })),
-        (Some(names), true) => Ok(named(&ask, names, "type", |name| {
-            types::one(catalog, name, ask.detail.unwrap_or(Detail::Full)).ok_or_else(|| {
+        (Some(names), true) => Ok(answer_by_name(&ask, names, "type", |name| {
+            types::describe_type(catalog, name, ask.detail.unwrap_or(DetailLevel::Full)).ok_or_else(|| {
                 let own: Vec<String> = catalog.type_names().collect();
                 let all = PROTOCOL_TYPES.iter().copied().chain(own.iter().map(String::as_str));
-                unknown("type", name, &suggest::nearest_many(name, all, 3))
+                not_found_warning("type", name, &suggest::nearest_many(name, all, 3))
             })
         })),
     }
 }
 
 pub(crate) fn invalid(param: &str, message: String) -> OpError {
-    OpError::new(Code::InvalidValue, message).with("param_name", param)
+    OpError::new(Code::InvalidValue, message).with_detail("param_name", param)
 }
 
-pub(crate) fn operation(catalog: &Catalog, name: &str, detail: Detail) -> Result<Value, Warning> {
+pub(crate) fn operation(catalog: &Catalog, name: &str, detail: DetailLevel) -> Result<Value, Warning> {
     let shown = catalog.get(name).and_then(|entry| match detail {
-        Detail::Names => Some(entry.operation.name.as_str().into()),
-        Detail::Summary => Some(list::summary_of(entry)),
-        Detail::Signature => details::signed(catalog, entry),
-        Detail::Full => details::operation(catalog, entry),
+        DetailLevel::Names => Some(entry.operation.name.as_str().into()),
+        DetailLevel::Summary => Some(list::summary_of(entry)),
+        DetailLevel::Signature => details::signature_with_types(catalog, entry),
+        DetailLevel::Full => details::operation(catalog, entry),
     });
     shown.ok_or_else(|| {
-        let near = catalog.meant(name, std::iter::empty());
-        unknown(
+        let near = catalog.suggest_operations(name, std::iter::empty());
+        not_found_warning(
             "operation",
             name,
             &near.iter().map(|entry| entry.operation.name.as_str()).collect::<Vec<_>>(),
@@ -83,27 +83,27 @@ pub(crate) fn operation(catalog: &Catalog, name: &str, detail: Detail) -> Result
 }
 
 /// One result under `key`, or several under its plural.
-pub(crate) fn named(
-    ask: &Ask<'_>,
+pub(crate) fn answer_by_name(
+    ask: &IntrospectArgs<'_>,
     names: &[&str],
     key: &str,
     mut find: impl FnMut(&str) -> Result<Value, Warning>,
 ) -> Answer {
-    let mut warnings: Vec<Warning> = ask.beside_names().into_iter().collect();
+    let mut warnings: Vec<Warning> = ask.ignored_params_warning().into_iter().collect();
     let mut found = Vec::new();
     for name in names {
         match find(name) {
             Ok(value) => found.push(value),
             Err(warning) => {
                 warnings.push(warning);
-                if !ask.several {
+                if !ask.names_are_list {
                     found.push(Value::Null);
                 }
             }
         }
     }
     let mut data = Map::new();
-    if ask.several {
+    if ask.names_are_list {
         data.insert(format!("{key}s"), Value::Array(found));
     } else {
         data.insert(key.to_owned(), found.pop().unwrap_or(Value::Null));
@@ -111,18 +111,21 @@ pub(crate) fn named(
     Answer { warnings, ..Answer::new(Value::Object(data)) }
 }
 
-pub(crate) fn unknown(kind: &str, name: &str, near: &[&str]) -> Warning {
+pub(crate) fn not_found_warning(kind: &str, name: &str, near: &[&str]) -> Warning {
     let hint = if near.is_empty() {
         format!("List all with query '{kind}s'.")
     } else {
         format!("Nearest: {}.", near.join(", "))
     };
-    Warning { code: "NOT_FOUND", message: format!("There is no {kind}{}. {hint}", request::quoted(name)) }
+    Warning {
+        code: "NOT_FOUND",
+        message: format!("There is no {kind}{}. {hint}", request::quoted_name(name)),
+    }
 }
 
 /// The first sentence, which is all a list needs.
 pub(crate) fn summary(operation: &Operation) -> String {
     let text = operation.description.trim();
     let text = if text.is_empty() { operation.title.as_str() } else { text };
-    shorten(first_sentence(text), SUMMARY).into_owned()
+    shorten(first_sentence(text), MAX_SUMMARY_CHARS).into_owned()
 }

@@ -13,26 +13,26 @@ pub const ENDPOINT_PATTERN: &str = "{adapter}_mcpaql_{endpoint}";
 /// The default pattern of operation tools.
 pub const OPERATION_PATTERN: &str = "{adapter}_{operation}";
 /// Longest name that MCP's checks and every known client accept.
-pub const MAX_NAME: usize = 64;
+pub const MAX_TOOL_NAME_LENGTH: usize = 64;
 /// Longest name that survives `mcp__<server>__` in front of it, for a server called `mcpaql`.
-pub const SAFE_NAME: usize = 51;
+pub const SAFE_TOOL_NAME_LENGTH: usize = 51;
 /// Prefixes this long or longer are discouraged.
-pub const LONG_PREFIX: usize = 20;
+pub const DISCOURAGED_PREFIX_LENGTH: usize = 20;
 
 /// What a tool stands for, which decides how its name is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject<'a> {
+pub enum ToolSubject<'a> {
     /// An endpoint family.
     Endpoint(&'a str),
     /// The whole adapter.
-    Whole,
+    Adapter,
     /// One operation.
     Operation(&'a str),
 }
 
 /// How an adapter's tools are named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Names {
+pub struct ToolNamer {
     adapter: String,
     endpoint_pattern: String,
     operation_pattern: String,
@@ -44,12 +44,12 @@ pub struct Names {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameProblem(pub String);
 
-impl Names {
+impl ToolNamer {
     /// Checks pattern and prefix.
     ///
     /// # Errors
     /// A sentence about the pattern or prefix that does not work.
-    pub fn new(adapter: &str, pattern: Option<&str>, prefix: Option<&str>) -> Result<Names, NameProblem> {
+    pub fn new(adapter: &str, pattern: Option<&str>, prefix: Option<&str>) -> Result<ToolNamer, NameProblem> {
         if let Some(prefix) = prefix {
             check_prefix(prefix)?;
         }
@@ -60,7 +60,7 @@ impl Names {
         } else {
             (pattern, OPERATION_PATTERN)
         };
-        Ok(Names {
+        Ok(ToolNamer {
             adapter: snake_case(adapter),
             endpoint_pattern: prefixed(endpoint, prefix),
             operation_pattern: prefixed(operation, prefix),
@@ -69,9 +69,9 @@ impl Names {
     }
 
     /// The same without the prefix that they have, where they have one.
-    pub(crate) fn without_prefix(&self) -> Option<Names> {
+    pub(crate) fn without_prefix(&self) -> Option<ToolNamer> {
         let (endpoint, operation) = &self.written;
-        (self.endpoint_pattern != *endpoint).then(|| Names {
+        (self.endpoint_pattern != *endpoint).then(|| ToolNamer {
             endpoint_pattern: endpoint.clone(),
             operation_pattern: operation.clone(),
             ..self.clone()
@@ -82,9 +82,9 @@ impl Names {
     ///
     /// # Errors
     /// A sentence about a name that MCP or its clients would not take.
-    pub fn name(&self, subject: Subject<'_>) -> Result<String, NameProblem> {
+    pub fn name(&self, subject: ToolSubject<'_>) -> Result<String, NameProblem> {
         let name = match subject {
-            Subject::Endpoint(endpoint) => {
+            ToolSubject::Endpoint(endpoint) => {
                 if !self.endpoint_pattern.contains("{endpoint}") {
                     return Err(NameProblem(format!(
                         "the pattern '{}' names every endpoint alike; add {{endpoint}} or use mode single",
@@ -93,8 +93,8 @@ impl Names {
                 }
                 self.endpoint_pattern.replace("{endpoint}", endpoint)
             }
-            Subject::Whole => without_endpoint(&self.endpoint_pattern),
-            Subject::Operation(operation) => self.operation_pattern.replace("{operation}", operation),
+            ToolSubject::Adapter => without_endpoint(&self.endpoint_pattern),
+            ToolSubject::Operation(operation) => self.operation_pattern.replace("{operation}", operation),
         };
         let name = self.shortened(&name, subject);
         if name.is_empty() {
@@ -110,18 +110,20 @@ impl Names {
     /// The name with its adapter, within what clients show. An operation's name gives way at its end; an endpoint's name keeps its
     /// end, by which agents tell tools apart, and the adapter's name gives way, in all of its tools alike. What was written as a
     /// prefix stays.
-    fn shortened(&self, name: &str, subject: Subject<'_>) -> String {
+    fn shortened(&self, name: &str, subject: ToolSubject<'_>) -> String {
         let whole = name.replace("{adapter}", &self.adapter);
         let endpoint = match subject {
-            Subject::Operation(_) if whole.len() > SAFE_NAME => return shorten(&whole, SAFE_NAME),
-            Subject::Operation(_) => return whole,
-            Subject::Endpoint(endpoint) if endpoint.len() > LONGEST_ENDPOINT.len() => endpoint,
-            Subject::Endpoint(_) | Subject::Whole => LONGEST_ENDPOINT,
+            ToolSubject::Operation(_) if whole.len() > SAFE_TOOL_NAME_LENGTH => {
+                return shorten(&whole, SAFE_TOOL_NAME_LENGTH);
+            }
+            ToolSubject::Operation(_) => return whole,
+            ToolSubject::Endpoint(endpoint) if endpoint.len() > LONGEST_ENDPOINT.len() => endpoint,
+            ToolSubject::Endpoint(_) | ToolSubject::Adapter => LONGEST_ENDPOINT,
         };
         let around = self.endpoint_pattern.replace("{endpoint}", endpoint).replace("{adapter}", "").len();
-        let room = SAFE_NAME.saturating_sub(around);
+        let room = SAFE_TOOL_NAME_LENGTH.saturating_sub(around);
         let is_cut = self.adapter.len() > room && name.contains("{adapter}");
-        if !is_cut || room < SHORTEST_HEAD + DIGITS + 1 {
+        if !is_cut || room < MIN_ADAPTER_CHARS + HASH_DIGITS + 1 {
             return whole;
         }
         name.replace("{adapter}", &shorten(&self.adapter, room))
@@ -131,13 +133,13 @@ impl Names {
 /// Of the standard profile.
 const LONGEST_ENDPOINT: &str = "execute";
 /// Digits that stand for what was cut off.
-const DIGITS: usize = 6;
+const HASH_DIGITS: usize = 6;
 /// So much of an adapter's name must be left.
-const SHORTEST_HEAD: usize = 4;
+const MIN_ADAPTER_CHARS: usize = 4;
 
 /// The beginning of a text and a few digits that depend on all of it, together no longer than `room`.
 fn shorten(text: &str, room: usize) -> String {
-    let head: String = text.chars().take(room.saturating_sub(DIGITS + 1)).collect();
+    let head: String = text.chars().take(room.saturating_sub(HASH_DIGITS + 1)).collect();
     // FNV-1a: the same in every version of this program and on every machine.
     let hash =
         text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
@@ -217,9 +219,9 @@ pub fn check_prefix(prefix: &str) -> Result<(), NameProblem> {
 /// # Errors
 /// A sentence that says what to shorten or replace.
 pub fn check_name(name: &str) -> Result<(), NameProblem> {
-    if name.is_empty() || name.len() > MAX_NAME {
+    if name.is_empty() || name.len() > MAX_TOOL_NAME_LENGTH {
         return Err(NameProblem(format!(
-            "the tool name '{name}' has {} characters, more than the {MAX_NAME} that clients accept; set a shorter tool_names.prefix",
+            "the tool name '{name}' has {} characters, more than the {MAX_TOOL_NAME_LENGTH} that clients accept; set a shorter tool_names.prefix",
             name.len()
         )));
     }
@@ -252,26 +254,26 @@ pub fn title_of(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn name(adapter: &str, pattern: Option<&str>, prefix: Option<&str>, subject: Subject<'_>) -> String {
-        Names::new(adapter, pattern, prefix).unwrap().name(subject).unwrap()
+    fn name(adapter: &str, pattern: Option<&str>, prefix: Option<&str>, subject: ToolSubject<'_>) -> String {
+        ToolNamer::new(adapter, pattern, prefix).unwrap().name(subject).unwrap()
     }
 
     #[test]
     fn the_table_of_names() {
-        use Subject::{Endpoint, Operation, Whole};
+        use ToolSubject::{Adapter, Endpoint, Operation};
         let rows = [
             ("apple-mail", None, None, Endpoint("read"), "apple_mail_mcpaql_read"),
             ("apple-mail", None, None, Endpoint("create"), "apple_mail_mcpaql_create"),
             ("github-api", None, None, Endpoint("read"), "github_api_mcpaql_read"),
             ("github-api", None, None, Endpoint("execute"), "github_api_mcpaql_execute"),
-            ("apple-mail", None, None, Whole, "apple_mail_mcpaql"),
+            ("apple-mail", None, None, Adapter, "apple_mail_mcpaql"),
             ("apple-mail", None, None, Operation("get_message"), "apple_mail_get_message"),
             ("github-api", None, Some("github_"), Endpoint("read"), "github_mcpaql_read"),
-            ("github-api", None, Some("github_"), Whole, "github_mcpaql"),
+            ("github-api", None, Some("github_"), Adapter, "github_mcpaql"),
             ("github-api", Some("mcpaql_{endpoint}"), None, Endpoint("read"), "mcpaql_read"),
-            ("github-api", Some("mcpaql_{endpoint}"), None, Whole, "mcpaql"),
+            ("github-api", Some("mcpaql_{endpoint}"), None, Adapter, "mcpaql"),
             ("github-api", Some("mcp_aql_{endpoint}"), None, Endpoint("query"), "mcp_aql_query"),
-            ("github-api", Some("mcp_aql_{endpoint}"), None, Whole, "mcp_aql"),
+            ("github-api", Some("mcp_aql_{endpoint}"), None, Adapter, "mcp_aql"),
             (
                 "github-api",
                 Some("mcp_aql_{endpoint}"),
@@ -321,9 +323,9 @@ mod tests {
 
     #[test]
     fn long_names_are_shortened_and_stay_apart() {
-        use Subject::{Endpoint, Operation, Whole};
+        use ToolSubject::{Adapter, Endpoint, Operation};
         let long = "corporate-knowledge-management-and-retrieval-system";
-        let subjects = [Endpoint("read"), Endpoint("execute"), Whole];
+        let subjects = [Endpoint("read"), Endpoint("execute"), Adapter];
         let tools = subjects.map(|subject| name(long, None, None, subject));
         assert_eq!(
             tools,
@@ -333,8 +335,8 @@ mod tests {
                 "corporate_knowledge_managemen_c21abe_mcpaql",
             ]
         );
-        assert!(tools.iter().all(|tool| tool.len() <= SAFE_NAME));
-        assert_ne!(name(&format!("{long}-two"), None, None, Whole), tools[2]);
+        assert!(tools.iter().all(|tool| tool.len() <= SAFE_TOOL_NAME_LENGTH));
+        assert_ne!(name(&format!("{long}-two"), None, None, Adapter), tools[2]);
 
         let operations = [
             "list_selected_repositories_for_organization_variable",
@@ -345,7 +347,7 @@ mod tests {
         assert_eq!(first, "github_api_list_selected_repositories_for_or_a5df98");
         assert_ne!(first, second);
         for tool in [first, second] {
-            assert!(tool.len() <= SAFE_NAME && check_name(&tool).is_ok(), "{tool}");
+            assert!(tool.len() <= SAFE_TOOL_NAME_LENGTH && check_name(&tool).is_ok(), "{tool}");
         }
         // What was short enough stays as it is.
         assert_eq!(name("github-api", None, None, Operation("get_repo")), "github_api_get_repo");
@@ -353,9 +355,11 @@ mod tests {
 
     #[test]
     fn names_that_clients_refuse_are_errors() {
-        let names = Names::new("x", Some(&format!("{}_{{endpoint}}", "a".repeat(60))), None).unwrap();
-        assert!(names.name(Subject::Endpoint("read")).is_err());
-        assert!(Names::new("x", Some("{adapter}.{endpoint}"), None).is_err());
-        assert!(Names::new("x", Some("tools"), None).unwrap().name(Subject::Endpoint("read")).is_err());
+        let names = ToolNamer::new("x", Some(&format!("{}_{{endpoint}}", "a".repeat(60))), None).unwrap();
+        assert!(names.name(ToolSubject::Endpoint("read")).is_err());
+        assert!(ToolNamer::new("x", Some("{adapter}.{endpoint}"), None).is_err());
+        assert!(
+            ToolNamer::new("x", Some("tools"), None).unwrap().name(ToolSubject::Endpoint("read")).is_err()
+        );
     }
 }

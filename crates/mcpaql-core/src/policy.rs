@@ -9,7 +9,7 @@
 mod load;
 
 pub use crate::hints::{Hint, HintOverrides, HintSet, Hints};
-pub use load::{DEFAULT, default, find, names, policies, read_all, unknown};
+pub use load::{DEFAULT_POLICY, default, find, names, policies, read_all, unknown_policy};
 
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::operation::Category;
@@ -96,7 +96,7 @@ pub struct Policy {
     /// What counts as an open world.
     pub open_world: OpenWorld,
     /// The hints that tools write out, in the order of [`Category::ALL`].
-    pub writes: [HintSet; 5],
+    pub written_hints: [HintSet; 5],
     /// Whether the title stands in the annotations, too.
     pub title_in_annotations: bool,
 }
@@ -105,7 +105,7 @@ impl Default for Policy {
     /// What a policy says that says nothing: the default policy.
     fn default() -> Policy {
         Policy {
-            name: DEFAULT.to_owned(),
+            name: DEFAULT_POLICY.to_owned(),
             about: String::new(),
             source: None,
             destructive_categories: vec![Category::Update, Category::Delete, Category::Execute],
@@ -113,7 +113,7 @@ impl Default for Policy {
             idempotent: Idempotence::Outcome,
             never_idempotent: vec![Category::Execute],
             open_world: OpenWorld::Reach,
-            writes: [HintSet::ALL; 5],
+            written_hints: [HintSet::ALL; 5],
             title_in_annotations: true,
         }
     }
@@ -148,15 +148,15 @@ impl Policy {
 
     /// What a tool that is one operation says of itself; `None` is left unsaid.
     #[must_use]
-    pub fn announces(&self, category: Category, facts: &Facts) -> HintOverrides {
-        self.hints(category, facts).only(self.writes(category))
+    pub fn tool_hints(&self, category: Category, facts: &Facts) -> HintOverrides {
+        self.hints(category, facts).select(self.written_hints(category))
     }
 
     /// The hints that tools of a category write out.
     #[must_use]
-    pub fn writes(&self, category: Category) -> HintSet {
+    pub fn written_hints(&self, category: Category) -> HintSet {
         let position = Category::ALL.iter().position(|other| *other == category);
-        position.and_then(|position| self.writes.get(position)).copied().unwrap_or(HintSet::ALL)
+        position.and_then(|position| self.written_hints.get(position)).copied().unwrap_or(HintSet::ALL)
     }
 
     fn idempotent(&self, category: Category, facts: &Facts) -> bool {

@@ -7,14 +7,14 @@ use serde_json::{Map, Number, Value};
 
 /// An object of the document and where it stands.
 #[derive(Debug, Clone)]
-pub struct Object<'a> {
+pub struct DocumentObject<'a> {
     /// Its members.
     pub map: &'a Map<String, Value>,
     /// Its JSON pointer.
     pub pointer: String,
 }
 
-impl<'a> Object<'a> {
+impl<'a> DocumentObject<'a> {
     /// The member of that name, unless it is null.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&'a Value> {
@@ -23,7 +23,7 @@ impl<'a> Object<'a> {
 
     /// The pointer of a member.
     #[must_use]
-    pub fn at(&self, key: &str) -> String {
+    pub fn pointer_to(&self, key: &str) -> String {
         child(&self.pointer, key)
     }
 }
@@ -61,15 +61,15 @@ pub fn is_integral(number: &Number) -> bool {
 
 /// Collects diagnostics while the document is read.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct DocumentReader {
     /// In the order they were found.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Reader {
+impl DocumentReader {
     /// Whether an error is among the diagnostics behind the first `count`.
     #[must_use]
-    pub fn failed_since(&self, count: usize) -> bool {
+    pub fn has_errors_since(&self, count: usize) -> bool {
         self.diagnostics.iter().skip(count).any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
@@ -90,7 +90,7 @@ impl Reader {
             format!("Field '{}' expected {expected}, got {found}", field_path(pointer)),
         )
         .expected(expected)
-        .found(short(value));
+        .found(short_value(value));
         if let Value::String(text) = value
             && expected != "string"
             && serde_json::from_str::<Value>(text).is_ok_and(|inner| type_name(&inner) == expected)
@@ -103,8 +103,8 @@ impl Reader {
     }
 
     /// Reports a required member that is not there.
-    pub fn missing(&mut self, object: &Object<'_>, key: &str, expected: &str) {
-        let pointer = object.at(key);
+    pub fn missing(&mut self, object: &DocumentObject<'_>, key: &str, expected: &str) {
+        let pointer = object.pointer_to(key);
         self.push(
             Diagnostic::error(
                 Code::SchemaMissingField,
@@ -117,9 +117,9 @@ impl Reader {
     }
 
     /// The value as an object; anything else is reported.
-    pub fn object<'a>(&mut self, value: &'a Value, pointer: &str) -> Option<Object<'a>> {
+    pub fn object<'a>(&mut self, value: &'a Value, pointer: &str) -> Option<DocumentObject<'a>> {
         match value {
-            Value::Object(map) => Some(Object { map, pointer: pointer.to_owned() }),
+            Value::Object(map) => Some(DocumentObject { map, pointer: pointer.to_owned() }),
             other if pointer.is_empty() => {
                 self.push(
                     Diagnostic::error(Code::SchemaInvalidType, pointer, "The document must be a mapping")
@@ -137,35 +137,35 @@ impl Reader {
     }
 
     /// A member that must be an object.
-    pub fn member<'a>(&mut self, object: &Object<'a>, key: &str) -> Option<Object<'a>> {
+    pub fn member<'a>(&mut self, object: &DocumentObject<'a>, key: &str) -> Option<DocumentObject<'a>> {
         let value = object.get(key)?;
-        self.object(value, &object.at(key))
+        self.object(value, &object.pointer_to(key))
     }
 
     /// A member that must be a list.
-    pub fn array<'a>(&mut self, object: &Object<'a>, key: &str) -> Option<&'a [Value]> {
+    pub fn array<'a>(&mut self, object: &DocumentObject<'a>, key: &str) -> Option<&'a [Value]> {
         match object.get(key)? {
             Value::Array(items) => Some(items),
             other => {
-                self.wrong_type(&object.at(key), "array", other);
+                self.wrong_type(&object.pointer_to(key), "array", other);
                 None
             }
         }
     }
 
     /// A member that must be a string.
-    pub fn string(&mut self, object: &Object<'_>, key: &str) -> Option<String> {
+    pub fn string(&mut self, object: &DocumentObject<'_>, key: &str) -> Option<String> {
         match object.get(key)? {
             Value::String(text) => Some(text.clone()),
             other => {
-                self.wrong_type(&object.at(key), "string", other);
+                self.wrong_type(&object.pointer_to(key), "string", other);
                 None
             }
         }
     }
 
     /// A string that must be there.
-    pub fn required_string(&mut self, object: &Object<'_>, key: &str) -> Option<String> {
+    pub fn required_string(&mut self, object: &DocumentObject<'_>, key: &str) -> Option<String> {
         if object.get(key).is_none() {
             self.missing(object, key, "string");
             return None;
@@ -174,36 +174,36 @@ impl Reader {
     }
 
     /// A member that must be true or false.
-    pub fn boolean(&mut self, object: &Object<'_>, key: &str) -> Option<bool> {
+    pub fn boolean(&mut self, object: &DocumentObject<'_>, key: &str) -> Option<bool> {
         match object.get(key)? {
             Value::Bool(value) => Some(*value),
             other => {
-                self.wrong_type(&object.at(key), "boolean", other);
+                self.wrong_type(&object.pointer_to(key), "boolean", other);
                 None
             }
         }
     }
 
     /// A whole number, 0 or more.
-    pub fn unsigned(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
+    pub fn unsigned(&mut self, object: &DocumentObject<'_>, key: &str) -> Option<u64> {
         let value = object.get(key)?;
         let number = value.as_u64();
         if number.is_none() && value.is_i64() {
-            let pointer = object.at(key);
+            let pointer = object.pointer_to(key);
             let message = format!("Field '{}' is less than 0", field_path(&pointer));
             let diagnostic = Diagnostic::error(Code::SchemaInvalidValue, &pointer, message);
             self.push(diagnostic.expected("a whole number, 0 or more").found(value.to_string()));
         } else if number.is_none() {
-            self.wrong_type(&object.at(key), "integer", value);
+            self.wrong_type(&object.pointer_to(key), "integer", value);
         }
         number
     }
 
     /// A whole number of which there must be at least one.
-    pub fn positive(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
+    pub fn positive(&mut self, object: &DocumentObject<'_>, key: &str) -> Option<u64> {
         let number = self.unsigned(object, key)?;
         if number == 0 {
-            let pointer = object.at(key);
+            let pointer = object.pointer_to(key);
             self.push(
                 Diagnostic::error(
                     Code::SchemaInvalidValue,
@@ -220,7 +220,7 @@ impl Reader {
     }
 
     /// A duration in seconds, whole or not, as milliseconds.
-    pub fn seconds(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
+    pub fn seconds(&mut self, object: &DocumentObject<'_>, key: &str) -> Option<u64> {
         let value = object.get(key)?;
         match value.as_f64() {
             // A day is longer than any call may take; the bound keeps the conversion exact.
@@ -229,8 +229,8 @@ impl Reader {
                 self.push(
                     Diagnostic::error(
                         Code::SchemaInvalidValue,
-                        object.at(key),
-                        format!("Field '{}' is not a usable duration", field_path(&object.at(key))),
+                        object.pointer_to(key),
+                        format!("Field '{}' is not a usable duration", field_path(&object.pointer_to(key))),
                     )
                     .expected("seconds, more than 0 and less than a day")
                     .found(value.to_string()),
@@ -238,15 +238,15 @@ impl Reader {
                 None
             }
             None => {
-                self.wrong_type(&object.at(key), "number", value);
+                self.wrong_type(&object.pointer_to(key), "number", value);
                 None
             }
         }
     }
 
     /// A list of strings; one string alone counts as a list of one.
-    pub fn strings(&mut self, object: &Object<'_>, key: &str) -> Vec<String> {
-        let pointer = object.at(key);
+    pub fn strings(&mut self, object: &DocumentObject<'_>, key: &str) -> Vec<String> {
+        let pointer = object.pointer_to(key);
         match object.get(key) {
             None => Vec::new(),
             Some(Value::String(text)) => vec![text.clone()],
@@ -271,7 +271,7 @@ impl Reader {
     /// One word out of a few.
     pub fn choice<T>(
         &mut self,
-        object: &Object<'_>,
+        object: &DocumentObject<'_>,
         key: &str,
         words: &[&str],
         parse: impl Fn(&str) -> Option<T>,
@@ -279,7 +279,7 @@ impl Reader {
         let text = self.string(object, key)?;
         let parsed = parse(&text);
         if parsed.is_none() {
-            let pointer = object.at(key);
+            let pointer = object.pointer_to(key);
             let mut diagnostic = Diagnostic::error(
                 Code::SchemaInvalidValue,
                 &pointer,
@@ -298,7 +298,7 @@ impl Reader {
     /// Some words out of a few.
     pub fn choices<T>(
         &mut self,
-        object: &Object<'_>,
+        object: &DocumentObject<'_>,
         key: &str,
         words: &[&str],
         parse: impl Fn(&str) -> Option<T>,
@@ -310,8 +310,8 @@ impl Reader {
                 continue;
             }
             let pointer = match object.get(key) {
-                Some(Value::Array(_)) => child(&object.at(key), index),
-                _ => object.at(key),
+                Some(Value::Array(_)) => child(&object.pointer_to(key), index),
+                _ => object.pointer_to(key),
             };
             let message = format!("Field '{}' has the unknown value '{text}'", field_path(&pointer));
             let mut diagnostic =
@@ -325,16 +325,16 @@ impl Reader {
     }
 
     /// Diagnoses keys that mean nothing in this object. `x-…` is everybody's own.
-    pub fn known(&mut self, object: &Object<'_>, keys: &[&str]) {
+    pub fn check_keys(&mut self, object: &DocumentObject<'_>, keys: &[&str]) {
         for key in object.map.keys() {
             if keys.contains(&key.as_str()) || key.starts_with("x-") {
                 continue;
             }
-            let pointer = object.at(key);
+            let pointer = object.pointer_to(key);
             let mut diagnostic = Diagnostic::error(
                 Code::SchemaUnknownField,
                 &pointer,
-                format!("Unknown key '{key}' in {}", place(&object.pointer)),
+                format!("Unknown key '{key}' in {}", quoted_path(&object.pointer)),
             )
             .at_key()
             .found(key.clone());
@@ -347,13 +347,13 @@ impl Reader {
     }
 
     /// Says about keys that are part of the format but not of this program yet that they have no effect.
-    pub fn not_yet(&mut self, object: &Object<'_>, keys: &[(&str, &str)]) {
+    pub fn warn_unsupported_keys(&mut self, object: &DocumentObject<'_>, keys: &[(&str, &str)]) {
         for (key, what) in keys {
             if object.get(key).is_some() {
                 self.push(
                     Diagnostic::warning(
                         Code::SchemaUnsupported,
-                        object.at(key),
+                        object.pointer_to(key),
                         format!("'{key}' has no effect yet: {what}"),
                     )
                     .at_key(),
@@ -363,13 +363,13 @@ impl Reader {
     }
 }
 
-fn place(pointer: &str) -> String {
+fn quoted_path(pointer: &str) -> String {
     if pointer.is_empty() { "the document".into() } else { format!("'{}'", field_path(pointer)) }
 }
 
 /// A value as a report shows it: short, on one line.
 #[must_use]
-pub fn short(value: &Value) -> String {
+pub fn short_value(value: &Value) -> String {
     let text = value.to_string();
     if text.chars().count() <= 60 {
         return text;

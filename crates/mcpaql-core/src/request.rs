@@ -3,7 +3,7 @@
 //! Order: envelope, operation known, right endpoint, then the parameters (`validate`). Everything here is recoverable by the agent,
 //! except arguments that are no envelope at all.
 
-use crate::catalog::{Catalog, Entry, Scope, Whole};
+use crate::catalog::{Catalog, CatalogEntry, FullOperation, ToolScope};
 use crate::error::{Code, OpError};
 use crate::operation::{INTROSPECT, Operation};
 use crate::response::Warning;
@@ -12,19 +12,19 @@ use crate::signature;
 use serde_json::{Map, Value};
 
 /// Estimated tokens of a signature that is offered.
-pub(crate) const SIGNATURE: usize = 80;
+pub(crate) const MAX_SIGNATURE_TOKENS: usize = 80;
 /// So many keys of parameters help to find out which operation was meant.
-const KEYS: usize = 12;
+const MAX_HINT_KEYS: usize = 12;
 /// Longer keys are no names.
-const LONG_KEY: usize = 64;
+const MAX_KEY_LENGTH: usize = 64;
 
 /// A call that may run: an operation and complete, validated arguments.
 #[derive(Debug)]
-pub struct Call<'c> {
+pub struct PreparedCall<'c> {
     /// What to run.
-    pub entry: &'c Entry,
+    pub entry: &'c CatalogEntry,
     /// The whole of it.
-    pub whole: Whole<'c>,
+    pub full_operation: FullOperation<'c>,
     /// By parameter name, defaults filled in.
     pub args: Map<String, Value>,
     /// What to tell the agent besides the answer.
@@ -39,7 +39,7 @@ pub fn prepare<'c>(
     catalog: &'c Catalog,
     tool: &str,
     arguments: Map<String, Value>,
-) -> Result<Call<'c>, OpError> {
+) -> Result<PreparedCall<'c>, OpError> {
     let Some(route) = catalog.route(tool) else {
         return Err(no_tool(tool));
     };
@@ -48,17 +48,17 @@ pub fn prepare<'c>(
         warnings.push(deprecated("DEPRECATED_TOOL", format!("The tool '{tool}' is now called '{name}'.")));
     }
     let (entry, params) = match &route.scope {
-        Scope::Operation(index) => {
+        ToolScope::Operation(index) => {
             let Some(entry) = catalog.operations.get(*index) else {
                 return Err(no_tool(tool));
             };
-            (entry, flat(whole(catalog, entry)?.operation, arguments)?)
+            (entry, flat_params(full_operation(catalog, entry)?.operation, arguments)?)
         }
         scope => {
-            let (operation, params) = merged(arguments)?;
+            let (operation, params) = split_envelope(arguments)?;
             let name = operation.ok_or_else(missing_operation)?;
             let entry = find(catalog, &name, &params)?;
-            if let Scope::Endpoint(endpoint) = scope
+            if let ToolScope::Endpoint(endpoint) = scope
                 && entry.operation.endpoint != *endpoint
             {
                 return Err(wrong_endpoint(entry, endpoint, tool));
@@ -78,7 +78,7 @@ pub fn prepare_operation<'c>(
     catalog: &'c Catalog,
     name: &str,
     params: Map<String, Value>,
-) -> Result<Call<'c>, OpError> {
+) -> Result<PreparedCall<'c>, OpError> {
     let entry = find(catalog, name, &params)?;
     let mut warnings = Vec::new();
     note_alias(entry, name, &mut warnings);
@@ -86,13 +86,13 @@ pub fn prepare_operation<'c>(
 }
 
 /// What is wrong with a call through the tool of an endpoint that has no operation in this catalog.
-pub(crate) fn misplaced(
+pub(crate) fn wrong_endpoint_error(
     catalog: &Catalog,
     endpoint: &str,
     tool: &str,
     arguments: Map<String, Value>,
 ) -> OpError {
-    let meant = merged(arguments).and_then(|(operation, params)| {
+    let meant = split_envelope(arguments).and_then(|(operation, params)| {
         let name = operation.ok_or_else(missing_operation)?;
         find(catalog, &name, &params)
     });
@@ -104,22 +104,22 @@ pub(crate) fn misplaced(
 
 fn finish<'c>(
     catalog: &'c Catalog,
-    entry: &'c Entry,
+    entry: &'c CatalogEntry,
     params: Map<String, Value>,
     mut warnings: Vec<Warning>,
-) -> Result<Call<'c>, OpError> {
-    let whole = whole(catalog, entry)?;
+) -> Result<PreparedCall<'c>, OpError> {
+    let whole = full_operation(catalog, entry)?;
     let args = whole.params.validate(params, whole.schemas, &catalog.limits)?;
     if let Some(instead) = &entry.operation.deprecated {
         let name = &entry.operation.name;
         let text = format!("The operation '{name}' is deprecated. {instead}");
         warnings.push(deprecated("DEPRECATED_OPERATION", text.trim_end().to_owned()));
     }
-    Ok(Call { entry, whole, args, warnings })
+    Ok(PreparedCall { entry, full_operation: whole, args, warnings })
 }
 
-fn whole<'c>(catalog: &'c Catalog, entry: &'c Entry) -> Result<Whole<'c>, OpError> {
-    catalog.whole(entry).ok_or_else(|| {
+fn full_operation<'c>(catalog: &'c Catalog, entry: &'c CatalogEntry) -> Result<FullOperation<'c>, OpError> {
+    catalog.full_operation(entry).ok_or_else(|| {
         let name = &entry.operation.name;
         OpError::new(
             Code::Internal,
@@ -134,7 +134,7 @@ fn deprecated(code: &'static str, message: String) -> Warning {
     Warning { code, message }
 }
 
-fn note_alias(entry: &Entry, called: &str, warnings: &mut Vec<Warning>) {
+fn note_alias(entry: &CatalogEntry, called: &str, warnings: &mut Vec<Warning>) {
     let name = &entry.operation.name;
     if name != called {
         warnings.push(deprecated(
@@ -146,7 +146,10 @@ fn note_alias(entry: &Entry, called: &str, warnings: &mut Vec<Warning>) {
 
 /// The parameters of a tool that is one operation. The arguments are the parameters; an envelope is taken too, as far as the
 /// operation has no parameters of those names.
-fn flat(operation: &Operation, mut arguments: Map<String, Value>) -> Result<Map<String, Value>, OpError> {
+fn flat_params(
+    operation: &Operation,
+    mut arguments: Map<String, Value>,
+) -> Result<Map<String, Value>, OpError> {
     let names_it = arguments
         .get("operation")
         .and_then(Value::as_str)
@@ -158,11 +161,13 @@ fn flat(operation: &Operation, mut arguments: Map<String, Value>) -> Result<Map<
         return Ok(arguments);
     }
     let params = params_of(&mut arguments)?;
-    Ok(over(params, arguments))
+    Ok(merge_params(params, arguments))
 }
 
 /// The operation's name and its parameters: those of `params`, then those beside it.
-fn merged(mut arguments: Map<String, Value>) -> Result<(Option<String>, Map<String, Value>), OpError> {
+fn split_envelope(
+    mut arguments: Map<String, Value>,
+) -> Result<(Option<String>, Map<String, Value>), OpError> {
     let operation = match arguments.shift_remove("operation") {
         None | Some(Value::Null) => None,
         Some(Value::String(name)) => Some(name),
@@ -171,13 +176,13 @@ fn merged(mut arguments: Map<String, Value>) -> Result<(Option<String>, Map<Stri
                 Code::InvalidType,
                 "Field 'operation' must be a string, the name of an operation.",
             )
-            .with("param_name", "operation")
-            .with("actual_type", type_name(&other))
+            .with_detail("param_name", "operation")
+            .with_detail("actual_type", type_name(&other))
             .before_dispatch());
         }
     };
     let params = params_of(&mut arguments)?;
-    Ok((operation, over(params, arguments)))
+    Ok((operation, merge_params(params, arguments)))
 }
 
 /// What stands under `params`.
@@ -195,7 +200,7 @@ fn params_of(arguments: &mut Map<String, Value>) -> Result<Map<String, Value>, O
 }
 
 /// The parameters, and beside them those that they do not name.
-fn over(mut params: Map<String, Value>, beside: Map<String, Value>) -> Map<String, Value> {
+fn merge_params(mut params: Map<String, Value>, beside: Map<String, Value>) -> Map<String, Value> {
     for (name, value) in beside {
         params.entry(name).or_insert(value);
     }
@@ -204,7 +209,7 @@ fn over(mut params: Map<String, Value>, beside: Map<String, Value>) -> Map<Strin
 
 /// A caller's word as a sentence may repeat it: what is no name is not repeated, so that no text of a caller's choosing
 /// stands in a message.
-pub(crate) fn quoted(name: &str) -> String {
+pub(crate) fn quoted_name(name: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
     let is_name = !name.is_empty() && name.chars().count() <= 64 && name.chars().all(plain);
     if is_name { format!(" '{name}'") } else { String::new() }
@@ -212,14 +217,14 @@ pub(crate) fn quoted(name: &str) -> String {
 
 fn params_not_object(found: &str) -> OpError {
     OpError::new(Code::InvalidType, "Field 'params' must be an object with the operation's parameters.")
-        .with("param_name", "params")
-        .with("expected_type", "object")
-        .with("actual_type", found)
+        .with_detail("param_name", "params")
+        .with_detail("expected_type", "object")
+        .with_detail("actual_type", found)
         .before_dispatch()
 }
 
 fn no_tool(tool: &str) -> OpError {
-    OpError::new(Code::NotFoundOperation, format!("There is no tool{} here.", quoted(tool)))
+    OpError::new(Code::NotFoundOperation, format!("There is no tool{} here.", quoted_name(tool)))
 }
 
 pub(crate) fn missing_operation() -> OpError {
@@ -227,40 +232,48 @@ pub(crate) fn missing_operation() -> OpError {
         Code::MissingParam,
         r#"Missing required field 'operation'. Send {"operation": "introspect"} to list what there is."#,
     )
-    .with("param_name", "operation")
+    .with_detail("param_name", "operation")
     .before_dispatch()
 }
 
-fn find<'c>(catalog: &'c Catalog, name: &str, params: &Map<String, Value>) -> Result<&'c Entry, OpError> {
+fn find<'c>(
+    catalog: &'c Catalog,
+    name: &str,
+    params: &Map<String, Value>,
+) -> Result<&'c CatalogEntry, OpError> {
     if let Some(entry) = catalog.get(name) {
         return Ok(entry);
     }
-    let keys = params.keys().map(String::as_str).filter(|key| key.len() <= LONG_KEY).take(KEYS);
-    let meant = catalog.meant(name, keys);
+    let keys =
+        params.keys().map(String::as_str).filter(|key| key.len() <= MAX_KEY_LENGTH).take(MAX_HINT_KEYS);
+    let meant = catalog.suggest_operations(name, keys);
     let names: Vec<&str> = meant.iter().map(|entry| entry.operation.name.as_str()).collect();
     let shown: String = name.chars().take(64).collect();
     let hint = match names.first() {
         Some(first) => format!("Did you mean '{first}'?"),
         None => format!("Use '{INTROSPECT}' to list operations."),
     };
-    let error = OpError::new(Code::NotFoundOperation, format!("Unknown operation{}. {hint}", quoted(name)))
-        .with("operation", shown)
-        .with("suggestions", names);
+    let error =
+        OpError::new(Code::NotFoundOperation, format!("Unknown operation{}. {hint}", quoted_name(name)))
+            .with_detail("operation", shown)
+            .with_detail("suggestions", names);
     let signatures: Vec<String> = meant
         .iter()
-        .filter_map(|entry| Some(signature::brief(catalog.whole(entry)?.operation, SIGNATURE)))
+        .filter_map(|entry| {
+            Some(signature::brief(catalog.full_operation(entry)?.operation, MAX_SIGNATURE_TOKENS))
+        })
         .collect();
-    Err(if signatures.is_empty() { error } else { error.with("signatures", signatures) })
+    Err(if signatures.is_empty() { error } else { error.with_detail("signatures", signatures) })
 }
 
-fn wrong_endpoint(entry: &Entry, actual: &str, tool: &str) -> OpError {
+fn wrong_endpoint(entry: &CatalogEntry, actual: &str, tool: &str) -> OpError {
     let operation = &entry.operation;
     OpError::new(
         Code::EndpointMismatch,
         format!("Operation '{}' must be called via {}, not {tool}.", operation.name, entry.tool),
     )
-    .with("operation", operation.name.as_str())
-    .with("expected_endpoint", operation.endpoint.as_str())
-    .with("actual_endpoint", actual)
-    .with("expected_tool", entry.tool.as_str())
+    .with_detail("operation", operation.name.as_str())
+    .with_detail("expected_endpoint", operation.endpoint.as_str())
+    .with_detail("actual_endpoint", actual)
+    .with_detail("expected_tool", entry.tool.as_str())
 }

@@ -79,7 +79,7 @@ pub struct Warning {
 
 /// What goes back to the client: the envelope's text and MCP's `isError`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub struct ToolReply {
     /// Minified JSON, the first text block of the result.
     pub text: String,
     /// MCP content blocks behind it, as they came.
@@ -88,9 +88,9 @@ pub struct Reply {
     pub is_error: bool,
 }
 
-struct Success<'a>(&'a Answer);
+struct SuccessEnvelope<'a>(&'a Answer);
 
-impl Serialize for Success<'_> {
+impl Serialize for SuccessEnvelope<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("success", &true)?;
@@ -102,9 +102,9 @@ impl Serialize for Success<'_> {
     }
 }
 
-struct Failure<'a>(&'a OpError);
+struct FailureEnvelope<'a>(&'a OpError);
 
-impl Serialize for Failure<'_> {
+impl Serialize for FailureEnvelope<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let OpError { code, message, details, .. } = self.0;
         let mut error = serde_json::Map::new();
@@ -122,11 +122,13 @@ impl Serialize for Failure<'_> {
 
 /// The envelope of an outcome.
 #[must_use]
-pub fn envelope(outcome: &Result<Answer, OpError>, policy: ErrorPolicy) -> Reply {
+pub fn envelope(outcome: &Result<Answer, OpError>, policy: ErrorPolicy) -> ToolReply {
     match outcome {
-        Ok(answer) => Reply { text: json(&Success(answer)), blocks: answer.blocks.clone(), is_error: false },
-        Err(error) => Reply {
-            text: json(&Failure(error)),
+        Ok(answer) => {
+            ToolReply { text: json(&SuccessEnvelope(answer)), blocks: answer.blocks.clone(), is_error: false }
+        }
+        Err(error) => ToolReply {
+            text: json(&FailureEnvelope(error)),
             blocks: Vec::new(),
             is_error: policy == ErrorPolicy::All
                 || error.undispatched

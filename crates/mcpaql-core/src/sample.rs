@@ -7,7 +7,7 @@ mod pattern;
 #[cfg(test)]
 mod tests;
 
-use crate::schema::{Schemas, required_fields};
+use crate::schema::{SchemaSet, required_fields};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -22,28 +22,28 @@ const MAX_TEXT: u64 = 1000;
 /// looked up in `types`.
 #[must_use]
 pub fn sample(name: &str, schema: &Value, types: &IndexMap<String, Value>) -> Option<Value> {
-    Sampler { types, manner: Manner::Told }.value(name, schema, 0)
+    Sampler { types, mode: SampleMode::WithExamples }.value(name, schema, 0)
 }
 
 /// The same without the author's own examples and defaults, some of which do not fit the schema they stand in.
 #[must_use]
-pub fn untold(name: &str, schema: &Value, types: &IndexMap<String, Value>) -> Option<Value> {
-    Sampler { types, manner: Manner::Untold }.value(name, schema, 0)
+pub fn sample_without_examples(name: &str, schema: &Value, types: &IndexMap<String, Value>) -> Option<Value> {
+    Sampler { types, mode: SampleMode::WithoutExamples }.value(name, schema, 0)
 }
 
 /// The same as somebody else chooses, with as little as the schema allows; nothing where that one refuses.
 #[must_use]
-pub fn chosen(
+pub fn sample_with_chooser(
     name: &str,
     schema: &Value,
     types: &IndexMap<String, Value>,
-    taste: &dyn Taste,
+    taste: &dyn ValueChooser,
 ) -> Option<Value> {
-    Sampler { types, manner: Manner::Chosen(taste) }.value(name, schema, 0)
+    Sampler { types, mode: SampleMode::Chosen(taste) }.value(name, schema, 0)
 }
 
 /// Who chooses values that are not only shown.
-pub trait Taste {
+pub trait ValueChooser {
     /// Whether there may be a value of that name and schema at all.
     fn allows(&self, name: &str, schema: &Value) -> bool;
     /// One of those that are listed.
@@ -55,16 +55,16 @@ pub trait Taste {
 }
 
 #[derive(Clone, Copy)]
-enum Manner<'t> {
+enum SampleMode<'t> {
     /// What the author gives is taken.
-    Told,
-    Untold,
-    Chosen(&'t dyn Taste),
+    WithExamples,
+    WithoutExamples,
+    Chosen(&'t dyn ValueChooser),
 }
 
 struct Sampler<'t> {
     types: &'t IndexMap<String, Value>,
-    manner: Manner<'t>,
+    mode: SampleMode<'t>,
 }
 
 impl Sampler<'_> {
@@ -72,11 +72,11 @@ impl Sampler<'_> {
         if depth > MAX_DEPTH || schema == &Value::Bool(false) {
             return None;
         }
-        let value = match self.manner {
-            Manner::Told => given(schema),
-            Manner::Untold => listed(schema).next().cloned(),
-            Manner::Chosen(taste) if !taste.allows(name, schema) => return None,
-            Manner::Chosen(taste) => {
+        let value = match self.mode {
+            SampleMode::WithExamples => author_value(schema),
+            SampleMode::WithoutExamples => listed(schema).next().cloned(),
+            SampleMode::Chosen(taste) if !taste.allows(name, schema) => return None,
+            SampleMode::Chosen(taste) => {
                 let listed: Vec<&Value> = listed(schema).collect();
                 if !listed.is_empty() {
                     return taste.choose(name, &listed);
@@ -107,7 +107,7 @@ impl Sampler<'_> {
             }
         }
         match kind(schema) {
-            Some("boolean") => Some(json!(self.taste().is_none_or(|taste| taste.flag(name)))),
+            Some("boolean") => Some(json!(self.chooser().is_none_or(|taste| taste.flag(name)))),
             Some("integer" | "number") => number::number(schema),
             Some("array") => self.array(name, schema, depth),
             Some("object") => self.object(schema, depth),
@@ -116,18 +116,18 @@ impl Sampler<'_> {
         }
     }
 
-    fn taste(&self) -> Option<&dyn Taste> {
-        match self.manner {
-            Manner::Chosen(taste) => Some(taste),
-            Manner::Told | Manner::Untold => None,
+    fn chooser(&self) -> Option<&dyn ValueChooser> {
+        match self.mode {
+            SampleMode::Chosen(taste) => Some(taste),
+            SampleMode::WithExamples | SampleMode::WithoutExamples => None,
         }
     }
 
     fn text(&self, name: &str, schema: &Value) -> Option<Value> {
         let text = text(name, schema)?;
         let is_made = schema.get("pattern").is_some();
-        let will_do = |taste: &dyn Taste| text.as_str().is_some_and(|text| taste.accepts(name, text));
-        (!is_made || self.taste().is_none_or(will_do)).then_some(text)
+        let will_do = |taste: &dyn ValueChooser| text.as_str().is_some_and(|text| taste.accepts(name, text));
+        (!is_made || self.chooser().is_none_or(will_do)).then_some(text)
     }
 
     /// One schema that says what both say; the part's word counts where they differ.
@@ -204,7 +204,7 @@ impl Sampler<'_> {
         let schema = target.and_then(|target| self.types.get(target)).unwrap_or(schema);
         let listed = schema.get("enum").and_then(Value::as_array);
         // The others were not chosen.
-        if self.taste().is_some() && listed.is_some() {
+        if self.chooser().is_some() && listed.is_some() {
             return first.clone();
         }
         let nth = usize::try_from(n).ok().and_then(|n| listed.and_then(|values| values.get(n)));
@@ -242,7 +242,7 @@ impl Sampler<'_> {
             out.insert(name.to_owned(), self.value(name, field, depth + 1)?);
         }
         let least = usize::try_from(bound(schema, "minProperties").unwrap_or(0)).unwrap_or(usize::MAX);
-        let wanted = if fields.is_empty() || self.taste().is_some() { least } else { least.max(1) };
+        let wanted = if fields.is_empty() || self.chooser().is_some() { least } else { least.max(1) };
         for (name, field) in fields {
             if out.len() >= wanted {
                 break;
@@ -265,7 +265,7 @@ impl Sampler<'_> {
 }
 
 /// What the author gives himself.
-fn given(schema: &Value) -> Option<Value> {
+fn author_value(schema: &Value) -> Option<Value> {
     let first_of = |key: &str| {
         let list = schema.get(key).and_then(Value::as_array)?;
         list.iter().find(|value| !value.is_null())
@@ -328,7 +328,7 @@ fn text(name: &str, schema: &Value) -> Option<Value> {
     let Some(pattern) = pattern else {
         return (least..=most).contains(&length).then(|| json!(plain));
     };
-    let mut schemas = Schemas::default();
+    let mut schemas = SchemaSet::default();
     let (id, _) = schemas.add(&json!({"minLength": least, "maxLength": most, "pattern": pattern}), "");
     let fits = |text: &String| schemas.check(id, &json!(text)).is_empty();
     let joined = words(name, least, most).replace(' ', "-");

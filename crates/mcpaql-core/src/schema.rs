@@ -11,9 +11,9 @@
 mod check;
 mod compile;
 mod cycles;
-mod exact;
 mod export;
 mod format;
+mod integers;
 pub mod keywords;
 mod pattern;
 #[cfg(test)]
@@ -23,14 +23,14 @@ mod tests;
 
 use crate::reader::is_integral;
 pub use crate::reader::type_name;
-pub use keywords::meant_type;
+pub use keywords::nearest_type;
 pub use pattern::pattern_mistake;
 pub(crate) use pattern::translate;
 
 use crate::diagnostic::Diagnostic;
-use format::Format;
+use format::StringFormat;
 use indexmap::IndexMap;
-use pattern::{Pattern, Patterns};
+use pattern::{SchemaPattern, SchemaPatternCache};
 use serde_json::{Number, Value};
 use std::fmt::{self, Write};
 use std::sync::Arc;
@@ -44,16 +44,16 @@ pub struct SchemaId(u32);
 
 /// All compiled schemas of an adapter.
 #[derive(Debug, Clone, Default)]
-pub struct Schemas {
-    nodes: Vec<Node>,
+pub struct SchemaSet {
+    nodes: Vec<SchemaNode>,
     names: IndexMap<String, SchemaId>,
-    patterns: Patterns,
+    patterns: SchemaPatternCache,
 }
 
-impl Schemas {
+impl SchemaSet {
     /// Compiles the named types; each is reported against `/types/NAME`.
     #[must_use]
-    pub fn compile(types: &IndexMap<String, Value>) -> (Schemas, Vec<SchemaProblem>) {
+    pub fn compile(types: &IndexMap<String, Value>) -> (SchemaSet, Vec<SchemaProblem>) {
         compile::types(types)
     }
 
@@ -69,8 +69,8 @@ impl Schemas {
     }
 
     /// Writes whole floats (`1.0`, `1e3`) as integers wherever the schema asks for an integer.
-    pub(crate) fn integers(&self, id: SchemaId, value: &mut Value) {
-        exact::integers(self, id, value);
+    pub(crate) fn normalize_integers(&self, id: SchemaId, value: &mut Value) {
+        integers::normalize_integers(self, id, value);
     }
 
     /// The named type.
@@ -79,7 +79,7 @@ impl Schemas {
         self.names.get(name).copied()
     }
 
-    fn node(&self, id: SchemaId) -> Option<&Node> {
+    fn node(&self, id: SchemaId) -> Option<&SchemaNode> {
         self.nodes.get(id.0 as usize)
     }
 
@@ -362,16 +362,18 @@ impl TypeSet {
 
 /// A compiled schema. Plain types, which are most, need nothing but the two words.
 #[derive(Debug, Clone)]
-struct Node {
+struct SchemaNode {
     types: TypeSet,
     nullable: bool,
     sensitive: bool,
     rules: Option<Box<Rules>>,
 }
 
-impl Node {
-    const ANY: Node = Node { types: TypeSet::ANY, nullable: false, sensitive: false, rules: None };
-    const NEVER: Node = Node { types: TypeSet::NONE, nullable: false, sensitive: false, rules: None };
+impl SchemaNode {
+    const ANY: SchemaNode =
+        SchemaNode { types: TypeSet::ANY, nullable: false, sensitive: false, rules: None };
+    const NEVER: SchemaNode =
+        SchemaNode { types: TypeSet::NONE, nullable: false, sensitive: false, rules: None };
 }
 
 /// What a schema asks for beyond a type.
@@ -401,10 +403,10 @@ struct NumberRules {
 struct StringRules {
     min: Option<u64>,
     max: Option<u64>,
-    pattern: Option<Arc<Pattern>>,
+    pattern: Option<Arc<SchemaPattern>>,
     /// As the author wrote it, for messages.
     pattern_text: String,
-    format: Option<Format>,
+    format: Option<StringFormat>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -420,14 +422,14 @@ struct ArrayRules {
 struct ObjectRules {
     properties: IndexMap<String, SchemaId>,
     required: Vec<String>,
-    patterns: Vec<(Arc<Pattern>, SchemaId)>,
-    additional: Additional,
+    patterns: Vec<(Arc<SchemaPattern>, SchemaId)>,
+    additional: AdditionalRule,
     min: Option<u64>,
     max: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Additional {
+enum AdditionalRule {
     Any,
     None,
     Schema(SchemaId),

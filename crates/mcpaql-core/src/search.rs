@@ -10,25 +10,25 @@
 //! only what was asked.
 
 mod chain;
-mod grammar;
 mod index;
 mod intent;
 mod query;
+mod question;
 mod rank;
 mod vocabulary;
 
-pub use chain::{Found, Named};
-pub use index::{Builder, Index};
+pub use chain::{HitWithProducers, ParamProducers};
+pub use index::{SearchIndex, SearchIndexBuilder};
 
 use crate::operation::Category;
 
 /// Longer runs of letters are data, not words.
-const LONGEST: usize = 48;
+const MAX_WORD_BYTES: usize = 48;
 
 /// Calls back with every word of the text.
 fn each_word(text: &str, buffer: &mut String, mut word: impl FnMut(&str)) {
     mcpaql_lexicon::each_word(text, buffer, |found| {
-        if found.len() <= LONGEST {
+        if found.len() <= MAX_WORD_BYTES {
             word(found);
         }
     });
@@ -77,7 +77,7 @@ impl<'a> Doc<'a> {
 
 /// An operation that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
+pub struct SearchHit {
     /// Its position among the documents the index was built from.
     pub position: usize,
     /// How well it fits; only to be compared with other hits of the same question.

@@ -17,7 +17,7 @@ use crate::schema::shorten;
 use crate::tokens;
 use bounds::default_comment;
 use indexmap::{IndexMap, IndexSet};
-use render::{Form, Lifted};
+use render::{HoistedTypes, TypeFormat};
 use serde_json::{Value, json};
 
 /// Keys of a schema whose values are data, not schemas.
@@ -27,32 +27,32 @@ const NAMED_REST: usize = 6;
 
 /// How much room the types below a line have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct TypeBudget {
     /// Types, one on each line.
     pub lines: usize,
     /// Estimated tokens of all of them.
     pub tokens: usize,
 }
 
-impl Room {
+impl TypeBudget {
     /// For one operation that somebody asked for.
-    pub const ALONE: Room = Room { lines: 40, tokens: 1500 };
+    pub const ALONE: TypeBudget = TypeBudget { lines: 40, tokens: 1500 };
     /// For one operation in an error.
-    pub const ERROR: Room = Room { lines: 24, tokens: 500 };
+    pub const ERROR: TypeBudget = TypeBudget { lines: 24, tokens: 500 };
     /// For one operation of a list.
-    pub const LISTED: Room = Room { lines: 4, tokens: 120 };
+    pub const LISTED: TypeBudget = TypeBudget { lines: 4, tokens: 120 };
 }
 
 /// The call and what it returns.
 #[must_use]
 pub fn line(op: &Operation) -> String {
-    line_in(op, Form { hints: true, ..Form::LINE })
+    line_in(op, TypeFormat { hints: true, ..TypeFormat::LINE })
 }
 
 /// The call alone, without what it returns and without bounds.
 #[must_use]
 pub fn call(op: &Operation) -> String {
-    call_in(op, Form::LINE)
+    call_in(op, TypeFormat::LINE)
 }
 
 /// The call in about that many estimated tokens: every required parameter, and optional ones as long as they fit, then
@@ -60,14 +60,14 @@ pub fn call(op: &Operation) -> String {
 #[must_use]
 pub fn brief(op: &Operation, tokens: usize) -> String {
     let (required, optional) = in_order(op);
-    let texts: Vec<String> = required.iter().map(|param| param_text(op, param, Form::LINE)).collect();
+    let texts: Vec<String> = required.iter().map(|param| param_text(op, param, TypeFormat::LINE)).collect();
     let mut inside = texts.join(", ");
     if tokens::estimate(&op.name) + tokens::estimate(&inside) > tokens {
         inside = required.iter().map(|param| key(&param.name)).collect::<Vec<_>>().join(", ");
     }
     let mut left = optional.len();
     for param in optional {
-        let longer = glued(&inside, &param_text(op, param, Form::LINE));
+        let longer = glued(&inside, &param_text(op, param, TypeFormat::LINE));
         if tokens::estimate(&op.name) + tokens::estimate(&longer) + 3 > tokens {
             break;
         }
@@ -89,14 +89,14 @@ fn in_order(op: &Operation) -> (Vec<&Param>, Vec<&Param>) {
     op.params.iter().partition(|param| param.required && !fills_default(op, param))
 }
 
-fn line_in(op: &Operation, form: Form<'_>) -> String {
+fn line_in(op: &Operation, form: TypeFormat<'_>) -> String {
     let mut out = call_in(op, form);
     if let Some(returns) = &op.returns {
         if let Some(lifted) = form.lifted {
             lifted.owned_by("Result");
         }
         // What is true of an answer need not be kept to.
-        let returned = Form { hints: false, ..form }.text(&returns.schema);
+        let returned = TypeFormat { hints: false, ..form }.text(&returns.schema);
         if returned != "any" {
             out.push_str(" -> ");
             out.push_str(&returned);
@@ -105,14 +105,14 @@ fn line_in(op: &Operation, form: Form<'_>) -> String {
     out
 }
 
-fn call_in(op: &Operation, form: Form<'_>) -> String {
+fn call_in(op: &Operation, form: TypeFormat<'_>) -> String {
     let (required, optional) = in_order(op);
     let params: Vec<String> =
         required.into_iter().chain(optional).map(|param| param_text(op, param, form)).collect();
     format!("{}({})", op.name, params.join(", "))
 }
 
-fn param_text(op: &Operation, param: &Param, form: Form<'_>) -> String {
+fn param_text(op: &Operation, param: &Param, form: TypeFormat<'_>) -> String {
     if let Some(lifted) = form.lifted {
         lifted.owned_by(&param.name);
     }
@@ -134,83 +134,92 @@ fn param_text(op: &Operation, param: &Param, form: Form<'_>) -> String {
 /// The type of a schema: `string`, `Label[]`, `"open"|"closed"`, `{ name: string, color?: string }`.
 #[must_use]
 pub fn type_of(schema: &Value) -> String {
-    Form::TYPE.text(schema)
+    TypeFormat::TYPE.text(schema)
 }
 
 /// A named type as a line of its own: `type Label = { name: string, color?: string }`.
 #[must_use]
 pub fn type_line(name: &str, schema: &Value) -> String {
-    format!("type {name} = {}", Form::FULL.text(schema))
+    format!("type {name} = {}", TypeFormat::FULL.text(schema))
 }
 
 /// The line, then the named types that it uses, directly or through other types, each on its own line.
 #[must_use]
-pub fn with_types(op: &Operation, types: &IndexMap<String, Value>) -> String {
-    within(op, types, Room::ALONE)
+pub fn line_with_types(op: &Operation, types: &IndexMap<String, Value>) -> String {
+    line_with_types_within(op, types, TypeBudget::ALONE)
 }
 
 /// The same in so much room. Types of parameters come before those of the answer, near ones before far ones.
 #[must_use]
-pub fn within(op: &Operation, types: &IndexMap<String, Value>, room: Room) -> String {
-    Block::of(op, types, room).finish(&op.name)
+pub fn line_with_types_within(op: &Operation, types: &IndexMap<String, Value>, room: TypeBudget) -> String {
+    TypeBlock::of(op, types, room).finish(&op.name)
 }
 
 /// The same where there is room for everything.
 #[must_use]
-pub fn complete(op: &Operation, types: &IndexMap<String, Value>, room: Room) -> Option<String> {
-    let block = Block::of(op, types, room);
+pub fn line_with_all_types(
+    op: &Operation,
+    types: &IndexMap<String, Value>,
+    room: TypeBudget,
+) -> Option<String> {
+    let block = TypeBlock::of(op, types, room);
     (block.rest.is_empty() && !block.cut).then_some(block.out)
 }
 
 /// Lines of types, as long as there is room.
-struct Block {
+struct TypeBlock {
     out: String,
-    room: Room,
+    room: TypeBudget,
     /// Types that had no room.
     rest: Vec<String>,
     /// Something that only the line says had no room.
     cut: bool,
 }
 
-impl Block {
-    fn of(op: &Operation, types: &IndexMap<String, Value>, room: Room) -> Block {
-        let lifted = Lifted::new(types);
-        let line = line_in(op, Form { hints: true, lifted: Some(&lifted), ..Form::LINE });
-        let mut block = Block { out: line, room, rest: Vec::new(), cut: false };
+impl TypeBlock {
+    fn of(op: &Operation, types: &IndexMap<String, Value>, room: TypeBudget) -> TypeBlock {
+        let lifted = HoistedTypes::new(types);
+        let line = line_in(op, TypeFormat { hints: true, lifted: Some(&lifted), ..TypeFormat::LINE });
+        let mut block = TypeBlock { out: line, room, rest: Vec::new(), cut: false };
         for (name, schema) in lifted.into_types() {
-            if !block.fit(&type_line(&name, &schema)) {
+            if !block.push_if_fits(&type_line(&name, &schema)) {
                 block.cut = true;
-                block.fit(&format!("type {name} = {}", Form::FLAT.text(&schema)));
+                block.push_if_fits(&format!("type {name} = {}", TypeFormat::FLAT.text(&schema)));
             }
         }
         let mut names = IndexSet::new();
         let mut next = 0;
         let asked = op.params.iter().map(|param| &param.schema);
         asked.for_each(|schema| references(schema, &mut names, 0));
-        block.follow(types, &mut names, &mut next, Form::FULL);
+        block.add_referenced_types(types, &mut names, &mut next, TypeFormat::FULL);
         op.returns.iter().for_each(|returns| references(&returns.schema, &mut names, 0));
-        block.follow(types, &mut names, &mut next, Form { hints: false, ..Form::FULL });
+        block.add_referenced_types(
+            types,
+            &mut names,
+            &mut next,
+            TypeFormat { hints: false, ..TypeFormat::FULL },
+        );
         block
     }
 
-    fn fit(&mut self, line: &str) -> bool {
+    fn push_if_fits(&mut self, line: &str) -> bool {
         let cost = tokens::estimate(line);
         if self.room.lines == 0 || cost > self.room.tokens {
             return false;
         }
-        self.room = Room { lines: self.room.lines - 1, tokens: self.room.tokens - cost };
+        self.room = TypeBudget { lines: self.room.lines - 1, tokens: self.room.tokens - cost };
         self.out.push('\n');
         self.out.push_str(line);
         true
     }
 
     /// Adds the types from `next` on and those that they lead to. What stands behind a type without room has none either.
-    fn follow(
+    fn add_referenced_types(
         &mut self,
         types: &IndexMap<String, Value>,
         names: &mut IndexSet<String>,
         next: &mut usize,
-        form: Form<'_>,
+        form: TypeFormat<'_>,
     ) {
         while let Some(name) = names.get_index(*next).cloned() {
             *next += 1;
@@ -219,7 +228,7 @@ impl Block {
                 let text = form.text(schema);
                 // An answer's types are not all read to their ends; one that says nothing here may say more on its own.
                 let told = form.hints || !matches!(text.as_str(), "object" | "any");
-                told && self.fit(&format!("type {name} = {text}"))
+                told && self.push_if_fits(&format!("type {name} = {text}"))
             };
             if fits {
                 references(schema, names, 0);

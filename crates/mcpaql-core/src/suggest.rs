@@ -13,9 +13,9 @@ use std::cmp::Ordering;
 /// Below this a suggestion would mislead more often than help.
 const THRESHOLD: f64 = 0.6;
 /// From here on two words are the same, misspelt.
-const SLIP: f64 = 0.85;
+const MISSPELLING_THRESHOLD: f64 = 0.85;
 /// More slips are another word, however long it is.
-const MAX_SLIPS: u32 = 3;
+const MAX_EDITS: u32 = 3;
 /// Longer words are not misspelt names.
 const MAX_WORD: usize = 96;
 
@@ -31,11 +31,11 @@ pub fn nearest_many<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     if word.is_empty() || word.len() > MAX_WORD {
         return Vec::new();
     }
-    let word = Word::new(word);
+    let word = NameParts::new(word);
     let mut scored: Vec<(f64, &'a str)> = candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= MAX_WORD)
-        .map(|candidate| (word.similarity(&Word::new(candidate)), candidate))
+        .map(|candidate| (word.similarity(&NameParts::new(candidate)), candidate))
         .filter(|(score, _)| *score >= THRESHOLD)
         .collect();
     scored.sort_by(|a, b| b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal));
@@ -44,33 +44,34 @@ pub fn nearest_many<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
 
 /// Whether a word is a declared name but for a slip of the finger, its spelling or the order of its parts.
 #[must_use]
-pub fn is_slip(word: &str, candidate: &str) -> bool {
-    word.len().max(candidate.len()) <= MAX_WORD && Word::new(word).similarity(&Word::new(candidate)) >= SLIP
+pub fn is_misspelling(word: &str, candidate: &str) -> bool {
+    word.len().max(candidate.len()) <= MAX_WORD
+        && NameParts::new(word).similarity(&NameParts::new(candidate)) >= MISSPELLING_THRESHOLD
 }
 
 /// Many names that words are compared with, taken apart once.
 #[derive(Debug)]
-pub struct Names<'a> {
-    names: Vec<(Word, &'a str)>,
+pub struct NameMatcher<'a> {
+    names: Vec<(NameParts, &'a str)>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> NameMatcher<'a> {
     /// These names; longer ones than a name can be are left out.
-    pub fn new(names: impl IntoIterator<Item = &'a str>) -> Names<'a> {
+    pub fn new(names: impl IntoIterator<Item = &'a str>) -> NameMatcher<'a> {
         let names = names.into_iter().filter(|name| name.len() <= MAX_WORD);
-        Names { names: names.map(|name| (Word::new(name), name)).collect() }
+        NameMatcher { names: names.map(|name| (NameParts::new(name), name)).collect() }
     }
 
     /// The name that a word is but for a slip of the finger, its spelling or the order of its parts.
-    pub fn slip(&self, word: &str) -> Option<&'a str> {
+    pub fn find_misspelled(&self, word: &str) -> Option<&'a str> {
         if word.is_empty() || word.len() > MAX_WORD {
             return None;
         }
-        let word = Word::new(word);
+        let word = NameParts::new(word);
         let mut best: Option<(f64, &'a str)> = None;
-        for (name, text) in self.names.iter().filter(|(name, _)| word.may_be_slip_of(name)) {
+        for (name, text) in self.names.iter().filter(|(name, _)| word.may_be_misspelling_of(name)) {
             let score = word.similarity(name);
-            if score >= SLIP && best.is_none_or(|(highest, _)| score > highest) {
+            if score >= MISSPELLING_THRESHOLD && best.is_none_or(|(highest, _)| score > highest) {
                 best = Some((score, text));
             }
         }
@@ -80,7 +81,7 @@ impl<'a> Names<'a> {
 
 /// A name, taken apart once for all comparisons.
 #[derive(Debug)]
-struct Word {
+struct NameParts {
     snake: String,
     glued: String,
     letters: Letters,
@@ -88,7 +89,7 @@ struct Word {
     tokens: Vec<String>,
 }
 
-impl Word {
+impl NameParts {
     fn new(text: &str) -> Self {
         let snake = snake_case(text);
         let tokens: Vec<String> = snake
@@ -98,7 +99,7 @@ impl Word {
             .collect();
         let glued = tokens.concat();
         let weight = tokens.iter().map(|token| weight(token)).sum();
-        Word { letters: letters(&glued), glued, snake, weight, tokens }
+        NameParts { letters: letters(&glued), glued, snake, weight, tokens }
     }
 
     fn sorted(&self) -> Vec<&str> {
@@ -107,7 +108,7 @@ impl Word {
         sorted
     }
 
-    fn similarity(&self, other: &Word) -> f64 {
+    fn similarity(&self, other: &NameParts) -> f64 {
         if self.tokens.is_empty() || other.tokens.is_empty() {
             return 0.0;
         }
@@ -130,17 +131,17 @@ impl Word {
 
     /// Whether the similarity could be a slip's: as a whole it is written nearly alike, or enough of its parts are the same,
     /// because parts that are only alike are not enough.
-    fn may_be_slip_of(&self, other: &Word) -> bool {
+    fn may_be_misspelling_of(&self, other: &NameParts) -> bool {
         let same = self.tokens.iter().filter(|token| other.tokens.contains(token)).map(|token| weight(token));
         let (same, own, theirs) = (same.sum::<f64>(), self.weight, other.weight);
         let most = same + 0.85 * (own.min(theirs) - same).max(0.0);
         // A little more than it says, because sums of fractions are not exact.
-        0.95 * 2.0 * most >= (SLIP - 0.001) * (own + theirs)
-            || apart(&self.letters, &other.letters) <= MAX_SLIPS
+        0.95 * 2.0 * most >= (MISSPELLING_THRESHOLD - 0.001) * (own + theirs)
+            || min_edits(&self.letters, &other.letters) <= MAX_EDITS
     }
 
     /// How much of both words' tokens pair up, from 0 to 1.
-    fn overlap(&self, other: &Word) -> f64 {
+    fn overlap(&self, other: &NameParts) -> f64 {
         let mut free: Vec<&str> = other.tokens.iter().map(String::as_str).collect();
         let mut shared = 0.0;
         for token in &self.tokens {
@@ -148,7 +149,7 @@ impl Word {
                 .iter()
                 .enumerate()
                 .map(|(index, candidate)| {
-                    (index, alike(token, candidate) * weight(token).min(weight(candidate)))
+                    (index, token_similarity(token, candidate) * weight(token).min(weight(candidate)))
                 })
                 .filter(|(_, score)| *score > 0.0)
                 .fold(None, |best: Option<(usize, f64)>, next| match best {
@@ -178,7 +179,7 @@ fn weight(token: &str) -> f64 {
 }
 
 /// How alike two tokens are: equal, an abbreviation of one another, or a slip of the finger apart.
-fn alike(a: &str, b: &str) -> f64 {
+fn token_similarity(a: &str, b: &str) -> f64 {
     if a == b {
         1.0
     } else if a.len().min(b.len()) >= 3 && (a.starts_with(b) || b.starts_with(a)) {
@@ -204,7 +205,7 @@ fn letters(word: &str) -> Letters {
 }
 
 /// Slips that two words are apart at least: each takes away or brings in one letter at most.
-fn apart(a: &Letters, b: &Letters) -> u32 {
+fn min_edits(a: &Letters, b: &Letters) -> u32 {
     let gone = |a: &Letters, b: &Letters| a.iter().zip(b).map(|(a, b)| u32::from(a.saturating_sub(*b))).sum();
     u32::max(gone(a, b), gone(b, a))
 }
@@ -213,10 +214,10 @@ fn apart(a: &Letters, b: &Letters) -> u32 {
 fn close(a: &str, b: &str) -> bool {
     let lengths = (a.chars().count(), b.chars().count());
     let length = lengths.0.max(lengths.1);
-    let allowed = u32::try_from(length / 4).unwrap_or(MAX_SLIPS).clamp(1, MAX_SLIPS);
+    let allowed = u32::try_from(length / 4).unwrap_or(MAX_EDITS).clamp(1, MAX_EDITS);
     let may_be = length > 2
         && lengths.0.abs_diff(lengths.1) <= allowed as usize
-        && apart(&letters(a), &letters(b)) <= allowed;
+        && min_edits(&letters(a), &letters(b)) <= allowed;
     may_be && strsim::damerau_levenshtein(a, b) <= allowed as usize
 }
 
@@ -277,8 +278,8 @@ mod tests {
             names in prop::collection::vec("(get|list|set|Get)?_?[a-d]{1,5}(_?[a-d]{1,4}s?){0,2}", 0..12),
         ) {
             let names = || names.iter().map(String::as_str);
-            let expected = nearest(&word, names()).filter(|near| is_slip(&word, near));
-            prop_assert_eq!(Names::new(names()).slip(&word), expected);
+            let expected = nearest(&word, names()).filter(|near| is_misspelling(&word, near));
+            prop_assert_eq!(NameMatcher::new(names()).find_misspelled(&word), expected);
         }
 
         #[test]

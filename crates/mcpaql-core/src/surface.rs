@@ -10,12 +10,12 @@ mod instructions;
 mod unified;
 
 use crate::adapter::Mode;
-use crate::catalog::{Catalog, Endpoint, Entry, Scope, Settings, Tool};
-use crate::naming::Subject;
+use crate::catalog::{AdapterSettings, Catalog, CatalogEntry, Endpoint, Tool, ToolScope};
+use crate::naming::ToolSubject;
 use crate::operation::{Category, INTROSPECT, Operation, Param};
 use crate::policy::{self, HintSet, Hints};
 use crate::tokens;
-use describe::{Detail, Speaker, through, title};
+use describe::{DescriptionDetail, DescriptionWriter, introspect_through, title};
 use discrete::operation_tool;
 pub use instructions::instructions;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ const CHEAPEST_NAME: usize = 2;
 const CHEAPEST_SIGNATURE: usize = 4;
 
 /// The tools of a catalog whose names are settled. `params` are the parameters before nested types were hoisted.
-pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &Settings) -> Vec<Tool> {
+pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &AdapterSettings) -> Vec<Tool> {
     let operation_enum = settings.operation_enum.unwrap_or(false);
     let mut tools = Vec::new();
     if matches!(catalog.mode, Mode::Semantic | Mode::All) {
@@ -59,35 +59,42 @@ pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &Setting
 
 /// The tools, and whether they name every operation.
 fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search: bool) -> (Vec<Tool>, bool) {
-    let families: Vec<(&str, &Endpoint, Vec<&Entry>)> = catalog
+    let families: Vec<(&str, &Endpoint, Vec<&CatalogEntry>)> = catalog
         .endpoints
         .iter()
         .map(|(name, endpoint)| (name.as_str(), endpoint, members(catalog, &endpoint.operations)))
         .collect();
-    let speakers: Vec<Speaker<'_>> =
-        families.iter().map(|(_, _, entries)| Speaker::new(catalog, entries, search)).collect();
-    let build = |index: usize, detail: Detail| {
+    let speakers: Vec<DescriptionWriter<'_>> =
+        families.iter().map(|(_, _, entries)| DescriptionWriter::new(catalog, entries, search)).collect();
+    let build = |index: usize, detail: DescriptionDetail| {
         let ((name, endpoint, entries), speaker) = (families.get(index)?, speakers.get(index)?);
         let tool = Tool {
             name: entries.first().map(|entry| entry.tool.clone()).unwrap_or_default(),
             title: format!("{} — {}", title(catalog), endpoint.title),
             description: speaker.endpoint(name, endpoint, detail),
             input_schema: input_schema(entries, operation_enum),
-            hints: endpoint.hints.only(endpoint.states),
+            hints: endpoint.hints.select(endpoint.written_hints),
             title_in_annotations: catalog.title_in_annotations,
         };
-        Some((detail, planned_cost(catalog, &tool, Subject::Endpoint(name)), tool))
+        Some((detail, planned_cost(catalog, &tool, ToolSubject::Endpoint(name)), tool))
     };
-    let mut chosen: Vec<(Detail, usize, Tool)> =
-        (0..families.len()).filter_map(|index| build(index, Detail::Counts)).collect();
+    let mut chosen: Vec<(DescriptionDetail, usize, Tool)> =
+        (0..families.len()).filter_map(|index| build(index, DescriptionDetail::Counts)).collect();
     let mut total: usize = chosen.iter().map(|(_, cost, _)| cost).sum();
     // Spend what is left where it buys the most: the cheapest upgrades first, names everywhere before signatures anywhere.
-    for detail in [Detail::Some, Detail::Groups, Detail::Names, Detail::Signatures] {
+    for detail in [
+        DescriptionDetail::SomeGroups,
+        DescriptionDetail::Groups,
+        DescriptionDetail::Names,
+        DescriptionDetail::Signatures,
+    ] {
         let mut upgrades: Vec<(usize, usize, Tool)> = Vec::new();
         for (index, (_, _, entries)) in families.iter().enumerate() {
             // Where names do not fit, signatures need not even be read.
-            let behind = chosen.get(index).is_some_and(|slot| slot.0 != Detail::Names);
-            if (detail == Detail::Signatures && behind) || hopeless(detail, entries.len(), budget) {
+            let behind = chosen.get(index).is_some_and(|slot| slot.0 != DescriptionDetail::Names);
+            if (detail == DescriptionDetail::Signatures && behind)
+                || cannot_fit(detail, entries.len(), budget)
+            {
                 continue;
             }
             upgrades.extend(build(index, detail).map(|(_, cost, tool)| (cost, index, tool)));
@@ -102,14 +109,14 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search
             }
         }
     }
-    let all_named = chosen.iter().all(|(detail, _, _)| *detail >= Detail::Names);
+    let all_named = chosen.iter().all(|(detail, _, _)| *detail >= DescriptionDetail::Names);
     (chosen.into_iter().map(|(_, _, tool)| tool).collect(), all_named)
 }
 
 /// Which of an adapter's operations five tools may say more of than their names: of the others, parameters need not even be read
 /// to tell what the tools cost.
 #[must_use]
-pub fn looked_into(operations: &[&Operation]) -> Vec<bool> {
+pub fn needs_full_operation(operations: &[&Operation]) -> Vec<bool> {
     let mut shown = vec![false; operations.len()];
     let mut families: Vec<Vec<(usize, &Operation)>> = Vec::new();
     for category in Category::ALL {
@@ -118,13 +125,13 @@ pub fn looked_into(operations: &[&Operation]) -> Vec<bool> {
     }
     families.retain(|family| !family.is_empty());
     let category = |family: &Vec<(usize, &Operation)>| family.first().map(|(_, first)| first.category);
-    let frame: usize = families.iter().filter_map(category).map(frame).sum();
+    let frame: usize = families.iter().filter_map(category).map(base_cost).sum();
     for family in families {
         let names: Vec<&str> = family.iter().map(|(_, operation)| operation.name.as_str()).collect();
         // Signatures stand only where names do, and those only where they fit beside what every tool has.
-        let is_named = tokens::estimate(&names.join(", ")) + frame <= SEMANTIC_BUDGET + SEAMS;
+        let is_named = tokens::estimate(&names.join(", ")) + frame <= SEMANTIC_BUDGET + JOIN_TOLERANCE_TOKENS;
         let named = family.iter().filter(|_| is_named).map(|(position, _)| *position).collect::<Vec<_>>();
-        for position in named.into_iter().chain(describe::tried(family)) {
+        for position in named.into_iter().chain(describe::example_candidates(family)) {
             if let Some(shown) = shown.get_mut(position) {
                 *shown = true;
             }
@@ -134,60 +141,67 @@ pub fn looked_into(operations: &[&Operation]) -> Vec<bool> {
 }
 
 /// So much may less be counted of a text in one piece than of its parts.
-const SEAMS: usize = 16;
+const JOIN_TOLERANCE_TOKENS: usize = 16;
 
 /// What a family's tool costs, whatever its operations are.
-fn frame(category: Category) -> usize {
+fn base_cost(category: Category) -> usize {
     let hints = Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
     cost(&Tool {
         name: String::new(),
         title: String::new(),
-        description: describe::frame(category),
+        description: describe::base_description(category),
         input_schema: input_schema(&[], false),
-        hints: hints.only(policy::default().writes(category)),
+        hints: hints.select(policy::default().written_hints(category)),
         title_in_annotations: false,
     })
 }
 
 /// Whether so many operations cannot fit whatever their names are.
-fn hopeless(detail: Detail, operations: usize, budget: usize) -> bool {
+fn cannot_fit(detail: DescriptionDetail, operations: usize, budget: usize) -> bool {
     match detail {
-        Detail::Counts | Detail::Some | Detail::Groups => false,
-        Detail::Names => operations * CHEAPEST_NAME > budget,
-        Detail::Signatures => operations * CHEAPEST_SIGNATURE > budget,
+        DescriptionDetail::Counts | DescriptionDetail::SomeGroups | DescriptionDetail::Groups => false,
+        DescriptionDetail::Names => operations * CHEAPEST_NAME > budget,
+        DescriptionDetail::Signatures => operations * CHEAPEST_SIGNATURE > budget,
     }
 }
 
 fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<Tool> {
-    let entries: Vec<&Entry> = catalog.operations.iter().collect();
+    let entries: Vec<&CatalogEntry> = catalog.operations.iter().collect();
     let name = catalog.tool_names().find(|name| {
-        catalog.route(name).is_some_and(|route| route.scope == Scope::Whole && route.renamed_to.is_none())
+        catalog
+            .route(name)
+            .is_some_and(|route| route.scope == ToolScope::Adapter && route.renamed_to.is_none())
     })?;
     let hints = entries.iter().map(|entry| entry.hints).reduce(Hints::riskier)?;
-    let states = entries.iter().map(|entry| entry.states).fold(HintSet::NONE, HintSet::or);
-    let speakers = [false, true].map(|search| Speaker::new(catalog, &entries, search));
+    let states = entries.iter().map(|entry| entry.written_hints).fold(HintSet::NONE, HintSet::or);
+    let speakers = [false, true].map(|search| DescriptionWriter::new(catalog, &entries, search));
     let [listing, searching] = &speakers;
-    let build = |detail: Detail| {
-        let speaker = if detail >= Detail::Names { listing } else { searching };
+    let build = |detail: DescriptionDetail| {
+        let speaker = if detail >= DescriptionDetail::Names { listing } else { searching };
         Tool {
             name: name.to_owned(),
             title: title(catalog),
             description: speaker.whole(detail),
             input_schema: input_schema(&entries, operation_enum),
-            hints: hints.only(states),
+            hints: hints.select(states),
             title_in_annotations: catalog.title_in_annotations,
         }
     };
     // From the poorest up, because signatures are dear to make and only a few operations can afford them.
-    let mut tool = build(Detail::Counts);
-    for detail in [Detail::Some, Detail::Groups, Detail::Names, Detail::Signatures] {
-        if hopeless(detail, entries.len(), budget) {
+    let mut tool = build(DescriptionDetail::Counts);
+    for detail in [
+        DescriptionDetail::SomeGroups,
+        DescriptionDetail::Groups,
+        DescriptionDetail::Names,
+        DescriptionDetail::Signatures,
+    ] {
+        if cannot_fit(detail, entries.len(), budget) {
             break;
         }
         let richer = build(detail);
-        if planned_cost(catalog, &richer, Subject::Whole) > budget {
+        if planned_cost(catalog, &richer, ToolSubject::Adapter) > budget {
             // Groups may cost more than the names of a few operations do.
-            if detail < Detail::Names {
+            if detail < DescriptionDetail::Names {
                 continue;
             }
             break;
@@ -197,11 +211,11 @@ fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<
     Some(tool)
 }
 
-fn members<'c>(catalog: &'c Catalog, indexes: &[usize]) -> Vec<&'c Entry> {
+fn members<'c>(catalog: &'c Catalog, indexes: &[usize]) -> Vec<&'c CatalogEntry> {
     indexes.iter().filter_map(|index| catalog.operations.get(*index)).collect()
 }
 
-fn input_schema(entries: &[&Entry], operation_enum: bool) -> Value {
+fn input_schema(entries: &[&CatalogEntry], operation_enum: bool) -> Value {
     let mut operation = json!({
         "type": "string",
         "description": "Operation name",
@@ -222,14 +236,16 @@ fn input_schema(entries: &[&Entry], operation_enum: bool) -> Value {
 }
 
 /// What a tool costs under the name that it has without a prefix: a prefix changes names, never what is said about them.
-fn planned_cost(catalog: &Catalog, tool: &Tool, subject: Subject<'_>) -> usize {
+fn planned_cost(catalog: &Catalog, tool: &Tool, subject: ToolSubject<'_>) -> usize {
     let Some(names) = catalog.names.without_prefix() else { return cost(tool) };
-    let name = |subject: Subject<'_>| names.name(subject).ok();
+    let name = |subject: ToolSubject<'_>| names.name(subject).ok();
     let mut plain = tool.clone();
     plain.name = name(subject).unwrap_or(plain.name);
-    let home = catalog.get(INTROSPECT).and_then(|entry| name(Subject::Endpoint(&entry.operation.endpoint)));
+    let home =
+        catalog.get(INTROSPECT).and_then(|entry| name(ToolSubject::Endpoint(&entry.operation.endpoint)));
     if let (Some(present), Some(home)) = (catalog.introspect_tool(), home) {
-        plain.description = plain.description.replace(&through(present), &through(&home));
+        plain.description =
+            plain.description.replace(&introspect_through(present), &introspect_through(&home));
     }
     cost(&plain)
 }
@@ -239,7 +255,7 @@ fn cost(tool: &Tool) -> usize {
 }
 
 /// So many operations are looked at to tell what all would cost.
-const SAMPLE: usize = 48;
+const COST_SAMPLE_SIZE: usize = 48;
 
 /// Estimated tokens of the surface as it is.
 #[must_use]
@@ -250,9 +266,9 @@ pub fn surface_cost(catalog: &Catalog) -> usize {
 /// Estimated tokens that a tool for each operation would cost; of many operations, a few are looked at.
 #[must_use]
 pub fn discrete_cost(catalog: &Catalog) -> usize {
-    let is_own = |entry: &&Entry| entry.operation.name != INTROSPECT;
-    let own: Vec<&Entry> = catalog.operations.iter().filter(is_own).collect();
-    let step = own.len().div_ceil(SAMPLE).max(1);
+    let is_own = |entry: &&CatalogEntry| entry.operation.name != INTROSPECT;
+    let own: Vec<&CatalogEntry> = catalog.operations.iter().filter(is_own).collect();
+    let step = own.len().div_ceil(COST_SAMPLE_SIZE).max(1);
     let looked_at: Vec<usize> = own
         .iter()
         .step_by(step)

@@ -4,14 +4,14 @@
 //! introspection and validation; only the target knows that it is not sent.
 
 use crate::adapter::Adapter;
-use crate::operation::{Operation, Param, Place};
+use crate::operation::{Operation, Param, ParamLocation};
 use serde_json::{Map, Value, json};
 
 /// What the parameter is called, and what it is called where the operation has one of that name.
 const NAMES: [&str; 2] = ["target", "upstream_target"];
 
 /// Lets the callers of an operation choose among the adapter's upstreams, where there are several.
-pub(crate) fn choose(operation: &mut Operation, adapter: &Adapter) {
+pub(crate) fn add_target_param(operation: &mut Operation, adapter: &Adapter) {
     if adapter.targets.is_empty() {
         return;
     }
@@ -33,17 +33,17 @@ pub(crate) fn choose(operation: &mut Operation, adapter: &Adapter) {
         required: default.is_none(),
         default,
         description,
-        ..Param::new(name, Place::Target, json!({"type": "string", "enum": names}))
+        ..Param::new(name, ParamLocation::Target, json!({"type": "string", "enum": names}))
     };
-    show(operation, &param);
+    add_to_examples(operation, &param);
     operation.params.insert(0, param);
 }
 
 /// The same for an operation that was read later, by its head.
-pub(crate) fn follow(operation: &mut Operation, head: &Operation) {
-    for param in head.params.iter().filter(|param| param.place == Place::Target) {
+pub(crate) fn copy_target_param(operation: &mut Operation, head: &Operation) {
+    for param in head.params.iter().filter(|param| param.location == ParamLocation::Target) {
         let param = Param { name: free_name(operation).to_owned(), ..param.clone() };
-        show(operation, &param);
+        add_to_examples(operation, &param);
         operation.params.insert(0, param);
     }
 }
@@ -54,7 +54,7 @@ fn free_name(operation: &Operation) -> &'static str {
 }
 
 /// An example is a whole call, so it chooses as well.
-fn show(operation: &mut Operation, param: &Param) {
+fn add_to_examples(operation: &mut Operation, param: &Param) {
     let first = param.schema.pointer("/enum/0").filter(|_| param.required);
     if let Some(first) = first {
         for example in &mut operation.examples {
@@ -64,8 +64,8 @@ fn show(operation: &mut Operation, param: &Param) {
 }
 
 /// Takes the choice out of a call's arguments; `None` where there is nothing to choose.
-pub fn chosen(operation: &Operation, args: &mut Map<String, Value>) -> Option<String> {
-    let param = operation.params.iter().find(|param| param.place == Place::Target)?;
+pub fn take_target(operation: &Operation, args: &mut Map<String, Value>) -> Option<String> {
+    let param = operation.params.iter().find(|param| param.location == ParamLocation::Target)?;
     match args.shift_remove(&param.name) {
         Some(Value::String(name)) => Some(name),
         _ => None,

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// every three marks in a row; other scripts and pictograms cost more.
 #[must_use]
 pub fn estimate(text: &str) -> usize {
-    let mut count = Count::default();
+    let mut count = TokenCounter::default();
     count.read(text);
     count.finish()
 }
@@ -16,7 +16,7 @@ pub fn estimate(text: &str) -> usize {
 /// Estimated tokens of a value as compact JSON, which is not written out for it.
 #[must_use]
 pub fn estimate_json(value: &Value) -> usize {
-    let mut count = Count::default();
+    let mut count = TokenCounter::default();
     count.value(value, 0);
     count.finish()
 }
@@ -26,13 +26,13 @@ const MAX_DEPTH: usize = 256;
 
 /// An estimate in the making.
 #[derive(Debug, Default)]
-struct Count {
+struct TokenCounter {
     tokens: usize,
     word: usize,
     marks: usize,
 }
 
-impl Count {
+impl TokenCounter {
     fn read(&mut self, text: &str) {
         for c in text.chars() {
             if c.is_ascii_alphanumeric() || c == '_' || (!c.is_ascii() && c.is_alphanumeric()) {
@@ -98,8 +98,8 @@ impl Count {
         self.marks(1);
         let mut letters = 0;
         for (at, byte) in text.bytes().enumerate() {
-            let kind = KINDS.get(usize::from(byte)).copied().unwrap_or(Kind::Inside);
-            if kind == Kind::Letter {
+            let kind = BYTE_KINDS.get(usize::from(byte)).copied().unwrap_or(ByteKind::Inside);
+            if kind == ByteKind::Letter {
                 letters += 1;
                 continue;
             }
@@ -108,11 +108,11 @@ impl Count {
                 letters = 0;
             }
             match kind {
-                Kind::Letter | Kind::Inside => {}
-                Kind::Blank => self.marks(0),
-                Kind::Mark => self.marks(1),
-                Kind::Escaped => self.odd(byte),
-                Kind::Begin => self.read(text.get(at..).and_then(first).unwrap_or_default()),
+                ByteKind::Letter | ByteKind::Inside => {}
+                ByteKind::Blank => self.marks(0),
+                ByteKind::Mark => self.marks(1),
+                ByteKind::Escaped => self.escaped_byte(byte),
+                ByteKind::Begin => self.read(text.get(at..).and_then(first).unwrap_or_default()),
             }
         }
         if letters > 0 {
@@ -121,7 +121,7 @@ impl Count {
         self.marks(1);
     }
 
-    fn odd(&mut self, byte: u8) {
+    fn escaped_byte(&mut self, byte: u8) {
         match byte {
             b'"' | b'\\' => self.marks(2),
             b'\n' | b'\t' | b'\r' | 8 | 12 => {
@@ -143,7 +143,7 @@ impl Count {
 
 /// What a byte of a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ByteKind {
     Letter,
     Blank,
     Mark,
@@ -155,8 +155,8 @@ enum Kind {
     Inside,
 }
 
-static KINDS: [Kind; 256] = {
-    let mut kinds = [Kind::Mark; 256];
+static BYTE_KINDS: [ByteKind; 256] = {
+    let mut kinds = [ByteKind::Mark; 256];
     let mut byte = 0;
     while byte < kinds.len() {
         #[expect(
@@ -165,12 +165,12 @@ static KINDS: [Kind; 256] = {
         )]
         let kind = &mut kinds[byte];
         *kind = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => Kind::Letter,
-            b' ' => Kind::Blank,
-            b'"' | b'\\' | 0..=31 => Kind::Escaped,
-            0x80..=0xbf => Kind::Inside,
-            0xc0.. => Kind::Begin,
-            _ => Kind::Mark,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => ByteKind::Letter,
+            b' ' => ByteKind::Blank,
+            b'"' | b'\\' | 0..=31 => ByteKind::Escaped,
+            0x80..=0xbf => ByteKind::Inside,
+            0xc0.. => ByteKind::Begin,
+            _ => ByteKind::Mark,
         };
         byte += 1;
     }

@@ -13,7 +13,7 @@ use crate::error::{Code, OpError};
 use crate::operation::{Category, INTROSPECT};
 use crate::request;
 use crate::response::Answer;
-use crate::search::{Builder, Index};
+use crate::search::{SearchIndex, SearchIndexBuilder};
 use crate::suggest;
 use crate::surface;
 use mcpaql_lexicon::snake_case;
@@ -26,7 +26,7 @@ mod introspect;
 /// The field that names an adapter.
 const ADAPTER: &str = "adapter";
 /// So many adapters are named in an error.
-const NAMED: usize = 20;
+const MAX_LISTED_ADAPTERS: usize = 20;
 
 /// The shared tools and what leads from them to the adapters.
 #[derive(Debug)]
@@ -37,24 +37,24 @@ pub struct Unified {
     whole: Option<String>,
     adapters: HashMap<String, usize>,
     operations: HashMap<String, Vec<usize>>,
-    index: OnceLock<Everything>,
+    index: OnceLock<UnifiedIndex>,
 }
 
 /// The operations of all adapters, to be searched together.
 #[derive(Debug)]
-struct Everything {
-    index: Index,
+struct UnifiedIndex {
+    index: SearchIndex,
     /// The adapter and the operation of each document.
     places: Vec<(usize, usize)>,
 }
 
 /// Where a call goes.
 #[derive(Debug)]
-pub enum Routed {
+pub enum UnifiedRoute {
     /// To the adapter at that position, with the arguments for its own tool of the same name.
-    To(usize, Map<String, Value>),
+    Adapter(usize, Map<String, Value>),
     /// Answered already.
-    Here(Result<Answer, OpError>),
+    Answered(Result<Answer, OpError>),
 }
 
 impl Unified {
@@ -104,7 +104,7 @@ impl Unified {
         catalogs: &[&Catalog],
         tool: &str,
         mut arguments: Map<String, Value>,
-    ) -> Option<Routed> {
+    ) -> Option<UnifiedRoute> {
         let endpoint = match &self.whole {
             Some(whole) if whole == tool => None,
             _ => Some(self.endpoints.iter().find(|(_, name)| *name == tool).map(|(endpoint, _)| *endpoint)?),
@@ -114,9 +114,9 @@ impl Unified {
             Some(Value::String(name)) if name.trim().is_empty() => None,
             Some(Value::String(name)) => match self.adapters.get(name.trim()) {
                 Some(position) => Some(*position),
-                None => return Some(Routed::Here(Err(self.unknown_adapter(catalogs, &name)))),
+                None => return Some(UnifiedRoute::Answered(Err(self.unknown_adapter(catalogs, &name)))),
             },
-            Some(other) => return Some(Routed::Here(Err(not_a_name(&other)))),
+            Some(other) => return Some(UnifiedRoute::Answered(Err(not_a_name(&other)))),
         };
         let operation = arguments.get("operation").and_then(Value::as_str).unwrap_or_default();
         let position = match named {
@@ -124,11 +124,13 @@ impl Unified {
             None if operation == INTROSPECT => {
                 return Some(self.introspect(catalogs, tool, endpoint, arguments));
             }
-            None => match self.holders(operation) {
+            None => match self.adapters_with(operation) {
                 [only] => *only,
-                [] => return Some(Routed::Here(Err(self.unknown_operation(catalogs, operation)))),
+                [] => return Some(UnifiedRoute::Answered(Err(self.unknown_operation(catalogs, operation)))),
                 several => {
-                    return Some(Routed::Here(Err(which_adapter(catalogs, operation, several))));
+                    return Some(UnifiedRoute::Answered(Err(ambiguous_operation(
+                        catalogs, operation, several,
+                    ))));
                 }
             },
         };
@@ -136,15 +138,15 @@ impl Unified {
         // An adapter without a delete has no tool for it, but may well have the operation that was meant.
         match endpoint {
             Some(endpoint) if catalog.route(tool).is_none() => {
-                let error = request::misplaced(catalog, endpoint, tool, arguments);
-                Some(Routed::Here(Err(error)))
+                let error = request::wrong_endpoint_error(catalog, endpoint, tool, arguments);
+                Some(UnifiedRoute::Answered(Err(error)))
             }
-            _ => Some(Routed::To(position, arguments)),
+            _ => Some(UnifiedRoute::Adapter(position, arguments)),
         }
     }
 
     /// The adapters that have an operation of that name.
-    fn holders(&self, operation: &str) -> &[usize] {
+    fn adapters_with(&self, operation: &str) -> &[usize] {
         self.operations.get(operation).map_or(&[], Vec::as_slice)
     }
 
@@ -155,36 +157,41 @@ impl Unified {
         tool: &str,
         endpoint: Option<&str>,
         arguments: Map<String, Value>,
-    ) -> Routed {
+    ) -> UnifiedRoute {
         let Some(first) = catalogs.first() else {
-            return Routed::Here(Err(OpError::new(Code::NotFoundOperation, "No adapter is served.")));
+            return UnifiedRoute::Answered(Err(OpError::new(
+                Code::NotFoundOperation,
+                "No adapter is served.",
+            )));
         };
         // What introspection takes is the same everywhere, so any adapter can say whether this is it.
         if let Some(endpoint) = endpoint.filter(|_| first.route(tool).is_none()) {
-            return Routed::Here(Err(request::misplaced(first, endpoint, tool, arguments)));
+            return UnifiedRoute::Answered(Err(request::wrong_endpoint_error(
+                first, endpoint, tool, arguments,
+            )));
         }
         let args = match request::prepare(first, tool, arguments) {
             Ok(call) => call.args,
-            Err(error) => return Routed::Here(Err(error)),
+            Err(error) => return UnifiedRoute::Answered(Err(error)),
         };
-        Routed::Here(introspect::everything(catalogs, self, &args))
+        UnifiedRoute::Answered(introspect::answer(catalogs, self, &args))
     }
 
     /// The operations of all adapters that fit a question, the best first, each with its adapter's position.
     #[must_use]
     pub fn search(&self, catalogs: &[&Catalog], question: &str, limit: usize) -> Vec<(usize, usize)> {
         let all = self.index.get_or_init(|| {
-            let mut builder = Builder::default();
+            let mut builder = SearchIndexBuilder::default();
             let mut places = Vec::new();
             for (position, catalog) in catalogs.iter().enumerate() {
                 for (index, entry) in catalog.operations.iter().enumerate() {
                     if entry.operation.name != INTROSPECT {
-                        catalog.describe(&mut builder, entry, Some(&catalog.adapter.display_name));
+                        catalog.add_to_index(&mut builder, entry, Some(&catalog.adapter.display_name));
                         places.push((position, index));
                     }
                 }
             }
-            Everything { index: builder.finish(), places }
+            UnifiedIndex { index: builder.finish(), places }
         });
         let hits = all.index.search(question, limit);
         hits.into_iter().filter_map(|hit| all.places.get(hit.position).copied()).collect()
@@ -196,10 +203,10 @@ impl Unified {
             Some(near) => format!("Did you mean '{near}'?"),
             None => r#"Send {"operation":"introspect"} to list the adapters."#.to_owned(),
         };
-        let shown: Vec<&str> = names.into_iter().take(NAMED).collect();
-        OpError::new(Code::InvalidValue, format!("Unknown adapter{}. {hint}", request::quoted(name)))
-            .with("param_name", ADAPTER)
-            .with("adapters", shown)
+        let shown: Vec<&str> = names.into_iter().take(MAX_LISTED_ADAPTERS).collect();
+        OpError::new(Code::InvalidValue, format!("Unknown adapter{}. {hint}", request::quoted_name(name)))
+            .with_detail("param_name", ADAPTER)
+            .with_detail("adapters", shown)
     }
 
     fn unknown_operation(&self, catalogs: &[&Catalog], name: &str) -> OpError {
@@ -224,33 +231,36 @@ impl Unified {
             Some(first) => format!("Did you mean '{first}'?"),
             None => format!("Use '{INTROSPECT}' with search to find operations."),
         };
-        OpError::new(Code::NotFoundOperation, format!("Unknown operation{}. {hint}", request::quoted(name)))
-            .with("suggestions", near)
+        OpError::new(
+            Code::NotFoundOperation,
+            format!("Unknown operation{}. {hint}", request::quoted_name(name)),
+        )
+        .with_detail("suggestions", near)
     }
 }
 
 fn not_a_name(found: &Value) -> OpError {
     OpError::new(Code::InvalidType, "Field 'adapter' must be a string, the name of an adapter.")
-        .with("param_name", ADAPTER)
-        .with("actual_type", crate::schema::type_name(found))
+        .with_detail("param_name", ADAPTER)
+        .with_detail("actual_type", crate::schema::type_name(found))
         .before_dispatch()
 }
 
-fn which_adapter(catalogs: &[&Catalog], operation: &str, several: &[usize]) -> OpError {
+fn ambiguous_operation(catalogs: &[&Catalog], operation: &str, several: &[usize]) -> OpError {
     let names: Vec<&str> = several
         .iter()
         .filter_map(|position| catalogs.get(*position))
         .map(|catalog| catalog.adapter.name.as_str())
         .collect();
-    let shown = names.iter().take(NAMED).copied().collect::<Vec<_>>();
+    let shown = names.iter().take(MAX_LISTED_ADAPTERS).copied().collect::<Vec<_>>();
     OpError::new(
         Code::MissingParam,
         format!(
             "Several adapters have the operation{}: name one of {} in 'adapter'.",
-            request::quoted(operation),
+            request::quoted_name(operation),
             shown.join(", ")
         ),
     )
-    .with("param_name", ADAPTER)
-    .with("adapters", shown)
+    .with_detail("param_name", ADAPTER)
+    .with_detail("adapters", shown)
 }

@@ -14,7 +14,7 @@
 
 mod errors;
 mod export;
-mod measure;
+mod limits;
 
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -22,19 +22,19 @@ pub(crate) mod fixtures;
 mod tests;
 
 pub use export::ParamRule;
-pub use measure::Limits;
+pub use limits::SizeLimits;
 
 use crate::error::OpError;
-use crate::operation::{Binding, Category, Operation, Param, Place, fills_default};
-use crate::schema::{SchemaId, SchemaProblem, Schemas, Violation};
+use crate::operation::{Binding, Category, Operation, Param, ParamLocation, fills_default};
+use crate::schema::{SchemaId, SchemaProblem, SchemaSet, Violation};
 use crate::signature;
+use limits::{SizeChecker, TextRule};
 use mcpaql_lexicon::snake_case;
-use measure::{Measure, TextRule};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// Longer keys are not another spelling of a name.
-const MAX_NAME: usize = 96;
+const MAX_KEY_LENGTH: usize = 96;
 /// The object that carries the fields of an update.
 const INPUT: &str = "input";
 
@@ -68,14 +68,14 @@ struct CompiledParam {
 }
 
 /// A parameter's position, its value, and what is wrong with it.
-type Found<'v> = (usize, &'v Value, Violation);
+type ParamViolation<'v> = (usize, &'v Value, Violation);
 
 impl CompiledParams {
     /// Compiles the parameters of an operation; `pointer` is where they stand, and problems of a schema are reported
     /// below `{pointer}/{name}`.
     pub fn compile(
         op: &Operation,
-        schemas: &mut Schemas,
+        schemas: &mut SchemaSet,
         pointer: &str,
     ) -> (CompiledParams, Vec<SchemaProblem>) {
         let mut problems = Vec::new();
@@ -118,7 +118,7 @@ impl CompiledParams {
 
     /// The same with another signature for errors.
     #[must_use]
-    pub(crate) fn signed_as(self, signature: String) -> Self {
+    pub(crate) fn with_signature(self, signature: String) -> Self {
         CompiledParams { signature, ..self }
     }
 
@@ -132,8 +132,8 @@ impl CompiledParams {
     pub fn validate(
         &self,
         params: Map<String, Value>,
-        schemas: &Schemas,
-        limits: &Limits,
+        schemas: &SchemaSet,
+        limits: &SizeLimits,
     ) -> Result<Map<String, Value>, OpError> {
         let mut params = if params.keys().all(|name| self.exact.contains_key(name)) {
             params
@@ -144,7 +144,7 @@ impl CompiledParams {
         self.check(&params, schemas, limits)?;
         for param in &self.params {
             if let Some(value) = params.get_mut(&param.name) {
-                schemas.integers(param.schema, value);
+                schemas.normalize_integers(param.schema, value);
             } else if let Some(default) = &param.default {
                 params.insert(param.name.clone(), default.clone());
             }
@@ -157,10 +157,10 @@ impl CompiledParams {
     }
 
     /// The parameter that another spelling of its name stands for.
-    fn respelled(&self, name: &str) -> Option<&CompiledParam> {
+    fn param_by_spelling(&self, name: &str) -> Option<&CompiledParam> {
         let position = match self.wire.get(name) {
             Some(position) => Some(position),
-            None if name.starts_with('_') || name.len() > MAX_NAME => None,
+            None if name.starts_with('_') || name.len() > MAX_KEY_LENGTH => None,
             None => self.spelled.get(&snake_case(name)),
         };
         position.and_then(|&position| self.param(position))
@@ -176,7 +176,7 @@ impl CompiledParams {
                 named.insert(name, value);
             } else if self.takes_input && name == INPUT {
                 input = Some(value);
-            } else if let Some(param) = self.respelled(&name) {
+            } else if let Some(param) = self.param_by_spelling(&name) {
                 respelled.push((param, value));
             } else if !name.starts_with('_') {
                 unknown.push(name);
@@ -190,13 +190,13 @@ impl CompiledParams {
         }
         match input {
             None => Ok(named),
-            Some(Value::Object(fields)) => self.merged(named, fields),
+            Some(Value::Object(fields)) => self.merge_input(named, fields),
             Some(other) => Err(self.input_not_an_object(&other)),
         }
     }
 
     /// The flat parameters together with the fields of `input`.
-    fn merged(
+    fn merge_input(
         &self,
         mut named: Map<String, Value>,
         fields: Map<String, Value>,
@@ -204,7 +204,7 @@ impl CompiledParams {
         let mut unknown = Vec::new();
         for (name, value) in fields {
             let exact = self.exact.get(&name).and_then(|&position| self.param(position));
-            let Some(param) = exact.or_else(|| self.respelled(&name)) else {
+            let Some(param) = exact.or_else(|| self.param_by_spelling(&name)) else {
                 if !name.starts_with('_') {
                     unknown.push(name);
                 }
@@ -233,37 +233,44 @@ impl CompiledParams {
         Ok(())
     }
 
-    fn check(&self, params: &Map<String, Value>, schemas: &Schemas, limits: &Limits) -> Result<(), OpError> {
-        let mut measure = Measure::new(limits);
-        let mut found: Vec<Found<'_>> = Vec::new();
+    fn check(
+        &self,
+        params: &Map<String, Value>,
+        schemas: &SchemaSet,
+        limits: &SizeLimits,
+    ) -> Result<(), OpError> {
+        let mut measure = SizeChecker::new(limits);
+        let mut found: Vec<ParamViolation<'_>> = Vec::new();
         for (name, value) in params {
             let Some((position, param)) =
                 self.exact.get(name).and_then(|&position| Some((position, self.param(position)?)))
             else {
                 continue;
             };
-            measure.param(name, value, param.text).map_err(|excess| self.excess(param, params, excess))?;
+            measure
+                .param(name, value, param.text)
+                .map_err(|excess| self.limit_error(param, params, excess))?;
             let violations = schemas.check(param.schema, value);
             found.extend(violations.into_iter().map(|violation| (position, value, violation)));
         }
-        if found.is_empty() { Ok(()) } else { Err(self.violated(found)) }
+        if found.is_empty() { Ok(()) } else { Err(self.violation_error(found)) }
     }
 }
 
 impl CompiledParam {
     fn new(op: &Operation, param: &Param, schema: SchemaId) -> CompiledParam {
         let default = param.default.clone().filter(|_| fills_default(op, param));
-        let text = match (&op.binding, param.place) {
-            (Binding::Command(_), _) | (_, Place::Path | Place::Query) => TextRule::NoNul,
-            (_, Place::Header | Place::Cookie) => TextRule::NoControl,
-            (_, Place::Body | Place::Target) => TextRule::Any,
+        let text = match (&op.binding, param.location) {
+            (Binding::Command(_), _) | (_, ParamLocation::Path | ParamLocation::Query) => TextRule::NoNul,
+            (_, ParamLocation::Header | ParamLocation::Cookie) => TextRule::NoControl,
+            (_, ParamLocation::Body | ParamLocation::Target) => TextRule::Any,
         };
         CompiledParam {
             name: param.name.clone(),
             schema,
             required: param.required && default.is_none(),
             sensitive: param.sensitive,
-            identifier: matches!(param.place, Place::Path | Place::Target),
+            identifier: matches!(param.location, ParamLocation::Path | ParamLocation::Target),
             text,
             expected: errors::expected(param),
             default,

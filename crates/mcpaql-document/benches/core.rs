@@ -3,7 +3,7 @@
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use mcpaql_core::adapter::ErrorPolicy;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::response::{Answer, envelope};
 use mcpaql_core::{introspect, request};
 use mcpaql_document::check::check;
@@ -42,7 +42,7 @@ fn document(operations: usize) -> Source {
 }
 
 fn compiled(operations: usize) -> Catalog {
-    check(&document(operations), &Settings::default()).catalog.expect("the document is right")
+    check(&document(operations), &AdapterSettings::default()).catalog.expect("the document is right")
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -61,12 +61,14 @@ fn documents(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("compile with surface", size), |b| {
             b.iter_batched(
                 || load::load(&parsed),
-                |loaded| compile::compile(loaded.adapter.unwrap(), &loaded.origins, &Settings::default()),
+                |loaded| {
+                    compile::compile(loaded.adapter.unwrap(), &loaded.origins, &AdapterSettings::default())
+                },
                 BatchSize::LargeInput,
             );
         });
         group.bench_function(BenchmarkId::new("everything", size), |b| {
-            b.iter(|| check(&source, &Settings::default()));
+            b.iter(|| check(&source, &AdapterSettings::default()));
         });
         let catalog = compiled(size);
         group.bench_function(BenchmarkId::new("tools to JSON", size), |b| {

@@ -3,10 +3,10 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
-use mcpaql_core::library::{Given, Need, Outline};
+use mcpaql_core::library::{AnswerOutline, Outline, ParamOutline};
 use mcpaql_core::links::producers;
 use mcpaql_core::operation::{Binding, Category, HttpBinding, Operation, Segment};
-use mcpaql_core::search::{Doc, Index};
+use mcpaql_core::search::{Doc, SearchIndex};
 use std::hint::black_box;
 
 const NOUNS: [&str; 40] = [
@@ -66,13 +66,13 @@ fn row(verb: &str, category: Category, owner: &str, noun: &str) -> Row {
     };
     let binding = Binding::Http(HttpBinding::new("GET", path));
     let names = ["state", "page", "per_page", "sort", "direction", "since"];
-    let param = |name: &str| Need { name: name.to_owned(), required: false, in_path: false };
+    let param = |name: &str| ParamOutline { name: name.to_owned(), required: false, in_path: false };
     let fields = ["id", "name", "created_at", "updated_at", "url", "state", "owner", "description"];
     Row {
         operation: Operation::new(format!("{verb}_{owner}_{noun}s"), category, facts, binding),
         outline: Outline {
             params: names.into_iter().map(param).collect(),
-            answer: Some(Given {
+            answer: Some(AnswerOutline {
                 type_name: Some(noun.to_owned()),
                 list: category == Category::Read,
                 fields: fields.map(str::to_owned).to_vec(),
@@ -86,8 +86,8 @@ fn row(verb: &str, category: Category, owner: &str, noun: &str) -> Row {
     }
 }
 
-fn index(rows: &[Row]) -> Index {
-    Index::build(rows.iter().map(|row| Doc {
+fn index(rows: &[Row]) -> SearchIndex {
+    SearchIndex::build(rows.iter().map(|row| Doc {
         path: &row.path,
         description: &row.description,
         params: &["state", "page", "per_page", "sort", "direction", "since"],

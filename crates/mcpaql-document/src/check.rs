@@ -4,21 +4,21 @@ use crate::compile;
 use crate::load;
 use crate::source::Source;
 use mcpaql_core::adapter::Adapter;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
 use mcpaql_core::error::Code;
 use std::collections::HashSet;
 
 /// A document that was read, loaded and compiled as far as it goes.
 #[derive(Debug)]
-pub struct Checked {
+pub struct CheckOutput {
     /// The catalog, unless the document is too broken.
     pub catalog: Option<Catalog>,
     /// Every problem, located and in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Checked {
+impl CheckOutput {
     /// How many problems are errors.
     #[must_use]
     pub fn errors(&self) -> usize {
@@ -28,16 +28,20 @@ impl Checked {
 
 /// Reads, loads and compiles one document.
 #[must_use]
-pub fn check(source: &Source, settings: &Settings) -> Checked {
+pub fn check(source: &Source, settings: &AdapterSettings) -> CheckOutput {
     check_with(source, settings, |_| {})
 }
 
 /// The same; `decide` may change the adapter before it is compiled.
 #[must_use]
-pub fn check_with(source: &Source, settings: &Settings, decide: impl FnOnce(&mut Adapter)) -> Checked {
+pub fn check_with(
+    source: &Source,
+    settings: &AdapterSettings,
+    decide: impl FnOnce(&mut Adapter),
+) -> CheckOutput {
     let parsed = match source.parse() {
         Ok(parsed) => parsed,
-        Err(diagnostics) => return Checked { catalog: None, diagnostics },
+        Err(diagnostics) => return CheckOutput { catalog: None, diagnostics },
     };
     let mut diagnostics = parsed.diagnostics;
     let draft = load::read(&parsed.value);
@@ -52,12 +56,12 @@ pub fn check_with(source: &Source, settings: &Settings, decide: impl FnOnce(&mut
     source.locate(&mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.map_or(0, |span| span.start));
     let mut seen = HashSet::new();
-    diagnostics.retain(|diagnostic| seen.insert(mistake(diagnostic)));
-    Checked { catalog, diagnostics }
+    diagnostics.retain(|diagnostic| seen.insert(dedup_key(diagnostic)));
+    CheckOutput { catalog, diagnostics }
 }
 
 /// What makes two diagnostics one: a mistake behind a YAML anchor is met once per alias, but it was made once.
-fn mistake(diagnostic: &Diagnostic) -> (Code, Severity, Option<(usize, usize)>, String) {
+fn dedup_key(diagnostic: &Diagnostic) -> (Code, Severity, Option<(usize, usize)>, String) {
     let span = diagnostic.span.map(|span| (span.start, span.end));
     let mut message = diagnostic.message.clone();
     if span.is_some() {

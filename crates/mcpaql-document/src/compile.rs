@@ -2,42 +2,46 @@
 
 use crate::load::{Origins, default_target, load_targets, redact};
 use mcpaql_core::adapter::Adapter;
-use mcpaql_core::catalog::Settings;
-use mcpaql_core::compile::{self, Compiled};
+use mcpaql_core::catalog::AdapterSettings;
+use mcpaql_core::compile::{self, CompileOutput};
 use mcpaql_core::diagnostic::{Diagnostic, Span};
 use mcpaql_core::library::Library;
-use mcpaql_core::reader::Reader;
+use mcpaql_core::reader::DocumentReader;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// Compiles an adapter; `origins` says where its parts stand in the document.
 #[must_use]
-pub fn compile(mut adapter: Adapter, origins: &Origins, settings: &Settings) -> Compiled {
-    let problems = configured_targets(&mut adapter, settings);
-    reported(problems, compile::compile(adapter, settings), origins)
+pub fn compile(mut adapter: Adapter, origins: &Origins, settings: &AdapterSettings) -> CompileOutput {
+    let problems = apply_configured_targets(&mut adapter, settings);
+    resolve_pointers(problems, compile::compile(adapter, settings), origins)
 }
 
 /// Compiles an adapter whose operations are heads; `library` has the rest of them.
 #[must_use]
-pub fn compile_deferred(mut adapter: Adapter, library: Arc<dyn Library>, settings: &Settings) -> Compiled {
-    let problems = configured_targets(&mut adapter, settings);
-    reported(problems, compile::compile_deferred(adapter, library, settings), &Origins::default())
+pub fn compile_deferred(
+    mut adapter: Adapter,
+    library: Arc<dyn Library>,
+    settings: &AdapterSettings,
+) -> CompileOutput {
+    let problems = apply_configured_targets(&mut adapter, settings);
+    resolve_pointers(problems, compile::compile_deferred(adapter, library, settings), &Origins::default())
 }
 
-fn reported(problems: Vec<Diagnostic>, compiled: Compiled, origins: &Origins) -> Compiled {
+fn resolve_pointers(problems: Vec<Diagnostic>, compiled: CompileOutput, origins: &Origins) -> CompileOutput {
     let mut diagnostics = problems;
     diagnostics.extend(compiled.diagnostics);
     for diagnostic in &mut diagnostics {
         diagnostic.pointer = origins.resolve(&diagnostic.pointer);
         redact(diagnostic);
     }
-    Compiled { diagnostics, ..compiled }
+    CompileOutput { diagnostics, ..compiled }
 }
 
 /// The upstreams that a configuration names take the place of the document's own.
-fn configured_targets(adapter: &mut Adapter, settings: &Settings) -> Vec<Diagnostic> {
+fn apply_configured_targets(adapter: &mut Adapter, settings: &AdapterSettings) -> Vec<Diagnostic> {
     let Some(given) = &settings.targets else { return Vec::new() };
-    let mut reader = Reader::default();
+    let mut reader = DocumentReader::default();
     let value = Value::Object(given.clone());
     if let Some(object) = reader.object(&value, "") {
         adapter.targets = load_targets(&mut reader, &object, &adapter.target, &adapter.auth);

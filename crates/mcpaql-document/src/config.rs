@@ -23,13 +23,13 @@
 //! `conventions` and `audit` are read by the audit.
 
 use crate::load::{adapter_name, default_target, load_targets, mcp_target, read_auth};
-use mcpaql_core::adapter::{Auth, ErrorPolicy, McpTarget, Mode, Target};
-use mcpaql_core::catalog::{Settings, Sharing};
-use mcpaql_core::diagnostic::{Diagnostic, capital};
+use mcpaql_core::adapter::{Auth, ErrorPolicy, McpTarget, Mode, TargetConfig};
+use mcpaql_core::catalog::{AdapterSettings, Sharing};
+use mcpaql_core::diagnostic::{Diagnostic, capitalize};
 use mcpaql_core::error::Code;
 use mcpaql_core::naming::{self, NameProblem};
 use mcpaql_core::policy::{self, Policy};
-use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use serde_json::{Map, Value};
 
 const SETTING_KEYS: &[&str] =
@@ -44,7 +44,7 @@ const LIMIT_KEYS: &[&str] = &["timeout", "max_response_bytes"];
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     /// For every adapter, with the policies that the file defines.
-    pub settings: Settings,
+    pub settings: AdapterSettings,
     /// Folder of the stores, relative to the file.
     pub data: Option<String>,
     /// In order.
@@ -55,7 +55,7 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdapterEntry {
     /// Where the adapter comes from.
-    pub origin: Origin,
+    pub origin: AdapterOrigin,
     /// Its name, in place of the one that it brings.
     pub name: Option<String>,
     /// Rules of the operations that are taken; all of them where there is none.
@@ -69,13 +69,13 @@ pub struct AdapterEntry {
     /// What its calls may not exceed, in place of what it says itself.
     pub limits: CallLimits,
     /// For this adapter; over the file's own.
-    pub settings: Settings,
+    pub settings: AdapterSettings,
     /// Where the document is named, for reports.
     pub pointer: String,
 }
 
 impl AdapterEntry {
-    fn new(origin: Origin, pointer: String) -> AdapterEntry {
+    fn new(origin: AdapterOrigin, pointer: String) -> AdapterEntry {
         AdapterEntry {
             origin,
             name: None,
@@ -84,7 +84,7 @@ impl AdapterEntry {
             overrides: None,
             auth: None,
             limits: CallLimits::default(),
-            settings: Settings::default(),
+            settings: AdapterSettings::default(),
             pointer,
         }
     }
@@ -101,12 +101,12 @@ pub struct CallLimits {
 
 impl CallLimits {
     /// Applies them to an adapter.
-    pub fn apply(&self, target: &mut Target) {
+    pub fn apply(&self, target: &mut TargetConfig) {
         let (timeout, bytes) = match target {
-            Target::Http(target) => (&mut target.timeout_ms, &mut target.max_response_bytes),
-            Target::Command(target) => (&mut target.timeout_ms, &mut target.max_output_bytes),
-            Target::Mcp(target) => return self.apply_to_server(target),
-            Target::Store(_) | Target::Code(_) => return,
+            TargetConfig::Http(target) => (&mut target.timeout_ms, &mut target.max_response_bytes),
+            TargetConfig::Command(target) => (&mut target.timeout_ms, &mut target.max_output_bytes),
+            TargetConfig::Mcp(target) => return self.apply_to_server(target),
+            TargetConfig::Store(_) | TargetConfig::Code(_) => return,
         };
         *timeout = self.timeout_ms.unwrap_or(*timeout);
         *bytes = self.max_response_bytes.unwrap_or(*bytes);
@@ -121,7 +121,7 @@ impl CallLimits {
 
 /// Where an adapter comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Origin {
+pub enum AdapterOrigin {
     /// A document: a file, relative to the configuration file.
     Document(String),
     /// One that ships with the program.
@@ -135,14 +135,14 @@ pub enum Origin {
 /// Reads the configuration from its untyped value.
 #[must_use]
 pub fn load(value: &Value) -> (Config, Vec<Diagnostic>) {
-    let mut reader = Reader::default();
+    let mut reader = DocumentReader::default();
     let config = reader.object(value, "").map(|object| read(&mut reader, &object)).unwrap_or_default();
     (config, reader.diagnostics)
 }
 
-fn read(reader: &mut Reader, object: &Object<'_>) -> Config {
+fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Config {
     let keys: Vec<&str> = SETTING_KEYS.iter().chain(TOP_KEYS).copied().collect();
-    reader.known(object, &keys);
+    reader.check_keys(object, &keys);
     let unified = object.get("mode").and_then(Value::as_str).and_then(Sharing::parse);
     let words = [&Mode::ALL.map(Mode::as_str)[..], &Sharing::WORDS].concat();
     let mode = match unified {
@@ -151,13 +151,13 @@ fn read(reader: &mut Reader, object: &Object<'_>) -> Config {
     };
     let policies = match object.get("policies") {
         Some(value) => {
-            let (policies, diagnostics) = policy::read_all(value, &object.at("policies"));
+            let (policies, diagnostics) = policy::read_all(value, &object.pointer_to("policies"));
             reader.diagnostics.extend(diagnostics);
             policies
         }
         None => Vec::new(),
     };
-    let settings = Settings { mode, sharing: unified, ..settings(reader, object, &policies) };
+    let settings = AdapterSettings { mode, sharing: unified, ..settings(reader, object, &policies) };
     let data = reader.string(object, "data");
     if object.get("adapters").is_none() {
         reader.missing(
@@ -168,21 +168,25 @@ fn read(reader: &mut Reader, object: &Object<'_>) -> Config {
     }
     let mut adapters = Vec::new();
     for (index, item) in reader.array(object, "adapters").unwrap_or_default().iter().enumerate() {
-        adapters.extend(entry(reader, item, child(&object.at("adapters"), index), &policies));
+        adapters.extend(entry(reader, item, child(&object.pointer_to("adapters"), index), &policies));
     }
-    let settings = Settings { policies, ..settings };
+    let settings = AdapterSettings { policies, ..settings };
     Config { settings, data, adapters }
 }
 
 /// A policy by its name, of this version or of the file.
-pub fn named_policy(reader: &mut Reader, object: &Object<'_>, own: &[Policy]) -> Option<String> {
+pub fn read_policy_name(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    own: &[Policy],
+) -> Option<String> {
     let name = reader.string(object, "policy")?;
-    known_policy(reader, &object.at("policy"), &name, own).then_some(name)
+    check_policy_exists(reader, &object.pointer_to("policy"), &name, own).then_some(name)
 }
 
 /// Whether there is a policy of that name; reports where there is none.
-pub fn known_policy(reader: &mut Reader, pointer: &str, name: &str, own: &[Policy]) -> bool {
-    let diagnostic = policy::unknown(name, own);
+pub fn check_policy_exists(reader: &mut DocumentReader, pointer: &str, name: &str, own: &[Policy]) -> bool {
+    let diagnostic = policy::unknown_policy(name, own);
     let is_known = diagnostic.is_none();
     reader
         .diagnostics
@@ -190,14 +194,19 @@ pub fn known_policy(reader: &mut Reader, pointer: &str, name: &str, own: &[Polic
     is_known
 }
 
-fn entry(reader: &mut Reader, item: &Value, pointer: String, policies: &[Policy]) -> Option<AdapterEntry> {
+fn entry(
+    reader: &mut DocumentReader,
+    item: &Value,
+    pointer: String,
+    policies: &[Policy],
+) -> Option<AdapterEntry> {
     if let Value::String(path) = item {
         // The shortest way to name a document.
-        return Some(AdapterEntry::new(Origin::Document(path.clone()), pointer));
+        return Some(AdapterEntry::new(AdapterOrigin::Document(path.clone()), pointer));
     }
     let object = reader.object(item, &pointer)?;
     let keys: Vec<&str> = [SETTING_KEYS, ORIGIN_KEYS, ENTRY_KEYS].concat();
-    reader.known(&object, &keys);
+    reader.check_keys(&object, &keys);
     let given: Vec<&str> = ORIGIN_KEYS.iter().copied().filter(|key| object.get(key).is_some()).collect();
     let key = match given.as_slice() {
         [key] => *key,
@@ -218,15 +227,15 @@ fn entry(reader: &mut Reader, item: &Value, pointer: String, policies: &[Policy]
     let origin = match key {
         "mcp" => {
             let server = reader.member(&object, key)?;
-            Origin::Mcp(Box::new(mcp_target(reader, &server)?))
+            AdapterOrigin::Mcp(Box::new(mcp_target(reader, &server)?))
         }
-        "builtin" => Origin::Builtin(reader.string(&object, key)?),
-        "openapi" => Origin::Openapi(reader.string(&object, key)?),
-        _ => Origin::Document(reader.string(&object, key)?),
+        "builtin" => AdapterOrigin::Builtin(reader.string(&object, key)?),
+        "openapi" => AdapterOrigin::Openapi(reader.string(&object, key)?),
+        _ => AdapterOrigin::Document(reader.string(&object, key)?),
     };
-    if let Origin::Mcp(server) = &origin {
+    if let AdapterOrigin::Mcp(server) = &origin {
         // What kind the others are is known here already; what is wrong with them need not wait for the server.
-        let base = Target::Mcp((**server).clone());
+        let base = TargetConfig::Mcp((**server).clone());
         let targets = load_targets(reader, &object, &base, &Auth::None);
         default_target(reader, &object, &targets);
     }
@@ -237,16 +246,16 @@ fn entry(reader: &mut Reader, item: &Value, pointer: String, policies: &[Policy]
         overrides: reader.string(&object, "overrides"),
         auth: object.get("auth").map(|_| read_auth(reader, &object, false)),
         limits: reader.member(&object, "limits").map(|object| limits(reader, &object)).unwrap_or_default(),
-        settings: Settings {
+        settings: AdapterSettings {
             mode: reader.choice(&object, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
             ..settings(reader, &object, policies)
         },
-        ..AdapterEntry::new(origin, object.at(key))
+        ..AdapterEntry::new(origin, object.pointer_to(key))
     })
 }
 
-fn limits(reader: &mut Reader, object: &Object<'_>) -> CallLimits {
-    reader.known(object, LIMIT_KEYS);
+fn limits(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> CallLimits {
+    reader.check_keys(object, LIMIT_KEYS);
     CallLimits {
         timeout_ms: reader.seconds(object, "timeout"),
         max_response_bytes: reader.positive(object, "max_response_bytes"),
@@ -254,14 +263,18 @@ fn limits(reader: &mut Reader, object: &Object<'_>) -> CallLimits {
 }
 
 /// All but the mode, which has more words for all adapters than for one.
-fn settings(reader: &mut Reader, object: &Object<'_>, policies: &[Policy]) -> Settings {
-    Settings {
+fn settings(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    policies: &[Policy],
+) -> AdapterSettings {
+    AdapterSettings {
         mode: None,
         sharing: None,
         profile: reader.string(object, "profile"),
         pattern: reader.string(object, "pattern"),
         prefix: prefix(reader, object),
-        policy: named_policy(reader, object, policies),
+        policy: read_policy_name(reader, object, policies),
         policies: Vec::new(),
         operation_enum: reader.boolean(object, "operation_enum"),
         errors: reader.choice(object, "errors", ErrorPolicy::WORDS, ErrorPolicy::parse),
@@ -271,17 +284,18 @@ fn settings(reader: &mut Reader, object: &Object<'_>, policies: &[Policy]) -> Se
 }
 
 /// The upstreams of an adapter; what is wrong with them shows when it is known what kind they are.
-fn targets(object: &Object<'_>) -> Option<Map<String, Value>> {
+fn targets(object: &DocumentObject<'_>) -> Option<Map<String, Value>> {
     object.get("targets")?;
     let given = ["targets", "default_target"].iter();
     Some(given.filter_map(|key| Some(((*key).to_owned(), object.get(key)?.clone()))).collect())
 }
 
-fn prefix(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+fn prefix(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<String> {
     let prefix = reader.string(object, "prefix")?;
     if let Err(NameProblem(problem)) = naming::check_prefix(&prefix) {
         reader.push(
-            Diagnostic::error(Code::SchemaInvalidName, object.at("prefix"), capital(&problem)).found(prefix),
+            Diagnostic::error(Code::SchemaInvalidName, object.pointer_to("prefix"), capitalize(&problem))
+                .found(prefix),
         );
         return None;
     }

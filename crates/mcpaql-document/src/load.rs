@@ -16,7 +16,7 @@ mod lifecycle;
 mod mcp;
 mod operation;
 mod origins;
-mod pages;
+mod pagination;
 mod params;
 mod profile;
 mod secrets;
@@ -26,16 +26,16 @@ mod targets;
 mod types;
 mod wire;
 
-use identity::Identity;
+use identity::AdapterIdentity;
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Adapter, Auth, ErrorPolicy, Mode, Target, ToolNames};
+use mcpaql_core::adapter::{Adapter, Auth, ErrorPolicy, Mode, TargetConfig, ToolNames};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::{Category, Operation, operation_pointer, param_pointer};
 use mcpaql_core::policy::HintOverrides;
-use mcpaql_core::reader::{self, Object, Reader, child};
+use mcpaql_core::reader::{self, DocumentObject, DocumentReader, child};
 use mcpaql_core::suggest;
-use operation::Setting;
+use operation::OperationContext;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -45,7 +45,8 @@ pub(crate) use identity::adapter_name;
 pub(crate) use mcp::target as mcp_target;
 pub use operation::guard_of;
 pub use store_operations::{
-    PAGE, PAGE_LIMIT, RECORD_KEYS, is_filter, is_flat, operations as store_operations, search_fields,
+    DEFAULT_RECORDS_PAGE_SIZE, MAX_RECORDS_PAGE_SIZE, RECORD_KEYS, is_filter, is_update_param,
+    operations as store_operations, search_fields,
 };
 pub(crate) use targets::{default as default_target, read as load_targets};
 
@@ -118,14 +119,14 @@ const LISTED_TYPE_KEYS: &[&str] = &["name", "fields", "description"];
 const TOOL_NAME_KEYS: &[&str] = &["pattern", "prefix", "aliases"];
 const ERROR_KEYS: &[&str] = &["is_error"];
 const SCHEMA_VERSIONS: &[&str] = &["1.0"];
-const NOT_YET: &[(&str, &str)] = &[
+const UNSUPPORTED_KEYS: &[(&str, &str)] = &[
     ("trust", "trust is granted by the operator, not claimed by a document"),
     ("rate_limits", "calls are not counted"),
 ];
 
 /// The outcome of loading.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadOutput {
     /// The adapter, unless the document is too broken to name one or its target.
     pub adapter: Option<Adapter>,
     /// Every problem, errors and warnings.
@@ -134,7 +135,7 @@ pub struct Loaded {
     pub origins: Origins,
 }
 
-impl Loaded {
+impl LoadOutput {
     /// Whether anything is wrong enough to be an error.
     #[must_use]
     pub fn has_errors(&self) -> bool {
@@ -144,14 +145,14 @@ impl Loaded {
 
 /// Loads a document from its untyped value.
 #[must_use]
-pub fn load(value: &Value) -> Loaded {
-    let Draft { adapter, usable, diagnostics, origins } = read(value);
-    Loaded { adapter: adapter.filter(|_| usable), diagnostics, origins }
+pub fn load(value: &Value) -> LoadOutput {
+    let DocumentDraft { adapter, usable, diagnostics, origins } = read(value);
+    LoadOutput { adapter: adapter.filter(|_| usable), diagnostics, origins }
 }
 
 /// A document as far as it could be read. One that cannot be served is still read to its end, so that every problem of it
 /// is reported at once.
-pub(crate) struct Draft {
+pub(crate) struct DocumentDraft {
     pub(crate) adapter: Option<Adapter>,
     /// The adapter is what the document means, without stand-ins for a missing name or target.
     pub(crate) usable: bool,
@@ -160,8 +161,8 @@ pub(crate) struct Draft {
 }
 
 /// Reads a document from its untyped value.
-pub(crate) fn read(value: &Value) -> Draft {
-    let mut reader = Reader::default();
+pub(crate) fn read(value: &Value) -> DocumentDraft {
+    let mut reader = DocumentReader::default();
     let mut origins = Origins::default();
     let form = reader.object(value, "").map(|document| {
         let generated = document.get("schema_version").is_some() || document.get("adapter").is_some();
@@ -184,35 +185,39 @@ pub(crate) fn read(value: &Value) -> Draft {
     });
     diagnostics.iter_mut().for_each(secrets::redact);
     let (adapter, usable) = form.unzip();
-    Draft { adapter, usable: usable.unwrap_or(false), diagnostics, origins }
+    DocumentDraft { adapter, usable: usable.unwrap_or(false), diagnostics, origins }
 }
 
 /// What the two forms write in different places.
-struct Form<'a> {
-    identity: Option<Identity>,
+struct DocumentForm<'a> {
+    identity: Option<AdapterIdentity>,
     types: IndexMap<String, Value>,
-    target: Option<Target>,
+    target: Option<TargetConfig>,
     /// Where the target stands.
     target_pointer: String,
     auth: Auth,
-    operations: Option<Object<'a>>,
+    operations: Option<DocumentObject<'a>>,
     /// The element form's `endpoints` are a custom profile.
     profile: bool,
 }
 
-fn element_form<'a>(reader: &mut Reader, document: &Object<'a>, origins: &mut Origins) -> Form<'a> {
-    reader.known(document, ELEMENT_KEYS);
+fn element_form<'a>(
+    reader: &mut DocumentReader,
+    document: &DocumentObject<'a>,
+    origins: &mut Origins,
+) -> DocumentForm<'a> {
+    reader.check_keys(document, ELEMENT_KEYS);
     match document.get("type") {
         None => reader.missing(document, "type", "adapter"),
         Some(Value::String(kind)) if kind == "adapter" => {}
         Some(other) => reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
-                document.at("type"),
+                document.pointer_to("type"),
                 "This is not an adapter document",
             )
             .expected("adapter")
-            .found(reader::short(other))
+            .found(reader::short_value(other))
             .suggest("write `type: adapter`"),
         ),
     }
@@ -229,26 +234,30 @@ fn element_form<'a>(reader: &mut Reader, document: &Object<'a>, origins: &mut Or
         );
     }
     let operations = reader.member(document, "operations");
-    let target_pointer = document.at("target");
-    Form { identity, types, target, target_pointer, auth, operations, profile: true }
+    let target_pointer = document.pointer_to("target");
+    DocumentForm { identity, types, target, target_pointer, auth, operations, profile: true }
 }
 
-fn generator_form<'a>(reader: &mut Reader, document: &Object<'a>, origins: &mut Origins) -> Form<'a> {
-    reader.known(document, GENERATOR_KEYS);
+fn generator_form<'a>(
+    reader: &mut DocumentReader,
+    document: &DocumentObject<'a>,
+    origins: &mut Origins,
+) -> DocumentForm<'a> {
+    reader.check_keys(document, GENERATOR_KEYS);
     schema_version(reader, document);
     if document.get("adapter").is_none() {
         reader.missing(document, "adapter", "name, display_name, version, description, target_api");
     }
     let adapter = reader.member(document, "adapter");
     if let Some(adapter) = &adapter {
-        reader.known(adapter, ADAPTER_KEYS);
+        reader.check_keys(adapter, ADAPTER_KEYS);
     }
     let identity = adapter.as_ref().and_then(|adapter| identity::read(reader, adapter));
     let types = types::read(reader, document, origins);
     let target =
         adapter.as_ref().and_then(|adapter| target::read(reader, adapter, "target_api", &type_names(&types)));
     let auth = auth::read(reader, document, allows_http(target.as_ref()));
-    let is_store = matches!(target, Some(Target::Store(_)));
+    let is_store = matches!(target, Some(TargetConfig::Store(_)));
     if document.get("endpoints").is_none() && !is_store {
         reader.missing(
             document,
@@ -257,29 +266,29 @@ fn generator_form<'a>(reader: &mut Reader, document: &Object<'a>, origins: &mut 
         );
     }
     let operations = reader.member(document, "endpoints");
-    let target_pointer = child(&document.at("adapter"), "target_api");
-    Form { identity, types, target, target_pointer, auth, operations, profile: false }
+    let target_pointer = child(&document.pointer_to("adapter"), "target_api");
+    DocumentForm { identity, types, target, target_pointer, auth, operations, profile: false }
 }
 
-fn allows_http(target: Option<&Target>) -> bool {
-    matches!(target, Some(Target::Http(target)) if target.allow_http)
+fn allows_http(target: Option<&TargetConfig>) -> bool {
+    matches!(target, Some(TargetConfig::Http(target)) if target.allow_http)
 }
 
-fn schema_version(reader: &mut Reader, document: &Object<'_>) {
+fn schema_version(reader: &mut DocumentReader, document: &DocumentObject<'_>) {
     match document.get("schema_version") {
         None => reader.missing(document, "schema_version", "'1.0'"),
         Some(Value::String(version)) if SCHEMA_VERSIONS.contains(&version.as_str()) => {}
         Some(Value::String(version)) => reader.push(
             Diagnostic::error(
                 Code::SchemaVersionUnsupported,
-                document.at("schema_version"),
+                document.pointer_to("schema_version"),
                 format!("Schema version '{version}' is not supported"),
             )
             .expected(SCHEMA_VERSIONS.join(", "))
             .found(version.as_str())
             .suggest("write `schema_version: '1.0'`"),
         ),
-        Some(other) => reader.wrong_type(&document.at("schema_version"), "string", other),
+        Some(other) => reader.wrong_type(&document.pointer_to("schema_version"), "string", other),
     }
 }
 
@@ -288,28 +297,33 @@ fn type_names(types: &IndexMap<String, Value>) -> Vec<String> {
 }
 
 /// What both forms have in common.
-fn assemble(reader: &mut Reader, document: &Object<'_>, form: &Form<'_>, origins: &mut Origins) -> Adapter {
-    reader.not_yet(document, NOT_YET);
-    let target = form.target.clone().unwrap_or_else(|| target::stand_in(document));
+fn assemble(
+    reader: &mut DocumentReader,
+    document: &DocumentObject<'_>,
+    form: &DocumentForm<'_>,
+    origins: &mut Origins,
+) -> Adapter {
+    reader.warn_unsupported_keys(document, UNSUPPORTED_KEYS);
+    let target = form.target.clone().unwrap_or_else(|| target::placeholder_target(document));
     let mut operations = Operations::default();
-    if let Target::Store(store) = &target {
+    if let TargetConfig::Store(store) = &target {
         for (name, resource) in &store.resources {
             let pointer = format!("{}/resources/{name}", form.target_pointer);
             for operation in store_operations::operations(name, resource) {
                 for field in resource.fields.keys() {
                     origins.note(param_pointer(&operation.name, field), format!("{pointer}/fields/{field}"));
                 }
-                if operations.claim(reader, &operation.name, &[], &pointer, &pointer) {
+                if operations.claim_names(reader, &operation.name, &[], &pointer, &pointer) {
                     operations.add(operation, &pointer, origins);
                 }
             }
         }
     }
     if let Some(object) = &form.operations {
-        let setting = Setting { types: &type_names(&form.types), target: &target };
+        let setting = OperationContext { types: &type_names(&form.types), target: &target };
         let rejected = read_operations(reader, object, &setting, &mut operations, origins);
         params::report_schemas(reader, &rejected, &form.types);
-        producers(reader, &mut operations, origins);
+        check_producers(reader, &mut operations, origins);
     }
     let profile = form.profile.then(|| profile::read(reader, document, &mut operations)).flatten();
     // Whether there is one of that name is known when it is known what the configuration defines.
@@ -317,7 +331,7 @@ fn assemble(reader: &mut Reader, document: &Object<'_>, form: &Form<'_>, origins
     let families: Vec<&str> =
         profile.iter().flat_map(|profile| profile.families.keys()).map(String::as_str).collect();
     let (hints, endpoint_hints) = annotations(reader, document, &families);
-    let identity = form.identity.clone().unwrap_or_else(Identity::stand_in);
+    let identity = form.identity.clone().unwrap_or_else(AdapterIdentity::placeholder);
     let targets = targets::read(reader, document, &target, &form.auth);
     Adapter {
         name: identity.name,
@@ -351,9 +365,9 @@ struct Operations {
 
 impl Operations {
     /// Takes the names for the operation written at `pointer`; reports the first that another one has.
-    fn claim(
+    fn claim_names(
         &mut self,
-        reader: &mut Reader,
+        reader: &mut DocumentReader,
         name: &str,
         aliases: &[String],
         pointer: &str,
@@ -390,34 +404,34 @@ impl Operations {
 
 /// Reads the operations; the parameters of those that are not served come back, because nobody else looks at them.
 fn read_operations(
-    reader: &mut Reader,
-    object: &Object<'_>,
-    setting: &Setting<'_>,
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    setting: &OperationContext<'_>,
     operations: &mut Operations,
     origins: &mut Origins,
-) -> Vec<params::Draft> {
+) -> Vec<params::UnplacedParam> {
     let mut rejected = Vec::new();
-    reader.known(object, &Category::ALL.map(Category::endpoint));
+    reader.check_keys(object, &Category::ALL.map(Category::endpoint));
     for category in Category::ALL {
         let Some(items) = reader.array(object, category.endpoint()) else { continue };
-        let list = object.at(category.endpoint());
+        let list = object.pointer_to(category.endpoint());
         for (index, item) in items.iter().enumerate() {
             let pointer = child(&list, index);
             let before = reader.diagnostics.len();
             let read = operation::read(reader, item, &pointer, category, setting, origins);
             let name = item.get("name").and_then(Value::as_str);
             let aliases = read.as_ref().map(|operation| operation.aliases.clone()).unwrap_or_default();
-            let sound = !reader.failed_since(before);
+            let sound = !reader.has_errors_since(before);
             let own = name.is_some_and(|name| {
-                operations.claim(reader, name, &aliases, &pointer, &child(&pointer, "name"))
+                operations.claim_names(reader, name, &aliases, &pointer, &child(&pointer, "name"))
             });
             // What has an error may do something else than its author means: it is not served, the others are.
             if let (Some(operation), true, true) = (read, sound, own) {
                 operations.add(operation, &pointer, origins);
             } else if let Some(map) = item.as_object() {
                 // Read again for their schemas alone; what is wrong with the rest has been said.
-                let object = Object { map, pointer };
-                rejected.extend(params::read(&mut Reader::default(), &object, setting.types));
+                let object = DocumentObject { map, pointer };
+                rejected.extend(params::read(&mut DocumentReader::default(), &object, setting.types));
             }
         }
     }
@@ -425,7 +439,7 @@ fn read_operations(
 }
 
 /// `from` of a parameter names operations of this document; what it names besides is no help to anybody.
-fn producers(reader: &mut Reader, operations: &mut Operations, origins: &Origins) {
+fn check_producers(reader: &mut DocumentReader, operations: &mut Operations, origins: &Origins) {
     let Operations { list, seen } = operations;
     for operation in list {
         for param in operation.params.iter_mut().filter(|param| !param.from.is_empty()) {
@@ -448,9 +462,9 @@ fn producers(reader: &mut Reader, operations: &mut Operations, origins: &Origins
     }
 }
 
-fn tool_names(reader: &mut Reader, document: &Object<'_>) -> ToolNames {
+fn tool_names(reader: &mut DocumentReader, document: &DocumentObject<'_>) -> ToolNames {
     let Some(object) = reader.member(document, "tool_names") else { return ToolNames::default() };
-    reader.known(&object, TOOL_NAME_KEYS);
+    reader.check_keys(&object, TOOL_NAME_KEYS);
     let mut aliases = IndexMap::new();
     if let Some(map) = reader.member(&object, "aliases") {
         for name in map.map.keys() {
@@ -467,18 +481,18 @@ fn tool_names(reader: &mut Reader, document: &Object<'_>) -> ToolNames {
 }
 
 fn annotations(
-    reader: &mut Reader,
-    document: &Object<'_>,
+    reader: &mut DocumentReader,
+    document: &DocumentObject<'_>,
     families: &[&str],
 ) -> (HintOverrides, IndexMap<String, HintOverrides>) {
     let hints = operation::hints(reader, document, "annotations", &["endpoints"]);
     let mut by_endpoint = IndexMap::new();
     if let Some(annotations) = document.get("annotations").and_then(Value::as_object) {
-        let object = Object { map: annotations, pointer: document.at("annotations") };
+        let object = DocumentObject { map: annotations, pointer: document.pointer_to("annotations") };
         if let Some(endpoints) = reader.member(&object, "endpoints") {
             let known: Vec<&str> =
                 families.iter().copied().chain(Category::ALL.map(Category::endpoint)).collect();
-            reader.known(&endpoints, &known);
+            reader.check_keys(&endpoints, &known);
             for endpoint in endpoints.map.keys() {
                 by_endpoint.insert(endpoint.clone(), operation::hints(reader, &endpoints, endpoint, &[]));
             }
@@ -487,8 +501,8 @@ fn annotations(
     (hints, by_endpoint)
 }
 
-fn errors(reader: &mut Reader, document: &Object<'_>) -> ErrorPolicy {
+fn errors(reader: &mut DocumentReader, document: &DocumentObject<'_>) -> ErrorPolicy {
     let Some(object) = reader.member(document, "errors") else { return ErrorPolicy::default() };
-    reader.known(&object, ERROR_KEYS);
+    reader.check_keys(&object, ERROR_KEYS);
     reader.choice(&object, "is_error", ErrorPolicy::WORDS, ErrorPolicy::parse).unwrap_or_default()
 }

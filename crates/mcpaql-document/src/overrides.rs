@@ -24,7 +24,7 @@ use mcpaql_core::error::Code;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::{Category, Danger, Operation};
 use mcpaql_core::policy::{Hint, HintOverrides};
-use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use serde_json::Value;
 
 const TOP_KEYS: &[&str] = &["adapter", "operations"];
@@ -53,7 +53,7 @@ pub struct Overrides {
     /// What the adapter is called and where it is.
     pub adapter: AdapterOverride,
     /// By name, original id, or method and path.
-    pub operations: IndexMap<String, Correction>,
+    pub operations: IndexMap<String, OperationOverride>,
 }
 
 /// Corrections of the adapter itself.
@@ -71,7 +71,7 @@ pub struct AdapterOverride {
 
 /// Corrections of one operation; what is not there stays as it was imported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Correction {
+pub struct OperationOverride {
     /// Another name.
     pub name: Option<String>,
     /// Another category.
@@ -95,7 +95,7 @@ pub struct Correction {
     /// Groups for discovery.
     pub tags: Option<Vec<String>>,
     /// By the name callers use, or by wire name.
-    pub params: IndexMap<String, ParamCorrection>,
+    pub params: IndexMap<String, ParamOverride>,
     /// How it becomes several operations, which only a tool of an MCP server can.
     pub split: Option<Split>,
 }
@@ -107,21 +107,21 @@ pub struct Split {
     pub by: String,
     /// What each of its values is. Where some are named, the others stay together in one operation; where none is, each
     /// becomes an operation of its own.
-    pub values: IndexMap<String, Part>,
+    pub values: IndexMap<String, SplitOperation>,
 }
 
 /// One operation of a tool that is several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct SplitOperation {
     /// Its name, category and words.
-    pub correction: Correction,
+    pub overrides: OperationOverride,
     /// The parameters that mean something to it, by name or wire name; all of them unless it says so.
     pub params: Option<Vec<String>>,
 }
 
 /// Corrections of one parameter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ParamCorrection {
+pub struct ParamOverride {
     /// For the model.
     pub description: Option<String>,
     /// Never logged, never echoed.
@@ -130,7 +130,7 @@ pub struct ParamCorrection {
     pub from: Option<Vec<String>>,
 }
 
-impl Correction {
+impl OperationOverride {
     /// The category it asks for.
     #[must_use]
     pub fn category(&self) -> Option<Category> {
@@ -145,7 +145,7 @@ impl Correction {
         if let Some(description) = &self.description {
             operation.description.clone_from(description);
         }
-        operation.hints = self.hints.over(operation.hints);
+        operation.hints = self.hints.with_fallback(operation.hints);
         if let Some(tags) = &self.tags {
             operation.tags.clone_from(tags);
         }
@@ -174,7 +174,7 @@ impl Correction {
 /// Everything that is wrong with it, located.
 pub fn parse(source: &Source) -> Result<Overrides, Vec<Diagnostic>> {
     let parsed = source.parse()?;
-    let mut reader = Reader { diagnostics: parsed.diagnostics };
+    let mut reader = DocumentReader { diagnostics: parsed.diagnostics };
     let overrides = reader.object(&parsed.value, "").map(|object| read(&mut reader, &object));
     let mut diagnostics = reader.diagnostics;
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
@@ -184,10 +184,10 @@ pub fn parse(source: &Source) -> Result<Overrides, Vec<Diagnostic>> {
     Ok(overrides.unwrap_or_default())
 }
 
-fn read(reader: &mut Reader, object: &Object<'_>) -> Overrides {
-    strict(reader, object, TOP_KEYS);
+fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Overrides {
+    reject_unknown_keys(reader, object, TOP_KEYS);
     let adapter = reader.member(object, "adapter").map(|adapter| {
-        strict(reader, &adapter, ADAPTER_KEYS);
+        reject_unknown_keys(reader, &adapter, ADAPTER_KEYS);
         AdapterOverride {
             name: reader.string(&adapter, "name"),
             display_name: reader.string(&adapter, "display_name"),
@@ -199,22 +199,22 @@ fn read(reader: &mut Reader, object: &Object<'_>) -> Overrides {
     if let Some(members) = reader.member(object, "operations") {
         for (key, value) in members.map {
             if let Some(member) = reader.object(value, &child(&members.pointer, key)) {
-                operations.insert(key.clone(), correction(reader, &member));
+                operations.insert(key.clone(), operation_override(reader, &member));
             }
         }
     }
     Overrides { adapter: adapter.unwrap_or_default(), operations }
 }
 
-fn correction(reader: &mut Reader, object: &Object<'_>) -> Correction {
-    strict(reader, object, OPERATION_KEYS);
+fn operation_override(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> OperationOverride {
+    reject_unknown_keys(reader, object, OPERATION_KEYS);
     let mut params = IndexMap::new();
     if let Some(members) = reader.member(object, "params") {
         for (key, value) in members.map {
             let Some(param) = reader.object(value, &child(&members.pointer, key)) else { continue };
-            strict(reader, &param, PARAM_KEYS);
+            reject_unknown_keys(reader, &param, PARAM_KEYS);
             let from = param.get("from").map(|_| reader.strings(&param, "from"));
-            let correction = ParamCorrection {
+            let correction = ParamOverride {
                 description: reader.string(&param, "description"),
                 sensitive: reader.boolean(&param, "sensitive"),
                 from,
@@ -223,17 +223,17 @@ fn correction(reader: &mut Reader, object: &Object<'_>) -> Correction {
         }
     }
     let split = reader.member(object, "split").and_then(|member| split(reader, &member));
-    Correction { params, split, ..words(reader, object) }
+    OperationOverride { params, split, ..words(reader, object) }
 }
 
 /// What a correction says about an operation as a whole.
-fn words(reader: &mut Reader, object: &Object<'_>) -> Correction {
+fn words(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> OperationOverride {
     let words = Category::ALL.map(Category::as_str);
     let deprecated = match object.get("deprecated") {
         Some(Value::Bool(true)) => Some(String::new()),
         _ => reader.string(object, "deprecated"),
     };
-    Correction {
+    OperationOverride {
         name: reader.string(object, "name"),
         category: reader.choice(object, "category", &words, Category::parse),
         effect: reader.choice(object, "effect", &Effect::ALL.map(Effect::as_str), Effect::parse),
@@ -250,9 +250,9 @@ fn words(reader: &mut Reader, object: &Object<'_>) -> Correction {
     }
 }
 
-fn hints(reader: &mut Reader, object: &Object<'_>) -> HintOverrides {
+fn hints(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> HintOverrides {
     let Some(member) = reader.member(object, "annotations") else { return HintOverrides::default() };
-    strict(reader, &member, &Hint::ALL.map(Hint::key));
+    reject_unknown_keys(reader, &member, &Hint::ALL.map(Hint::key));
     let mut hint = |hint: Hint| reader.boolean(&member, hint.key());
     HintOverrides {
         read_only: hint(Hint::ReadOnly),
@@ -262,26 +262,26 @@ fn hints(reader: &mut Reader, object: &Object<'_>) -> HintOverrides {
     }
 }
 
-fn split(reader: &mut Reader, object: &Object<'_>) -> Option<Split> {
-    strict(reader, object, SPLIT_KEYS);
+fn split(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<Split> {
+    reject_unknown_keys(reader, object, SPLIT_KEYS);
     let by = reader.required_string(object, "by");
     let mut values = IndexMap::new();
     if let Some(members) = reader.member(object, "values") {
         let keys: Vec<&str> = OPERATION_KEYS.iter().copied().filter(|key| *key != "split").collect();
         for (value, said) in members.map {
             let Some(said) = reader.object(said, &child(&members.pointer, value)) else { continue };
-            strict(reader, &said, &keys);
+            reject_unknown_keys(reader, &said, &keys);
             let params = said.get("params").map(|_| reader.strings(&said, "params"));
-            values.insert(value.clone(), Part { correction: words(reader, &said), params });
+            values.insert(value.clone(), SplitOperation { overrides: words(reader, &said), params });
         }
     }
     Some(Split { by: by?, values })
 }
 
 /// A key that means nothing would silently correct nothing, so it is an error here.
-fn strict(reader: &mut Reader, object: &Object<'_>, keys: &[&str]) {
+fn reject_unknown_keys(reader: &mut DocumentReader, object: &DocumentObject<'_>, keys: &[&str]) {
     let before = reader.diagnostics.len();
-    reader.known(object, keys);
+    reader.check_keys(object, keys);
     for diagnostic in reader.diagnostics.iter_mut().skip(before) {
         diagnostic.severity = Severity::Error;
     }
@@ -300,7 +300,7 @@ pub fn unmatched<'a>(key: &str, candidates: impl Iterator<Item = &'a str>) -> Di
 
 /// A correction of an operation that has one already, under another of its names.
 #[must_use]
-pub fn repeated(key: &str) -> Diagnostic {
+pub fn duplicate_override(key: &str) -> Diagnostic {
     let message = format!("The correction of '{key}' is about an operation that has one already");
     Diagnostic::error(Code::SchemaDuplicateName, child("/operations", key), message)
         .suggest("put both into one")
@@ -316,7 +316,7 @@ pub fn unmatched_param<'a>(key: &str, param: &str, candidates: impl Iterator<Ite
 
 /// A split that cannot be made; `path` leads from the correction to what is wrong with it.
 #[must_use]
-pub fn unsplittable(key: &str, path: &[&str], message: String) -> Diagnostic {
+pub fn invalid_split(key: &str, path: &[&str], message: String) -> Diagnostic {
     let pointer = path.iter().fold(child(&child("/operations", key), "split"), |at, step| child(&at, step));
     Diagnostic::error(Code::SchemaUnresolvedRef, pointer, message)
 }
@@ -379,9 +379,9 @@ mod tests {
         .unwrap();
         let split = overrides.operations["issue_write"].split.as_ref().unwrap();
         let create = &split.values["create"];
-        assert_eq!(create.correction.category(), Some(Category::Create));
+        assert_eq!(create.overrides.category(), Some(Category::Create));
         assert_eq!(create.params.as_deref(), Some(&["title".to_owned()][..]));
-        assert_eq!((split.by.as_str(), &split.values["update"]), ("method", &Part::default()));
+        assert_eq!((split.by.as_str(), &split.values["update"]), ("method", &SplitOperation::default()));
     }
 
     #[test]

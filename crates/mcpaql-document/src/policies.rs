@@ -50,14 +50,14 @@ theirs:
         let category = Effect::Send.category();
         assert!(ours.hints(category, &send).destructive);
         assert_eq!(ours.destructive_categories, [Category::Delete], "of the base");
-        assert_eq!(ours.writes(Category::Read), [Hint::ReadOnly].into_iter().collect());
+        assert_eq!(ours.written_hints(Category::Read), [Hint::ReadOnly].into_iter().collect());
         assert_eq!(
-            ours.writes(Category::Delete),
-            Policy::named("nextcloud").unwrap().writes(Category::Delete)
+            ours.written_hints(Category::Delete),
+            Policy::named("nextcloud").unwrap().written_hints(Category::Delete)
         );
         assert_eq!(theirs.open_world, OpenWorld::Never);
         assert_eq!(
-            theirs.announces(category, &send),
+            theirs.tool_hints(category, &send),
             HintOverrides { destructive: Some(true), ..HintOverrides::default() }
         );
         assert_eq!(find("ours", &found), Some(ours));

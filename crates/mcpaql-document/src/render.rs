@@ -17,16 +17,16 @@ pub use json::json;
 pub use sarif::sarif;
 
 use crate::source::Source;
-use crate::source::lines::Lines;
+use crate::source::lines::LineIndex;
 use mcpaql_core::diagnostic::Diagnostic;
 use std::fmt::Write as _;
 
 /// A document with what was found in it.
-pub type Report<'a> = (&'a Source, &'a [Diagnostic]);
+pub type SourceReport<'a> = (&'a Source, &'a [Diagnostic]);
 
 /// A view, to choose by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Style {
+pub enum DiagnosticFormat {
     /// For people: the message with the lines it is about.
     #[default]
     Full,
@@ -40,43 +40,49 @@ pub enum Style {
     Github,
 }
 
-impl Style {
+impl DiagnosticFormat {
     /// Every style.
-    pub const ALL: &[Style] = &[Style::Full, Style::Concise, Style::Json, Style::Sarif, Style::Github];
+    pub const ALL: &[DiagnosticFormat] = &[
+        DiagnosticFormat::Full,
+        DiagnosticFormat::Concise,
+        DiagnosticFormat::Json,
+        DiagnosticFormat::Sarif,
+        DiagnosticFormat::Github,
+    ];
 
     /// The name to choose it by.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Style::Full => "full",
-            Style::Concise => "concise",
-            Style::Json => "json",
-            Style::Sarif => "sarif",
-            Style::Github => "github",
+            DiagnosticFormat::Full => "full",
+            DiagnosticFormat::Concise => "concise",
+            DiagnosticFormat::Json => "json",
+            DiagnosticFormat::Sarif => "sarif",
+            DiagnosticFormat::Github => "github",
         }
     }
 
     /// Finds a style by its name.
     #[must_use]
-    pub fn parse(name: &str) -> Option<Style> {
-        Style::ALL.iter().copied().find(|style| style.as_str() == name)
+    pub fn parse(name: &str) -> Option<DiagnosticFormat> {
+        DiagnosticFormat::ALL.iter().copied().find(|style| style.as_str() == name)
     }
 
     /// Renders reports in this style. `color` matters to [`Style::Full`] alone.
     #[must_use]
-    pub fn render(self, reports: &[Report<'_>], color: bool) -> String {
+    pub fn render(self, reports: &[SourceReport<'_>], color: bool) -> String {
         match self {
-            Style::Full => full(reports, color),
-            Style::Concise => concise(reports),
-            Style::Json => json(reports),
-            Style::Sarif => sarif(reports),
-            Style::Github => github(reports),
+            DiagnosticFormat::Full => full(reports, color),
+            DiagnosticFormat::Concise => concise(reports),
+            DiagnosticFormat::Json => json(reports),
+            DiagnosticFormat::Sarif => sarif(reports),
+            DiagnosticFormat::Github => github(reports),
         }
     }
 }
 
 /// A diagnostic with where it begins and ends, both from 1, the end behind the last character.
-struct Located {
+struct LocatedDiagnostic {
     diagnostic: Diagnostic,
     start: usize,
     end: usize,
@@ -87,16 +93,16 @@ struct Located {
 }
 
 /// The diagnostics of a source in the order to show them, each with its place.
-fn located(source: &Source, lines: &Lines<'_>, diagnostics: &[Diagnostic]) -> Vec<Located> {
+fn located(source: &Source, lines: &LineIndex<'_>, diagnostics: &[Diagnostic]) -> Vec<LocatedDiagnostic> {
     let mut diagnostics = diagnostics.to_vec();
     source.locate(&mut diagnostics);
-    let mut located: Vec<Located> = diagnostics
+    let mut located: Vec<LocatedDiagnostic> = diagnostics
         .into_iter()
         .map(|diagnostic| {
             let (start, end) = diagnostic.span.map_or((0, 0), |span| (span.start, span.end.max(span.start)));
             let (line, column) = lines.position(start);
             let (end_line, end_column) = lines.position(end);
-            Located { diagnostic, start, end, line, column, end_line, end_column }
+            LocatedDiagnostic { diagnostic, start, end, line, column, end_line, end_column }
         })
         .collect();
     located.sort_by(|a, b| (a.start, a.diagnostic.code.as_str()).cmp(&(b.start, b.diagnostic.code.as_str())));
@@ -104,7 +110,7 @@ fn located(source: &Source, lines: &Lines<'_>, diagnostics: &[Diagnostic]) -> Ve
 }
 
 /// `expected X, found Y`, as far as known.
-fn contrast(diagnostic: &Diagnostic) -> Option<String> {
+fn expected_and_found(diagnostic: &Diagnostic) -> Option<String> {
     match (&diagnostic.expected, &diagnostic.found) {
         (Some(expected), Some(found)) => Some(format!("expected {expected}, found {found}")),
         (Some(expected), None) => Some(format!("expected {expected}")),
@@ -116,7 +122,7 @@ fn contrast(diagnostic: &Diagnostic) -> Option<String> {
 /// The message with everything else in brackets behind it.
 fn sentence(diagnostic: &Diagnostic) -> String {
     let help = diagnostic.suggestion.as_ref().map(|suggestion| format!("help: {suggestion}"));
-    let extra: Vec<String> = contrast(diagnostic).into_iter().chain(help).collect();
+    let extra: Vec<String> = expected_and_found(diagnostic).into_iter().chain(help).collect();
     match extra.as_slice() {
         [] => diagnostic.message.clone(),
         extra => format!("{} ({})", diagnostic.message, extra.join("; ")),
@@ -131,7 +137,7 @@ pub fn printable(text: &str) -> String {
         match char {
             '\n' | '\t' => shown.push(' '),
             '\r' => {}
-            _ if char.is_control() || is_unseen(char) => {
+            _ if char.is_control() || is_invisible(char) => {
                 let _ = write!(shown, "\\u{{{:x}}}", u32::from(char));
             }
             _ => shown.push(char),
@@ -142,7 +148,7 @@ pub fn printable(text: &str) -> String {
 
 /// Characters that nobody sees, and those that reorder what stands around them.
 #[must_use]
-pub const fn is_unseen(char: char) -> bool {
+pub const fn is_invisible(char: char) -> bool {
     matches!(
         char,
         '\u{ad}'

@@ -6,9 +6,9 @@
 //! something to report, because most documents are right.
 
 mod edit;
-mod finding;
 mod json;
 pub(crate) mod lines;
+mod problem;
 mod scalar;
 mod tree;
 mod yaml;
@@ -16,12 +16,12 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
-pub use edit::{Edit, members, plain_key};
+pub use edit::{MemberEdit, members, plain_key};
 pub use json::NOT_JSON;
 
-use finding::Finding;
-use lines::Lines;
+use lines::LineIndex;
 use mcpaql_core::diagnostic::{Diagnostic, Span};
+use problem::SourceProblem;
 use serde_json::Value;
 use std::ops::Range;
 use std::rc::Rc;
@@ -37,7 +37,7 @@ pub struct Source {
 
 /// How a document is spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum SourceFormat {
     /// Markdown whose front matter is the document.
     Markdown,
     /// Plain YAML.
@@ -52,7 +52,7 @@ pub struct Parsed {
     /// What it says.
     pub value: Value,
     /// How it says it.
-    pub format: Format,
+    pub format: SourceFormat,
     /// Where the Markdown behind the front matter stands.
     pub body: Option<Range<usize>>,
     /// What was wrong but could be read over, each with its span.
@@ -60,8 +60,8 @@ pub struct Parsed {
 }
 
 /// Which part of the text is the document, and in which language.
-struct Layout {
-    format: Format,
+struct SourceLayout {
+    format: SourceFormat,
     document: Range<usize>,
     body: Option<Range<usize>>,
 }
@@ -78,13 +78,13 @@ impl Source {
     ///
     /// Why it cannot be read, with code `SCHEMA_SYNTAX` and the span.
     pub fn parse(&self) -> Result<Parsed, Vec<Diagnostic>> {
-        let layout = self
-            .layout()
-            .map_err(|finding| vec![finding.resolve(&Lines::new(&self.text), byte_order_mark(&self.text))])?;
+        let layout = self.layout().map_err(|finding| {
+            vec![finding.resolve(&LineIndex::new(&self.text), byte_order_mark(&self.text))]
+        })?;
         let (layout, read) = match (layout.format, self.read(&layout)) {
             // A flow mapping is YAML that begins like JSON.
-            (Format::Json, Err(_)) if self.has_extension(&["yaml", "yml"]) => {
-                let layout = Layout { format: Format::Yaml, ..layout };
+            (SourceFormat::Json, Err(_)) if self.has_extension(&["yaml", "yml"]) => {
+                let layout = SourceLayout { format: SourceFormat::Yaml, ..layout };
                 let read = self.read(&layout);
                 (layout, read)
             }
@@ -100,22 +100,22 @@ impl Source {
     /// Why it cannot be read, with code `SCHEMA_SYNTAX` and the span.
     pub fn parse_json(&self) -> Result<Parsed, Vec<Diagnostic>> {
         let document = byte_order_mark(&self.text)..self.text.len();
-        let layout = Layout { format: Format::Json, document, body: None };
+        let layout = SourceLayout { format: SourceFormat::Json, document, body: None };
         let read = self.read(&layout);
         self.parsed(layout, read)
     }
 
     fn parsed(
         &self,
-        layout: Layout,
-        read: Result<(Value, Vec<Finding>), Finding>,
+        layout: SourceLayout,
+        read: Result<(Value, Vec<SourceProblem>), SourceProblem>,
     ) -> Result<Parsed, Vec<Diagnostic>> {
         let offset = layout.document.start;
-        let resolve = |findings: Vec<Finding>| -> Vec<Diagnostic> {
+        let resolve = |findings: Vec<SourceProblem>| -> Vec<Diagnostic> {
             if findings.is_empty() {
                 return Vec::new();
             }
-            let lines = Lines::new(&self.text);
+            let lines = LineIndex::new(&self.text);
             findings.into_iter().map(|finding| finding.resolve(&lines, offset)).collect()
         };
         match read {
@@ -133,7 +133,7 @@ impl Source {
         if diagnostics.iter().all(|diagnostic| diagnostic.span.is_some()) {
             return;
         }
-        let lines = Lines::new(&self.text);
+        let lines = LineIndex::new(&self.text);
         let tree = self.tree();
         for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.span.is_none()) {
             let range = match &tree {
@@ -162,7 +162,7 @@ impl Source {
             None => 0..0,
         };
         let ranges: Vec<Range<usize>> = pointers.iter().map(range).collect();
-        Lines::new(&self.text).spans(&ranges)
+        LineIndex::new(&self.text).spans(&ranges)
     }
 
     /// Where the values behind these pointers stand, as far as the text has them.
@@ -175,63 +175,64 @@ impl Source {
     }
 
     /// The tree with nothing in it that these pointers do not lead through, where that can be left out.
-    fn tree_to(&self, pointers: &[&str]) -> Option<(Rc<tree::Node>, usize)> {
+    fn tree_to(&self, pointers: &[&str]) -> Option<(Rc<tree::SourceNode>, usize)> {
         let layout = self.layout().ok()?;
         let text = self.text.get(layout.document.clone())?;
         match layout.format {
-            Format::Json => {
+            SourceFormat::Json => {
                 let root = json::tree_to(text, pointers.iter().copied());
                 root.map(|root| (root, layout.document.start)).or_else(|| self.tree())
             }
-            Format::Markdown | Format::Yaml => self.tree(),
+            SourceFormat::Markdown | SourceFormat::Yaml => self.tree(),
         }
     }
 
     /// The tree of ranges and the offset that they count from.
-    fn tree(&self) -> Option<(Rc<tree::Node>, usize)> {
+    fn tree(&self) -> Option<(Rc<tree::SourceNode>, usize)> {
         let layout = self.layout().ok()?;
         let text = self.text.get(layout.document.clone())?;
         let json = match layout.format {
-            Format::Json => json::tree(text).map(|(root, _)| root),
-            Format::Markdown | Format::Yaml => None,
+            SourceFormat::Json => json::tree(text).map(|(root, _)| root),
+            SourceFormat::Markdown | SourceFormat::Yaml => None,
         };
         let root = json.or_else(|| yaml::read(text).ok()?.root)?;
         Some((root, layout.document.start))
     }
 
-    fn read(&self, layout: &Layout) -> Result<(Value, Vec<Finding>), Finding> {
+    fn read(&self, layout: &SourceLayout) -> Result<(Value, Vec<SourceProblem>), SourceProblem> {
         let text = self.text.get(layout.document.clone()).unwrap_or_default();
-        if layout.format == Format::Json {
+        if layout.format == SourceFormat::Json {
             let (value, duplicates) = json::read(text)?;
             let findings = if duplicates { json::tree(text).map(|(_, findings)| findings) } else { None };
             return Ok((value, findings.unwrap_or_default()));
         }
         // A comment of YAML and a heading of Markdown begin alike; what follows tells them apart.
-        let heading =
-            layout.format == Format::Yaml && text.starts_with('#') && !self.has_extension(&["yaml", "yml"]);
+        let heading = layout.format == SourceFormat::Yaml
+            && text.starts_with('#')
+            && !self.has_extension(&["yaml", "yml"]);
         match yaml::read(text) {
             Err(_) if heading => Err(no_front_matter(text)),
             Err(finding) => Err(finding),
-            Ok(yaml::Tree { root: None, .. }) if heading => Err(no_front_matter(text)),
-            Ok(yaml::Tree { root: None, .. }) => Err(nothing_here(layout.format)),
-            Ok(yaml::Tree { root: Some(root), findings }) => match tree::into_value(root) {
+            Ok(yaml::ParsedYaml { root: None, .. }) if heading => Err(no_front_matter(text)),
+            Ok(yaml::ParsedYaml { root: None, .. }) => Err(empty_document(layout.format)),
+            Ok(yaml::ParsedYaml { root: Some(root), findings }) => match tree::into_value(root) {
                 Value::String(_) if heading => Err(no_front_matter(text)),
-                Value::Null if findings.is_empty() => Err(nothing_here(layout.format)),
+                Value::Null if findings.is_empty() => Err(empty_document(layout.format)),
                 value => Ok((value, findings)),
             },
         }
     }
 
     /// Findings count from behind the byte order mark.
-    fn layout(&self) -> Result<Layout, Finding> {
+    fn layout(&self) -> Result<SourceLayout, SourceProblem> {
         let text = self.text.as_str();
         let start = byte_order_mark(text);
         let content = text.get(start..).unwrap_or_default();
         let markdown = self.has_extension(&["md", "markdown"]);
-        let plain = |format| Layout { format, document: start..text.len(), body: None };
+        let plain = |format| SourceLayout { format, document: start..text.len(), body: None };
         if content.trim().is_empty() {
             let message = "the file is empty";
-            return Err(Finding::syntax(0..0, message)
+            return Err(SourceProblem::syntax(0..0, message)
                 .suggest("write an adapter document: front matter, YAML or JSON"));
         }
         let mut lines = content.split_inclusive('\n');
@@ -242,12 +243,12 @@ impl Source {
             for line in lines {
                 if line.trim_end() == "---" {
                     let body = Some(end + line.len()..text.len());
-                    return Ok(Layout { format: Format::Markdown, document: opened..end, body });
+                    return Ok(SourceLayout { format: SourceFormat::Markdown, document: opened..end, body });
                 }
                 end += line.len();
             }
             if markdown {
-                return Err(Finding::syntax(0..3, "the front matter is never closed")
+                return Err(SourceProblem::syntax(0..3, "the front matter is never closed")
                     .suggest("add a line `---` between the front matter and the text"));
             }
         }
@@ -255,9 +256,9 @@ impl Source {
             return Err(no_front_matter(content));
         }
         Ok(plain(match content.trim_start().bytes().next() {
-            Some(b'{' | b'[') => Format::Json,
-            _ if self.has_extension(&["json"]) => Format::Json,
-            _ => Format::Yaml,
+            Some(b'{' | b'[') => SourceFormat::Json,
+            _ if self.has_extension(&["json"]) => SourceFormat::Json,
+            _ => SourceFormat::Yaml,
         }))
     }
 
@@ -272,20 +273,20 @@ fn byte_order_mark(text: &str) -> usize {
     if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
-fn no_front_matter(text: &str) -> Finding {
+fn no_front_matter(text: &str) -> SourceProblem {
     let range = tree::first_line(text, &(0..text.len()));
-    let finding = Finding::syntax(range, "the Markdown file has no front matter");
+    let finding = SourceProblem::syntax(range, "the Markdown file has no front matter");
     if text.trim_start().starts_with("---") {
         return finding.suggest("let the first line be `---`, with nothing before it");
     }
     finding.suggest("begin the file with a line `---`, the document in YAML, and another line `---`")
 }
 
-fn nothing_here(format: Format) -> Finding {
+fn empty_document(format: SourceFormat) -> SourceProblem {
     let message = match format {
-        Format::Markdown => "the front matter is empty",
-        Format::Yaml | Format::Json => "the document is empty",
+        SourceFormat::Markdown => "the front matter is empty",
+        SourceFormat::Yaml | SourceFormat::Json => "the document is empty",
     };
-    Finding::syntax(0..0, message)
+    SourceProblem::syntax(0..0, message)
         .suggest("write at least `name`, `type: adapter`, `target` and `operations`")
 }

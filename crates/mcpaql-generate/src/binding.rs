@@ -31,18 +31,18 @@
 //! | `exit?` | exit status → `success` or an error code |
 //! | `target?` | as above |
 
-use crate::{IN_RUST, Unsupported};
-use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, Target};
+use crate::{USE_RUST, Unsupported};
+use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, TargetConfig};
 use mcpaql_core::operation::{
-    Arg, Binding, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, Operation, Param, Place,
-    Segment, Stdin, Style,
+    Arg, Binding, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, Operation, Param,
+    ParamLocation, ParamStyle, Segment, Stdin,
 };
 use mcpaql_core::schema::is_file;
 use serde_json::{Map, Value, json};
 
 /// The kind of a literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BindingKind {
     /// `HttpRequest`.
     Http,
     /// `CommandLine`.
@@ -53,16 +53,16 @@ pub(crate) enum Kind {
 ///
 /// # Errors
 /// For kinds of targets that are not part of a small project, and templates that cannot be written as text.
-pub(crate) fn of(operation: &Operation) -> Result<(Kind, Value), Unsupported> {
+pub(crate) fn operation_binding(operation: &Operation) -> Result<(BindingKind, Value), Unsupported> {
     let (kind, mut literal) = match &operation.binding {
-        Binding::Http(binding) => (Kind::Http, http(operation, binding)),
-        Binding::Command(binding) => (Kind::Command, command(operation, binding)?),
+        Binding::Http(binding) => (BindingKind::Http, http(operation, binding)),
+        Binding::Command(binding) => (BindingKind::Command, command(operation, binding)?),
         _ => {
             let message = format!("the operation '{}' has a target that needs Rust", operation.name);
-            return Err(Unsupported { message, suggestion: IN_RUST });
+            return Err(Unsupported { message, suggestion: USE_RUST });
         }
     };
-    if let Some(param) = operation.params.iter().find(|param| param.place == Place::Target) {
+    if let Some(param) = operation.params.iter().find(|param| param.location == ParamLocation::Target) {
         literal.insert("target".to_owned(), param.name.as_str().into());
     }
     Ok((kind, literal.into()))
@@ -72,7 +72,7 @@ fn http(operation: &Operation, binding: &HttpBinding) -> Map<String, Value> {
     let mut out = Map::new();
     out.insert("method".into(), binding.method.as_str().into());
     out.insert("path".into(), path(&binding.path).into());
-    let sent = operation.params.iter().filter(|param| param.place != Place::Target);
+    let sent = operation.params.iter().filter(|param| param.location != ParamLocation::Target);
     let params: Map<String, Value> =
         sent.map(|param| (param.name.clone(), http_param(param, binding))).collect();
     out.insert("params".into(), params.into());
@@ -107,11 +107,11 @@ fn path(segments: &[Segment]) -> String {
 
 fn http_param(param: &Param, binding: &HttpBinding) -> Value {
     let mut out = Map::new();
-    out.insert("in".into(), param.place.as_str().into());
+    out.insert("in".into(), param.location.as_str().into());
     if param.wire != param.name {
         out.insert("as".into(), param.wire.as_str().into());
     }
-    let usual = Style::default_for(param.place);
+    let usual = ParamStyle::default_for(param.location);
     if param.style.form != usual.form {
         out.insert("style".into(), param.style.form.as_str().into());
     }
@@ -130,7 +130,7 @@ fn http_param(param: &Param, binding: &HttpBinding) -> Value {
             if !files.is_empty() {
                 out.insert("file".into(), files.into());
             }
-        } else if param.place == Place::Body && is_file(&param.schema) {
+        } else if param.location == ParamLocation::Body && is_file(&param.schema) {
             out.insert("file".into(), true.into());
         }
     }
@@ -208,7 +208,7 @@ fn template(operation: &Operation, pieces: &[Segment]) -> Result<String, Unsuppo
         Value::from(text),
         operation.name
     );
-    Err(Unsupported { message, suggestion: IN_RUST })
+    Err(Unsupported { message, suggestion: USE_RUST })
 }
 
 /// How many `{snake_case}` a text has.
@@ -235,10 +235,10 @@ pub(crate) fn target(adapter: &Adapter) -> Value {
     out.into()
 }
 
-fn one_target(target: &Target, own: &Auth) -> Map<String, Value> {
+fn one_target(target: &TargetConfig, own: &Auth) -> Map<String, Value> {
     let told = match target {
-        Target::Http(target) => http_target(target),
-        Target::Command(command) => json!({
+        TargetConfig::Http(target) => http_target(target),
+        TargetConfig::Command(command) => json!({
             "protocol": "command",
             "cwd": command.cwd,
             "env": command.env,
@@ -247,7 +247,7 @@ fn one_target(target: &Target, own: &Auth) -> Map<String, Value> {
             "max_output_bytes": command.max_output_bytes,
         }),
         // No operation of it is part of the project.
-        Target::Store(_) | Target::Mcp(_) | Target::Code(_) => json!({"protocol": "none"}),
+        TargetConfig::Store(_) | TargetConfig::Mcp(_) | TargetConfig::Code(_) => json!({"protocol": "none"}),
     };
     let mut out = match told {
         Value::Object(out) => out,
@@ -278,7 +278,7 @@ fn auth(own: &Auth) -> Value {
         Auth::Bearer { token_env, header, prefix } => {
             json!({"type": "bearer", "token_env": token_env, "header": header, "prefix": prefix})
         }
-        Auth::ApiKey { key_env, place, prefix } => {
+        Auth::ApiKey { key_env, location: place, prefix } => {
             let (place, name) = place.parts();
             json!({"type": "api_key", "key_env": key_env, "in": place, "name": name, "prefix": prefix})
         }
@@ -299,15 +299,15 @@ fn auth(own: &Auth) -> Value {
 }
 
 /// The kinds of targets that a project reaches: it carries the files of those alone.
-pub(crate) struct Kinds {
+pub(crate) struct UsedTargets {
     pub(crate) http: bool,
     pub(crate) command: bool,
 }
 
-impl Kinds {
-    pub(crate) fn of(adapter: &Adapter) -> Kinds {
+impl UsedTargets {
+    pub(crate) fn of(adapter: &Adapter) -> UsedTargets {
         let mut all = adapter.targets.values().map(|own| &own.target).chain([&adapter.target]);
-        let command = all.clone().any(|target| matches!(target, Target::Command(_)));
-        Kinds { http: all.any(|target| matches!(target, Target::Http(_))) || !command, command }
+        let command = all.clone().any(|target| matches!(target, TargetConfig::Command(_)));
+        UsedTargets { http: all.any(|target| matches!(target, TargetConfig::Http(_))) || !command, command }
     }
 }

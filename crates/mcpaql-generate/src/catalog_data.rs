@@ -40,11 +40,11 @@
 
 use indexmap::IndexMap;
 use mcpaql_core::adapter::ErrorPolicy;
-use mcpaql_core::catalog::{Catalog, Entry, Route, Scope, Tool, Whole};
+use mcpaql_core::catalog::{Catalog, CatalogEntry, FullOperation, Tool, ToolRoute, ToolScope};
 use mcpaql_core::groups::group_of;
 use mcpaql_core::introspect;
 use mcpaql_core::operation::Operation;
-use mcpaql_core::schema::Schemas;
+use mcpaql_core::schema::SchemaSet;
 use mcpaql_core::signature;
 use mcpaql_core::surface;
 use mcpaql_core::validate::ParamRule;
@@ -52,9 +52,9 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Estimated tokens of the signature of a search hit.
-const BRIEF: usize = 40;
+const MAX_HIT_TOKENS: usize = 40;
 /// The longest page of a list.
-const PAGE: usize = 200;
+const MAX_PAGE_ITEMS: usize = 200;
 
 /// The data file.
 pub(crate) fn text(catalog: &Catalog) -> String {
@@ -94,7 +94,8 @@ fn lines(members: &Map<String, Value>) -> String {
 
 fn head(catalog: &Catalog) -> Map<String, Value> {
     let (adapter, limits) = (&catalog.adapter, &catalog.limits);
-    let mut protocol = asked(catalog, json!({"first": 1})).remove("_protocol").unwrap_or_default();
+    let mut protocol =
+        introspect_answer(catalog, json!({"first": 1})).remove("_protocol").unwrap_or_default();
     if let Some(Value::Object(capabilities)) = protocol.get_mut("capabilities") {
         // What `mcpaql serve` has and a small project has not.
         for missing in ["ranked_search", "background_executions", "store", "mcp_upstreams"] {
@@ -131,12 +132,12 @@ fn head(catalog: &Catalog) -> Map<String, Value> {
 }
 
 fn routes(catalog: &Catalog) -> Value {
-    let route = |route: &Route| {
+    let route = |route: &ToolRoute| {
         let mut out = Map::new();
         match &route.scope {
-            Scope::Endpoint(endpoint) => out.insert("endpoint".into(), endpoint.as_str().into()),
-            Scope::Whole => out.insert("whole".into(), true.into()),
-            Scope::Operation(index) => {
+            ToolScope::Endpoint(endpoint) => out.insert("endpoint".into(), endpoint.as_str().into()),
+            ToolScope::Adapter => out.insert("whole".into(), true.into()),
+            ToolScope::Operation(index) => {
                 let name = catalog.operations.get(*index).map(|entry| entry.operation.name.as_str());
                 out.insert("operation".into(), name.into())
             }
@@ -152,7 +153,7 @@ fn routes(catalog: &Catalog) -> Value {
 }
 
 /// What `introspect` answers.
-fn asked(catalog: &Catalog, params: Value) -> Map<String, Value> {
+fn introspect_answer(catalog: &Catalog, params: Value) -> Map<String, Value> {
     let Value::Object(params) = params else { return Map::new() };
     match introspect::answer(catalog, &params).map(|answer| answer.data.into_value()) {
         Ok(Value::Object(data)) => data,
@@ -161,12 +162,14 @@ fn asked(catalog: &Catalog, params: Value) -> Map<String, Value> {
 }
 
 /// Every row of a list, page by page.
-fn listed(catalog: &Catalog, query: &str, detail: &str) -> Vec<Value> {
+fn list_all(catalog: &Catalog, query: &str, detail: &str) -> Vec<Value> {
     let mut rows = Vec::new();
     let mut after = String::new();
     loop {
-        let mut data =
-            asked(catalog, json!({"query": query, "detail": detail, "first": PAGE, "after": after}));
+        let mut data = introspect_answer(
+            catalog,
+            json!({"query": query, "detail": detail, "first": MAX_PAGE_ITEMS, "after": after}),
+        );
         if let Some(Value::Array(page)) = data.remove(query) {
             rows.extend(page);
         }
@@ -188,18 +191,18 @@ fn by_name(rows: Vec<Value>, key: &str) -> HashMap<String, Value> {
 }
 
 fn operations(catalog: &Catalog) -> Vec<Value> {
-    let summaries = by_name(listed(catalog, "operations", "summary"), "description");
-    let signatures = by_name(listed(catalog, "operations", "signature"), "signature");
+    let summaries = by_name(list_all(catalog, "operations", "summary"), "description");
+    let signatures = by_name(list_all(catalog, "operations", "signature"), "signature");
     let known = |from: &HashMap<String, Value>, name: &str| from.get(name).cloned().unwrap_or_default();
-    let operation = |entry: &Entry| {
-        let whole = catalog.whole(entry)?;
+    let operation = |entry: &CatalogEntry| {
+        let whole = catalog.full_operation(entry)?;
         let name = entry.operation.name.as_str();
         let mut out = operation_head(entry);
         out.insert("summary".into(), known(&summaries, name));
         out.insert("listed".into(), known(&signatures, name));
-        out.insert("brief".into(), signature::brief(whole.operation, BRIEF).into());
+        out.insert("brief".into(), signature::brief(whole.operation, MAX_HIT_TOKENS).into());
         out.insert("signature".into(), whole.params.signature().into());
-        let detail = asked(catalog, json!({"name": name, "detail": "full"})).remove("operation");
+        let detail = introspect_answer(catalog, json!({"name": name, "detail": "full"})).remove("operation");
         out.insert("detail".into(), detail.unwrap_or_default());
         checks(whole, &mut out);
         Some(out.into())
@@ -207,7 +210,7 @@ fn operations(catalog: &Catalog) -> Vec<Value> {
     catalog.operations.iter().filter_map(operation).collect()
 }
 
-fn operation_head(entry: &Entry) -> Map<String, Value> {
+fn operation_head(entry: &CatalogEntry) -> Map<String, Value> {
     let operation: &Operation = &entry.operation;
     let mut out = Map::new();
     out.insert("name".into(), operation.name.as_str().into());
@@ -229,7 +232,7 @@ fn operation_head(entry: &Entry) -> Map<String, Value> {
 }
 
 /// How the parameters of an operation are checked.
-fn checks(whole: Whole<'_>, out: &mut Map<String, Value>) {
+fn checks(whole: FullOperation<'_>, out: &mut Map<String, Value>) {
     let mut properties = Map::new();
     let mut params = Vec::new();
     for rule in whole.params.rules(whole.schemas) {
@@ -260,7 +263,7 @@ fn param(rule: &ParamRule<'_>) -> Value {
 }
 
 fn types(catalog: &Catalog) -> Value {
-    let signatures = by_name(listed(catalog, "types", "signature"), "signature");
+    let signatures = by_name(list_all(catalog, "types", "signature"), "signature");
     let one = |detail: Value| {
         let signature = detail.get("name").and_then(Value::as_str).and_then(|name| signatures.get(name));
         match signature {
@@ -268,7 +271,7 @@ fn types(catalog: &Catalog) -> Value {
             None => json!({"detail": detail}),
         }
     };
-    listed(catalog, "types", "full").into_iter().map(one).collect()
+    list_all(catalog, "types", "full").into_iter().map(one).collect()
 }
 
 /// The named types that the operations' schemas lead to, in order of their names.
@@ -285,7 +288,7 @@ fn definitions(catalog: &Catalog, operations: &[Value]) -> Map<String, Value> {
         let Some(name) = names.get(&target).filter(|name| !found.contains_key(name.as_str())) else {
             continue;
         };
-        let Some(schema) = schemas.standard_type(name) else { continue };
+        let Some(schema) = schemas.type_to_json_schema(name) else { continue };
         let mut leads_to = Vec::new();
         references(&schema, &mut leads_to);
         waiting.extend(leads_to.iter().cloned());
@@ -293,7 +296,7 @@ fn definitions(catalog: &Catalog, operations: &[Value]) -> Map<String, Value> {
     }
     let recursive: HashSet<String> = found
         .iter()
-        .filter(|(name, (_, leads_to))| comes_back(name, leads_to, &names, &found))
+        .filter(|(name, (_, leads_to))| is_recursive(name, leads_to, &names, &found))
         .map(|(name, _)| (*name).to_owned())
         .collect();
     let mark = |(name, (mut schema, _)): (&str, (Value, Vec<String>))| {
@@ -305,18 +308,18 @@ fn definitions(catalog: &Catalog, operations: &[Value]) -> Map<String, Value> {
     found.into_iter().map(mark).collect()
 }
 
-fn schemas(catalog: &Catalog) -> Option<&Schemas> {
-    catalog.operations.first().and_then(|entry| catalog.whole(entry)).map(|whole| whole.schemas)
+fn schemas(catalog: &Catalog) -> Option<&SchemaSet> {
+    catalog.operations.first().and_then(|entry| catalog.full_operation(entry)).map(|whole| whole.schemas)
 }
 
 /// How a named type is referred to.
-fn reference(schemas: &Schemas, name: &str) -> Option<String> {
-    let reference = schemas.standard(schemas.named(name)?);
+fn reference(schemas: &SchemaSet, name: &str) -> Option<String> {
+    let reference = schemas.to_json_schema(schemas.named(name)?);
     reference.get("$ref").and_then(Value::as_str).map(str::to_owned)
 }
 
 /// Whether a type leads back to itself.
-fn comes_back(
+fn is_recursive(
     name: &str,
     leads_to: &[String],
     names: &IndexMap<String, String>,

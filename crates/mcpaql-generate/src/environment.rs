@@ -1,12 +1,12 @@
 //! The variables of the environment that a served adapter reads, by their names only.
 
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Auth, McpLink, Target};
+use mcpaql_core::adapter::{Auth, McpLink, TargetConfig};
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::operation::Binding;
 
 /// Name → what it is for, in the order in which they are met.
-pub(crate) type Variables = IndexMap<String, &'static str>;
+pub(crate) type VariablePurposes = IndexMap<String, &'static str>;
 
 const SECRET: &str = "secret: a credential of the API";
 const VALUE: &str = "a value in an address, a header, a command or its environment";
@@ -16,12 +16,12 @@ const PASSED: &str = "passed on to the programs that are started";
 
 /// Those that the server does not do without.
 pub(crate) fn required(catalog: &Catalog) -> impl Iterator<Item = String> {
-    of(catalog).into_iter().filter(|(_, purpose)| *purpose != OPTIONAL).map(|(name, _)| name)
+    all_variables(catalog).into_iter().filter(|(_, purpose)| *purpose != OPTIONAL).map(|(name, _)| name)
 }
 
 /// Every variable that the adapter names.
-pub(crate) fn of(catalog: &Catalog) -> Variables {
-    let mut out = Variables::new();
+pub(crate) fn all_variables(catalog: &Catalog) -> VariablePurposes {
+    let mut out = VariablePurposes::new();
     let adapter = &catalog.adapter;
     auth(&mut out, &adapter.auth);
     target(&mut out, &adapter.target);
@@ -30,7 +30,7 @@ pub(crate) fn of(catalog: &Catalog) -> Variables {
         target(&mut out, &alternative.target);
     }
     for entry in &catalog.operations {
-        let Some(whole) = catalog.whole(entry) else { continue };
+        let Some(whole) = catalog.full_operation(entry) else { continue };
         if let Binding::Http(binding) = &whole.operation.binding {
             binding.auth.iter().for_each(|own| auth(&mut out, own));
             binding.base_url.iter().for_each(|url| template(&mut out, url));
@@ -39,7 +39,7 @@ pub(crate) fn of(catalog: &Catalog) -> Variables {
     out
 }
 
-fn put(out: &mut Variables, name: &str, purpose: &'static str) {
+fn put(out: &mut VariablePurposes, name: &str, purpose: &'static str) {
     let known = out.entry(name.to_owned()).or_insert(purpose);
     // Where one place has no default, the variable is needed.
     if *known == OPTIONAL {
@@ -47,7 +47,7 @@ fn put(out: &mut Variables, name: &str, purpose: &'static str) {
     }
 }
 
-fn auth(out: &mut Variables, auth: &Auth) {
+fn auth(out: &mut VariablePurposes, auth: &Auth) {
     match auth {
         Auth::None => {}
         Auth::Bearer { token_env, .. } => put(out, token_env, SECRET),
@@ -69,17 +69,17 @@ fn auth(out: &mut Variables, auth: &Auth) {
     }
 }
 
-fn target(out: &mut Variables, target: &Target) {
+fn target(out: &mut VariablePurposes, target: &TargetConfig) {
     match target {
-        Target::Http(http) => {
+        TargetConfig::Http(http) => {
             template(out, &http.base_url);
             http.headers.values().for_each(|value| template(out, value));
         }
-        Target::Command(command) => {
+        TargetConfig::Command(command) => {
             command.cwd.iter().chain(command.set_env.values()).for_each(|text| template(out, text));
             command.env.iter().for_each(|name| put(out, name, PASSED));
         }
-        Target::Mcp(server) => match &server.link {
+        TargetConfig::Mcp(server) => match &server.link {
             McpLink::Command(program) => {
                 let texts = program.command.iter().chain(&program.cwd).chain(program.set_env.values());
                 texts.for_each(|text| template(out, text));
@@ -90,12 +90,12 @@ fn target(out: &mut Variables, target: &Target) {
                 headers.values().for_each(|value| template(out, value));
             }
         },
-        Target::Store(_) | Target::Code(_) => {}
+        TargetConfig::Store(_) | TargetConfig::Code(_) => {}
     }
 }
 
 /// The names in `${env:NAME}` and `${env:NAME:-fallback}`.
-fn template(out: &mut Variables, text: &str) {
+fn template(out: &mut VariablePurposes, text: &str) {
     for rest in text.split("${env:").skip(1) {
         let Some((inside, _)) = rest.split_once('}') else { continue };
         match inside.split_once(":-") {

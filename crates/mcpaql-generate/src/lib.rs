@@ -21,8 +21,8 @@ mod templates;
 mod tests;
 mod typescript;
 
-use mcpaql_core::adapter::Target;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::adapter::TargetConfig;
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::operation::{Binding, INTROSPECT};
 use std::fmt;
 
@@ -74,11 +74,11 @@ pub struct Project<'a> {
     /// The adapter as it is served, with the options' settings.
     pub catalog: &'a Catalog,
     /// The document it was compiled from, which the project carries as `schema/`.
-    pub document: Document<'a>,
+    pub document: ProjectDocument<'a>,
     /// What the document was derived from; `None` where the author wrote it.
-    pub origin: Option<provenance::Origin>,
+    pub origin: Option<provenance::DocumentOrigin>,
     /// What the author chose.
-    pub options: Options,
+    pub options: ProjectOptions,
 }
 
 impl Project<'_> {
@@ -158,7 +158,7 @@ pub struct RuntimeNote {
 
 /// The document of an adapter.
 #[derive(Debug, Clone, Copy)]
-pub struct Document<'a> {
+pub struct ProjectDocument<'a> {
     /// Its name without a folder: `github-api-adapter.md`. Letters, digits, `.`, `_` and `-` only.
     pub file: &'a str,
     /// What it says.
@@ -167,7 +167,7 @@ pub struct Document<'a> {
 
 /// What the author of a project chooses.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct ProjectOptions {
     /// Which language.
     pub language: Language,
     /// Where a project in Rust finds `mcpaql-runtime`: the value of a dependency in `Cargo.toml`.
@@ -176,7 +176,7 @@ pub struct Options {
     pub runtime_flag: Option<String>,
     /// What is decided over the document: mode, profile, prefix, policy. The catalog was compiled with it; a project that
     /// compiles the document itself does the same. The environment of the running server decides over it.
-    pub settings: Settings,
+    pub settings: AdapterSettings,
     /// The licence of the project, as an SPDX expression or `UNLICENSED`.
     pub license: String,
     /// Who holds the rights, where the author says: the rest of the line `Copyright (c) …`.
@@ -185,15 +185,15 @@ pub struct Options {
     pub skip_unsupported: bool,
 }
 
-impl Options {
+impl ProjectOptions {
     /// A project in that language, with everything else as usual.
     #[must_use]
-    pub fn new(language: Language) -> Options {
-        Options {
+    pub fn new(language: Language) -> ProjectOptions {
+        ProjectOptions {
             language,
             runtime: format!("\"{VERSION}\""),
             runtime_flag: None,
-            settings: Settings::default(),
+            settings: AdapterSettings::default(),
             license: license::DEFAULT.to_owned(),
             copyright: None,
             skip_unsupported: false,
@@ -206,24 +206,24 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A file of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
+pub struct ProjectFile {
     /// Below the project's folder, with `/`.
     pub path: String,
     /// What it says.
     pub text: String,
     /// Whose it is.
-    pub owner: Owner,
+    pub owner: FileOwner,
 }
 
-impl File {
-    fn generated(path: impl Into<String>, text: impl Into<String>) -> File {
-        File { path: path.into(), text: text.into(), owner: Owner::Generator }
+impl ProjectFile {
+    fn generated(path: impl Into<String>, text: impl Into<String>) -> ProjectFile {
+        ProjectFile { path: path.into(), text: text.into(), owner: FileOwner::Generator }
     }
 }
 
 /// Whose a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
+pub enum FileOwner {
     /// The generator's: written anew each time.
     Generator,
     /// The author's: written once, then left alone as soon as the author has changed it.
@@ -240,9 +240,9 @@ pub struct Unsupported {
 }
 
 /// What to do about a document that only one of the languages takes.
-const IN_RUST: &str = "generate it with --target rust, or serve the document with `mcpaql serve`";
+const USE_RUST: &str = "generate it with --target rust, or serve the document with `mcpaql serve`";
 /// The same where something remains without those operations.
-const IN_RUST_OR_WITHOUT: &str = "generate it with --target rust, serve the document with `mcpaql serve`, or leave these operations out with \
+const USE_RUST_OR_SKIP: &str = "generate it with --target rust, serve the document with `mcpaql serve`, or leave these operations out with \
      --skip-unsupported";
 
 impl fmt::Display for Unsupported {
@@ -257,7 +257,7 @@ impl std::error::Error for Unsupported {}
 ///
 /// # Errors
 /// Where the language's runtime does not know something that the adapter needs.
-pub fn files(project: &Project<'_>, timestamp: Option<&str>) -> Result<Vec<File>, Unsupported> {
+pub fn files(project: &Project<'_>, timestamp: Option<&str>) -> Result<Vec<ProjectFile>, Unsupported> {
     Ok(complete(project, sources(project)?, timestamp))
 }
 
@@ -266,7 +266,7 @@ pub fn files(project: &Project<'_>, timestamp: Option<&str>) -> Result<Vec<File>
 ///
 /// # Errors
 /// Where the language's runtime does not know something that the adapter needs.
-pub fn sources(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
+pub fn sources(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     let mut files = match project.options.language {
         Language::Rust => rust::files(project)?,
         Language::TypeScript => typescript::files(project)?,
@@ -287,9 +287,11 @@ pub struct UnsupportedOperation {
 
 /// The operations that projects of that language cannot serve, in order. Small projects reach HTTP APIs and commands.
 #[must_use]
-pub fn unsupported(catalog: &Catalog, language: Language) -> Vec<UnsupportedOperation> {
-    let needs = |entry: &mcpaql_core::catalog::Entry| {
-        let Some(whole) = catalog.whole(entry) else { return Some("a description that can be read") };
+pub fn unsupported_operations(catalog: &Catalog, language: Language) -> Vec<UnsupportedOperation> {
+    let needs = |entry: &mcpaql_core::catalog::CatalogEntry| {
+        let Some(whole) = catalog.full_operation(entry) else {
+            return Some("a description that can be read");
+        };
         match &whole.operation.binding {
             _ if language == Language::Rust => None,
             // They are there because other operations run in the background.
@@ -298,7 +300,7 @@ pub fn unsupported(catalog: &Catalog, language: Language) -> Vec<UnsupportedOper
             Binding::Store(_) => Some("the store"),
             Binding::Mcp(_) => Some("another MCP server"),
             Binding::Code => Some("code of the program that embeds it"),
-            Binding::Http(_) | Binding::Command(_) => match binding::of(whole.operation) {
+            Binding::Http(_) | Binding::Command(_) => match binding::operation_binding(whole.operation) {
                 Ok(_) => None,
                 Err(_) => Some("braces in its command that are no parameter"),
             },
@@ -310,20 +312,20 @@ pub fn unsupported(catalog: &Catalog, language: Language) -> Vec<UnsupportedOper
 }
 
 /// Operations that a message names.
-const NAMED: usize = 12;
+const MAX_NAMED_OPERATIONS: usize = 12;
 
 /// Whether projects of the language can serve the adapter.
 fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
     let catalog = project.catalog;
     let (language, adapter) = (project.options.language.name(), &catalog.adapter.name);
-    if matches!(catalog.adapter.target, Target::Code(_)) {
+    if matches!(catalog.adapter.target, TargetConfig::Code(_)) {
         let message = format!(
             "projects in {language} cannot serve the adapter '{adapter}': its operations are code of the program that embeds it"
         );
         let suggestion = "serve it from that program, or give it a target that is reached from elsewhere";
         return Err(Unsupported { message, suggestion });
     }
-    let found = unsupported(catalog, project.options.language);
+    let found = unsupported_operations(catalog, project.options.language);
     if found.is_empty() {
         let is_empty = catalog.operations.iter().all(|entry| entry.operation.name == INTROSPECT);
         return match is_empty && project.options.skip_unsupported {
@@ -332,17 +334,17 @@ fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
                 message: format!(
                     "projects in {language} can serve no operation of the adapter '{adapter}', so nothing is left"
                 ),
-                suggestion: IN_RUST,
+                suggestion: USE_RUST,
             }),
         };
     }
     let mut needs: indexmap::IndexMap<&str, Vec<&str>> = indexmap::IndexMap::new();
-    for operation in found.iter().take(NAMED) {
+    for operation in found.iter().take(MAX_NAMED_OPERATIONS) {
         needs.entry(operation.needs).or_default().push(&operation.name);
     }
     let told: Vec<String> =
         needs.iter().map(|(needs, names)| format!("{} (needs {needs})", names.join(", "))).collect();
-    let more = match found.len().saturating_sub(NAMED) {
+    let more = match found.len().saturating_sub(MAX_NAMED_OPERATIONS) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -351,22 +353,22 @@ fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
         found.len(),
         told.join("; ")
     );
-    Err(Unsupported { message, suggestion: IN_RUST_OR_WITHOUT })
+    Err(Unsupported { message, suggestion: USE_RUST_OR_SKIP })
 }
 
 /// The sources with what every project has.
-fn complete(project: &Project<'_>, sources: Vec<File>, timestamp: Option<&str>) -> Vec<File> {
+fn complete(project: &Project<'_>, sources: Vec<ProjectFile>, timestamp: Option<&str>) -> Vec<ProjectFile> {
     let fingerprint = provenance::fingerprint(&project.document);
     let mut files = sources;
     let authors: Vec<String> =
-        files.iter().filter(|file| file.owner == Owner::Author).map(|file| file.path.clone()).collect();
-    files.push(File::generated("README.md", readme::text(project, &authors, &fingerprint)));
-    files.push(File::generated("LICENSE", license::text(project)));
-    files.push(File::generated("NOTICE.md", notice::text(project, &fingerprint)));
-    files.push(File::generated(format!("schema/{}", project.document.file), project.document.text));
+        files.iter().filter(|file| file.owner == FileOwner::Author).map(|file| file.path.clone()).collect();
+    files.push(ProjectFile::generated("README.md", readme::text(project, &authors, &fingerprint)));
+    files.push(ProjectFile::generated("LICENSE", license::text(project)));
+    files.push(ProjectFile::generated("NOTICE.md", notice::text(project, &fingerprint)));
+    files.push(ProjectFile::generated(format!("schema/{}", project.document.file), project.document.text));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     let provenance = provenance::text(project, &fingerprint, &files, timestamp);
-    files.push(File::generated(provenance::FILE, provenance));
+    files.push(ProjectFile::generated(provenance::FILE, provenance));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
 }

@@ -20,14 +20,14 @@ const TEXTS: &[(&[&str], &str)] = &[
     (&["GPL-3.0-only", "GPL-3.0-or-later"], include_str!("../templates/licenses/GPL-3.0.txt")),
     (&["ISC"], include_str!("../templates/licenses/ISC.txt")),
     (&["LGPL-2.1-only", "LGPL-2.1-or-later"], include_str!("../templates/licenses/LGPL-2.1.txt")),
-    (&["LGPL-3.0-only", "LGPL-3.0-or-later"], LESSER),
+    (&["LGPL-3.0-only", "LGPL-3.0-or-later"], LGPL_TEXT),
     (&["MIT"], include_str!("../templates/licenses/MIT.txt")),
     (&["MPL-2.0"], include_str!("../templates/licenses/MPL-2.0.txt")),
     (&["Unlicense"], include_str!("../templates/licenses/Unlicense.txt")),
 ];
 
 /// It adds permissions to the other, so it is nothing without it.
-const LESSER: &str = concat!(
+const LGPL_TEXT: &str = concat!(
     include_str!("../templates/licenses/LGPL-3.0.txt"),
     "\n",
     include_str!("../templates/licenses/GPL-3.0.txt")
@@ -38,7 +38,7 @@ const HOLDERS: &str = "__COPYRIGHT_HOLDERS__";
 
 /// Why a licence cannot be taken: one fragment, and what to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misspelled {
+pub struct InvalidLicense {
     /// What is wrong.
     pub message: String,
     /// What to write instead.
@@ -49,7 +49,7 @@ pub struct Misspelled {
 ///
 /// # Errors
 /// Where it is no SPDX expression.
-pub fn parse(text: &str) -> Result<String, Misspelled> {
+pub fn parse(text: &str) -> Result<String, InvalidLicense> {
     let spaced = text.replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     if let [word] = words.as_slice()
@@ -63,7 +63,7 @@ pub fn parse(text: &str) -> Result<String, Misspelled> {
     if is_whole {
         return Ok(out);
     }
-    Err(Misspelled {
+    Err(InvalidLicense {
         message: format!("'{text}' is no SPDX licence expression"),
         suggestion:
             "write an identifier such as MIT or GPL-3.0-or-later, several with OR or AND between them, \
@@ -90,7 +90,7 @@ fn expression<'a>(
                 inner
             }
             Some(word) if is_identifier(word) => {
-                out.push_str(known(word));
+                out.push_str(canonical_identifier(word));
                 match words.next_if_eq(&"WITH") {
                     None => true,
                     Some(_) => {
@@ -125,7 +125,7 @@ fn is_identifier(word: &str) -> bool {
 }
 
 /// An identifier in its own spelling, which readers of licences compare exactly; older ones by what took their place.
-fn known(word: &str) -> &str {
+fn canonical_identifier(word: &str) -> &str {
     let own = TEXTS.iter().flat_map(|(names, _)| names.iter()).find(|name| name.eq_ignore_ascii_case(word));
     let older = |word: &str| match word.to_ascii_uppercase().as_str() {
         "GPL-2.0" => Some("GPL-2.0-only"),

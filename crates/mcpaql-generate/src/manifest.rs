@@ -12,9 +12,9 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// What stands there: `name = "old"`; nothing where it is missing.
-    pub says: Option<String>,
+    pub actual: Option<String>,
     /// What should.
-    pub should: String,
+    pub expected: String,
     /// Where, counted from 1.
     pub line: Option<usize>,
 }
@@ -44,17 +44,17 @@ fn toml(kept: &str, generated: &str, table: &str, members: &[&[&str]]) -> Vec<Di
         let should = format!("{key} = {}", Value::from(value.as_str()));
         let (says, line) = match member(kept, table, keys) {
             None => (None, None),
-            Some(Member { value: None, .. }) => return None,
+            Some(TomlMember { value: None, .. }) => return None,
             Some(found) if found.key == key && found.value.as_deref() == Some(&value) => return None,
             Some(found) => (Some(found.text.to_owned()), Some(found.line)),
         };
-        Some(Difference { says, should, line })
+        Some(Difference { actual: says, expected: should, line })
     });
     compared.collect()
 }
 
 /// A member of a table in TOML.
-struct Member<'t> {
+struct TomlMember<'t> {
     key: &'t str,
     /// `None` where it is no plain string.
     value: Option<String>,
@@ -64,7 +64,7 @@ struct Member<'t> {
 }
 
 /// The first of these members of the table. Only what people write in a manifest is read: one member to a line, strings on one.
-fn member<'t>(text: &'t str, table: &str, keys: &[&str]) -> Option<Member<'t>> {
+fn member<'t>(text: &'t str, table: &str, keys: &[&str]) -> Option<TomlMember<'t>> {
     let mut inside = false;
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -80,7 +80,7 @@ fn member<'t>(text: &'t str, table: &str, keys: &[&str]) -> Option<Member<'t>> {
             continue;
         }
         let value = if name.len() < key.len() && key.contains('.') { None } else { string(value) };
-        return Some(Member { key: name, value, text: line, line: index + 1 });
+        return Some(TomlMember { key: name, value, text: line, line: index + 1 });
     }
     None
 }
@@ -109,8 +109,8 @@ fn npm(kept: &str, generated: &str) -> Vec<Difference> {
         }
         let [at] = at;
         Some(Difference {
-            says: says.map(|value| format!("\"{key}\": {value}")),
-            should: format!("\"{key}\": {should}"),
+            actual: says.map(|value| format!("\"{key}\": {value}")),
+            expected: format!("\"{key}\": {should}"),
             line: at.span.map(|span| span.line),
         })
     });
@@ -129,10 +129,10 @@ mod tests {
                     [dependencies]\nname = \"x\"\n";
         let found = differences("Cargo.toml", kept, GENERATED);
         let told: Vec<(Option<usize>, &str)> =
-            found.iter().map(|one| (one.line, one.should.as_str())).collect();
+            found.iter().map(|one| (one.line, one.expected.as_str())).collect();
         assert_eq!(told, [(Some(3), "name = \"desk-adapter\""), (Some(5), "license = \"MIT\"")]);
         let nothing = differences("Cargo.toml", "[package]\nname = \"desk-adapter\"\n", GENERATED);
-        assert_eq!(nothing.iter().filter(|one| one.says.is_none()).count(), 2, "{nothing:?}");
+        assert_eq!(nothing.iter().filter(|one| one.actual.is_none()).count(), 2, "{nothing:?}");
         assert_eq!(differences("Cargo.toml", GENERATED, GENERATED), []);
         let edited = format!("{GENERATED}\n[dependencies]\nrand = {{ version = \"1\" }}\n");
         assert_eq!(differences("Cargo.toml", &edited, GENERATED), []);
@@ -147,9 +147,9 @@ mod tests {
         let kept = "{\n  \"version\": \"2.0.0\",\n  \"name\": \"tickets-adapter\",\n  \"x\": 1\n}";
         let found = differences("package.json", kept, generated);
         assert_eq!(found.len(), 2, "{found:?}");
-        assert_eq!(found[0].says.as_deref(), Some("\"name\": \"tickets-adapter\""));
-        assert_eq!((found[0].line, found[0].should.as_str()), (Some(3), "\"name\": \"desk-adapter\""));
-        assert_eq!((found[1].line, found[1].says.as_deref()), (None, None));
+        assert_eq!(found[0].actual.as_deref(), Some("\"name\": \"tickets-adapter\""));
+        assert_eq!((found[0].line, found[0].expected.as_str()), (Some(3), "\"name\": \"desk-adapter\""));
+        assert_eq!((found[1].line, found[1].actual.as_deref()), (None, None));
         assert_eq!(differences("package.json", "{", generated), []);
         assert_eq!(differences("src/handlers.ts", "x", "y"), []);
     }

@@ -5,17 +5,17 @@
 //! name of a definition of the model; no chain of aliases leads back to itself, so that only objects are recursive; a type is
 //! never narrower than its schema, save that a schema with properties is an object even where it does not say so.
 
+mod code_writer;
 mod docs;
 mod names;
+mod nullable;
 mod read;
-mod settle;
 #[cfg(test)]
 mod tests;
-mod text;
 
-pub(crate) use docs::{Docs, doc_lines};
-pub(crate) use names::{Case, Scope, Style, identifier, type_name};
-pub(crate) use text::Text;
+pub(crate) use code_writer::CodeWriter;
+pub(crate) use docs::{CommentStyle, doc_lines};
+pub(crate) use names::{IdentifierCase, IdentifierScope, LanguageStyle, identifier, type_name};
 
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::operation::{Binding, Operation};
@@ -29,7 +29,7 @@ pub(crate) struct Model<'c> {
     /// In the order in which they are met.
     pub(crate) types: Vec<Definition>,
     /// The names of types that are taken, for those that a language needs besides.
-    pub(crate) scope: Scope,
+    pub(crate) scope: IdentifierScope,
 }
 
 /// One operation and what it takes.
@@ -42,14 +42,14 @@ pub(crate) struct Signature<'c> {
     /// The name of the type of its parameters: `CreateIssueParams`.
     pub(crate) params: String,
     /// Its parameters, in the order of the document.
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<ModelField>,
     /// What it answers, where the document says so and the language's style wants it; at most one, without a name.
-    pub(crate) result: Vec<Field>,
+    pub(crate) result: Vec<ModelField>,
 }
 
 /// A parameter, or a property of an object.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Field {
+pub(crate) struct ModelField {
     /// As callers and answers write it: the key in JSON.
     pub(crate) name: String,
     /// As the language writes it; unique among its siblings.
@@ -105,16 +105,16 @@ pub(crate) struct Definition {
     /// What is known of it; may be empty, may be anything.
     pub(crate) docs: String,
     /// What it is.
-    pub(crate) shape: Shape,
+    pub(crate) shape: DefinitionKind,
 }
 
 /// What a named type is.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Shape {
+pub(crate) enum DefinitionKind {
     /// An object with declared fields.
     Object {
         /// In the order of the schema; may be empty.
-        fields: Vec<Field>,
+        fields: Vec<ModelField>,
         /// What other keys hold; none are allowed where there is nothing.
         rest: Option<Type>,
     },
@@ -148,12 +148,12 @@ impl Type {
 
 impl<'c> Model<'c> {
     /// The model of an adapter, in the style of a language.
-    pub(crate) fn of(catalog: &'c Catalog, style: &Style) -> Model<'c> {
-        let mut reader = read::Reader::new(style);
-        let mut functions = Scope::new(style.reserved);
+    pub(crate) fn of(catalog: &'c Catalog, style: &LanguageStyle) -> Model<'c> {
+        let mut reader = read::SchemaReader::new(style);
+        let mut functions = IdentifierScope::new(style.reserved);
         let mut operations = Vec::new();
         for entry in &catalog.operations {
-            let Some(whole) = catalog.whole(entry) else { continue };
+            let Some(whole) = catalog.full_operation(entry) else { continue };
             if matches!(whole.operation.binding, Binding::Introspect | Binding::Execution(_)) {
                 continue;
             }

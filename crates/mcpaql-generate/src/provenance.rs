@@ -3,9 +3,9 @@
 //! What always holds: two documents that say the same have the same fingerprint, however they are spelled; whoever has the file
 //! can tell a generated file that was edited since from one that was not. No folder of a machine stands in it.
 
-use crate::{Document, File, Options, Owner, Project, VERSION};
+use crate::{FileOwner, Project, ProjectDocument, ProjectFile, ProjectOptions, VERSION};
 use mcpaql_core::adapter::ErrorPolicy;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_core::introspect::PROTOCOL_VERSION;
 use mcpaql_document::source::Source;
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ pub const GENERATOR: &str = "mcpaql";
 
 /// What a document was derived from, where it is not the text that its author wrote.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Origin {
+pub struct DocumentOrigin {
     /// What that is.
     pub kind: OriginKind,
     /// A file's name without its folder, an address without credentials and query, or a command.
@@ -73,7 +73,7 @@ impl OriginKind {
     }
 }
 
-impl Origin {
+impl DocumentOrigin {
     fn to_json(&self) -> Value {
         let mut out = Map::new();
         out.insert("kind".to_owned(), self.kind.as_str().into());
@@ -108,7 +108,7 @@ pub fn hash_bytes(bytes: &[u8]) -> String {
 
 /// What tells what one document says from what another says: of its value, with sorted keys and without spaces.
 #[must_use]
-pub fn fingerprint(document: &Document<'_>) -> String {
+pub fn fingerprint(document: &ProjectDocument<'_>) -> String {
     match Source::new(document.file, document.text).parse() {
         Ok(parsed) => fingerprint_of(&parsed.value),
         Err(_) => hash(document.text),
@@ -165,14 +165,14 @@ fn write_canonical(out: &mut String, value: &Value) {
 pub(crate) fn text(
     project: &Project<'_>,
     fingerprint: &str,
-    files: &[File],
+    files: &[ProjectFile],
     timestamp: Option<&str>,
 ) -> String {
-    let of = |owner: Owner| -> Map<String, Value> {
+    let of = |owner: FileOwner| -> Map<String, Value> {
         let files = files.iter().filter(|file| file.owner == owner);
         files.map(|file| (file.path.clone(), hash(&file.text).into())).collect()
     };
-    let (hashes, authors) = (of(Owner::Generator), of(Owner::Author));
+    let (hashes, authors) = (of(FileOwner::Generator), of(FileOwner::Author));
     let mut generation = Map::new();
     generation.extend(timestamp.map(|timestamp| ("timestamp".to_owned(), timestamp.into())));
     generation.insert("target".to_owned(), project.options.language.as_str().into());
@@ -211,8 +211,8 @@ fn code_hash(hashes: &Map<String, Value>) -> String {
 }
 
 /// What the author chose, as far as it is not as usual.
-fn options(options: &Options) -> Map<String, Value> {
-    let usual = Options::new(options.language);
+fn options(options: &ProjectOptions) -> Map<String, Value> {
+    let usual = ProjectOptions::new(options.language);
     let mut out = Map::new();
     out.insert("license".to_owned(), options.license.as_str().into());
     let settings = &options.settings;
@@ -228,12 +228,12 @@ fn options(options: &Options) -> Map<String, Value> {
     if options.skip_unsupported {
         out.insert("skip_unsupported".to_owned(), true.into());
     }
-    out.extend(unflagged(settings));
+    out.extend(settings_without_flag(settings));
     out
 }
 
 /// What a configuration decides and no flag says.
-pub(crate) fn unflagged(settings: &Settings) -> Map<String, Value> {
+pub(crate) fn settings_without_flag(settings: &AdapterSettings) -> Map<String, Value> {
     let errors = settings.errors.map(|errors| match errors {
         ErrorPolicy::Unrecoverable => "unrecoverable",
         ErrorPolicy::All => "all",
@@ -252,7 +252,7 @@ pub(crate) fn unflagged(settings: &Settings) -> Map<String, Value> {
 
 /// What the file of an earlier generation says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Record {
+pub struct ProvenanceRecord {
     /// Path → hash of each file as it was generated.
     pub files: BTreeMap<String, String>,
     /// The same of those that were generated for the author to go on with.
@@ -261,17 +261,17 @@ pub struct Record {
     pub target: Option<String>,
 }
 
-impl Record {
+impl ProvenanceRecord {
     /// Reads it; `None` where the text is something else.
     #[must_use]
-    pub fn read(text: &str) -> Option<Record> {
+    pub fn read(text: &str) -> Option<ProvenanceRecord> {
         let value: Value = serde_json::from_str(text).ok()?;
         let hashes = |key: &str| -> Option<BTreeMap<String, String>> {
             let files = value.get(key)?.as_object()?;
             files.iter().map(|(path, hash)| Some((path.clone(), hash.as_str()?.to_owned()))).collect()
         };
         let target = value.pointer("/generation/target").and_then(Value::as_str).map(str::to_owned);
-        Some(Record {
+        Some(ProvenanceRecord {
             files: hashes("files")?,
             handwritten: hashes("handwritten").unwrap_or_default(),
             target,
@@ -292,7 +292,7 @@ impl Record {
 
 /// Whether two files of this kind differ in nothing but the time.
 #[must_use]
-pub fn same_but_for_the_time(old: &str, new: &str) -> bool {
+pub fn equal_except_timestamp(old: &str, new: &str) -> bool {
     let timeless = |text: &str| {
         let mut value: Value = serde_json::from_str(text).ok()?;
         let timed = value.get_mut("generation")?.as_object_mut()?.remove("timestamp").is_some();
@@ -310,7 +310,7 @@ mod tests {
         let yaml = "# a comment\nname: x\nlist: [1, 2.0]\n";
         let json = r#"{"list": [1.0, 2], "name": "x"}"#;
         let markdown = "---\nlist:\n  - 1\n  - 2\nname: \"x\"\n---\nProse.\n";
-        let of = |file: &str, text: &str| fingerprint(&Document { file, text });
+        let of = |file: &str, text: &str| fingerprint(&ProjectDocument { file, text });
         let first = of("a.yaml", yaml);
         assert_eq!(first, of("a.json", json));
         assert_eq!(first, of("a.md", markdown));
@@ -331,22 +331,22 @@ mod tests {
     #[test]
     fn a_record_is_read_back_and_anything_else_is_none() {
         let text = r#"{"generation": {"target": "rust"}, "files": {"a": "sha256:1"}}"#;
-        let record = Record::read(text).unwrap();
+        let record = ProvenanceRecord::read(text).unwrap();
         assert_eq!(
             (record.files.get("a").unwrap().as_str(), record.target.as_deref()),
             ("sha256:1", Some("rust"))
         );
         for other in ["", "[]", "{}", r#"{"files": {"a": 1}}"#, r#"{"files": []}"#] {
-            assert_eq!(Record::read(other), None, "{other}");
+            assert_eq!(ProvenanceRecord::read(other), None, "{other}");
         }
     }
 
     #[test]
     fn only_the_time_may_differ() {
         let at = |time: &str| format!(r#"{{"generation": {{"timestamp": "{time}", "target": "rust"}}}}"#);
-        assert!(same_but_for_the_time(&at("a"), &at("b")));
-        assert!(!same_but_for_the_time(&at("a"), r#"{"generation": {"target": "rust"}}"#));
-        assert!(!same_but_for_the_time(&at("a"), &at("b").replace("rust", "python")));
-        assert!(!same_but_for_the_time("", ""));
+        assert!(equal_except_timestamp(&at("a"), &at("b")));
+        assert!(!equal_except_timestamp(&at("a"), r#"{"generation": {"target": "rust"}}"#));
+        assert!(!equal_except_timestamp(&at("a"), &at("b").replace("rust", "python")));
+        assert!(!equal_except_timestamp("", ""));
     }
 }

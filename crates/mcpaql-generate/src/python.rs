@@ -8,12 +8,14 @@ mod expression;
 mod operations;
 mod types;
 
-use crate::binding::Kinds;
-use crate::model::{Case, Docs, Model, Scope, Style, Text, doc_lines, identifier};
-use crate::{File, Owner, Project, Unsupported, VERSION, catalog_data, templates};
+use crate::binding::UsedTargets;
+use crate::model::{
+    CodeWriter, CommentStyle, IdentifierCase, IdentifierScope, LanguageStyle, Model, doc_lines, identifier,
+};
+use crate::{FileOwner, Project, ProjectFile, Unsupported, VERSION, catalog_data, templates};
 use expression::WIDTH;
 use operations::Module;
-use types::Annotations;
+use types::TypeAnnotations;
 
 /// Words of the language.
 const KEYWORDS: [&str; 35] = [
@@ -92,11 +94,16 @@ const TYPES: &[&str] = &[
     "When",
 ];
 
-const STYLE: Style =
-    Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
+const STYLE: LanguageStyle = LanguageStyle {
+    functions: IdentifierCase::Snake,
+    fields: IdentifierCase::Snake,
+    reserved: RESERVED,
+    types: TYPES,
+    results: true,
+};
 
 /// Files that every project has besides the runtime, by their place in it.
-const OWN: [(&str, &str); 6] = [
+const PROJECT_FILES: [(&str, &str); 6] = [
     (
         "src/adapter_template/__init__.py",
         include_str!("../templates/python/src/adapter_template/__init__.py"),
@@ -112,7 +119,7 @@ const OWN: [(&str, &str); 6] = [
 ];
 
 /// Files that belong to the author after the first time.
-const AUTHORED: [(&str, &str); 2] = [
+const AUTHOR_FILES: [(&str, &str); 2] = [
     ("pyproject.toml", include_str!("../templates/python/pyproject.toml")),
     (
         "src/adapter_template/handlers.py",
@@ -127,36 +134,44 @@ const COMMAND_IMPORT: &str = "from .command import CommandRunner\n";
 const COMMAND_ROW: &str = ", \"command\": CommandRunner";
 
 /// The source files of a project.
-pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
+pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     crate::supported(project)?;
     let package = format!("src/{}", project.module());
-    let file = |owner: Owner| {
-        move |(path, text): &(&str, &str)| File {
+    let file = |owner: FileOwner| {
+        move |(path, text): &(&str, &str)| ProjectFile {
             path: path.replace("adapter_template", &project.module()),
             text: filled(project, text),
             owner,
         }
     };
-    let runs_commands = Kinds::of(&project.catalog.adapter).command;
+    let runs_commands = UsedTargets::of(&project.catalog.adapter).command;
     let is_needed =
         |(path, _): &&(&str, &str)| runs_commands || !COMMAND_FILES.iter().any(|name| path.ends_with(name));
-    let mut files: Vec<File> =
-        OWN.iter().chain(templates::PYTHON).filter(is_needed).map(file(Owner::Generator)).collect();
+    let mut files: Vec<ProjectFile> = PROJECT_FILES
+        .iter()
+        .chain(templates::PYTHON)
+        .filter(is_needed)
+        .map(file(FileOwner::Generator))
+        .collect();
     for file in files.iter_mut().filter(|file| !runs_commands && file.path.ends_with("/targets.py")) {
         file.text = file.text.replace(COMMAND_IMPORT, "").replace(COMMAND_ROW, "");
     }
-    files.extend(AUTHORED.iter().map(file(Owner::Author)));
-    files.push(File::generated(".gitignore", include_str!("../templates/python/gitignore")));
-    files.push(File::generated(format!("{package}/catalog.json"), catalog_data::text(project.catalog)));
+    files.extend(AUTHOR_FILES.iter().map(file(FileOwner::Author)));
+    files.push(ProjectFile::generated(".gitignore", include_str!("../templates/python/gitignore")));
+    files
+        .push(ProjectFile::generated(format!("{package}/catalog.json"), catalog_data::text(project.catalog)));
     let model = Model::of(project.catalog, &STYLE);
-    let mut annotations = Annotations::new(&model, TYPES);
+    let mut annotations = TypeAnnotations::new(&model, TYPES);
     let modules = modules(&model);
     for module in &modules {
         let text = operations::module(module, &mut annotations)?;
-        files.push(File::generated(format!("{package}/operations/{}.py", module.name), text));
+        files.push(ProjectFile::generated(format!("{package}/operations/{}.py", module.name), text));
     }
-    files.push(File::generated(format!("{package}/operations/__init__.py"), operations::index(&modules)));
-    files.push(File::generated(format!("{package}/types.py"), types::file(&model, &mut annotations)));
+    files.push(ProjectFile::generated(
+        format!("{package}/operations/__init__.py"),
+        operations::index(&modules),
+    ));
+    files.push(ProjectFile::generated(format!("{package}/types.py"), types::file(&model, &mut annotations)));
     Ok(files)
 }
 
@@ -164,7 +179,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
 fn filled(project: &Project<'_>, template: &str) -> String {
     let adapter = &project.catalog.adapter;
     let about = |text: &str| {
-        let line = doc_lines(text, Docs::Triple, usize::MAX).into_iter().next().unwrap_or_default();
+        let line = doc_lines(text, CommentStyle::Triple, usize::MAX).into_iter().next().unwrap_or_default();
         line.trim().to_owned()
     };
     template
@@ -190,14 +205,14 @@ fn release(version: &str) -> String {
 }
 
 fn modules<'m>(model: &'m Model<'m>) -> Vec<Module<'m>> {
-    let mut scope = Scope::new(RESERVED);
+    let mut scope = IdentifierScope::new(RESERVED);
     let mut modules: Vec<Module<'m>> = Vec::new();
     for signature in &model.operations {
         let endpoint = &signature.operation.endpoint;
         match modules.iter_mut().find(|module| module.endpoint == *endpoint) {
             Some(module) => module.operations.push(signature),
             None => modules.push(Module {
-                name: scope.take(&identifier(endpoint, Case::Snake)),
+                name: scope.take(&identifier(endpoint, IdentifierCase::Snake)),
                 endpoint: endpoint.clone(),
                 operations: vec![signature],
             }),
@@ -218,12 +233,12 @@ fn is_plain_name(name: &str) -> bool {
 }
 
 /// A text about what stands before it; nothing where it says nothing.
-fn docstring(text: &mut Text, about: &str) {
+fn docstring(text: &mut CodeWriter, about: &str) {
     let room = text.room(WIDTH).saturating_sub(3);
-    let mut lines = doc_lines(about, Docs::Triple, room);
+    let mut lines = doc_lines(about, CommentStyle::Triple, room);
     // The marks behind a single line need room as well.
     if matches!(lines.as_slice(), [only] if only.chars().count() + 3 > room) {
-        lines = doc_lines(about, Docs::Triple, room.saturating_sub(3));
+        lines = doc_lines(about, CommentStyle::Triple, room.saturating_sub(3));
     }
     match lines.as_slice() {
         [] => {}

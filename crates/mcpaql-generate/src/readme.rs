@@ -3,7 +3,7 @@
 //! What always holds: texts of the adapter are prose there; no heading, fence, tag or table of theirs takes effect.
 
 use crate::{Language, Project, VERSION, environment, license, provenance};
-use mcpaql_core::adapter::{McpLink, Target};
+use mcpaql_core::adapter::{McpLink, TargetConfig};
 use mcpaql_core::lifecycle::ExecutionAction;
 use mcpaql_core::operation::{Category, INTROSPECT};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(crate) fn text(project: &Project<'_>, authors: &[String], fingerprint: &str)
     operations(&mut out, project);
     section(&mut out, "Handlers of your own", &handlers(project, authors));
     section(&mut out, "Checks and tests", &checks(project));
-    section(&mut out, "Generating again", &again(project));
+    section(&mut out, "Generating again", &regenerate(project));
     let origin = project.origin.as_ref().filter(|origin| origin.fingerprint != fingerprint);
     let origin = origin.map_or_else(String::new, |origin| {
         let (kind, name) = (origin.kind.name(), code(&origin.name));
@@ -136,7 +136,7 @@ fn usage(out: &mut String, project: &Project<'_>) {
 fn servers(out: &mut String, project: &Project<'_>) {
     let adapter = &project.catalog.adapter;
     let alternatives = adapter.targets.values().map(|own| &own.target);
-    let targets: Vec<&Target> = match adapter.targets.is_empty() {
+    let targets: Vec<&TargetConfig> = match adapter.targets.is_empty() {
         true => vec![&adapter.target],
         false => alternatives.collect(),
     };
@@ -154,8 +154,8 @@ fn servers(out: &mut String, project: &Project<'_>) {
 }
 
 /// How another MCP server is reached.
-fn server(target: &Target) -> Option<String> {
-    let Target::Mcp(server) = target else { return None };
+fn server(target: &TargetConfig) -> Option<String> {
+    let TargetConfig::Mcp(server) = target else { return None };
     Some(match &server.link {
         McpLink::Command(program) => {
             let when = if server.eager { "as soon as it runs" } else { "with the first call" };
@@ -192,10 +192,10 @@ fn background(out: &mut String, project: &Project<'_>) {
 fn variables(out: &mut String, project: &Project<'_>) {
     let mut text = "Secrets stay in the environment; no file of this project holds one.\n\n| variable | what for |\n|---|---|\n"
         .to_owned();
-    for (name, purpose) in environment::of(project.catalog) {
+    for (name, purpose) in environment::all_variables(project.catalog) {
         let _ = writeln!(text, "| `{}` | {purpose} |", code(&name));
     }
-    let records = matches!(project.catalog.adapter.target, Target::Store(_));
+    let records = matches!(project.catalog.adapter.target, TargetConfig::Store(_));
     let kept = match (records, project.catalog.has_executions()) {
         (false, false) => None,
         (true, false) => Some("records are"),
@@ -220,7 +220,7 @@ fn variables(out: &mut String, project: &Project<'_>) {
 fn operations(out: &mut String, project: &Project<'_>) {
     out.push_str("\n## Operations\n");
     for category in Category::ALL {
-        let of = |entry: &&mcpaql_core::catalog::Entry| entry.operation.category == category;
+        let of = |entry: &&mcpaql_core::catalog::CatalogEntry| entry.operation.category == category;
         let mut entries = project.catalog.operations.iter().filter(of).peekable();
         if entries.peek().is_none() {
             continue;
@@ -270,11 +270,11 @@ fn checks(project: &Project<'_>) -> String {
     format!("After the installation:\n\n```sh\n{}\n```", project.checks().join("\n"))
 }
 
-fn again(project: &Project<'_>) -> String {
+fn regenerate(project: &Project<'_>) -> String {
     let options = &project.options;
     let settings = &options.settings;
     // What no flag says, only the configuration can say again.
-    let decided = provenance::unflagged(settings);
+    let decided = provenance::settings_without_flag(settings);
     let configured = project.origin.as_ref().and_then(|origin| origin.configured_as.as_deref());
     let configured = configured.filter(|_| !decided.is_empty());
     let (source, folder) = match configured {

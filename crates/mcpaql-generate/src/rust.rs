@@ -6,8 +6,8 @@
 mod source;
 mod types;
 
-use crate::model::{Case, Model, Style, identifier};
-use crate::{File, Owner, Project, Unsupported, license};
+use crate::model::{IdentifierCase, LanguageStyle, Model, identifier};
+use crate::{FileOwner, Project, ProjectFile, Unsupported, license};
 use serde_json::Value;
 
 /// Keywords of the language, and names that fields beside them would hide.
@@ -46,23 +46,28 @@ const TYPES: &[&str] = &[
     "Vec",
 ];
 
-pub(crate) const STYLE: Style =
-    Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: false };
+pub(crate) const STYLE: LanguageStyle = LanguageStyle {
+    functions: IdentifierCase::Snake,
+    fields: IdentifierCase::Snake,
+    reserved: RESERVED,
+    types: TYPES,
+    results: false,
+};
 
 /// The source files of a project.
-pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
+pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     crate::supported(project)?;
     let mut model = Model::of(project.catalog, &STYLE);
     let example = model.operations.first().map_or("ExampleParams", |first| &first.params).to_owned();
     let mut files = vec![
         author("Cargo.toml", manifest(project)),
         author("src/handlers.rs", TEMPLATES.handlers.replace("ExampleParams", &example)),
-        File::generated(".gitignore", TEMPLATES.gitignore),
-        File::generated("rustfmt.toml", TEMPLATES.rustfmt),
-        File::generated("src/lib.rs", TEMPLATES.lib),
-        File::generated("src/main.rs", TEMPLATES.main.replace("adapter_module", &project.module())),
-        File::generated("src/source.rs", source::text(project)?),
-        File::generated(
+        ProjectFile::generated(".gitignore", TEMPLATES.gitignore),
+        ProjectFile::generated("rustfmt.toml", TEMPLATES.rustfmt),
+        ProjectFile::generated("src/lib.rs", TEMPLATES.lib),
+        ProjectFile::generated("src/main.rs", TEMPLATES.main.replace("adapter_module", &project.module())),
+        ProjectFile::generated("src/source.rs", source::text(project)?),
+        ProjectFile::generated(
             "tests/server.rs",
             TEMPLATES
                 .test
@@ -95,8 +100,8 @@ const TEMPLATES: Templates = Templates {
     test: include_str!("../templates/rust/tests/server.rs"),
 };
 
-fn author(path: &str, text: String) -> File {
-    File { path: path.to_owned(), text, owner: Owner::Author }
+fn author(path: &str, text: String) -> ProjectFile {
+    ProjectFile { path: path.to_owned(), text, owner: FileOwner::Author }
 }
 
 /// Functions need dependencies of their own, so that this file is the author's, too.
@@ -127,7 +132,7 @@ fn quoted(text: &str) -> String {
 
 /// The module of an endpoint.
 fn module(endpoint: &str) -> String {
-    let name = identifier(endpoint, Case::Snake);
+    let name = identifier(endpoint, IdentifierCase::Snake);
     if RESERVED.contains(&name.as_str()) { format!("{name}_") } else { name }
 }
 

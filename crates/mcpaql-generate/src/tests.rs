@@ -39,25 +39,26 @@ operations:
       params: { id: { type: string, required: true } }
 "##;
 
-fn with_project<T>(change: impl FnOnce(&mut Options), then: impl FnOnce(&Project<'_>) -> T) -> T {
-    let mut options = Options::new(Language::Rust);
+fn with_project<T>(change: impl FnOnce(&mut ProjectOptions), then: impl FnOnce(&Project<'_>) -> T) -> T {
+    let mut options = ProjectOptions::new(Language::Rust);
     change(&mut options);
     let checked = check::check(&Source::new("hostile.yaml", HOSTILE), &options.settings);
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    let document = Document { file: "hostile.yaml", text: HOSTILE };
+    let document = ProjectDocument { file: "hostile.yaml", text: HOSTILE };
     then(&Project { catalog: &catalog, document, origin: None, options })
 }
 
-fn sources() -> Vec<File> {
-    let author = File { path: "src/handlers.rs".into(), text: "// yours\n".into(), owner: Owner::Author };
-    vec![File::generated("src/main.rs", "fn main() {}\n"), author]
+fn sources() -> Vec<ProjectFile> {
+    let author =
+        ProjectFile { path: "src/handlers.rs".into(), text: "// yours\n".into(), owner: FileOwner::Author };
+    vec![ProjectFile::generated("src/main.rs", "fn main() {}\n"), author]
 }
 
-fn files(change: impl FnOnce(&mut Options)) -> Vec<File> {
+fn files(change: impl FnOnce(&mut ProjectOptions)) -> Vec<ProjectFile> {
     with_project(change, |project| complete(project, sources(), Some("2026-01-02T03:04:05Z")))
 }
 
-fn text<'f>(files: &'f [File], path: &str) -> &'f str {
+fn text<'f>(files: &'f [ProjectFile], path: &str) -> &'f str {
     &files.iter().find(|file| file.path == path).unwrap_or_else(|| panic!("no {path}")).text
 }
 
@@ -176,9 +177,9 @@ fn provenance_tells_every_generated_file_and_how_it_was_made() {
         provenance["handwritten"],
         serde_json::json!({"src/handlers.rs": provenance::hash("// yours\n")})
     );
-    let record = provenance::Record::read(text(&files, provenance::FILE)).unwrap();
+    let record = provenance::ProvenanceRecord::read(text(&files, provenance::FILE)).unwrap();
     let generated =
-        files.iter().filter(|file| file.owner == Owner::Generator && file.path != provenance::FILE);
+        files.iter().filter(|file| file.owner == FileOwner::Generator && file.path != provenance::FILE);
     let hashes: Vec<(String, String)> =
         generated.map(|file| (file.path.clone(), provenance::hash(&file.text))).collect();
     assert_eq!(record.files.into_iter().collect::<Vec<_>>(), hashes);
@@ -232,11 +233,11 @@ fn packages_are_named_after_the_adapter_and_like_no_library() {
 }
 
 fn readme_of(document: &str) -> String {
-    let checked = check::check(&Source::new("other.yaml", document), &Settings::default());
+    let checked = check::check(&Source::new("other.yaml", document), &AdapterSettings::default());
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    let document = Document { file: "other.yaml", text: document };
+    let document = ProjectDocument { file: "other.yaml", text: document };
     let project =
-        Project { catalog: &catalog, document, origin: None, options: Options::new(Language::Python) };
+        Project { catalog: &catalog, document, origin: None, options: ProjectOptions::new(Language::Python) };
     readme::text(&project, &[], "sha256:0")
 }
 

@@ -7,9 +7,9 @@ mod literal;
 mod operations;
 mod types;
 
-use crate::binding::Kinds;
-use crate::model::{Case, Model, Style};
-use crate::{File, Owner, Project, Unsupported, catalog_data, license, templates};
+use crate::binding::UsedTargets;
+use crate::model::{IdentifierCase, LanguageStyle, Model};
+use crate::{FileOwner, Project, ProjectFile, Unsupported, catalog_data, license, templates};
 use serde_json::Value;
 
 /// Words that no function may be called.
@@ -72,8 +72,13 @@ const RESERVED: &[&str] = &[
 const TYPES: &[&str] =
     &["Call", "CommandLine", "Handler", "Handlers", "HttpRequest", "Project", "Promise", "Record"];
 
-const STYLE: Style =
-    Style { functions: Case::Camel, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
+const STYLE: LanguageStyle = LanguageStyle {
+    functions: IdentifierCase::Camel,
+    fields: IdentifierCase::Snake,
+    reserved: RESERVED,
+    types: TYPES,
+    results: true,
+};
 
 const PACKAGE: &str = include_str!("../templates/typescript/package.json");
 const TSCONFIG: &str = include_str!("../templates/typescript/tsconfig.json");
@@ -84,21 +89,22 @@ const TEST_CONFIG: &str = include_str!("../templates/typescript/tests/tsconfig.j
 const HANDLERS: &str = include_str!("../templates/typescript/src/handlers.ts");
 
 /// The source files of a project.
-pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
+pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     crate::supported(project)?;
     let model = Model::of(project.catalog, &STYLE);
-    let kinds = Kinds::of(&project.catalog.adapter);
+    let kinds = UsedTargets::of(&project.catalog.adapter);
     let shared = templates::TYPESCRIPT.iter().filter(|(path, _)| is_needed(&kinds, path));
-    let mut files: Vec<File> = shared.map(|&(path, text)| File::generated(path, text)).collect();
+    let mut files: Vec<ProjectFile> =
+        shared.map(|&(path, text)| ProjectFile::generated(path, text)).collect();
     // Whose project it is keeps the lock of its dependencies.
-    files.push(File::generated(".gitignore", GITIGNORE.replace("package-lock.json\n", "")));
+    files.push(ProjectFile::generated(".gitignore", GITIGNORE.replace("package-lock.json\n", "")));
     files.push(author("tsconfig.json", TSCONFIG.to_owned()));
-    files.push(File::generated("tests/tsconfig.json", TEST_CONFIG));
-    files.push(File::generated("eslint.config.js", ESLINT));
+    files.push(ProjectFile::generated("tests/tsconfig.json", TEST_CONFIG));
+    files.push(ProjectFile::generated("eslint.config.js", ESLINT));
     files.push(author("package.json", package(project, &kinds)));
-    files.push(File::generated("src/index.ts", INDEX));
+    files.push(ProjectFile::generated("src/index.ts", INDEX));
     files.push(author("src/handlers.ts", HANDLERS.to_owned()));
-    files.push(File::generated("src/catalog.json", catalog_data::text(project.catalog)));
+    files.push(ProjectFile::generated("src/catalog.json", catalog_data::text(project.catalog)));
     files.extend(types::file(&model));
     files.extend(operations::files(&kinds, &model)?);
     Ok(files)
@@ -112,17 +118,17 @@ const COMMAND_FILES: &[&str] = &["/command.ts", "/command.test.ts"];
 const HTTP_PACKAGES: &[&str] = &["\"undici\"", "\"ipaddr.js\""];
 
 /// Whether a project that reaches these kinds needs a file.
-fn is_needed(kinds: &Kinds, path: &str) -> bool {
+fn is_needed(kinds: &UsedTargets, path: &str) -> bool {
     let is_of = |names: &[&str]| names.iter().any(|name| path.ends_with(name));
     (kinds.http || !is_of(HTTP_FILES)) && (kinds.command || !is_of(COMMAND_FILES))
 }
 
-fn author(path: &str, text: String) -> File {
-    File { path: path.to_owned(), text, owner: Owner::Author }
+fn author(path: &str, text: String) -> ProjectFile {
+    ProjectFile { path: path.to_owned(), text, owner: FileOwner::Author }
 }
 
 /// Handlers need dependencies of their own, so that this file is the author's, too.
-fn package(project: &Project<'_>, kinds: &Kinds) -> String {
+fn package(project: &Project<'_>, kinds: &UsedTargets) -> String {
     let adapter = &project.catalog.adapter;
     let described = adapter.description.lines().next().map(str::trim).filter(|line| !line.is_empty());
     let license = match project.options.license.as_str() {

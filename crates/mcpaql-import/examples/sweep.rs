@@ -6,13 +6,13 @@
 //! all. Exit status 1 where one of these fails.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
-use mcpaql_core::catalog::{Catalog, Entry, Settings, Whole};
+use mcpaql_core::catalog::{AdapterSettings, Catalog, CatalogEntry, FullOperation};
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::operation::INTROSPECT;
 use mcpaql_core::request::prepare_operation;
 use mcpaql_core::sample::sample;
 use mcpaql_document::compile::compile_deferred;
-use mcpaql_import::openapi::{NoLoader, Options, is_description, open};
+use mcpaql_import::openapi::{NoLoader, OpenApiImportOptions, is_description, open};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
@@ -178,7 +178,7 @@ fn one(path: &Path, limit: Duration) -> Tally {
 
 fn document(path: &str, text: String) -> Tally {
     let mut tally = Tally::default();
-    let import = match open(text, &Options::default(), Arc::new(NoLoader)) {
+    let import = match open(text, &OpenApiImportOptions::default(), Arc::new(NoLoader)) {
         Ok(import) => import,
         Err(faults) => {
             let why = faults.first().map_or_else(String::new, |fault| fault.message.clone());
@@ -192,7 +192,7 @@ fn document(path: &str, text: String) -> Tally {
         }
     }
     tally.operations = import.adapter.operations.len();
-    let compiled = compile_deferred(import.adapter, import.library, &Settings::default());
+    let compiled = compile_deferred(import.adapter, import.library, &AdapterSettings::default());
     let Some(catalog) = compiled.catalog else {
         let why = compiled.diagnostics.first().map_or_else(String::new, |fault| fault.message.clone());
         tally.fault("does not compile", format!("{path}: {why}"));
@@ -217,11 +217,11 @@ fn document(path: &str, text: String) -> Tally {
     tally
 }
 
-fn operation(path: &str, catalog: &Catalog, entry: &Entry, tally: &mut Tally) {
+fn operation(path: &str, catalog: &Catalog, entry: &CatalogEntry, tally: &mut Tally) {
     let name = entry.operation.name.as_str();
     let id = entry.operation.source_id.as_deref().unwrap_or(name);
     let place = format!("{path}: {id}");
-    let Some(whole) = catalog.whole(entry) else {
+    let Some(whole) = catalog.full_operation(entry) else {
         return tally.fault("cannot be read", place);
     };
     if let Some(problem) = signature_problem(whole.signature, name) {
@@ -238,7 +238,7 @@ fn operation(path: &str, catalog: &Catalog, entry: &Entry, tally: &mut Tally) {
 }
 
 /// Why an operation has no example.
-fn lack(catalog: &Catalog, whole: Whole<'_>, name: &str) -> String {
+fn lack(catalog: &Catalog, whole: FullOperation<'_>, name: &str) -> String {
     let mut call = serde_json::Map::new();
     for param in whole.operation.params.iter().filter(|param| param.required) {
         let Some(value) = sample(&param.name, &param.schema, whole.types) else {

@@ -6,14 +6,14 @@
 
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::naming::is_operation_name;
 use mcpaql_core::operation::{Binding, Category};
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
 use mcpaql_import::emit::{self, Provenance};
-use mcpaql_import::mcp::{self, Options};
+use mcpaql_import::mcp::{self, McpImportOptions};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
@@ -78,7 +78,7 @@ fn one(totals: &mut Totals, name: &str, capture: &Capture, verbose: bool) {
         set_env: indexmap::IndexMap::new(),
     });
     let target = McpTarget::new(link);
-    let imported = match mcp::import(capture, target, Auth::None, &Options::default()) {
+    let imported = match mcp::import(capture, target, Auth::None, &McpImportOptions::default()) {
         Ok(imported) => imported,
         Err(problems) => {
             println!("{name}: {problems:?}");
@@ -102,7 +102,7 @@ fn one(totals: &mut Totals, name: &str, capture: &Capture, verbose: bool) {
     reads(totals, name, capture, &imported, verbose);
     let document =
         emit::markdown(&imported.adapter, &Provenance { source: name.to_owned(), ..Provenance::default() });
-    let checked = check(&Source::new("adapter.md", document.as_str()), &Settings::default());
+    let checked = check(&Source::new("adapter.md", document.as_str()), &AdapterSettings::default());
     for problem in checked.diagnostics {
         if problem.severity == Severity::Error {
             totals.errors += 1;
@@ -127,7 +127,7 @@ fn one(totals: &mut Totals, name: &str, capture: &Capture, verbose: bool) {
 }
 
 /// Compares with what the server announces.
-fn reads(totals: &mut Totals, list: &str, capture: &Capture, imported: &mcp::Imported, verbose: bool) {
+fn reads(totals: &mut Totals, list: &str, capture: &Capture, imported: &mcp::ImportedServer, verbose: bool) {
     let said: HashMap<&str, Option<bool>> = capture
         .tools
         .iter()

@@ -14,14 +14,14 @@ mod tests;
 mod text;
 mod yaml;
 
-use mcpaql_core::adapter::{Adapter, Auth, Target};
+use mcpaql_core::adapter::{Adapter, Auth, TargetConfig};
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{Binding, Category, Operation, Segment};
 use mcpaql_document::config::AdapterEntry;
 use mcpaql_document::load::without_credentials;
-use operation::Lines;
+use operation::MembersBuilder;
 use std::borrow::Cow;
-use yaml::Node;
+use yaml::YamlValue;
 
 /// Where an adapter comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,17 +40,17 @@ pub fn markdown(adapter: &Adapter, provenance: &Provenance) -> String {
     let mut out = String::with_capacity(1024 * (adapter.operations.len() + adapter.types.len() + 1));
     out.push_str("---\n");
     section(&mut out, identity(adapter));
-    let mut where_to = Lines::default();
+    let mut where_to = MembersBuilder::default();
     where_to.put("target", target::target(&adapter.target));
     section(&mut out, where_to.0);
     if !adapter.targets.is_empty() {
         section(&mut out, target::targets(adapter));
     }
     if adapter.auth != Auth::None {
-        section(&mut out, vec![(Cow::Borrowed("auth"), tall(target::auth(&adapter.auth)))]);
+        section(&mut out, vec![(Cow::Borrowed("auth"), block_style(target::auth(&adapter.auth)))]);
     }
     // A store derives its operations itself.
-    if !matches!(adapter.target, Target::Store(_)) {
+    if !matches!(adapter.target, TargetConfig::Store(_)) {
         operations(&mut out, adapter);
     }
     types(&mut out, adapter);
@@ -78,12 +78,12 @@ pub fn is_imported(text: &str) -> bool {
 #[must_use]
 pub fn order(operations: &[Operation]) -> Vec<&Operation> {
     let mut sorted: Vec<&Operation> = operations.iter().collect();
-    sorted.sort_by_cached_key(|operation| place(operation));
+    sorted.sort_by_cached_key(|operation| sort_key(operation));
     sorted
 }
 
 /// What decides where an operation stands in a document.
-pub(crate) fn place(operation: &Operation) -> (Category, String, String, String) {
+pub(crate) fn sort_key(operation: &Operation) -> (Category, String, String, String) {
     let (path, method, name) = match &operation.binding {
         Binding::Http(http) => (shape(&http.path), http.method.clone(), operation.name.clone()),
         Binding::Command(_) | Binding::Code => (String::new(), String::new(), operation.name.clone()),
@@ -104,8 +104,8 @@ fn shape(path: &[Segment]) -> String {
         .collect()
 }
 
-fn identity(adapter: &Adapter) -> yaml::Members<'_> {
-    let mut out = Lines::default();
+fn identity(adapter: &Adapter) -> yaml::YamlMembers<'_> {
+    let mut out = MembersBuilder::default();
     out.put("name", adapter.name.as_str());
     out.put("type", "adapter");
     out.put("version", adapter.version.as_str());
@@ -118,7 +118,7 @@ fn identity(adapter: &Adapter) -> yaml::Members<'_> {
 }
 
 /// Top-level keys, with an empty line before all but the first of the document.
-fn section(out: &mut String, mut members: yaml::Members<'_>) {
+fn section(out: &mut String, mut members: yaml::YamlMembers<'_>) {
     if !out.ends_with("---\n") {
         out.push('\n');
     }
@@ -162,9 +162,9 @@ fn types(out: &mut String, adapter: &Adapter) {
     }
 }
 
-fn tall(node: Node<'_>) -> Node<'_> {
+fn block_style(node: YamlValue<'_>) -> YamlValue<'_> {
     match node {
-        Node::Map(members) => Node::Tall(members),
+        YamlValue::Map(members) => YamlValue::Tall(members),
         node => node,
     }
 }
@@ -179,17 +179,17 @@ fn prose(text: &str) -> Cow<'_, str> {
 }
 
 /// Takes out of every text what looks like a credential; descriptions of APIs hold more of them than one would think.
-fn mask(key: &str, node: &mut Node<'_>) {
+fn mask(key: &str, node: &mut YamlValue<'_>) {
     match node {
-        Node::Text(text) => {
+        YamlValue::Text(text) => {
             if let Cow::Owned(masked) = without_credentials(key, text) {
                 *text = Cow::Owned(masked);
             }
         }
-        Node::List(items) => items.iter_mut().for_each(|item| mask("", item)),
-        Node::Map(members) | Node::Tall(members) => {
+        YamlValue::List(items) => items.iter_mut().for_each(|item| mask("", item)),
+        YamlValue::Map(members) | YamlValue::Tall(members) => {
             members.iter_mut().for_each(|(key, node)| mask(key, node));
         }
-        Node::Null | Node::Bool(_) | Node::Number(_) => {}
+        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) => {}
     }
 }

@@ -8,19 +8,19 @@ mod arguments;
 mod bundle;
 mod identity;
 mod names;
-mod pieces;
+mod operation_plan;
 mod tool;
 mod types;
 
 pub use bundle::{bundle, canonical};
 
 use crate::emit;
-use crate::openapi::corrections::{decide, decided_facts};
-use crate::report::{Judged, Note, Notes, Origin, Report};
+use crate::openapi::corrections::{apply_correction, decided_facts};
+use crate::report::{ClassifiedOperation, ImportReport, Note, Notes, OperationOrigin};
 use crate::select::{self, Selection};
-use arguments::Written;
+use arguments::ConvertedSchema;
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Adapter, Auth, McpLink, McpTarget, Target};
+use mcpaql_core::adapter::{Adapter, Auth, McpLink, McpTarget, TargetConfig};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
@@ -29,17 +29,17 @@ use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{Binding, Category, Danger, McpBinding, Operation, Param};
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_document::load::guard_of;
-use mcpaql_document::overrides::{Overrides, unmatched_param, unmatched_producer, unsplittable};
-use mcpaql_lexicon::classify::{self, Decision, Evidence, Reason, classify};
-use pieces::{Kind, Piece};
+use mcpaql_document::overrides::{Overrides, invalid_split, unmatched_param, unmatched_producer};
+use mcpaql_lexicon::classify::{self, Classification, Evidence, Reason, classify};
+use operation_plan::{PlannedOperation, ToolPart};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
-use tool::Tool;
-use types::Local;
+use tool::ListedTool;
+use types::LocalTypes;
 
 /// What the caller wants.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct McpImportOptions {
     /// The adapter's name; from the server's own unless set.
     pub name: Option<String>,
     /// Which operations to take.
@@ -50,11 +50,11 @@ pub struct Options {
 
 /// A server's tools as an adapter.
 #[derive(Debug)]
-pub struct Imported {
+pub struct ImportedServer {
     /// Whole, with every type.
     pub adapter: Adapter,
     /// What was decided and what was left out.
-    pub report: Report,
+    pub report: ImportReport,
     /// The version that the server gives itself.
     pub version: Option<String>,
     /// What was changed or left out.
@@ -70,8 +70,8 @@ pub fn import(
     capture: &Capture,
     target: McpTarget,
     auth: Auth,
-    options: &Options,
-) -> Result<Imported, Vec<Diagnostic>> {
+    options: &McpImportOptions,
+) -> Result<ImportedServer, Vec<Diagnostic>> {
     import_tools(&capture.tools, capture, target, auth, options)
 }
 
@@ -85,18 +85,18 @@ pub fn import_tools(
     capture: &Capture,
     target: McpTarget,
     auth: Auth,
-    options: &Options,
-) -> Result<Imported, Vec<Diagnostic>> {
-    let mut report = Report::default();
+    options: &McpImportOptions,
+) -> Result<ImportedServer, Vec<Diagnostic>> {
+    let mut report = ImportReport::default();
     let tools = callable(tools, &mut report);
-    let pieces = pieces::pieces(&tools, &options.overrides)?;
+    let pieces = operation_plan::pieces(&tools, &options.overrides)?;
     let (mut adapter, version) = adapter(capture, target, auth, options)?;
     let mut idle = options.selection.rules();
     let mut problems = Vec::new();
     let mut taken = Vec::with_capacity(pieces.len());
     for piece in &pieces {
         let Some(tool) = tools.get(piece.tool) else { continue };
-        let made = make(tool, piece, Extent::Whole, &mut problems);
+        let made = build_operation(tool, piece, BuildExtent::Whole, &mut problems);
         let wanted = piece.correction.as_ref().and_then(|correction| correction.include);
         let is_taken = wanted.unwrap_or_else(|| options.selection.takes(&made.operation, ""));
         idle.retain(|rule| !rule.fits(&made.operation, ""));
@@ -106,19 +106,19 @@ pub fn import_tools(
             report.excluded += 1;
         }
     }
-    problems.extend(producers(&taken));
+    problems.extend(missing_producers(&taken));
     if !problems.is_empty() {
         return Err(problems);
     }
     report.diagnostics.extend(select::unmatched(&idle));
     if taken.is_empty() && !pieces.is_empty() && !options.selection.rules().is_empty() {
-        report.diagnostics.push(select::nothing_left(pieces.len()));
+        report.diagnostics.push(select::empty_selection(pieces.len()));
         return Err(report.diagnostics);
     }
-    let mut taken: Vec<Made> = taken.into_iter().map(|(made, _)| made).collect();
+    let mut taken: Vec<BuiltOperation> = taken.into_iter().map(|(made, _)| made).collect();
     adapter.types = name_types(&mut taken);
     // A server is served in the order in which its document would be.
-    taken.sort_by_cached_key(|made| emit::place(&made.operation));
+    taken.sort_by_cached_key(|made| emit::sort_key(&made.operation));
     let mut notes = Notes::new();
     for made in taken {
         if !made.notes.is_empty() {
@@ -127,7 +127,7 @@ pub fn import_tools(
         adapter.operations.push(made.operation);
         report.operations.push(made.judged);
     }
-    Ok(Imported { adapter, report, version, notes })
+    Ok(ImportedServer { adapter, report, version, notes })
 }
 
 /// An adapter of tools that nobody calls, with the parameters of those operations alone that `shown` says are looked into: so much
@@ -141,21 +141,23 @@ pub fn outline_tools(
     target: McpTarget,
     shown: impl Fn(&[&Operation]) -> Vec<bool>,
 ) -> Result<Adapter, Vec<Diagnostic>> {
-    let tools = callable(tools, &mut Report::default());
-    let pieces = pieces::pieces(&tools, &Overrides::default())?;
-    let (mut adapter, _) = adapter(&Capture::default(), target, Auth::None, &Options::default())?;
+    let tools = callable(tools, &mut ImportReport::default());
+    let pieces = operation_plan::pieces(&tools, &Overrides::default())?;
+    let (mut adapter, _) = adapter(&Capture::default(), target, Auth::None, &McpImportOptions::default())?;
     let mut problems = Vec::new();
-    let mut make = |piece: &Piece, extent| Some(make(tools.get(piece.tool)?, piece, extent, &mut problems));
-    let heads = pieces.iter().filter_map(|piece| Some((make(piece, Extent::Head)?, piece)));
-    let mut heads: Vec<(Made, &Piece)> = heads.collect();
-    heads.sort_by_cached_key(|(made, _)| emit::place(&made.operation));
+    let mut make = |piece: &PlannedOperation, extent| {
+        Some(build_operation(tools.get(piece.tool)?, piece, extent, &mut problems))
+    };
+    let heads = pieces.iter().filter_map(|piece| Some((make(piece, BuildExtent::Head)?, piece)));
+    let mut heads: Vec<(BuiltOperation, &PlannedOperation)> = heads.collect();
+    heads.sort_by_cached_key(|(made, _)| emit::sort_key(&made.operation));
     let operations: Vec<&Operation> = heads.iter().map(|(made, _)| &made.operation).collect();
     let shown = shown(&operations);
     let made = heads.into_iter().zip(shown).filter_map(|((head, piece), is_shown)| match is_shown {
-        true => make(piece, Extent::Whole),
+        true => make(piece, BuildExtent::Whole),
         false => Some(head),
     });
-    let mut made: Vec<Made> = made.collect();
+    let mut made: Vec<BuiltOperation> = made.collect();
     adapter.types = name_types(&mut made);
     adapter.operations = made.into_iter().map(|made| made.operation).collect();
     Ok(adapter)
@@ -163,17 +165,17 @@ pub fn outline_tools(
 
 /// The name of a server that nobody has named, from how it is reached: what the server says of itself may change.
 #[must_use]
-pub fn name_of(link: &McpLink) -> String {
-    identity::of_link(link).unwrap_or_else(|| "server".to_owned())
+pub fn name_from_link(link: &McpLink) -> String {
+    identity::name_from_link(link).unwrap_or_else(|| "server".to_owned())
 }
 
 /// Every tool that can be called; the others are diagnosed and counted.
-fn callable<'c>(listed: &'c [Value], report: &mut Report) -> Vec<Tool<'c>> {
-    let mut tools: Vec<Tool<'c>> = Vec::with_capacity(listed.len());
+fn callable<'c>(listed: &'c [Value], report: &mut ImportReport) -> Vec<ListedTool<'c>> {
+    let mut tools: Vec<ListedTool<'c>> = Vec::with_capacity(listed.len());
     let mut seen: HashSet<&str> = HashSet::new();
     for (index, value) in listed.iter().enumerate() {
         let pointer = format!("/tools/{index}");
-        match Tool::read(value) {
+        match ListedTool::read(value) {
             Some(tool) if seen.insert(tool.name) => tools.push(tool),
             Some(tool) => {
                 report.skipped += 1;
@@ -195,17 +197,17 @@ fn callable<'c>(listed: &'c [Value], report: &mut Report) -> Vec<Tool<'c>> {
 }
 
 /// An operation with everything that is known of it.
-struct Made {
+struct BuiltOperation {
     operation: Operation,
-    judged: Judged,
+    judged: ClassifiedOperation,
     notes: Vec<Note>,
     /// The definitions of its arguments and of its result.
-    locals: [Local; 2],
+    locals: [LocalTypes; 2],
 }
 
 /// How much of an operation is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Extent {
+enum BuildExtent {
     /// All of it.
     Whole,
     /// What stands before its parameters and its answer; more only where those decide about it.
@@ -213,29 +215,34 @@ enum Extent {
 }
 
 /// One operation of a tool.
-fn make(tool: &Tool<'_>, piece: &Piece, extent: Extent, problems: &mut Vec<Diagnostic>) -> Made {
+fn build_operation(
+    tool: &ListedTool<'_>,
+    piece: &PlannedOperation,
+    extent: BuildExtent,
+    problems: &mut Vec<Diagnostic>,
+) -> BuiltOperation {
     let correction = piece.correction.as_deref();
-    let mut decision = judge(tool, piece);
-    let (name, category) = decide(correction, piece.name.clone(), &mut decision);
-    let is_whole = extent == Extent::Whole || arguments::may_guard(tool.input);
-    let mut params = if is_whole { arguments::params(tool.input) } else { Written::default() };
-    let fixed = narrow(&mut params.made, piece, problems);
-    let returns = if is_whole { arguments::returns(tool.output) } else { Written::default() };
+    let mut decision = classify_operation(tool, piece);
+    let (name, category) = apply_correction(correction, piece.name.clone(), &mut decision);
+    let is_whole = extent == BuildExtent::Whole || arguments::may_have_guard(tool.input);
+    let mut params = if is_whole { arguments::params(tool.input) } else { ConvertedSchema::default() };
+    let fixed = fix_switch_params(&mut params.converted, piece, problems);
+    let returns = if is_whole { arguments::returns(tool.output) } else { ConvertedSchema::default() };
     let binding = Binding::Mcp(McpBinding { tool: tool.name.to_owned(), fixed });
-    let facts = decided_facts(&decision, category, guard_of(&params.made), &binding);
+    let facts = decided_facts(&decision, category, guard_of(&params.converted), &binding);
     let mut operation = Operation::new(name, category, facts, binding);
-    let own_title = tool.title.clone().filter(|_| !matches!(piece.kind, Kind::Value { .. }));
+    let own_title = tool.title.clone().filter(|_| !matches!(piece.kind, ToolPart::Value { .. }));
     operation.title = own_title.unwrap_or_else(|| title_of(&operation.name));
     operation.description = match piece.kind {
-        Kind::Value { .. } => format!("{}: {}", operation.title, tool.description),
-        Kind::Whole | Kind::Rest { .. } => tool.description.clone(),
+        ToolPart::Value { .. } => format!("{}: {}", operation.title, tool.description),
+        ToolPart::Whole | ToolPart::Rest { .. } => tool.description.clone(),
     };
     operation.danger = decision.danger;
     operation.hints = hints(tool, category, operation.danger);
     operation.tags.clone_from(&tool.tags);
     operation.source_id = Some(tool.name.to_owned());
-    operation.params = params.made;
-    operation.returns = returns.made;
+    operation.params = params.converted;
+    operation.returns = returns.converted;
     if let Some(correction) = correction {
         let known =
             |name: &str| operation.params.iter().any(|param| param.name == name || param.wire == name);
@@ -244,27 +251,34 @@ fn make(tool: &Tool<'_>, piece: &Piece, extent: Extent, problems: &mut Vec<Diagn
         problems.extend(missing.map(|name| unmatched_param(&piece.key, name, names())));
         correction.apply(&mut operation);
     }
-    let judged = Judged {
+    let judged = ClassifiedOperation {
         name: operation.name.clone(),
         source_id: operation.source_id.clone(),
-        origin: Origin::Tool(tool.name.to_owned()),
+        origin: OperationOrigin::Tool(tool.name.to_owned()),
         category,
         decision,
         // Naming a part does not say what it does.
         corrected: correction.is_some_and(|correction| {
-            correction.category().is_some() || !matches!(piece.kind, Kind::Value { .. })
+            correction.category().is_some() || !matches!(piece.kind, ToolPart::Value { .. })
         }),
     };
-    let local = |types| Local { tool: tool.name.to_owned(), types };
+    let local = |types| LocalTypes { tool: tool.name.to_owned(), types };
     let locals = [local(params.types), local(returns.types)];
-    Made { operation, judged, notes: params.notes.into_iter().chain(returns.notes).collect(), locals }
+    BuiltOperation {
+        operation,
+        judged,
+        notes: params.notes.into_iter().chain(returns.notes).collect(),
+        locals,
+    }
 }
 
 /// What an operation does.
-fn judge(tool: &Tool<'_>, piece: &Piece) -> Decision {
+fn classify_operation(tool: &ListedTool<'_>, piece: &PlannedOperation) -> Classification {
     let part = match &piece.kind {
-        Kind::Value { value, .. } => Some(pieces::part_name(tool.name, &pieces::text(value))),
-        Kind::Whole | Kind::Rest { .. } => None,
+        ToolPart::Value { value, .. } => {
+            Some(operation_plan::part_name(tool.name, &operation_plan::value_text(value)))
+        }
+        ToolPart::Whole | ToolPart::Rest { .. } => None,
     };
     let mut decision = classify(&Evidence {
         name: part.as_deref().unwrap_or(tool.name),
@@ -274,24 +288,24 @@ fn judge(tool: &Tool<'_>, piece: &Piece) -> Decision {
         ..Evidence::default()
     });
     let left = match &piece.kind {
-        Kind::Whole => None,
-        Kind::Rest { values, .. } => Some(values.as_slice()),
-        Kind::Value { .. } => return decision,
+        ToolPart::Whole => None,
+        ToolPart::Rest { values, .. } => Some(values.as_slice()),
+        ToolPart::Value { .. } => return decision,
     };
-    if let Some((by, effects)) = pieces::deeds(tool, left) {
+    if let Some((by, effects)) = operation_plan::switch_effects(tool, left) {
         let mut categories = effects.values().map(|effect| effect.category());
         let first = categories.next();
         let mixes = categories.any(|category| Some(category) != first);
         // One deed alone is enough against a read that nobody announced; else the values may be what is filtered by.
         if mixes || (decision.category == Category::Read && tool.annotations.read_only.is_none()) {
-            mixed(&mut decision, &by, &effects);
+            apply_mixed_effects(&mut decision, &by, &effects);
         }
     }
     decision
 }
 
 /// A tool whose switch mixes effects can do the worst of them.
-fn mixed(decision: &mut Decision, by: &str, effects: &IndexMap<String, Effect>) {
+fn apply_mixed_effects(decision: &mut Classification, by: &str, effects: &IndexMap<String, Effect>) {
     let destroys = effects.values().any(|effect| effect.category() == Category::Delete);
     let words: Vec<&str> = effects.keys().map(String::as_str).take(6).collect();
     let review =
@@ -301,7 +315,7 @@ fn mixed(decision: &mut Decision, by: &str, effects: &IndexMap<String, Effect>) 
     decision.idempotent = None;
     decision.danger = decision.danger.max(if destroys { Danger::Destructive } else { Danger::Reversible });
     let text = format!("'{by}' mixes {}", words.join(", "));
-    decision.reasons.push(Reason { evidence: classify::Kind::Name, text });
+    decision.reasons.push(Reason { evidence: classify::EvidenceKind::Name, text });
     decision.review = Some(match decision.review.take() {
         Some(other) => format!("{other}; {review}"),
         None => review,
@@ -309,10 +323,14 @@ fn mixed(decision: &mut Decision, by: &str, effects: &IndexMap<String, Effect>) 
 }
 
 /// Takes the switch of a part out of the parameters; gives what is always sent instead.
-fn narrow(params: &mut Vec<Param>, piece: &Piece, problems: &mut Vec<Diagnostic>) -> Map<String, Value> {
+fn fix_switch_params(
+    params: &mut Vec<Param>,
+    piece: &PlannedOperation,
+    problems: &mut Vec<Diagnostic>,
+) -> Map<String, Value> {
     match &piece.kind {
-        Kind::Whole => Map::new(),
-        Kind::Rest { by, values } => {
+        ToolPart::Whole => Map::new(),
+        ToolPart::Rest { by, values } => {
             if let Some(schema) =
                 params.iter_mut().find(|param| param.wire == *by).map(|param| &mut param.schema)
                 && !values.is_empty()
@@ -321,14 +339,14 @@ fn narrow(params: &mut Vec<Param>, piece: &Piece, problems: &mut Vec<Diagnostic>
             }
             Map::new()
         }
-        Kind::Value { by, value, params: wanted } => {
+        ToolPart::Value { by, value, params: wanted } => {
             if let Some(wanted) = wanted {
                 let known =
                     |word: &String| params.iter().any(|param| param.name == *word || param.wire == *word);
                 for word in wanted.iter().filter(|word| !known(word)) {
                     let message = format!("'{word}' is no parameter of '{}'", piece.key);
-                    let value = pieces::text(value);
-                    problems.push(unsplittable(&piece.key, &["values", &value, "params"], message));
+                    let value = operation_plan::value_text(value);
+                    problems.push(invalid_split(&piece.key, &["values", &value, "params"], message));
                 }
                 params.retain(|param| wanted.contains(&param.name) || wanted.contains(&param.wire));
             }
@@ -340,7 +358,7 @@ fn narrow(params: &mut Vec<Param>, piece: &Piece, problems: &mut Vec<Diagnostic>
 
 /// What the server's own hints say beyond the facts: that an update or an execution destroys nothing, and that nothing
 /// outside is reached. What it calls destructive is in the danger already.
-fn hints(tool: &Tool<'_>, category: Category, danger: Danger) -> HintOverrides {
+fn hints(tool: &ListedTool<'_>, category: Category, danger: Danger) -> HintOverrides {
     let harmless = tool.annotations.destructive == Some(false)
         && matches!(category, Category::Update | Category::Execute)
         && danger < Danger::Destructive;
@@ -352,7 +370,7 @@ fn hints(tool: &Tool<'_>, category: Category, danger: Danger) -> HintOverrides {
 }
 
 /// Operations that values are to come from and that are not there.
-fn producers(taken: &[(Made, &Piece)]) -> Vec<Diagnostic> {
+fn missing_producers(taken: &[(BuiltOperation, &PlannedOperation)]) -> Vec<Diagnostic> {
     let names = || taken.iter().map(|(made, _)| made.operation.name.as_str());
     let mut problems = Vec::new();
     for (_, piece) in taken {
@@ -366,8 +384,8 @@ fn producers(taken: &[(Made, &Piece)]) -> Vec<Diagnostic> {
 }
 
 /// The types of all operations, under names that are unique over the adapter.
-fn name_types(made: &mut [Made]) -> IndexMap<String, Value> {
-    let locals: Vec<&Local> = made.iter().flat_map(|made| &made.locals).collect();
+fn name_types(made: &mut [BuiltOperation]) -> IndexMap<String, Value> {
+    let locals: Vec<&LocalTypes> = made.iter().flat_map(|made| &made.locals).collect();
     let merged = types::merge(&locals);
     let mut renames = merged.renames.into_iter();
     for made in made {
@@ -382,12 +400,12 @@ fn adapter(
     capture: &Capture,
     mut target: McpTarget,
     auth: Auth,
-    options: &Options,
+    options: &McpImportOptions,
 ) -> Result<(Adapter, Option<String>), Vec<Diagnostic>> {
     let said = &options.overrides.adapter;
     let mut identity =
         identity::read(capture, &target.link, options.name.as_deref().or(said.name.as_deref()));
-    identity.correct(said);
+    identity.apply_override(said);
     if let Some(address) = &said.base_url {
         match &mut target.link {
             McpLink::Url { url, .. } => url.clone_from(address),
@@ -402,7 +420,7 @@ fn adapter(
         version: identity.version,
         description: identity.description,
         auth,
-        ..Adapter::new(identity.name, Target::Mcp(target))
+        ..Adapter::new(identity.name, TargetConfig::Mcp(target))
     };
-    Ok((adapter, identity.said_version))
+    Ok((adapter, identity.declared_version))
 }

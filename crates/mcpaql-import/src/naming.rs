@@ -11,15 +11,15 @@ mod id;
 mod path;
 
 use mcpaql_core::lifecycle::ExecutionAction;
-use mcpaql_core::naming::{MAX_NAME, RESERVED};
+use mcpaql_core::naming::{MAX_TOOL_NAME_LENGTH, RESERVED};
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::PREPOSITIONS;
-use path::{Known, PathWords};
+use path::{LiteralCache, PathWords};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// A word of many names: a document repeats a few hundred of them thousands of times.
-type Word = Rc<str>;
+type NameWord = Rc<str>;
 
 /// What a name is made from.
 #[derive(Debug, Clone, Copy)]
@@ -39,17 +39,17 @@ pub(crate) struct NameInput<'a> {
 /// The names of all operations of a document, in the order of the inputs.
 #[must_use]
 pub(crate) fn name_operations(inputs: &[NameInput<'_>]) -> Vec<String> {
-    let mut known = Known::new();
-    let entries = inputs.iter().enumerate().map(|(index, input)| Entry::new(index, input, &mut known));
-    let mut entries: Vec<Entry<'_>> = entries.collect();
-    entries.sort_by_cached_key(Entry::key);
+    let mut known = LiteralCache::new();
+    let entries = inputs.iter().enumerate().map(|(index, input)| NameRequest::new(index, input, &mut known));
+    let mut entries: Vec<NameRequest<'_>> = entries.collect();
+    entries.sort_by_cached_key(NameRequest::key);
     // An author may add `lifecycle` later, and no name shall be lost to that.
     let executions = ExecutionAction::ALL.map(ExecutionAction::operation_name);
     let mut taken: HashSet<String> = RESERVED.iter().copied().chain(executions).map(str::to_owned).collect();
     let mut names = vec![String::new(); inputs.len()];
     // The first choices are given out before any second one: nobody loses a name to a stranger's fallback.
     // Where several paths want the same one, none gets it: what it meant yesterday must not mean something else tomorrow.
-    let firsts: Vec<Option<String>> = entries.iter().map(Entry::first).collect();
+    let firsts: Vec<Option<String>> = entries.iter().map(NameRequest::first).collect();
     let mut wanted: HashMap<&str, Option<&str>> = HashMap::with_capacity(entries.len());
     for (entry, name) in entries.iter().zip(&firsts) {
         let Some(name) = name else { continue };
@@ -83,19 +83,19 @@ fn put(names: &mut [String], index: usize, name: String) {
 }
 
 /// An operation that wants a name.
-struct Entry<'a> {
+struct NameRequest<'a> {
     index: usize,
     input: NameInput<'a>,
     path: PathWords,
     method: String,
     /// The words of the names that it could bear, never empty.
-    choices: Vec<Vec<Word>>,
+    choices: Vec<Vec<NameWord>>,
     /// They come from its id.
     from_id: bool,
 }
 
-impl<'a> Entry<'a> {
-    fn new(index: usize, input: &NameInput<'a>, known: &mut Known<'a>) -> Entry<'a> {
+impl<'a> NameRequest<'a> {
+    fn new(index: usize, input: &NameInput<'a>, known: &mut LiteralCache<'a>) -> NameRequest<'a> {
         let method = input.method.to_ascii_uppercase();
         let path = PathWords::of(input.path, known);
         let mut choices = id::names(input, &method, &path, known);
@@ -103,11 +103,11 @@ impl<'a> Entry<'a> {
         if !from_id {
             choices.push(path::name(input, &method, &path, 1));
         }
-        Entry { index, input: *input, path, method, choices, from_id }
+        NameRequest { index, input: *input, path, method, choices, from_id }
     }
 
     fn first(&self) -> Option<String> {
-        self.choices.first().and_then(|words| self.fit(words))
+        self.choices.first().and_then(|words| self.legal_name(words))
     }
 
     fn key(&self) -> (usize, &'a str, u8, &'a str) {
@@ -127,10 +127,10 @@ impl<'a> Entry<'a> {
     /// The first free name behind the first choice.
     fn next(&self, taken: &HashSet<String>) -> String {
         let mut cut = None;
-        for words in self.further() {
-            let Some(name) = self.fit(&words).filter(|name| !taken.contains(name)) else { continue };
+        for words in self.longer_choices() {
+            let Some(name) = self.legal_name(&words).filter(|name| !taken.contains(name)) else { continue };
             // A whole name that says a little less goes before a cut one.
-            if words.iter().map(|word| word.len() + 1).sum::<usize>() <= MAX_NAME + 1 {
+            if words.iter().map(|word| word.len() + 1).sum::<usize>() <= MAX_TOOL_NAME_LENGTH + 1 {
                 return name;
             }
             cut = cut.or(Some(name));
@@ -139,11 +139,11 @@ impl<'a> Entry<'a> {
     }
 
     /// Longer and longer names, made one at a time because the first one mostly does.
-    fn further(&self) -> impl Iterator<Item = Vec<Word>> {
+    fn longer_choices(&self) -> impl Iterator<Item = Vec<NameWord>> {
         let shortest = self.choices.first().map(Vec::as_slice).unwrap_or_default();
         let verb: &str = shortest.first().map(|word| &**word).unwrap_or_default();
-        let instead = move |verbs: &[&str]| -> Vec<Word> {
-            verbs.iter().map(|verb| Word::from(*verb)).chain(shortest.iter().skip(1).cloned()).collect()
+        let instead = move |verbs: &[&str]| -> Vec<NameWord> {
+            verbs.iter().map(|verb| NameWord::from(*verb)).chain(shortest.iter().skip(1).cloned()).collect()
         };
         let replace = (self.method == "PUT" && verb == "update").then(|| instead(&["replace"]));
         let deeper = (1..=self.path.len()).map(move |depth| match self.from_id {
@@ -160,20 +160,20 @@ impl<'a> Entry<'a> {
     fn numbered(&self, taken: &HashSet<String>) -> String {
         let base = self.first().unwrap_or_else(|| "call".to_owned());
         let hash = self.hash();
-        let hashed = cut(&base, MAX_NAME - hash.len() - 1);
+        let hashed = truncate_words(&base, MAX_TOOL_NAME_LENGTH - hash.len() - 1);
         let first = format!("{hashed}_{hash}");
         if !taken.contains(&first) {
             return first;
         }
         // Only operations that are equal in everything come here, so that their order does not matter.
         (2_usize..)
-            .map(|number| format!("{}_{number}", cut(&first, MAX_NAME - 8)))
+            .map(|number| format!("{}_{number}", truncate_words(&first, MAX_TOOL_NAME_LENGTH - 8)))
             .find(|name| !taken.contains(name))
             .unwrap_or(first)
     }
 
     /// A legal name of these words, shortened where it is too long; `None` where nothing is left.
-    fn fit(&self, words: &[Word]) -> Option<String> {
+    fn legal_name(&self, words: &[NameWord]) -> Option<String> {
         let legal = |word: &&str| {
             !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
         };
@@ -191,22 +191,22 @@ impl<'a> Entry<'a> {
         if !name.starts_with(|ch: char| ch.is_ascii_lowercase()) {
             return None;
         }
-        if name.len() <= MAX_NAME {
+        if name.len() <= MAX_TOOL_NAME_LENGTH {
             return Some(name);
         }
         // Left out of names that are too long.
         words.retain(|word| !PREPOSITIONS.contains(word) && !matches!(*word, "a" | "an" | "and" | "the"));
         let name = words.join("_");
-        if name.len() <= MAX_NAME {
+        if name.len() <= MAX_TOOL_NAME_LENGTH {
             return Some(name);
         }
         // The verb and the last words say most.
         let hash = self.hash();
         let length = |words: &[&str]| words.iter().map(|word| word.len() + 1).sum::<usize>();
-        while words.len() > 2 && length(&words) + hash.len() > MAX_NAME {
+        while words.len() > 2 && length(&words) + hash.len() > MAX_TOOL_NAME_LENGTH {
             words.remove(1);
         }
-        Some(format!("{}_{hash}", cut(&words.join("_"), MAX_NAME - hash.len() - 1)))
+        Some(format!("{}_{hash}", truncate_words(&words.join("_"), MAX_TOOL_NAME_LENGTH - hash.len() - 1)))
     }
 
     fn hash(&self) -> String {
@@ -229,7 +229,7 @@ pub(crate) fn short_hash(text: &str) -> String {
 }
 
 /// As many whole words as fit.
-pub(crate) fn cut(name: &str, length: usize) -> &str {
+pub(crate) fn truncate_words(name: &str, length: usize) -> &str {
     if name.len() <= length {
         return name;
     }

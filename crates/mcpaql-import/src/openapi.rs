@@ -12,13 +12,14 @@ mod document;
 mod examples;
 #[cfg(test)]
 mod fixture;
-mod heads;
+mod full_adapter;
 pub(crate) mod identity;
 mod index;
 mod library;
 pub(crate) mod markdown;
 pub(crate) mod names;
-mod pages;
+mod operation_heads;
+mod pagination;
 pub(crate) mod params;
 pub(crate) mod refs;
 mod scan;
@@ -28,37 +29,36 @@ mod servers;
 mod template;
 pub(crate) mod text;
 pub(crate) mod type_names;
-mod whole;
 
 use details::Version;
-use document::Document;
+use document::OpenApiDocument;
+pub use full_adapter::{FullAdapter, full_adapter};
 pub use library::OpenApiLibrary;
-pub use refs::{Loaded, Loader, NoLoader, Refs, Resolved};
-pub use whole::{Whole, whole};
+pub use refs::{LoadedReference, NoLoader, ReferenceLoader, Refs, Resolved};
 
 use crate::emit;
 use crate::naming::{NameInput, name_operations};
-use crate::report::{Judged, Origin, Report};
+use crate::report::{ClassifiedOperation, ImportReport, OperationOrigin};
 use crate::select::{self, Selection};
-use heads::{Draft, Home};
 use indexmap::IndexMap;
-use library::{Entry, Setting};
-use mcpaql_core::adapter::{Adapter, HttpTarget, Target};
+use library::{ApiSettings, OperationDecision};
+use mcpaql_core::adapter::{Adapter, HttpTarget, TargetConfig};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::Guard;
 use mcpaql_core::host::is_loopback;
 use mcpaql_core::operation::{Binding, BodyForm, Category};
 use mcpaql_document::overrides::Overrides;
-use mcpaql_lexicon::classify::{Decision, classify};
+use mcpaql_lexicon::classify::{Classification, classify};
+use operation_heads::{LocatedPathItem, UnnamedOperation};
 use refs::Documents;
-use security::{Asked, Security};
-use servers::Site;
+use security::{AuthCache, Security};
+use servers::UrlContext;
 use std::sync::Arc;
 
 /// What the caller wants.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct OpenApiImportOptions {
     /// The adapter's name; from the document's title unless set.
     pub name: Option<String>,
     /// Where the document came from, if from the network: relative addresses are relative to it.
@@ -71,13 +71,13 @@ pub struct Options {
 
 /// A document that was opened.
 #[derive(Debug)]
-pub struct Import {
+pub struct ImportedApi {
     /// With heads of operations, and without types.
     pub adapter: Adapter,
     /// The rest of the operations, at the same positions.
     pub library: Arc<OpenApiLibrary>,
     /// What was decided and what was left out.
-    pub report: Report,
+    pub report: ImportReport,
     /// The version that the description gives itself.
     pub version: Option<String>,
 }
@@ -87,9 +87,13 @@ pub struct Import {
 /// # Errors
 ///
 /// Why the text is no OpenAPI document at all, or which corrections match nothing in it.
-pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<Import, Vec<Diagnostic>> {
+pub fn open(
+    text: String,
+    options: &OpenApiImportOptions,
+    loader: Arc<dyn ReferenceLoader>,
+) -> Result<ImportedApi, Vec<Diagnostic>> {
     let mut notes = Vec::new();
-    let main = Document::read(text, &mut notes)?;
+    let main = OpenApiDocument::read(text, &mut notes)?;
     if !main.describes_an_api() {
         return Err(vec![
             Diagnostic::error(Code::SchemaMissingField, "", "This is not an OpenAPI document")
@@ -100,28 +104,28 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     notes.extend(unsure);
     let mut identity =
         identity::read(&main, options.name.as_deref().or(options.overrides.adapter.name.as_deref()));
-    identity.correct(&options.overrides.adapter);
+    identity.apply_override(&options.overrides.adapter);
     let documents = Documents::new(main, loader);
-    let homes = heads::homes(&documents, &mut notes);
-    let (drafts, skipped) = drafts(&homes, &mut notes);
-    let setting = setting(&documents, version, &identity, options, &drafts, &mut notes);
+    let homes = operation_heads::path_items(&documents, &mut notes);
+    let (drafts, skipped) = read_operations(&homes, &mut notes);
+    let setting = api_settings(&documents, version, &identity, options, &drafts, &mut notes);
 
-    let decisions: Vec<Decision> = drafts
+    let decisions: Vec<Classification> = drafts
         .iter()
         .filter_map(|draft| Some((draft, homes.get(draft.place.0)?)))
         .map(|(draft, home)| classify(&library::evidence(&documents, home, draft)))
         .collect();
     let names = names(&drafts, &decisions);
     let corrections = corrections::find(&options.overrides, &drafts, &names)?;
-    let mut report = Report { skipped, ..Report::default() };
+    let mut report = ImportReport { skipped, ..ImportReport::default() };
     let mut taken = Vec::with_capacity(drafts.len());
     let mut idle = options.selection.rules();
     let judged = drafts.iter().zip(decisions).zip(names).zip(corrections);
     for (((draft, mut decision), name), correction) in judged {
         let Some(home) = homes.get(draft.place.0) else { continue };
         let binding = Binding::Http(setting.binding(draft, home));
-        let (name, category) = corrections::decide(correction.as_deref(), name, &mut decision);
-        let mut entry = entry(draft, &decision, category, &name, &binding);
+        let (name, category) = corrections::apply_correction(correction.as_deref(), name, &mut decision);
+        let mut entry = operation_decision(draft, &decision, category, &name, &binding);
         entry.correction.clone_from(&correction);
         let operation = library::head(draft, &entry, binding);
         let wanted = correction.as_ref().and_then(|correction| correction.include);
@@ -131,10 +135,10 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
             report.excluded += 1;
             continue;
         }
-        let judged = Judged {
+        let judged = ClassifiedOperation {
             name,
             source_id: operation.source_id.clone(),
-            origin: Origin::Request { method: draft.method.to_owned(), path: draft.path.to_owned() },
+            origin: OperationOrigin::Request { method: draft.method.to_owned(), path: draft.path.to_owned() },
             category,
             decision,
             corrected: correction.is_some(),
@@ -142,7 +146,7 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
         taken.push((operation, entry, judged));
     }
     // A description is served in the order in which its document would be.
-    taken.sort_by_cached_key(|(operation, ..)| emit::place(operation));
+    taken.sort_by_cached_key(|(operation, ..)| emit::sort_key(operation));
     let mut operations = Vec::with_capacity(taken.len());
     let mut entries = Vec::with_capacity(taken.len());
     for (operation, entry, judged) in taken {
@@ -160,7 +164,7 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     }
     notes.extend(select::unmatched(&idle));
     if is_chosen_away {
-        notes.push(select::nothing_left(drafts.len()));
+        notes.push(select::empty_selection(drafts.len()));
         return Err(notes);
     }
     let callbacks = drafts.iter().map(|draft| draft.said.callbacks).sum();
@@ -169,21 +173,24 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     drop(drafts);
     notes.extend(documents.problems());
     report.diagnostics = notes;
-    let said_version = identity.said_version.clone();
+    let said_version = identity.declared_version.clone();
     let adapter = adapter(identity, &setting, operations);
     let library = Arc::new(OpenApiLibrary::new(documents, homes, entries, setting));
     corrections::check_params(&options.overrides, &library, &adapter.operations)?;
-    Ok(Import { adapter, library, report, version: said_version })
+    Ok(ImportedApi { adapter, library, report, version: said_version })
 }
 
 /// Every operation that can be called; the others are diagnosed and counted.
-fn drafts<'h>(homes: &'h [Home], notes: &mut Vec<Diagnostic>) -> (Vec<Draft<'h>>, usize) {
+fn read_operations<'h>(
+    homes: &'h [LocatedPathItem],
+    notes: &mut Vec<Diagnostic>,
+) -> (Vec<UnnamedOperation<'h>>, usize) {
     let mut drafts = Vec::new();
     let mut skipped = 0;
     for (home_index, home) in homes.iter().enumerate() {
         let count = home.item().map_or(0, |item| item.operations.len());
         for index in 0..count {
-            match heads::draft(home, (home_index, index)) {
+            match operation_heads::read_operation(home, (home_index, index)) {
                 Ok(draft) => drafts.push(draft),
                 Err(diagnostic) => {
                     skipped += 1;
@@ -195,7 +202,7 @@ fn drafts<'h>(homes: &'h [Home], notes: &mut Vec<Diagnostic>) -> (Vec<Draft<'h>>
     (drafts, skipped)
 }
 
-fn names(drafts: &[Draft<'_>], decisions: &[Decision]) -> Vec<String> {
+fn names(drafts: &[UnnamedOperation<'_>], decisions: &[Classification]) -> Vec<String> {
     let tags: Vec<Vec<&str>> =
         drafts.iter().map(|draft| draft.said.tags.iter().map(|tag| &**tag).collect()).collect();
     let inputs: Vec<NameInput<'_>> = drafts
@@ -207,14 +214,20 @@ fn names(drafts: &[Draft<'_>], decisions: &[Decision]) -> Vec<String> {
             method: draft.method,
             path: draft.path,
             tags,
-            category: Some(decision.published()),
+            category: Some(decision.served_category()),
         })
         .collect();
     name_operations(&inputs)
 }
 
-fn entry(draft: &Draft<'_>, decision: &Decision, category: Category, name: &str, binding: &Binding) -> Entry {
-    Entry {
+fn operation_decision(
+    draft: &UnnamedOperation<'_>,
+    decision: &Classification,
+    category: Category,
+    name: &str,
+    binding: &Binding,
+) -> OperationDecision {
+    OperationDecision {
         place: draft.place,
         name: name.into(),
         category,
@@ -224,25 +237,25 @@ fn entry(draft: &Draft<'_>, decision: &Decision, category: Category, name: &str,
     }
 }
 
-fn setting(
+fn api_settings(
     documents: &Documents,
     version: Version,
-    identity: &identity::Identity,
-    options: &Options,
-    drafts: &[Draft<'_>],
+    identity: &identity::ImportedIdentity,
+    options: &OpenApiImportOptions,
+    drafts: &[UnnamedOperation<'_>],
     notes: &mut Vec<Diagnostic>,
-) -> Setting {
+) -> ApiSettings {
     let url = options.url.as_deref();
-    let prefix = servers::screaming(&identity.name);
+    let prefix = servers::screaming_snake(&identity.name);
     let base_url = match &options.overrides.adapter.base_url {
         Some(base_url) => base_url.trim_end_matches('/').to_owned(),
-        None => servers::base_url(&documents.main, version, &Site { url, prefix: &prefix }, notes),
+        None => servers::base_url(&documents.main, version, &UrlContext { url, prefix: &prefix }, notes),
     };
     let security = Security::read(documents, url, &prefix, notes);
-    let mut asked = Asked::default();
+    let mut asked = AuthCache::default();
     let said = || drafts.iter().map(|draft| draft.said.security);
     let (auth, silent) = asked.common(&security, documents.main.top("security"), said, notes);
-    Setting {
+    ApiSettings {
         version,
         url: options.url.clone(),
         prefix,
@@ -251,8 +264,8 @@ fn setting(
         credentials: security.keys(),
         security,
         auth,
-        silent,
-        asked: asked.into(),
+        undeclared_auth: silent,
+        auth_cache: asked.into(),
     }
 }
 
@@ -261,8 +274,8 @@ fn media_types(text: &str) -> Vec<String> {
 }
 
 fn adapter(
-    identity: identity::Identity,
-    setting: &Setting,
+    identity: identity::ImportedIdentity,
+    setting: &ApiSettings,
     operations: Vec<mcpaql_core::operation::Operation>,
 ) -> Adapter {
     let allow_http = setting.base_url.starts_with("http://") && !is_loopback(&setting.base_url);
@@ -282,7 +295,7 @@ fn adapter(
         description: identity.description,
         operations,
         auth: setting.auth.clone(),
-        ..Adapter::new(identity.name, Target::Http(target))
+        ..Adapter::new(identity.name, TargetConfig::Http(target))
     }
 }
 

@@ -5,7 +5,7 @@ use mcpaql_core::adapter::Adapter;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::Category;
-use mcpaql_lexicon::classify::{Confidence, Decision};
+use mcpaql_lexicon::classify::{Classification, Confidence};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
@@ -35,7 +35,7 @@ pub type Notes = IndexMap<String, Vec<Note>>;
 
 /// What happened during an import.
 #[derive(Debug, Clone, Default)]
-pub struct Report {
+pub struct ImportReport {
     /// Problems, each with its place in the description.
     pub diagnostics: Vec<Diagnostic>,
     /// Operations that cannot be called and were left out; why stands among the diagnostics.
@@ -45,29 +45,29 @@ pub struct Report {
     /// Parts of the description that are no operations to call, with how many there are.
     pub ignored: Vec<(String, usize)>,
     /// In the order of the adapter.
-    pub operations: Vec<Judged>,
+    pub operations: Vec<ClassifiedOperation>,
 }
 
 /// One operation and how it was judged.
 #[derive(Debug, Clone)]
-pub struct Judged {
+pub struct ClassifiedOperation {
     /// Its name in the adapter.
     pub name: String,
     /// Its name in the description.
     pub source_id: Option<String>,
     /// What it is in the description.
-    pub origin: Origin,
+    pub origin: OperationOrigin,
     /// The category it is served under.
     pub category: Category,
     /// What it was judged by.
-    pub decision: Decision,
+    pub decision: Classification,
     /// Whether somebody corrected it.
     pub corrected: bool,
 }
 
 /// What an operation is in the description it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum OperationOrigin {
     /// A request.
     Request {
         /// In upper case.
@@ -79,16 +79,16 @@ pub enum Origin {
     Tool(String),
 }
 
-impl std::fmt::Display for Origin {
+impl std::fmt::Display for OperationOrigin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Origin::Request { method, path } => write!(f, "{method} {path}"),
-            Origin::Tool(name) => write!(f, "tool {name}"),
+            OperationOrigin::Request { method, path } => write!(f, "{method} {path}"),
+            OperationOrigin::Tool(name) => write!(f, "tool {name}"),
         }
     }
 }
 
-impl Judged {
+impl ClassifiedOperation {
     /// Why a person should look at it, where one should.
     #[must_use]
     pub fn review(&self) -> Option<String> {
@@ -101,18 +101,18 @@ impl Judged {
     }
 }
 
-impl Report {
+impl ImportReport {
     /// The operations that a person should look at, each with why.
-    pub fn reviews(&self) -> impl Iterator<Item = (&Judged, String)> {
+    pub fn reviews(&self) -> impl Iterator<Item = (&ClassifiedOperation, String)> {
         self.operations.iter().filter_map(|judged| Some((judged, judged.review()?)))
     }
 
     /// The same after every operation was read whole: those that could not be are told, and not counted as imported.
     #[must_use]
-    pub fn without_lost(mut self, adapter: &Adapter) -> Report {
+    pub fn without_unreadable(mut self, adapter: &Adapter) -> ImportReport {
         let kept: HashSet<&str> =
             adapter.operations.iter().map(|operation| operation.name.as_str()).collect();
-        let (read, lost): (Vec<Judged>, Vec<Judged>) =
+        let (read, lost): (Vec<ClassifiedOperation>, Vec<ClassifiedOperation>) =
             self.operations.into_iter().partition(|judged| kept.contains(judged.name.as_str()));
         self.skipped += lost.len();
         self.diagnostics.extend(lost.iter().map(|judged| {
@@ -165,21 +165,26 @@ impl Report {
         if changed > 0 {
             lines.push(format!("  {changed} lost a part that cannot be expressed"));
         }
-        let reviews: Vec<(&Judged, String)> = self.reviews().collect();
+        let reviews: Vec<(&ClassifiedOperation, String)> = self.reviews().collect();
         if !reviews.is_empty() {
             lines.push(format!("  {} should be looked at:", reviews.len()));
-            for (judged, why) in reviews.iter().take(SHOWN) {
+            for (judged, why) in reviews.iter().take(MAX_SUMMARY_ITEMS) {
                 lines.push(format!("    {} ({}): {why}", judged.name, judged.origin));
             }
-            if reviews.len() > SHOWN {
-                lines.push(format!("    and {} more, with {flag}", reviews.len() - SHOWN));
+            if reviews.len() > MAX_SUMMARY_ITEMS {
+                lines.push(format!("    and {} more, with {flag}", reviews.len() - MAX_SUMMARY_ITEMS));
             }
         }
         if !self.diagnostics.is_empty() {
             lines.push(format!("  {} odd:", plural(self.diagnostics.len(), "place is", "places are")));
-            lines.extend(self.diagnostics.iter().take(SHOWN).map(|odd| format!("    {}", line(odd))));
-            if self.diagnostics.len() > SHOWN {
-                lines.push(format!("    and {} more, with {flag}", self.diagnostics.len() - SHOWN));
+            lines.extend(
+                self.diagnostics.iter().take(MAX_SUMMARY_ITEMS).map(|odd| format!("    {}", line(odd))),
+            );
+            if self.diagnostics.len() > MAX_SUMMARY_ITEMS {
+                lines.push(format!(
+                    "    and {} more, with {flag}",
+                    self.diagnostics.len() - MAX_SUMMARY_ITEMS
+                ));
             }
         }
         lines.join("\n")
@@ -207,13 +212,13 @@ impl Report {
                 lines.push(format!("    {kind} {}: {}", note.place, note.what));
             }
         }
-        lines.extend(self.diagnostics.iter().skip(SHOWN).map(line));
+        lines.extend(self.diagnostics.iter().skip(MAX_SUMMARY_ITEMS).map(line));
         lines.join("\n")
     }
 }
 
 /// Maximum number of operations to review, and of problems, that a summary names.
-const SHOWN: usize = 10;
+const MAX_SUMMARY_ITEMS: usize = 10;
 
 fn line(odd: &Diagnostic) -> String {
     match odd.span {
@@ -227,7 +232,7 @@ fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-pub(crate) fn operation(judged: &Judged, notes: &Notes) -> Value {
+pub(crate) fn operation(judged: &ClassifiedOperation, notes: &Notes) -> Value {
     let decision = &judged.decision;
     let reasons: Vec<Value> = decision
         .reasons
@@ -240,11 +245,11 @@ pub(crate) fn operation(judged: &Judged, notes: &Notes) -> Value {
     });
     if let Some(out) = out.as_object_mut() {
         match &judged.origin {
-            Origin::Request { method, path } => {
+            OperationOrigin::Request { method, path } => {
                 out.insert("method".into(), method.as_str().into());
                 out.insert("path".into(), path.as_str().into());
             }
-            Origin::Tool(name) => {
+            OperationOrigin::Tool(name) => {
                 out.insert("tool".into(), name.as_str().into());
             }
         }

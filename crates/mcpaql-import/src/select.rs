@@ -13,13 +13,13 @@ const KINDS: [&str; 4] = ["tag", "path", "op", "category"];
 
 /// One rule, as it was written and as it is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
+pub struct SelectionRule {
     written: String,
-    meant: Meant,
+    matcher: RuleMatcher,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Meant {
+enum RuleMatcher {
     Tag(String),
     Path(String),
     Operation(String),
@@ -29,37 +29,39 @@ enum Meant {
 
 /// A rule that cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleError(pub String);
+pub struct SelectionRuleError(pub String);
 
-impl std::fmt::Display for RuleError {
+impl std::fmt::Display for SelectionRuleError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for RuleError {}
+impl std::error::Error for SelectionRuleError {}
 
-impl Rule {
+impl SelectionRule {
     /// Reads a rule.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn parse(text: &str) -> Result<Rule, RuleError> {
+    pub fn parse(text: &str) -> Result<SelectionRule, SelectionRuleError> {
         let written = text.trim();
         let glob = |text: &str| match text.trim() {
-            "" => Err(RuleError(format!("'{written}' says nothing to match"))),
+            "" => Err(SelectionRuleError(format!("'{written}' says nothing to match"))),
             glob => Ok(glob.to_owned()),
         };
         let meant = match written.split_once(':') {
-            Some(("tag", tag)) => Meant::Tag(glob(tag)?),
-            Some(("path", path)) => Meant::Path(glob(path)?),
-            Some(("op", name)) => Meant::Operation(glob(name)?),
-            Some(("category", word)) => Meant::Category(Category::parse(word.trim()).ok_or_else(|| {
-                let words = Category::ALL.map(Category::as_str).join(", ");
-                RuleError(format!("'{word}' is no category; there are {words}"))
-            })?),
-            _ if written == "deprecated" => Meant::Deprecated,
-            _ if written.starts_with('/') => Meant::Path(written.to_owned()),
+            Some(("tag", tag)) => RuleMatcher::Tag(glob(tag)?),
+            Some(("path", path)) => RuleMatcher::Path(glob(path)?),
+            Some(("op", name)) => RuleMatcher::Operation(glob(name)?),
+            Some(("category", word)) => {
+                RuleMatcher::Category(Category::parse(word.trim()).ok_or_else(|| {
+                    let words = Category::ALL.map(Category::as_str).join(", ");
+                    SelectionRuleError(format!("'{word}' is no category; there are {words}"))
+                })?)
+            }
+            _ if written == "deprecated" => RuleMatcher::Deprecated,
+            _ if written.starts_with('/') => RuleMatcher::Path(written.to_owned()),
             // A name may hold a colon, but then it is more likely that the kind is misspelt.
             Some((kind, rest)) if kind.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
                 let instead = match suggest::nearest(kind, KINDS.iter().copied()) {
@@ -67,11 +69,13 @@ impl Rule {
                     None => format!("write 'op:{written}' for an operation of that name"),
                 };
                 let kinds = KINDS.join(", ");
-                return Err(RuleError(format!("'{kind}' is no kind of rule; there are {kinds}; {instead}")));
+                return Err(SelectionRuleError(format!(
+                    "'{kind}' is no kind of rule; there are {kinds}; {instead}"
+                )));
             }
-            _ => Meant::Operation(glob(written)?),
+            _ => RuleMatcher::Operation(glob(written)?),
         };
-        Ok(Rule { written: written.to_owned(), meant })
+        Ok(SelectionRule { written: written.to_owned(), matcher: meant })
     }
 
     /// The rule as it was typed.
@@ -83,10 +87,10 @@ impl Rule {
     /// Whether an operation is meant; `path` is the API's own.
     #[must_use]
     pub fn fits(&self, operation: &Operation, path: &str) -> bool {
-        match &self.meant {
-            Meant::Tag(tag) => operation.tags.iter().any(|own| matches(tag, own, None)),
-            Meant::Path(glob) => matches(glob, path, Some('/')),
-            Meant::Operation(glob) => {
+        match &self.matcher {
+            RuleMatcher::Tag(tag) => operation.tags.iter().any(|own| matches(tag, own, None)),
+            RuleMatcher::Path(glob) => matches(glob, path, Some('/')),
+            RuleMatcher::Operation(glob) => {
                 let tool = match &operation.binding {
                     Binding::Mcp(mcp) => Some(mcp.tool.as_str()),
                     _ => None,
@@ -94,8 +98,8 @@ impl Rule {
                 let mut names = operation.source_id.as_deref().into_iter().chain(tool);
                 matches(glob, &operation.name, None) || names.any(|name| matches(glob, name, None))
             }
-            Meant::Category(category) => operation.category == *category,
-            Meant::Deprecated => operation.deprecated.is_some(),
+            RuleMatcher::Category(category) => operation.category == *category,
+            RuleMatcher::Deprecated => operation.deprecated.is_some(),
         }
     }
 }
@@ -103,8 +107,8 @@ impl Rule {
 /// What is taken and what is left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    include: Vec<Rule>,
-    exclude: Vec<Rule>,
+    include: Vec<SelectionRule>,
+    exclude: Vec<SelectionRule>,
 }
 
 impl Selection {
@@ -112,15 +116,16 @@ impl Selection {
     ///
     /// # Errors
     /// The first rule that cannot be understood.
-    pub fn parse(include: &[String], exclude: &[String]) -> Result<Selection, RuleError> {
-        let read = |rules: &[String]| rules.iter().map(|rule| Rule::parse(rule)).collect::<Result<_, _>>();
+    pub fn parse(include: &[String], exclude: &[String]) -> Result<Selection, SelectionRuleError> {
+        let read =
+            |rules: &[String]| rules.iter().map(|rule| SelectionRule::parse(rule)).collect::<Result<_, _>>();
         Ok(Selection { include: read(include)?, exclude: read(exclude)? })
     }
 
     /// Whether an operation is taken; `path` is the API's own.
     #[must_use]
     pub fn takes(&self, operation: &Operation, path: &str) -> bool {
-        let any = |rules: &[Rule]| rules.iter().any(|rule| rule.fits(operation, path));
+        let any = |rules: &[SelectionRule]| rules.iter().any(|rule| rule.fits(operation, path));
         (self.include.is_empty() || any(&self.include)) && !any(&self.exclude)
     }
 
@@ -139,21 +144,21 @@ impl Selection {
         });
         let mut noticed = unmatched(&idle);
         if operations.is_empty() && before > 0 {
-            noticed.push(nothing_left(before));
+            noticed.push(empty_selection(before));
         }
         noticed
     }
 
     /// Every rule.
     #[must_use]
-    pub fn rules(&self) -> Vec<&Rule> {
+    pub fn rules(&self) -> Vec<&SelectionRule> {
         self.include.iter().chain(&self.exclude).collect()
     }
 }
 
 /// Warns of rules that do nothing.
-pub(crate) fn unmatched(idle: &[&Rule]) -> Vec<Diagnostic> {
-    let warning = |rule: &&Rule| {
+pub(crate) fn unmatched(idle: &[&SelectionRule]) -> Vec<Diagnostic> {
+    let warning = |rule: &&SelectionRule| {
         let message = format!("The rule '{}' matches no operation", rule.written());
         Diagnostic::warning(Code::SchemaUnresolvedRef, "", message)
     };
@@ -161,7 +166,7 @@ pub(crate) fn unmatched(idle: &[&Rule]) -> Vec<Diagnostic> {
 }
 
 /// Reports a selection that takes none of the operations.
-pub(crate) fn nothing_left(operations: usize) -> Diagnostic {
+pub(crate) fn empty_selection(operations: usize) -> Diagnostic {
     let message = format!("`include` and `exclude` leave none of {operations} operations");
     Diagnostic::error(Code::SchemaInvalidValue, "", message)
         .suggest("include a rule that matches, or exclude less")
@@ -252,13 +257,13 @@ mod tests {
             ("zzz:x", false),
             ("tags:x", false),
         ] {
-            assert_eq!(Rule::parse(text).is_ok(), fine, "{text}");
+            assert_eq!(SelectionRule::parse(text).is_ok(), fine, "{text}");
         }
     }
 
     #[test]
     fn a_kind_that_there_is_not_is_told_with_what_may_be_meant() {
-        let told = |text| Rule::parse(text).unwrap_err().to_string();
+        let told = |text| SelectionRule::parse(text).unwrap_err().to_string();
         assert_eq!(
             told("zzz:x"),
             "'zzz' is no kind of rule; there are tag, path, op, category; write 'op:zzz:x' for an operation of that name"

@@ -5,15 +5,15 @@
 //! writes and carries a sentence for review. The same evidence always gives the same decision.
 
 mod http;
-pub mod shape;
+pub mod path;
 mod text;
 mod tool;
 
 #[cfg(test)]
 mod tests;
 
-pub use http::without_method;
-pub use text::program;
+pub use http::strip_method;
+pub use text::program_word;
 
 use crate::Effect;
 use crate::{Category, Danger, danger_of};
@@ -37,7 +37,7 @@ pub struct Evidence<'a> {
     /// Whether the request has a body.
     pub has_body: Option<bool>,
     /// What the source itself announces.
-    pub annotations: Annotations,
+    pub annotations: ToolAnnotations,
     /// Whether whoever wrote the operation chose its name: then a verb that reads needs nobody to agree with it.
     pub named_by_author: bool,
     /// What somebody who knows has said; it ends every discussion.
@@ -46,7 +46,7 @@ pub struct Evidence<'a> {
 
 /// The hints of an MCP tool, as far as its server gave any.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Annotations {
+pub struct ToolAnnotations {
     /// `readOnlyHint`.
     pub read_only: Option<bool>,
     /// `destructiveHint`.
@@ -80,7 +80,7 @@ impl Confidence {
 
 /// Where a reason comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum EvidenceKind {
     /// The method.
     Http,
     /// The operation id or the tool's name.
@@ -97,18 +97,18 @@ pub enum Kind {
     Declared,
 }
 
-impl Kind {
+impl EvidenceKind {
     /// The word in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Kind::Http => "http",
-            Kind::Name => "name",
-            Kind::Path => "path",
-            Kind::Summary => "summary",
-            Kind::Answer => "answer",
-            Kind::Annotation => "annotation",
-            Kind::Declared => "declared",
+            EvidenceKind::Http => "http",
+            EvidenceKind::Name => "name",
+            EvidenceKind::Path => "path",
+            EvidenceKind::Summary => "summary",
+            EvidenceKind::Answer => "answer",
+            EvidenceKind::Annotation => "annotation",
+            EvidenceKind::Declared => "declared",
         }
     }
 }
@@ -117,14 +117,14 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     /// Where it comes from.
-    pub evidence: Kind,
+    pub evidence: EvidenceKind,
     /// What it says, as a fragment.
     pub text: String,
 }
 
 /// What the classifier decided, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
+pub struct Classification {
     /// The kind of effect.
     pub effect: Effect,
     /// The category that follows from it.
@@ -141,10 +141,10 @@ pub struct Decision {
     pub review: Option<String>,
 }
 
-impl Decision {
+impl Classification {
     /// The category to serve the operation under: a read that is only a guess is served as EXECUTE.
     #[must_use]
-    pub fn published(&self) -> Category {
+    pub fn served_category(&self) -> Category {
         match (self.category, self.confidence) {
             (Category::Read, Confidence::Low) => Category::Execute,
             (category, _) => category,
@@ -154,33 +154,34 @@ impl Decision {
 
 /// Decides what an operation does.
 #[must_use]
-pub fn classify(evidence: &Evidence<'_>) -> Decision {
-    judge(evidence, &Words::of(evidence))
+pub fn classify(evidence: &Evidence<'_>) -> Classification {
+    classify_words(evidence, &NameAndPath::of(evidence))
 }
 
 /// The same twice: as if the source announced nothing, and as it does.
 #[must_use]
-pub fn classify_unannounced_and_announced(evidence: &Evidence<'_>) -> (Decision, Decision) {
-    let words = Words::of(evidence);
-    let unannounced = judge(&Evidence { annotations: Annotations::default(), ..*evidence }, &words);
-    let is_announced = evidence.annotations != Annotations::default();
-    let announced = if is_announced { judge(evidence, &words) } else { unannounced.clone() };
+pub fn classify_without_and_with_annotations(evidence: &Evidence<'_>) -> (Classification, Classification) {
+    let words = NameAndPath::of(evidence);
+    let unannounced =
+        classify_words(&Evidence { annotations: ToolAnnotations::default(), ..*evidence }, &words);
+    let is_announced = evidence.annotations != ToolAnnotations::default();
+    let announced = if is_announced { classify_words(evidence, &words) } else { unannounced.clone() };
     (unannounced, announced)
 }
 
-fn judge(evidence: &Evidence<'_>, words: &Words) -> Decision {
+fn classify_words(evidence: &Evidence<'_>, words: &NameAndPath) -> Classification {
     let draft = match (evidence.declared, evidence.method) {
-        (Some(effect), _) => Draft::new(effect, Confidence::High)
-            .because(Kind::Declared, format!("declared as {}", effect.as_str())),
-        (None, Some(method)) => http::judge(evidence, words, &method.to_ascii_uppercase()),
-        (None, None) => tool::judge(evidence, words),
+        (Some(effect), _) => ClassificationDraft::new(effect, Confidence::High)
+            .with_reason(EvidenceKind::Declared, format!("declared as {}", effect.as_str())),
+        (None, Some(method)) => http::classify_request(evidence, words, &method.to_ascii_uppercase()),
+        (None, None) => tool::classify_tool(evidence, words),
     };
     draft.finish(evidence, words)
 }
 
 /// Whether knowing if the answer is a collection could change the decision: it is costly to find out.
 #[must_use]
-pub fn wants_answer(evidence: &Evidence<'_>) -> bool {
+pub fn needs_answer_shape(evidence: &Evidence<'_>) -> bool {
     evidence.declared.is_none()
         && evidence.answers_collection.is_none()
         && evidence.method.is_some_and(|method| method.eq_ignore_ascii_case("POST"))
@@ -188,23 +189,23 @@ pub fn wants_answer(evidence: &Evidence<'_>) -> bool {
 }
 
 /// Name and path, taken apart once.
-struct Words {
+struct NameAndPath {
     parts: Vec<Vec<String>>,
-    name: names::Reading,
-    shape: shape::Shape,
+    name: names::NameVerbs,
+    shape: path::PathShape,
 }
 
-impl Words {
-    fn of(evidence: &Evidence<'_>) -> Words {
-        let parts = names::parts(without_method(evidence.name, evidence.method));
-        let name = names::reading(&parts);
-        Words { name, parts, shape: shape::Shape::of(evidence.path.unwrap_or_default()) }
+impl NameAndPath {
+    fn of(evidence: &Evidence<'_>) -> NameAndPath {
+        let parts = names::parts(strip_method(evidence.name, evidence.method));
+        let name = names::name_verbs(&parts);
+        NameAndPath { name, parts, shape: path::PathShape::of(evidence.path.unwrap_or_default()) }
     }
 }
 
 /// A decision in the making.
 #[derive(Debug, Clone)]
-struct Draft {
+struct ClassificationDraft {
     effect: Effect,
     confidence: Confidence,
     idempotent: Option<bool>,
@@ -212,34 +213,34 @@ struct Draft {
     review: Option<String>,
 }
 
-impl Draft {
-    fn new(effect: Effect, confidence: Confidence) -> Draft {
-        Draft { effect, confidence, idempotent: None, reasons: Vec::new(), review: None }
+impl ClassificationDraft {
+    fn new(effect: Effect, confidence: Confidence) -> ClassificationDraft {
+        ClassificationDraft { effect, confidence, idempotent: None, reasons: Vec::new(), review: None }
     }
 
-    fn because(mut self, evidence: Kind, text: impl Into<String>) -> Draft {
+    fn with_reason(mut self, evidence: EvidenceKind, text: impl Into<String>) -> ClassificationDraft {
         self.reasons.push(Reason { evidence, text: text.into() });
         self
     }
 
-    fn idempotent(mut self, idempotent: bool) -> Draft {
+    fn idempotent(mut self, idempotent: bool) -> ClassificationDraft {
         self.idempotent = Some(idempotent);
         self
     }
 
-    fn confidence(mut self, confidence: Confidence) -> Draft {
+    fn confidence(mut self, confidence: Confidence) -> ClassificationDraft {
         self.confidence = confidence;
         self
     }
 
     /// Uncertain enough for a person to look.
-    fn review(mut self, text: impl Into<String>) -> Draft {
+    fn review(mut self, text: impl Into<String>) -> ClassificationDraft {
         self.confidence = self.confidence.min(Confidence::Medium);
         self.review = Some(text.into());
         self
     }
 
-    fn finish(self, evidence: &Evidence<'_>, words: &Words) -> Decision {
+    fn finish(self, evidence: &Evidence<'_>, words: &NameAndPath) -> Classification {
         let category = self.effect.category();
         // A read that is only a guess is no safer than what it may be instead.
         let guessed = category == Category::Read && self.confidence == Confidence::Low;
@@ -251,7 +252,7 @@ impl Draft {
         let (danger, reason) = danger(evidence, words, if guessed { Category::Execute } else { category });
         let mut reasons = self.reasons;
         reasons.extend(reason);
-        Decision {
+        Classification {
             effect: self.effect,
             category,
             danger,
@@ -267,7 +268,7 @@ impl Draft {
 const DANGEROUS: &[&str] = &["bypass", "force", "forced", "override", "permanent", "permanently", "purge"];
 
 /// Danger by the name's own words from the verb on, by the category otherwise.
-fn danger(evidence: &Evidence<'_>, words: &Words, category: Category) -> (Danger, Option<Reason>) {
+fn danger(evidence: &Evidence<'_>, words: &NameAndPath, category: Category) -> (Danger, Option<Reason>) {
     if category == Category::Read {
         return (Danger::Safe, None);
     }
@@ -292,7 +293,7 @@ fn danger(evidence: &Evidence<'_>, words: &Words, category: Category) -> (Danger
     let (by_name, said) = match by_name {
         danger if announced && danger < Danger::Destructive => {
             let text = "announced as destructive".to_owned();
-            (Danger::Destructive, Some(Reason { evidence: Kind::Annotation, text }))
+            (Danger::Destructive, Some(Reason { evidence: EvidenceKind::Annotation, text }))
         }
         danger => (danger, None),
     };
@@ -303,11 +304,11 @@ fn danger(evidence: &Evidence<'_>, words: &Words, category: Category) -> (Danger
         None if category == Category::Delete && deletes_many(words) => "deletes many at once".to_owned(),
         None => return (by_name, said),
     };
-    let reason = (by_name < Danger::Dangerous).then_some(Reason { evidence: Kind::Name, text });
+    let reason = (by_name < Danger::Dangerous).then_some(Reason { evidence: EvidenceKind::Name, text });
     (by_name.max(Danger::Dangerous), reason)
 }
 
-fn deletes_many(words: &Words) -> bool {
+fn deletes_many(words: &NameAndPath) -> bool {
     let mut all = words.parts.iter().flatten().chain(&words.shape.last);
     all.any(|word| matches!(word.as_str(), "bulk" | "batch" | "mass"))
 }

@@ -10,17 +10,18 @@ pub mod names;
 mod number;
 pub mod questions;
 mod sentence;
-mod sets;
 mod stem;
 pub mod verbs;
+mod word_set;
 mod words;
 
 pub use danger::{Danger, danger_of};
 pub use effect::{Category, Effect};
 pub use number::{is_plural, plural, singular};
 pub use sentence::{
-    OPENERS, PREPOSITIONS, first_sentence, first_words, opening, opening_verb, tells, told_verbs,
+    OPENERS, PREPOSITIONS, first_sentence, first_words, mentions_verb, opening_verb, opening_words,
+    sentence_verbs,
 };
-pub use sets::WordSet;
-pub use stem::{doers, relatives, stem};
-pub use words::{each_word, singulars, snake_case, spoken, words};
+pub use stem::{agent_noun_stems, related_stems, stem};
+pub use word_set::WordSet;
+pub use words::{each_word, iter_words, singulars, snake_case, words};

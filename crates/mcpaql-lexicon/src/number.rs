@@ -1,6 +1,6 @@
 //! Words in singular and plural.
 
-use crate::sets::{Table, WordSet};
+use crate::word_set::{WordMap, WordSet};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -34,10 +34,10 @@ const IRREGULAR: &str = "person/people child/children index/indices index/indexe
          foot/feet man/men woman/women hypothesis/hypotheses hero/heroes potato/potatoes lie/lies \
          niche/niches headache/headaches tax/taxes box/boxes";
 
-static ONE_OF: LazyLock<Table<&'static str>> =
+static SINGULARS: LazyLock<WordMap<&'static str>> =
     LazyLock::new(|| pairs(IRREGULAR).map(|(one, many)| (many, one)).collect());
 /// Of two plurals the first is ours.
-static MANY_OF: LazyLock<Table<&'static str>> = LazyLock::new(|| pairs(IRREGULAR).rev().collect());
+static PLURALS: LazyLock<WordMap<&'static str>> = LazyLock::new(|| pairs(IRREGULAR).rev().collect());
 
 /// `issues` → `issue`; what is one thing already stays.
 #[must_use]
@@ -46,7 +46,7 @@ pub fn singular(word: &str) -> Cow<'_, str> {
     if !word.ends_with('s') && !matches!(word.as_bytes(), [.., b'n' | b'a' | b'e' | b't']) {
         return Cow::Borrowed(word);
     }
-    if let Some(one) = ONE_OF.get(word) {
+    if let Some(one) = SINGULARS.get(word) {
         return Cow::Borrowed(one);
     }
     let Some(stem) = word.strip_suffix('s') else { return Cow::Borrowed(word) };
@@ -69,7 +69,7 @@ pub fn plural(word: &str) -> String {
     if is_plural(word) || UNCOUNTABLE.contains(word) || word.ends_with(|ch: char| ch.is_ascii_digit()) {
         return word.to_owned();
     }
-    if let Some(many) = MANY_OF.get(word) {
+    if let Some(many) = PLURALS.get(word) {
         return (*many).to_owned();
     }
     let before_y = word.chars().rev().nth(1);

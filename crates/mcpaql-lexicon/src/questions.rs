@@ -2,11 +2,11 @@
 //! the same. Plain data: general English and the nouns that APIs of all kinds share, never those of one API.
 
 use crate::effect::Category;
-use crate::sets::WordSet;
 use crate::verbs::verb;
+use crate::word_set::WordSet;
 
 /// Words that tell operations apart no better than a coin would.
-pub static EMPTY: WordSet = WordSet::of(
+pub static STOP_WORDS: WordSet = WordSet::of(
     "a about able actually all also am an and another any anybody anyone anything are as at away be because been being between \
     both but by called can could dear did do does doing done dont down each else ever every everything few for from further \
     given had has have having he hello help her here hers hey hi him his how i id if im in into is it its itself just kind \
@@ -102,11 +102,11 @@ pub const PHRASES: &[(&str, Option<Category>, &str)] = &[
 ];
 
 /// Words a question starts with.
-pub static QUESTIONS: WordSet =
+pub static QUESTION_WORDS: WordSet =
     WordSet::of("am are can did do does is was were what when where which who whom whose why");
 
 /// Words of questions that yes or no answers.
-pub static DECIDING: WordSet = WordSet::of("am are can could did do does has have is was were");
+pub static YES_NO_WORDS: WordSet = WordSet::of("am are can could did do does has have is was were");
 
 /// Words that stand before a noun.
 pub static DETERMINERS: WordSet = WordSet::of(
@@ -114,13 +114,13 @@ pub static DETERMINERS: WordSet = WordSet::of(
 );
 
 /// Nouns that say little before `of`: what follows is meant.
-pub static LIGHT: WordSet = WordSet::of(
+pub static LIGHT_NOUNS: WordSet = WordSet::of(
     "amount body color count data description detail history info information kind list name number set state text title \
     type url value",
 );
 
 /// Words that mean the same thing.
-pub const SAME: &[&str] = &[
+pub const SYNONYMS: &[&str] = &[
     "admin administrator",
     "app application",
     "ask request",
@@ -197,13 +197,13 @@ pub const SAME: &[&str] = &[
 #[must_use]
 pub fn synonym(word: &str) -> &str {
     let word = verb(word).map_or(word, |verb| verb.canonical);
-    let mut groups = SAME.iter().map(|group| group.split(' '));
+    let mut groups = SYNONYMS.iter().map(|group| group.split(' '));
     let group = groups.find(|group| group.clone().any(|member| member == word));
     group.and_then(|mut group| group.next()).unwrap_or(word)
 }
 
 /// Words that often go together: one may be said where the other is meant.
-pub const NEAR: &[&str] = &[
+pub const RELATED_WORDS: &[&str] = &[
     "access collaborator permission",
     "action workflow build ci pipeline run job",
     "actor actress cast crew credit star role director directed",
@@ -287,21 +287,21 @@ pub const NEAR: &[&str] = &[
 ];
 
 /// Words after which something's name or content follows.
-pub static QUOTES: WordSet =
+pub static QUOTE_OPENERS: WordSet =
     WordSet::of("about called containing mentioning mention named saying says titled");
 
 /// Words that ask for somebody.
-pub static SOMEBODY: WordSet = WordSet::of("who whom whose somebody someone anybody anyone people");
+pub static PERSON_PRONOUNS: WordSet = WordSet::of("who whom whose somebody someone anybody anyone people");
 /// The nouns that APIs have for people.
-pub static PEOPLE: WordSet = WordSet::of("person people user member");
+pub static PERSON_NOUNS: WordSet = WordSet::of("person people user member");
 
 /// Words of somebody who means what is theirs.
-pub static MINE: WordSet = WordSet::of("my mine myself our ours");
+pub static POSSESSIVES: WordSet = WordSet::of("my mine myself our ours");
 /// The words that APIs have for them.
-pub static CALLER: WordSet = WordSet::of("authenticated me");
+pub static CALLER_WORDS: WordSet = WordSet::of("authenticated me");
 
 /// Words that start a clause: what follows says more about what was said before.
-pub static CLAUSES: WordSet = WordSet::of("that which so because if while when");
+pub static CLAUSE_OPENERS: WordSet = WordSet::of("that which so because if while when");
 
 /// Second words of verbs that may enclose what they are about: `turn the lights off`.
 pub static PARTICLES: WordSet = WordSet::of("aside back offline away down off on out over up");

@@ -1,8 +1,8 @@
 //! Sentences about an operation: where the first one ends, and the verbs it says.
 
-use crate::sets::WordSet;
 use crate::verbs::{self, Verb};
-use crate::words::spoken;
+use crate::word_set::WordSet;
+use crate::words::iter_words;
 use std::borrow::Cow;
 
 /// Words that stand before the verb of a sentence and say nothing.
@@ -45,22 +45,22 @@ fn is_opener(word: &str) -> bool {
 /// The words of the first sentence; what it gives as an example is not what it says.
 pub fn first_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let sentence = first_sentence(text);
-    spoken(sentence.split_once("e.g.").map_or(sentence, |(said, _)| said))
+    iter_words(sentence.split_once("e.g.").map_or(sentence, |(said, _)| said))
 }
 
 /// The same from the first one on that says something.
-pub fn opening(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+pub fn opening_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     first_words(text).skip_while(|word| is_opener(word))
 }
 
 /// The verb that the first sentence opens with, in base or third person.
 #[must_use]
 pub fn opening_verb(text: &str) -> Option<&'static Verb> {
-    verbs::inflected(&opening(text).next()?)
+    verbs::inflected(&opening_words(text).next()?)
 }
 
 /// The verbs that the first sentence says one after another: the one it opens with, and those tied to it ("and then deletes").
-pub fn told_verbs(text: &str) -> impl Iterator<Item = &'static Verb> {
+pub fn sentence_verbs(text: &str) -> impl Iterator<Item = &'static Verb> {
     let mut tied = true;
     first_words(text).skip_while(|word| word == "tool" || is_opener(word)).filter_map(move |word| {
         let is_next = std::mem::replace(&mut tied, matches!(word.as_ref(), "and" | "or" | "then"));
@@ -70,7 +70,7 @@ pub fn told_verbs(text: &str) -> impl Iterator<Item = &'static Verb> {
 
 /// Whether the first sentence has that verb, in any form.
 #[must_use]
-pub fn tells(text: &str, verb: &Verb) -> bool {
+pub fn mentions_verb(text: &str, verb: &Verb) -> bool {
     first_words(text).filter_map(|word| verbs::inflected(&word)).any(|told| told.word == verb.word)
 }
 

@@ -100,7 +100,7 @@ const fn is_vowel(byte: u8) -> bool {
 
 /// Stems of words of the same family: who does it, and the doing.
 #[must_use]
-pub fn relatives(stem: &str) -> Vec<String> {
+pub fn related_stems(stem: &str) -> Vec<String> {
     const ENDINGS: [&str; 6] = ["er", "or", "ee", "ment", "ship", "al"];
     if stem.len() < 3 || !stem.is_ascii() {
         return Vec::new();
@@ -129,7 +129,7 @@ pub fn relatives(stem: &str) -> Vec<String> {
 
 /// Stems of words for those who do it.
 #[must_use]
-pub fn doers(stem: &str) -> Vec<String> {
+pub fn agent_noun_stems(stem: &str) -> Vec<String> {
     let mut found: Vec<String> =
         ["er", "or", "r", "e"].iter().map(|ending| format!("{stem}{ending}")).collect();
     if let Some(last) = stem.chars().next_back() {
@@ -188,10 +188,10 @@ mod tests {
 
     #[test]
     fn relatives_lead_from_who_acts_to_the_act_and_back() {
-        assert!(relatives("contributor").contains(&"contribut".to_owned()));
-        assert!(relatives("contribut").contains(&"contributor".to_owned()));
-        assert!(relatives("runner").contains(&"run".to_owned()));
-        assert!(relatives("deploy").contains(&"deployment".to_owned()));
+        assert!(related_stems("contributor").contains(&"contribut".to_owned()));
+        assert!(related_stems("contribut").contains(&"contributor".to_owned()));
+        assert!(related_stems("runner").contains(&"run".to_owned()));
+        assert!(related_stems("deploy").contains(&"deployment".to_owned()));
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
         for (deed, doer) in
             [("watches", "watchers"), ("contributed", "contributors"), ("assigned", "assignees")]
         {
-            assert!(doers(&stem(deed)).contains(&stem(doer)), "{doer}");
+            assert!(agent_noun_stems(&stem(deed)).contains(&stem(doer)), "{doer}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! One table for everybody who reads names: the classifier, the namer and search. A word that is not here is a noun.
 
 use crate::effect::{Category, Effect};
-use crate::sets::{LONGEST, Table, WordSet};
+use crate::word_set::{MAX_WORD_BYTES, WordMap, WordSet};
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -35,7 +35,7 @@ pub struct Verb {
 
 /// What else is worth knowing about a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trait {
+pub enum VerbTrait {
     /// No API uses it as a noun: it is the verb even where it stands last (`issue_read`, `alert-policy-get`).
     NeverNoun,
     /// Can turn a POST into a read. `read`, `view` and `ping` cannot: posting one of those marks a message, counts a view or
@@ -62,34 +62,34 @@ pub enum Trait {
 }
 
 /// The verbs that have a trait, in the order of [`Trait`].
-const TRAITS: [(Trait, &str); 11] = [
-    (Trait::NeverNoun, "create delete describe fetch get read remove retrieve update"),
+const TRAITS: [(VerbTrait, &str); 11] = [
+    (VerbTrait::NeverNoun, "create delete describe fetch get read remove retrieve update"),
     (
-        Trait::Queries,
+        VerbTrait::Queries,
         "autocomplete browse calculate check compare count describe enumerate estimate explain fetch find geocode get \
          inspect lint list lookup obtain preview query retrieve search validate",
     ),
     (
-        Trait::Common,
+        VerbTrait::Common,
         "add change create delete edit fetch find get list make mark modify new obtain open perform post put read \
          remove retrieve return set show update view write",
     ),
     (
-        Trait::Acting,
+        VerbTrait::Acting,
         "archive charge clean cleanup clear deploy deposit dispatch drop email forward kill launch message pay play \
          post purchase push refund release reset revert rollback run schedule start transfer trash withdraw",
     ),
-    (Trait::Making, "generate regenerate render"),
-    (Trait::Harming, "clean cleanup clear drop empty kill reset revert rollback"),
+    (VerbTrait::Making, "generate regenerate render"),
+    (VerbTrait::Harming, "clean cleanup clear drop empty kill reset revert rollback"),
     (
-        Trait::Risky,
+        VerbTrait::Risky,
         "charge deploy deposit dispatch launch pay purchase redact refund run set start store trash void withdraw",
     ),
-    (Trait::Homograph, "check count list preview query read show view"),
-    (Trait::Twofold, "index load log match trace"),
-    (Trait::Mild, "resolve track"),
+    (VerbTrait::Homograph, "check count list preview query read show view"),
+    (VerbTrait::Twofold, "index load log match trace"),
+    (VerbTrait::Mild, "resolve track"),
     (
-        Trait::Thing,
+        VerbTrait::Thing,
         "action alert batch build call comment commit deploy email issue message order post process record release \
          request review run schedule test transfer",
     ),
@@ -116,17 +116,17 @@ impl Verb {
 
     /// Whether it has a trait.
     #[must_use]
-    pub const fn has(&self, feature: Trait) -> bool {
+    pub const fn has(&self, feature: VerbTrait) -> bool {
         self.traits & (1 << feature as u16) != 0
     }
 }
 
-type Row = (Effect, Weight, &'static str);
+type VerbRow = (Effect, Weight, &'static str);
 
 use Weight::{Doubtful, Strong, Weak};
 
 /// Rows of words with the same meaning. `word=canonical` where names use another spelling.
-const TABLE: &[Row] = &[
+const TABLE: &[VerbRow] = &[
     (
         Effect::Read,
         Strong,
@@ -231,14 +231,14 @@ const TABLE: &[Row] = &[
     ),
 ];
 
-static BY_WORD: LazyLock<Table<Verb>> = LazyLock::new(|| {
+static BY_WORD: LazyLock<WordMap<Verb>> = LazyLock::new(|| {
     let rows = TABLE.iter().flat_map(|(effect, weight, words)| {
         words.split_whitespace().map(move |entry| {
             let (word, canonical) = entry.split_once('=').unwrap_or((entry, entry));
             (word, Verb { word, canonical, effect: *effect, weight: *weight, traits: 0 })
         })
     });
-    let mut table: Table<Verb> = rows.collect();
+    let mut table: WordMap<Verb> = rows.collect();
     for (feature, words) in TRAITS {
         for word in words.split_whitespace() {
             if let Some(verb) = table.get_mut(word) {
@@ -255,7 +255,7 @@ static MODIFIERS: WordSet =
 
 /// Verbs that say that something is done, but in names not what it does to the world. Words that are nouns more often are
 /// left out.
-static LOOSE: WordSet = WordSet::of(
+static UNSPECIFIC_VERBS: WordSet = WordSet::of(
     "accelerate adapt advance advise aim align allocate amend annotate answer arrange ask assemble assert assess \
      augment auth auto automate balance benchmark bisect blend blur boost branch bring bump bundle calibrate catch cd \
      chat choose chunk collapse collect combine compact compile compress concat condense consolidate construct \
@@ -278,13 +278,13 @@ static LOOSE: WordSet = WordSet::of(
      turn unfold unload unmount unpack unstage unwrap unzip upscale use vouch wake warm warn weigh wire wrap zip zoom",
 );
 /// The same of verbs that surely change something in every place of a name.
-static DEEDS: WordSet = WordSet::of(
+static CHANGING_VERBS: WordSet = WordSet::of(
     "ack ban buy chmod chown del destruct eject gc halt mkdir mkfs mv nuke obliterate rm rmdir scrub sell sendmail \
      shred shut snooze unban unset vacuum zap",
 );
 
 /// What verbs ask for in a question, where that is not just the category of their effect.
-const ASKED: [(Category, &str); 5] = [
+const QUESTION_VERBS: [(Category, &str); 5] = [
     (
         Category::Create,
         "ask bookmark enable enroll file follow grant initiate introduce open provide publish report respond save sign \
@@ -311,20 +311,23 @@ const ASKED: [(Category, &str); 5] = [
 ];
 
 /// Weak verbs that are verbs where a question begins with them.
-static ASKED_BY_EFFECT: WordSet = WordSet::of(
+static QUESTION_VERBS_BY_EFFECT: WordSet = WordSet::of(
     "accept allow block book call change clear close comment compose copy deploy disconnect dispatch download draft \
      drop empty evaluate extend fix fork hide launch link make new order pause pin post protect react recommend record \
      release replay reply request resolve rotate run schedule set start suggest test trash upgrade vote",
 );
 
 /// Every verb of questions with what it may ask for; a verb comes once for each category.
-pub fn asked() -> impl Iterator<Item = (&'static str, Category)> {
-    let listed =
-        || ASKED.iter().flat_map(|(category, words)| words.split_whitespace().map(|word| (word, *category)));
+pub fn question_verbs() -> impl Iterator<Item = (&'static str, Category)> {
+    let listed = || {
+        QUESTION_VERBS
+            .iter()
+            .flat_map(|(category, words)| words.split_whitespace().map(|word| (word, *category)))
+    };
     let known: HashSet<&str> = listed().map(|(word, _)| word).collect();
     let by_effect = BY_WORD
         .values()
-        .filter(move |verb| verb.weight == Weight::Strong || ASKED_BY_EFFECT.contains(verb.word))
+        .filter(move |verb| verb.weight == Weight::Strong || QUESTION_VERBS_BY_EFFECT.contains(verb.word))
         .filter(move |verb| !known.contains(verb.word))
         .map(|verb| (verb.word, verb.category()));
     by_effect.chain(listed())
@@ -336,12 +339,12 @@ static COMMON: WordSet = WordSet::of("give have look see use");
 /// Whether half of all operations or questions start with that verb.
 #[must_use]
 pub fn is_common(word: &str) -> bool {
-    COMMON.contains(word) || verb(word).is_some_and(|verb| verb.has(Trait::Common))
+    COMMON.contains(word) || verb(word).is_some_and(|verb| verb.has(VerbTrait::Common))
 }
 
 /// The verbs that half of all operations or questions start with.
-pub fn common() -> impl Iterator<Item = &'static str> {
-    let own = BY_WORD.values().filter(|verb| verb.has(Trait::Common)).map(|verb| verb.word);
+pub fn common_verbs() -> impl Iterator<Item = &'static str> {
+    let own = BY_WORD.values().filter(|verb| verb.has(VerbTrait::Common)).map(|verb| verb.word);
     own.chain(COMMON.iter())
 }
 
@@ -349,13 +352,13 @@ pub fn common() -> impl Iterator<Item = &'static str> {
 #[must_use]
 pub fn is_verb(word: &str) -> bool {
     let ending = word.len() >= 7 && ["ize", "ise", "ify"].iter().any(|ending| word.ends_with(ending));
-    ending || verb(word).is_some() || LOOSE.contains(word) || is_deed(word)
+    ending || verb(word).is_some() || UNSPECIFIC_VERBS.contains(word) || is_changing_verb(word)
 }
 
 /// Whether a word that the table does not have surely changes something.
 #[must_use]
-pub fn is_deed(word: &str) -> bool {
-    DEEDS.contains(word)
+pub fn is_changing_verb(word: &str) -> bool {
+    CHANGING_VERBS.contains(word)
 }
 
 /// Short commands that stand inside of other words: `hgetall`, `xreadgroup`.
@@ -364,7 +367,7 @@ const COMMANDS: &[&str] =
 
 /// Whether a word is a verb, inflected or not, or has one within it.
 #[must_use]
-pub fn says_verb(word: &str) -> bool {
+pub fn contains_verb(word: &str) -> bool {
     if is_verb(word) || inflected(word).is_some() {
         return true;
     }
@@ -383,7 +386,7 @@ pub fn says_verb(word: &str) -> bool {
 #[must_use]
 pub fn verb(word: &str) -> Option<&'static Verb> {
     // Longer ones are none, and hashing them would take long.
-    if word.len() > LONGEST { None } else { BY_WORD.get(word) }
+    if word.len() > MAX_WORD_BYTES { None } else { BY_WORD.get(word) }
 }
 
 /// The verb in its base form or as people describe an operation: `Returns`, `Deletes`, `applies`, `Creating`.
@@ -444,7 +447,11 @@ mod tests {
             }
         }
         for found in BY_WORD.values() {
-            assert!(verb(found.canonical).is_some() && found.word.len() <= LONGEST, "{}", found.canonical);
+            assert!(
+                verb(found.canonical).is_some() && found.word.len() <= MAX_WORD_BYTES,
+                "{}",
+                found.canonical
+            );
         }
     }
 
@@ -483,10 +490,10 @@ mod tests {
             "sequentialthinking",
             "compile",
         ] {
-            assert!(says_verb(word), "{word}");
+            assert!(contains_verb(word), "{word}");
         }
         for word in ["manifest", "definition", "wiki", "lifecycle", "é", ""] {
-            assert!(!says_verb(word), "{word}");
+            assert!(!contains_verb(word), "{word}");
         }
     }
 }

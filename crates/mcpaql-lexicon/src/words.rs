@@ -98,11 +98,11 @@ pub fn singulars(text: &str) -> Vec<String> {
 /// The words of a text, with words that belong together joined: `OAuth` is one, and so is `log in`.
 #[must_use]
 pub fn words(text: &str) -> Vec<String> {
-    spoken(text).map(Cow::into_owned).collect()
+    iter_words(text).map(Cow::into_owned).collect()
 }
 
 /// The same, one after another and copied only where they are not spelled like that.
-pub fn spoken(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+pub fn iter_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let mut single = tokens(text).flat_map(|(token, is_word)| Pieces::of(token, is_word));
     let mut last: Option<Cow<'_, str>> = None;
     std::iter::from_fn(move || {

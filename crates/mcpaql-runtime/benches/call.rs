@@ -6,7 +6,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use axum::serve::ListenerExt;
 use criterion::{Criterion, criterion_group, criterion_main};
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
@@ -24,7 +24,7 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 async fn gateway(source: Source, data: &Path) -> Gateway {
-    let catalog = check(&source, &Settings::default()).catalog.expect("the document is right");
+    let catalog = check(&source, &AdapterSettings::default()).catalog.expect("the document is right");
     let served = open::open(catalog, "bench", Some(data), &environment::process()).await.unwrap();
     Gateway::new(vec![served]).unwrap()
 }
@@ -76,7 +76,8 @@ fn bench_call(
 fn calls(criterion: &mut Criterion) {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let notebook = runtime.block_on(gateway(builtin::document(builtin::DEFAULT).unwrap(), folder.path()));
+    let notebook =
+        runtime.block_on(gateway(builtin::document(builtin::DEFAULT_ADAPTER).unwrap(), folder.path()));
     let (read, create) = ((&notebook, "notebook_mcpaql_read"), (&notebook, "notebook_mcpaql_create"));
     let note =
         json!({"operation": "create_note", "params": {"title": "Groceries", "body": "Bread and butter"}});

@@ -3,7 +3,7 @@
 
 use mcpaql_core::catalog::Tool;
 use mcpaql_core::policy::Hints;
-use mcpaql_core::response::Reply;
+use mcpaql_core::response::ToolReply;
 use mcpaql_runtime::caller::{Ability, Caller};
 use mcpaql_runtime::protocol::Features;
 use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http};
@@ -143,12 +143,12 @@ impl Service for Fixture {
         Features { logging: true, ..Features::default() }
     }
 
-    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
+    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<ToolReply> {
         if let Some((ability, params)) = question(tool, &arguments) {
             let answer = caller.ask(ability, params).await;
             let is_error = answer.is_err();
             let text = answer.map_or_else(|refused| refused.to_string(), |answer| answer.to_string());
-            return Some(Reply { text, blocks: Vec::new(), is_error });
+            return Some(ToolReply { text, blocks: Vec::new(), is_error });
         }
         let text = match tool {
             "test_logging_tool" | "test_tool_with_logging" => {
@@ -160,7 +160,7 @@ impl Service for Fixture {
             "test_simple_text" => "This is a simple text response for testing.",
             "test_error_handling" => {
                 let text = "This tool intentionally returns an error for testing".to_owned();
-                return Some(Reply { text, blocks: Vec::new(), is_error: true });
+                return Some(ToolReply { text, blocks: Vec::new(), is_error: true });
             }
             "test_tool_with_progress" => {
                 // Progress comes by the second; the suite wants three announcements.
@@ -174,7 +174,7 @@ impl Service for Fixture {
             known if self.tools.iter().any(|tool| tool.name == known) => "ok",
             _ => return None,
         };
-        Some(Reply { text: text.to_owned(), blocks: Vec::new(), is_error: false })
+        Some(ToolReply { text: text.to_owned(), blocks: Vec::new(), is_error: false })
     }
 
     fn changes(&self) -> Option<watch::Receiver<()>> {

@@ -6,7 +6,7 @@ use mcpaql_document::source::Source;
 const BUILTINS: &[(&str, &str)] = &[("notebook", include_str!("../../../examples/notebook-adapter.md"))];
 
 /// The built-in adapter that is served when nothing is configured.
-pub const DEFAULT: &str = "notebook";
+pub const DEFAULT_ADAPTER: &str = "notebook";
 
 /// The document of a built-in adapter.
 #[must_use]

@@ -10,7 +10,7 @@ mod session;
 pub use entry::EntryPoint;
 pub use session::{Session, SessionEnd, SessionWork};
 
-use crate::protocol::{LOG_MESSAGE, LogWish};
+use crate::protocol::{LOG_MESSAGE, LogFilter};
 use axum::http::HeaderMap;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -42,7 +42,7 @@ pub enum Ability {
 impl Ability {
     /// What that method asks for.
     #[must_use]
-    pub fn of(method: &str) -> Option<Ability> {
+    pub fn from_method(method: &str) -> Option<Ability> {
         [Ability::Elicitation, Ability::Sampling].into_iter().find(|ability| ability.method() == method)
     }
 
@@ -58,7 +58,7 @@ impl Ability {
 
 /// Why a question was not answered.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Refused {
+pub enum AskError {
     /// The client cannot be asked for that.
     #[error("the client does not support {}", .0.method())]
     Unable(Ability),
@@ -78,27 +78,27 @@ pub enum Refused {
 }
 
 /// The program that the caller uses, as its transport reaches it.
-pub(crate) trait Client: Any + Send + Sync {
+pub(crate) trait ClientConnection: Any + Send + Sync {
     /// Whether it can be asked for that.
     fn is_able(&self, ability: Ability) -> bool;
 
     /// Puts a question to it; only called for what it is able to.
-    fn ask(&self, ability: Ability, params: Value) -> BoxFuture<'_, Result<Value, Refused>>;
+    fn ask(&self, ability: Ability, params: Value) -> BoxFuture<'_, Result<Value, AskError>>;
 
     /// Sends it a notification. A client that has gone away needs none.
     fn notify(&self, method: &str, params: Value) -> BoxFuture<'_, ()>;
 
     /// How much of what servers log it wants to hear.
-    fn log_wish(&self) -> LogWish;
+    fn log_filter(&self) -> LogFilter;
 
     /// Whether both are one program, on one connection or in one conversation.
-    fn is_same(&self, other: &dyn Client) -> bool;
+    fn is_same(&self, other: &dyn ClientConnection) -> bool;
 }
 
 /// Who called.
 #[derive(Clone, Default)]
 pub struct Caller {
-    client: Option<Arc<dyn Client>>,
+    client: Option<Arc<dyn ClientConnection>>,
     progress: Option<watch::Sender<Progress>>,
     session: Option<Session>,
     started: Arc<OnceLock<String>>,
@@ -113,8 +113,8 @@ impl Caller {
     }
 
     /// The caller behind a client, and where its progress is heard.
-    pub(crate) fn of(
-        client: Arc<dyn Client>,
+    pub(crate) fn for_client(
+        client: Arc<dyn ClientConnection>,
         headers: Option<Arc<HeaderMap>>,
         session: Option<Session>,
     ) -> (Caller, watch::Receiver<Progress>) {
@@ -131,7 +131,7 @@ impl Caller {
 
     /// The same, calling in a session that ends.
     #[must_use]
-    pub fn within(self, session: Option<Session>) -> Caller {
+    pub fn in_session(self, session: Option<Session>) -> Caller {
         Caller { session, ..self }
     }
 
@@ -153,20 +153,20 @@ impl Caller {
     }
 
     /// Notes that the call goes on in the background, as this execution.
-    pub fn note_started(&self, execution: &str) {
+    pub fn record_execution(&self, execution: &str) {
         // One call starts one execution.
         let _ = self.started.set(execution.to_owned());
     }
 
     /// The execution that the call goes on as.
     #[must_use]
-    pub fn started(&self) -> Option<&str> {
+    pub fn execution(&self) -> Option<&str> {
         self.started.get().map(String::as_str)
     }
 
     /// How much of what servers log it wants to hear.
-    pub(crate) fn log_wish(&self) -> LogWish {
-        self.client.as_ref().map(|client| client.log_wish()).unwrap_or_default()
+    pub(crate) fn log_filter(&self) -> LogFilter {
+        self.client.as_ref().map(|client| client.log_filter()).unwrap_or_default()
     }
 
     /// Whether it can be asked for that.
@@ -185,7 +185,7 @@ impl Caller {
     }
 
     /// Reports how far the work has come; a client that listens slowly hears only the latest.
-    pub fn progress(&self, progress: Progress) {
+    pub fn report_progress(&self, progress: Progress) {
         if let Some(heard) = &self.progress {
             heard.send_replace(progress);
         }
@@ -195,16 +195,16 @@ impl Caller {
     ///
     /// # Errors
     /// Why there is no answer.
-    pub async fn ask(&self, ability: Ability, params: Value) -> Result<Value, Refused> {
+    pub async fn ask(&self, ability: Ability, params: Value) -> Result<Value, AskError> {
         match self.client.as_ref().filter(|client| client.is_able(ability)) {
             Some(client) => client.ask(ability, params).await,
-            None => Err(Refused::Unable(ability)),
+            None => Err(AskError::Unable(ability)),
         }
     }
 
     /// Passes a notification on; of what is logged, `notifications/message`, as much as the client wants to hear.
     pub async fn notify(&self, method: &str, params: Value) {
-        let is_wanted = || method != LOG_MESSAGE || self.log_wish().includes(&params);
+        let is_wanted = || method != LOG_MESSAGE || self.log_filter().includes(&params);
         if let Some(client) = self.client.as_ref().filter(|_| is_wanted()) {
             client.notify(method, params).await;
         }

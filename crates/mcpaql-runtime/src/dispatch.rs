@@ -20,17 +20,17 @@ mod shape;
 mod tests;
 
 pub(crate) use features::FeatureSource;
-pub use handlers::{Call, Handlers, Params, given};
+pub use handlers::{HandlerCall, Handlers, Params, given};
 
 use crate::caller::{Caller, EntryPoint};
-use crate::execution::{Executions, Task};
-use crate::gate::{self, Decision, Pass, Subject};
+use crate::execution::{BackgroundTask, Executions};
+use crate::gate::{self, GateDecision, GateSubject, Pass};
 use crate::limits::{self, RunningCalls};
 use crate::protocol::Features;
 use crate::record::{self, Stats};
-use crate::state::Outcome;
+use crate::state::ExecutionOutcome;
 use crate::target::mcp::Upstream;
-use crate::target::{Args, Closed, OpenError, Target, TargetCall};
+use crate::target::{Args, ClosedTarget, OpenError, Target, TargetCall};
 use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::error::{Code, OpError};
@@ -38,14 +38,14 @@ use mcpaql_core::introspect;
 use mcpaql_core::lifecycle::Lifecycle;
 use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_core::request;
-use mcpaql_core::response::{self, Answer, Reply};
+use mcpaql_core::response::{self, Answer, ToolReply};
 use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock};
 
 /// One adapter that is being served: what it can do and where its calls go.
 #[derive(Debug)]
-pub struct Served {
-    adapter: Arc<Adapter>,
+pub struct ServedAdapter {
+    adapter: Arc<Dispatcher>,
     executions: Option<Executions>,
     source: String,
     /// Estimated tokens of the surface, and of a tool for each operation.
@@ -54,7 +54,7 @@ pub struct Served {
 
 /// What the calls of an adapter need; handlers and work in the background hold on to it.
 #[derive(Debug, Clone)]
-struct Adapter {
+struct Dispatcher {
     catalog: Arc<Catalog>,
     target: Arc<dyn Target>,
     handlers: Handlers,
@@ -62,7 +62,7 @@ struct Adapter {
     stats: Arc<Stats>,
 }
 
-impl Served {
+impl ServedAdapter {
     /// Joins a catalog with its target; `source` is the document's name for reports. Operations that would run in the
     /// background run to their end.
     #[must_use]
@@ -70,51 +70,60 @@ impl Served {
         catalog: impl Into<Arc<Catalog>>,
         target: Arc<dyn Target>,
         source: impl Into<String>,
-    ) -> Served {
-        let adapter = Adapter {
+    ) -> ServedAdapter {
+        let adapter = Dispatcher {
             catalog: catalog.into(),
             target,
             handlers: Handlers::default(),
             running: Arc::default(),
             stats: Arc::default(),
         };
-        Served { adapter: Arc::new(adapter), executions: None, source: source.into(), cost: OnceLock::new() }
+        ServedAdapter {
+            adapter: Arc::new(adapter),
+            executions: None,
+            source: source.into(),
+            cost: OnceLock::new(),
+        }
     }
 
     /// An adapter whose target cannot be opened: everything but its calls works, and those are told why they do not.
     #[must_use]
-    pub fn closed(catalog: impl Into<Arc<Catalog>>, source: impl Into<String>, error: &OpenError) -> Served {
+    pub fn closed(
+        catalog: impl Into<Arc<Catalog>>,
+        source: impl Into<String>,
+        error: &OpenError,
+    ) -> ServedAdapter {
         let catalog = catalog.into();
-        let closed = Closed::new(&catalog.adapter.name, error);
-        Served::new(catalog, Arc::new(closed), source)
+        let closed = ClosedTarget::new(&catalog.adapter.name, error);
+        ServedAdapter::new(catalog, Arc::new(closed), source)
     }
 
     /// The same, with somewhere to keep what runs in the background.
     #[must_use]
-    pub fn with_executions(self, executions: Executions) -> Served {
-        Served { executions: Some(executions), ..self }
+    pub fn with_executions(self, executions: Executions) -> ServedAdapter {
+        ServedAdapter { executions: Some(executions), ..self }
     }
 
     /// The same with functions of this program in place of some operations.
     #[must_use]
-    pub fn answered_by(self, handlers: Handlers) -> Served {
-        let adapter = Adapter { handlers, ..Adapter::clone(&self.adapter) };
-        Served { adapter: Arc::new(adapter), ..self }
+    pub fn with_handlers(self, handlers: Handlers) -> ServedAdapter {
+        let adapter = Dispatcher { handlers, ..Dispatcher::clone(&self.adapter) };
+        ServedAdapter { adapter: Arc::new(adapter), ..self }
     }
 
     /// The same with at most this number of calls running at the same time; further ones wait.
     #[must_use]
-    pub fn with_running_calls(self, maximum: usize) -> Served {
+    pub fn with_running_calls(self, maximum: usize) -> ServedAdapter {
         let running = Arc::new(RunningCalls::new(maximum));
-        let adapter = Adapter { running, ..Adapter::clone(&self.adapter) };
-        Served { adapter: Arc::new(adapter), ..self }
+        let adapter = Dispatcher { running, ..Dispatcher::clone(&self.adapter) };
+        ServedAdapter { adapter: Arc::new(adapter), ..self }
     }
 
     /// The same with its calls counted there.
     #[must_use]
-    pub fn counted_by(self, stats: Arc<Stats>) -> Served {
-        let adapter = Adapter { stats, ..Adapter::clone(&self.adapter) };
-        Served { adapter: Arc::new(adapter), ..self }
+    pub fn with_stats(self, stats: Arc<Stats>) -> ServedAdapter {
+        let adapter = Dispatcher { stats, ..Dispatcher::clone(&self.adapter) };
+        ServedAdapter { adapter: Arc::new(adapter), ..self }
     }
 
     /// What the adapter can do.
@@ -143,7 +152,7 @@ impl Served {
 
     /// Where prompts and resources are asked for.
     pub(crate) fn feature_source(&self) -> FeatureSource {
-        let Adapter { catalog, target, running, stats, .. } = &*self.adapter;
+        let Dispatcher { catalog, target, running, stats, .. } = &*self.adapter;
         let source = FeatureSource::new(&catalog.adapter.name, Arc::clone(target), Arc::clone(stats));
         FeatureSource { running: Arc::clone(running), ..source }
     }
@@ -155,7 +164,7 @@ impl Served {
     }
 
     /// What its surface costs, counted once.
-    pub(crate) fn cost(&self, count: impl FnOnce() -> (usize, usize)) -> (usize, usize) {
+    pub(crate) fn surface_tokens(&self, count: impl FnOnce() -> (usize, usize)) -> (usize, usize) {
         *self.cost.get_or_init(count)
     }
 
@@ -166,7 +175,7 @@ impl Served {
     }
 
     /// A call through one of the adapter's tools. One that runs in the background is answered at once.
-    pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Reply {
+    pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> ToolReply {
         let recording = self.adapter.stats.begin(EntryPoint::Tool);
         let outcome = match request::prepare(&self.adapter.catalog, tool, arguments) {
             Ok(call) => self.adapter.run(EntryPoint::Tool, call, self.executions.as_ref(), caller).await,
@@ -203,34 +212,34 @@ impl Served {
     }
 
     /// What came of a call in the background; `None` where it was not one of this adapter, or may not be asked after.
-    pub async fn task(&self, id: &str, caller: &Caller) -> Option<Task> {
-        let task = self.executions.as_ref()?.task(id, |outcome| self.concluded(outcome)).await?;
-        self.may_ask_after(id, caller).then_some(task)
+    pub async fn task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
+        let task = self.executions.as_ref()?.task(id, |outcome| self.reply_for(outcome)).await?;
+        self.allows_task_request(id, caller).then_some(task)
     }
 
     /// Stops one; `None` where it was not one of this adapter, or may not be stopped.
-    pub async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<Task> {
+    pub async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
         let executions = self.executions.as_ref()?;
-        executions.task(id, |outcome| self.concluded(outcome)).await?;
-        if !self.may_ask_after(id, caller) {
+        executions.task(id, |outcome| self.reply_for(outcome)).await?;
+        if !self.allows_task_request(id, caller) {
             return None;
         }
-        executions.cancel_task(id, |outcome| self.concluded(outcome)).await
+        executions.cancel_task(id, |outcome| self.reply_for(outcome)).await
     }
 
     /// Takes a request about a task of this adapter through the gate, and records it.
-    fn may_ask_after(&self, id: &str, caller: &Caller) -> bool {
+    fn allows_task_request(&self, id: &str, caller: &Caller) -> bool {
         let entry = EntryPoint::Task;
-        let decision = self.adapter.decide(entry, Subject::Task(id), &Args::new(), caller);
+        let decision = self.adapter.decide(entry, GateSubject::Task(id), &Args::new(), caller);
         self.adapter.stats.begin(entry).end(None);
-        matches!(decision, Decision::Allow(_))
+        matches!(decision, GateDecision::Allow(_))
     }
 
     /// What a call would have been answered with.
-    fn concluded(&self, outcome: Outcome) -> Reply {
+    fn reply_for(&self, outcome: ExecutionOutcome) -> ToolReply {
         let outcome = match outcome {
-            Outcome::Failed(error) => Err(error),
-            Outcome::Done(done) => Ok(Answer { blocks: done.blocks, ..Answer::new(done.data) }),
+            ExecutionOutcome::Failed(error) => Err(error),
+            ExecutionOutcome::Done(done) => Ok(Answer { blocks: done.blocks, ..Answer::new(done.data) }),
         };
         self.adapter.envelope(&outcome).0
     }
@@ -238,26 +247,26 @@ impl Served {
 
 /// Who answers a call that the gate let through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answering {
+enum Responder {
     /// A handler where there is one, else the target.
     Handlers,
     /// The target alone.
     Target,
 }
 
-impl Adapter {
+impl Dispatcher {
     /// A prepared call from the gate to what the caller is answered.
     async fn run(
         self: &Arc<Self>,
         entry: EntryPoint,
-        call: request::Call<'_>,
+        call: request::PreparedCall<'_>,
         executions: Option<&Executions>,
         caller: &Caller,
     ) -> Result<Answer, OpError> {
-        let operation = call.whole.operation;
-        let pass = match self.decide(entry, Subject::Operation(operation), &call.args, caller) {
-            Decision::Allow(pass) => pass,
-            Decision::Refuse(error) => return Err(*error),
+        let operation = call.full_operation.operation;
+        let pass = match self.decide(entry, GateSubject::Operation(operation), &call.args, caller) {
+            GateDecision::Allow(pass) => pass,
+            GateDecision::Refuse(error) => return Err(*error),
         };
         let lifecycle = call.entry.operation.lifecycle.filter(|_| entry == EntryPoint::Tool);
         if let (Some(executions), Some(lifecycle)) = (executions, lifecycle) {
@@ -273,14 +282,15 @@ impl Adapter {
             },
             // A handler already has a turn, so its own calls never wait for one that only it could give back.
             _ if entry == EntryPoint::Handler => {
-                self.perform(pass, Answering::Target, operation, &call.args, caller).await
+                self.perform(pass, Responder::Target, operation, &call.args, caller).await
             }
             _ => {
-                let _turn = self.running.turn().await;
-                self.perform(pass, Answering::Handlers, operation, &call.args, caller).await
+                let _turn = self.running.acquire().await;
+                self.perform(pass, Responder::Handlers, operation, &call.args, caller).await
             }
         };
-        let mut answer = self.concluded(entry, operation, call.whole.signature, &call.args, outcome)?;
+        let mut answer =
+            self.finish_outcome(entry, operation, call.full_operation.signature, &call.args, outcome)?;
         // A handler's own call is none of its caller's, who was told what is deprecated about the outer one.
         if entry != EntryPoint::Handler {
             answer.warnings.splice(0..0, call.warnings);
@@ -288,31 +298,37 @@ impl Adapter {
         Ok(answer)
     }
 
-    fn decide(&self, entry: EntryPoint, subject: Subject<'_>, args: &Args, caller: &Caller) -> Decision {
-        gate::decide(&gate::Request { caller, adapter: &self.catalog.adapter.name, entry, subject, args })
+    fn decide(
+        &self,
+        entry: EntryPoint,
+        subject: GateSubject<'_>,
+        args: &Args,
+        caller: &Caller,
+    ) -> GateDecision {
+        gate::decide(&gate::GateRequest { caller, adapter: &self.catalog.adapter.name, entry, subject, args })
     }
 
     /// Has a call answered that the gate let through.
     async fn perform(
         self: &Arc<Self>,
         pass: Pass,
-        answering: Answering,
+        answering: Responder,
         operation: &Operation,
         args: &Args,
         caller: &Caller,
     ) -> Result<Answer, OpError> {
         let handler = match answering {
-            Answering::Handlers => self.handlers.get(&operation.name),
-            Answering::Target => None,
+            Responder::Handlers => self.handlers.get(&operation.name),
+            Responder::Target => None,
         };
         match handler {
-            Some(handler) => handler(args.clone(), Call::new(Arc::clone(self), caller.clone())).await,
+            Some(handler) => handler(args.clone(), HandlerCall::new(Arc::clone(self), caller.clone())).await,
             None => self.target.perform(TargetCall::new(pass, operation, args, caller)).await,
         }
     }
 
     /// What every answer goes through before its envelope.
-    fn concluded(
+    fn finish_outcome(
         &self,
         entry: EntryPoint,
         operation: &Operation,
@@ -325,7 +341,7 @@ impl Adapter {
             // What it ran into is logged and explained with the call that the handler answers.
             return outcome;
         }
-        record::log(&self.catalog.adapter.name, &operation.name, &outcome);
+        record::log_failure(&self.catalog.adapter.name, &operation.name, &outcome);
         outcome.map_err(|error| with_signature(error, &operation.name, signature))
     }
 
@@ -335,10 +351,10 @@ impl Adapter {
         pass: Pass,
         executions: &Executions,
         lifecycle: Lifecycle,
-        call: request::Call<'_>,
+        call: request::PreparedCall<'_>,
         caller: &Caller,
     ) -> Result<Answer, OpError> {
-        let request::Call { whole, args, warnings, .. } = call;
+        let request::PreparedCall { full_operation: whole, args, warnings, .. } = call;
         // A description that is read on demand knows nothing of lifecycles; the head does.
         let operation = Operation { lifecycle: Some(lifecycle), ..whole.operation.clone() };
         let signature = whole.signature.to_owned();
@@ -347,8 +363,8 @@ impl Adapter {
         let work = |caller: Caller| async move {
             let entry = EntryPoint::Execution;
             let recording = adapter.stats.begin(entry);
-            let outcome = adapter.perform(pass, Answering::Handlers, &operation, &args, &caller).await;
-            let outcome = adapter.concluded(entry, &operation, &signature, &args, outcome);
+            let outcome = adapter.perform(pass, Responder::Handlers, &operation, &args, &caller).await;
+            let outcome = adapter.finish_outcome(entry, &operation, &signature, &args, outcome);
             recording.end(outcome.as_ref().err().map(|error| error.code));
             outcome
         };
@@ -358,7 +374,7 @@ impl Adapter {
     }
 
     /// The envelope, and the code of the error in it.
-    fn envelope(&self, outcome: &Result<Answer, OpError>) -> (Reply, Option<Code>) {
+    fn envelope(&self, outcome: &Result<Answer, OpError>) -> (ToolReply, Option<Code>) {
         let reply = response::envelope(outcome, self.catalog.errors);
         let (actual, limit) = (reply.text.len(), self.catalog.limits.response_bytes);
         if actual <= limit {
@@ -382,20 +398,25 @@ pub async fn call_target(
     args: &Args,
     caller: &Caller,
 ) -> Result<Answer, OpError> {
-    let (entry, subject) = (EntryPoint::Operation, Subject::Operation(operation));
-    match gate::decide(&gate::Request { caller, adapter: "", entry, subject, args }) {
-        Decision::Allow(pass) => target.perform(TargetCall::new(pass, operation, args, caller)).await,
-        Decision::Refuse(error) => Err(*error),
+    let (entry, subject) = (EntryPoint::Operation, GateSubject::Operation(operation));
+    match gate::decide(&gate::GateRequest { caller, adapter: "", entry, subject, args }) {
+        GateDecision::Allow(pass) => target.perform(TargetCall::new(pass, operation, args, caller)).await,
+        GateDecision::Refuse(error) => Err(*error),
     }
 }
 
 /// Answers what belongs to no adapter: discovery over all adapters of a gateway.
-pub(crate) fn discover(caller: &Caller, outcome: Result<Answer, OpError>, errors: ErrorPolicy) -> Reply {
+pub(crate) fn discovery_reply(
+    caller: &Caller,
+    outcome: Result<Answer, OpError>,
+    errors: ErrorPolicy,
+) -> ToolReply {
     let (entry, args) = (EntryPoint::Tool, Map::new());
-    let request = gate::Request { caller, adapter: "", entry, subject: Subject::Discovery, args: &args };
+    let request =
+        gate::GateRequest { caller, adapter: "", entry, subject: GateSubject::Discovery, args: &args };
     let outcome = match gate::decide(&request) {
-        Decision::Allow(_) => outcome.map(|answer| shape::shape(answer, &args)),
-        Decision::Refuse(error) => Err(*error),
+        GateDecision::Allow(_) => outcome.map(|answer| shape::shape(answer, &args)),
+        GateDecision::Refuse(error) => Err(*error),
     };
     response::envelope(&outcome, errors)
 }

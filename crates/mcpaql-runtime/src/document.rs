@@ -30,17 +30,17 @@
 mod run;
 
 pub use crate::caller::Caller;
-pub use crate::dispatch::{Call, Handlers, Params, given};
+pub use crate::dispatch::{HandlerCall, Handlers, Params, given};
 pub use crate::environment::Environment;
 pub use crate::target::Args;
 pub use mcpaql_core::adapter::{ErrorPolicy, Mode};
-pub use mcpaql_core::catalog::Settings;
+pub use mcpaql_core::catalog::AdapterSettings;
 pub use mcpaql_core::error::{Code, OpError};
 pub use mcpaql_core::response::Answer;
 
-use crate::dispatch::Served;
+use crate::dispatch::ServedAdapter;
 use crate::environment::{self, EnvironmentError};
-use crate::gateway::Collision;
+use crate::gateway::NameCollision;
 use crate::open::{self, OpenError};
 use crate::serve::ServeError;
 use mcpaql_core::catalog::Catalog;
@@ -56,7 +56,7 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// It is no adapter; every problem is there.
-    #[error("{file}: {}", open::problems(.problems))]
+    #[error("{file}: {}", open::summarize_problems(.problems))]
     Invalid {
         /// The document's name.
         file: String,
@@ -79,7 +79,7 @@ pub enum DocumentError {
     Open(#[from] OpenError),
     /// Two of its tools have one name.
     #[error(transparent)]
-    Collision(#[from] Collision),
+    Collision(#[from] NameCollision),
     /// The conversation failed.
     #[error(transparent)]
     Serve(#[from] ServeError),
@@ -93,7 +93,7 @@ pub enum DocumentError {
 pub struct Document {
     file: Cow<'static, str>,
     text: Cow<'static, str>,
-    settings: Settings,
+    settings: AdapterSettings,
     handlers: Handlers,
 }
 
@@ -104,14 +104,14 @@ impl Document {
         Document {
             file: file.into(),
             text: text.into(),
-            settings: Settings::default(),
+            settings: AdapterSettings::default(),
             handlers: Handlers::default(),
         }
     }
 
     /// The same with that decided over what the document says: mode, profile, prefix, policy. The environment decides over both.
     #[must_use]
-    pub fn with_settings(self, settings: Settings) -> Document {
+    pub fn with_settings(self, settings: AdapterSettings) -> Document {
         Document { settings, ..self }
     }
 
@@ -126,9 +126,13 @@ impl Document {
     ///
     /// # Errors
     /// Everything that is wrong with it, or what its target has against being opened.
-    pub async fn open(self, data: Option<&Path>, environment: &Environment) -> Result<Served, DocumentError> {
+    pub async fn open(
+        self,
+        data: Option<&Path>,
+        environment: &Environment,
+    ) -> Result<ServedAdapter, DocumentError> {
         let file = self.file.into_owned();
-        let settings = environment::settings(environment)?.over(self.settings);
+        let settings = environment::settings(environment)?.with_fallback(self.settings);
         let checked = check::check(&Source::new(file.as_str(), self.text), &settings);
         let mut problems = checked.diagnostics;
         problems.retain(|problem| problem.severity == Severity::Error);
@@ -142,7 +146,7 @@ impl Document {
         }
         let catalog = Arc::new(catalog);
         let served = open::open(catalog, &file, data, environment).await?;
-        Ok(if self.handlers.is_empty() { served } else { served.answered_by(self.handlers) })
+        Ok(if self.handlers.is_empty() { served } else { served.with_handlers(self.handlers) })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The process environment behind a function, and the names this program reads there.
 
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub struct EnvironmentError {
 ///
 /// # Errors
 /// A variable with a value it cannot have.
-pub fn settings(environment: &Environment) -> Result<Settings, EnvironmentError> {
+pub fn settings(environment: &Environment) -> Result<AdapterSettings, EnvironmentError> {
     let read = |name: &str| environment(name).filter(|value| !value.is_empty());
     let mode = match read(ENDPOINT_MODE) {
         None => None,
@@ -67,25 +67,30 @@ pub fn settings(environment: &Environment) -> Result<Settings, EnvironmentError>
             allowed: Mode::ALL.map(Mode::as_str).join(", "),
         })?),
     };
-    Ok(Settings { mode, prefix: read(TOOL_PREFIX), profile: read(ENDPOINT_PROFILE), ..Settings::default() })
+    Ok(AdapterSettings {
+        mode,
+        prefix: read(TOOL_PREFIX),
+        profile: read(ENDPOINT_PROFILE),
+        ..AdapterSettings::default()
+    })
 }
 
 /// A text with `${env:NAME}`, or `${env:NAME:-fallback}` where the variable need not be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Template(Vec<Piece>);
+pub(crate) struct EnvTemplate(Vec<EnvPiece>);
 
 /// A piece of such a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum EnvPiece {
     /// As written.
     Text(String),
     /// The value of a variable, or what stands in for it.
     Variable { name: String, fallback: Option<String> },
 }
 
-impl Template {
+impl EnvTemplate {
     /// Splits the text; `None` where a `${` is not a closed `${env:NAME}`.
-    pub(crate) fn parse(text: &str) -> Option<Template> {
+    pub(crate) fn parse(text: &str) -> Option<EnvTemplate> {
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some((before, reference)) = rest.split_once("${") {
@@ -98,24 +103,24 @@ impl Template {
                 return None;
             }
             if !before.is_empty() {
-                pieces.push(Piece::Text(before.to_owned()));
+                pieces.push(EnvPiece::Text(before.to_owned()));
             }
-            pieces.push(Piece::Variable { name: name.to_owned(), fallback });
+            pieces.push(EnvPiece::Variable { name: name.to_owned(), fallback });
             rest = after;
         }
         if !rest.is_empty() {
-            pieces.push(Piece::Text(rest.to_owned()));
+            pieces.push(EnvPiece::Text(rest.to_owned()));
         }
-        Some(Template(pieces))
+        Some(EnvTemplate(pieces))
     }
 
-    pub(crate) fn pieces(&self) -> &[Piece] {
+    pub(crate) fn pieces(&self) -> &[EnvPiece] {
         &self.0
     }
 
     /// Whether a variable stands in it, so that the value may be a secret.
     pub(crate) fn has_variables(&self) -> bool {
-        self.0.iter().any(|piece| matches!(piece, Piece::Variable { .. }))
+        self.0.iter().any(|piece| matches!(piece, EnvPiece::Variable { .. }))
     }
 
     /// The text with its variables filled in; the name of the first one that is not set otherwise.
@@ -123,8 +128,8 @@ impl Template {
         let mut out = String::new();
         for piece in &self.0 {
             match piece {
-                Piece::Text(text) => out.push_str(text),
-                Piece::Variable { name, fallback } => {
+                EnvPiece::Text(text) => out.push_str(text),
+                EnvPiece::Variable { name, fallback } => {
                     let value = lookup(name).filter(|value| fallback.is_none() || !value.is_empty());
                     out.push_str(&value.or_else(|| fallback.clone()).ok_or(name.as_str())?);
                 }
@@ -162,16 +167,16 @@ mod tests {
     fn templates_fill_in_variables_and_name_what_is_missing() {
         let environment = with(&[("A", "1"), ("EMPTY", "")]);
         let fill = |text: &str| {
-            let template = Template::parse(text).unwrap();
+            let template = EnvTemplate::parse(text).unwrap();
             template.fill(|name| environment(name)).map_err(str::to_owned)
         };
         assert_eq!(fill("/a/${env:A}/${env:A}b").unwrap(), "/a/1/1b");
         assert_eq!(fill("plain $A {A}").unwrap(), "plain $A {A}");
         assert_eq!(fill("${env:B}").unwrap_err(), "B");
         assert_eq!(fill("${env:B:-.}/${env:A:-y}/${env:EMPTY:-z}").unwrap(), "./1/z");
-        assert!(!Template::parse("plain $ {x}").unwrap().has_variables());
+        assert!(!EnvTemplate::parse("plain $ {x}").unwrap().has_variables());
         for text in ["${A}", "${env:A", "${env:}", "${env::-x}"] {
-            assert_eq!(Template::parse(text), None, "{text}");
+            assert_eq!(EnvTemplate::parse(text), None, "{text}");
         }
     }
 }

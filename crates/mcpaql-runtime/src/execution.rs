@@ -8,14 +8,18 @@ mod job;
 mod task;
 mod view;
 
-pub use task::{Task, TaskState};
+pub use task::{BackgroundTask, TaskState};
 
 use crate::caller::{Caller, Progress, Session};
-use crate::state::{self, Instance, Kept, New, Outcome, Row, StoreError, Table};
-use job::{Entry, Job};
+use crate::state::{
+    self, ExecutionOutcome, ExecutionRow, ExecutionTable, Instance, NewExecution, StoreError, StoredExecution,
+};
+use job::{ExecutionJob, RunningExecution};
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::lifecycle::{ExecutionAction, LONGEST_WAIT_SECONDS, Lifecycle, PAGE, Status};
-use mcpaql_core::response::{Answer, Reply, Warning};
+use mcpaql_core::lifecycle::{
+    DEFAULT_EXECUTIONS_PAGE_SIZE, ExecutionAction, ExecutionStatus, Lifecycle, MAX_WAIT_SECONDS,
+};
+use mcpaql_core::response::{Answer, ToolReply, Warning};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -29,44 +33,44 @@ use tokio_util::sync::CancellationToken;
 pub const EXECUTIONS_FILE: &str = "executions.sqlite";
 
 /// How often the table is looked at for what another process did.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a cancellation waits for its effect before it answers with the present state.
-const STOPPING: Duration = Duration::from_secs(5);
+const CANCEL_WAIT: Duration = Duration::from_secs(5);
 /// Room in an answer for what stands around a result.
-const AROUND: usize = 4096;
+const RESULT_OVERHEAD_BYTES: usize = 4096;
 /// An id is taken only if two share a millisecond and 19 random bits.
 const ID_ATTEMPTS: usize = 8;
 /// Where running begins.
-const STARTED: i64 = 10;
+const STARTED_PERCENT: i64 = 10;
 
 /// What executions of one adapter may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ExecutionLimits {
     /// Maximum that run at the same time; further ones wait.
     pub running: usize,
     /// Maximum that wait; further ones are refused.
     pub waiting: usize,
 }
 
-impl Default for Limits {
+impl Default for ExecutionLimits {
     fn default() -> Self {
-        Limits { running: 16, waiting: 256 }
+        ExecutionLimits { running: 16, waiting: 256 }
     }
 }
 
 /// The executions of one adapter; clones share everything.
 #[derive(Debug, Clone)]
 pub struct Executions {
-    shared: Arc<Shared>,
+    shared: Arc<ExecutionsShared>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    table: Table,
+struct ExecutionsShared {
+    table: ExecutionTable,
     /// Where other processes see what is done here.
     folder: Option<PathBuf>,
     instance: OnceLock<Instance>,
-    limits: Limits,
+    limits: ExecutionLimits,
     turns: Arc<Semaphore>,
     /// What this process works on, by id.
     running: Mutex<HashMap<String, CancellationToken>>,
@@ -82,11 +86,11 @@ impl Executions {
     pub async fn open(
         folder: Option<&Path>,
         adapter: &str,
-        limits: Limits,
+        limits: ExecutionLimits,
     ) -> Result<Executions, StoreError> {
         let path = folder.map(|folder| folder.join(EXECUTIONS_FILE));
-        let table = Table::open(path.as_deref(), adapter).await?;
-        let shared = Shared {
+        let table = ExecutionTable::open(path.as_deref(), adapter).await?;
+        let shared = ExecutionsShared {
             table,
             folder: folder.map(Path::to_owned),
             instance: OnceLock::new(),
@@ -97,9 +101,9 @@ impl Executions {
         };
         let executions = Executions { shared: Arc::new(shared) };
         let recovered = async {
-            executions.shared.table.sweep().await?;
-            for row in executions.shared.table.open_ones().await? {
-                executions.shared.settle(&row).await?;
+            executions.shared.table.delete_expired().await?;
+            for row in executions.shared.table.unfinished().await? {
+                executions.shared.fail_if_orphaned(&row).await?;
             }
             Ok(())
         };
@@ -125,25 +129,30 @@ impl Executions {
         F: Future<Output = Result<Answer, OpError>> + Send + 'static,
     {
         let shared = &self.shared;
-        shared.table.sweep().await.map_err(|error| broken(&error))?;
-        let Limits { running, waiting } = shared.limits;
+        shared.table.delete_expired().await.map_err(|error| storage_error(&error))?;
+        let ExecutionLimits { running, waiting } = shared.limits;
         if shared.running().len() >= running.saturating_add(waiting) {
             let message =
                 "Too many executions wait already; wait for one of list_executions to end, or cancel one.";
-            return Err(OpError::new(Code::RateLimitExceeded, message).with("maximum", running + waiting));
+            return Err(
+                OpError::new(Code::RateLimitExceeded, message).with_detail("maximum", running + waiting)
+            );
         }
         let turn = Arc::clone(&shared.turns).try_acquire_owned().ok();
-        let (status, progress) =
-            if turn.is_some() { (Status::Running, STARTED) } else { (Status::Pending, 0) };
+        let (status, progress) = if turn.is_some() {
+            (ExecutionStatus::Running, STARTED_PERCENT)
+        } else {
+            (ExecutionStatus::Pending, 0)
+        };
         let keep = i64::try_from(lifecycle.keep_seconds).unwrap_or(i64::MAX / 2);
-        let (entry, row) = shared.enter(operation, status, progress, keep).await?;
-        caller.note_started(&row.id);
+        let (entry, row) = shared.register(operation, status, progress, keep).await?;
+        caller.record_execution(&row.id);
         let (listener, heard) = Caller::listener();
-        let job = Job {
+        let job = ExecutionJob {
             entry,
             limit: Duration::from_millis(lifecycle.limit_ms()),
-            largest: largest.saturating_sub(AROUND),
-            session: caller.session().filter(|_| !lifecycle.survives).map(Session::work),
+            max_result_bytes: largest.saturating_sub(RESULT_OVERHEAD_BYTES),
+            session: caller.session().filter(|_| !lifecycle.survives).map(Session::start_work),
         };
         tokio::spawn(job.run(turn, heard, work(listener)));
         view::started(&row)
@@ -166,63 +175,71 @@ impl Executions {
                 let wait = args.get("wait").and_then(Value::as_f64).unwrap_or_default();
                 let wait = Duration::try_from_secs_f64(wait).unwrap_or_default();
                 let kept = self.shared.get(id, wait, Some(caller)).await?.ok_or_else(|| not_found(id))?;
-                view::whole(kept)
+                view::with_outcome(kept)
             }
             ExecutionAction::Cancel => {
                 let before = self.shared.get(id, Duration::ZERO, None).await?.ok_or_else(|| not_found(id))?;
                 let status = before.row.status();
                 if status.is_final() {
-                    let mut answer = view::brief(&before.row)?;
-                    if status != Status::Cancelled {
+                    let mut answer = view::without_outcome(&before.row)?;
+                    if status != ExecutionStatus::Cancelled {
                         let message = format!("Nothing to cancel: it is {} already.", status.as_str());
                         answer.warnings.push(Warning { code: "ALREADY_ENDED", message });
                     }
                     return Ok(answer);
                 }
                 let after = self.shared.cancel(id).await?.ok_or_else(|| not_found(id))?;
-                view::brief(&after.row)
+                view::without_outcome(&after.row)
             }
         }
     }
 
     async fn list(&self, args: &Map<String, Value>) -> Result<Answer, OpError> {
         let text = |key: &str| args.get(key).and_then(Value::as_str);
-        let status = text("status").and_then(Status::parse);
+        let status = text("status").and_then(ExecutionStatus::parse);
         let before = match text("after") {
             None => None,
-            Some(cursor) => Some(view::place(cursor).ok_or_else(|| {
+            Some(cursor) => Some(view::parse_cursor(cursor).ok_or_else(|| {
                 let message =
                     "Parameter 'after' is no cursor of this list. Take 'endCursor' of the page before.";
-                OpError::new(Code::InvalidValue, message).with("param_name", "after")
+                OpError::new(Code::InvalidValue, message).with_detail("param_name", "after")
             })?),
         };
         let first = args.get("first").and_then(Value::as_u64).and_then(|first| usize::try_from(first).ok());
-        let first = first.unwrap_or(PAGE);
+        let first = first.unwrap_or(DEFAULT_EXECUTIONS_PAGE_SIZE);
         let table = &self.shared.table;
         // States are set right before they are asked for.
-        for row in table.open_ones().await.map_err(|error| broken(&error))? {
-            self.shared.settle(&row).await.map_err(|error| broken(&error))?;
+        for row in table.unfinished().await.map_err(|error| storage_error(&error))? {
+            self.shared.fail_if_orphaned(&row).await.map_err(|error| storage_error(&error))?;
         }
-        table.sweep().await.map_err(|error| broken(&error))?;
+        table.delete_expired().await.map_err(|error| storage_error(&error))?;
         let count = i64::try_from(first + 1).unwrap_or(i64::MAX);
-        let rows = table.list(status, before, count).await.map_err(|error| broken(&error))?;
+        let rows = table.list(status, before, count).await.map_err(|error| storage_error(&error))?;
         view::list(&rows, first)
     }
 
     /// One execution as a task; `None` where there is none of that id here.
-    pub(crate) async fn task(&self, id: &str, reply: impl FnOnce(Outcome) -> Reply) -> Option<Task> {
+    pub(crate) async fn task(
+        &self,
+        id: &str,
+        reply: impl FnOnce(ExecutionOutcome) -> ToolReply,
+    ) -> Option<BackgroundTask> {
         let kept = self.shared.get(id, Duration::ZERO, None).await.ok()??;
         Some(view::task(kept, reply))
     }
 
     /// Stops one and shows it as a task; `None` where there is none of that id here.
-    pub(crate) async fn cancel_task(&self, id: &str, reply: impl FnOnce(Outcome) -> Reply) -> Option<Task> {
+    pub(crate) async fn cancel_task(
+        &self,
+        id: &str,
+        reply: impl FnOnce(ExecutionOutcome) -> ToolReply,
+    ) -> Option<BackgroundTask> {
         let kept = self.shared.cancel(id).await.ok()??;
         Some(view::task(kept, reply))
     }
 }
 
-impl Shared {
+impl ExecutionsShared {
     fn running(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -232,19 +249,19 @@ impl Shared {
         if let Some(instance) = self.instance.get() {
             return Ok(instance);
         }
-        let fresh = Instance::enter(self.folder.as_deref())
-            .map_err(|error| OpError::new(Code::Internal, UNKEPT).because(error))?;
+        let fresh = Instance::register(self.folder.as_deref())
+            .map_err(|error| OpError::new(Code::Internal, STORAGE_FAILED).with_cause(error))?;
         Ok(self.instance.get_or_init(|| fresh))
     }
 
     /// Enters an execution under an id of its own, here before in the table: whoever finds it there finds it worked on.
-    async fn enter(
+    async fn register(
         self: &Arc<Self>,
         operation: &str,
-        status: Status,
+        status: ExecutionStatus,
         progress: i64,
         keep: i64,
-    ) -> Result<(Entry, Row), OpError> {
+    ) -> Result<(RunningExecution, ExecutionRow), OpError> {
         let instance = self.instance()?.id.as_str();
         for _ in 0..ID_ATTEMPTS {
             let id = state::fresh_id("execution");
@@ -253,21 +270,22 @@ impl Shared {
             }
             let cancel = CancellationToken::new();
             self.running().insert(id.clone(), cancel.clone());
-            let entry = Entry { shared: Arc::clone(self), id, cancel };
-            let new = New { id: &entry.id, operation, status, progress, keep, instance };
-            if let Some(row) = self.table.insert(&new).await.map_err(|error| broken(&error))? {
+            let entry = RunningExecution { shared: Arc::clone(self), id, cancel };
+            let new =
+                NewExecution { id: &entry.id, operation, status, progress, keep_seconds: keep, instance };
+            if let Some(row) = self.table.insert(&new).await.map_err(|error| storage_error(&error))? {
                 return Ok((entry, row));
             }
         }
-        Err(OpError::new(Code::Internal, UNKEPT).because("no free id found"))
+        Err(OpError::new(Code::Internal, STORAGE_FAILED).with_cause("no free id found"))
     }
 
     /// Fails an execution that nobody works on any more; says whether it did.
-    async fn settle(&self, row: &Row) -> Result<bool, sqlx::Error> {
+    async fn fail_if_orphaned(&self, row: &ExecutionRow) -> Result<bool, sqlx::Error> {
         let own = self.instance.get().is_some_and(|instance| instance.id == row.instance);
         let lives = match own {
             true => self.running().contains_key(&row.id),
-            false => state::lives(self.folder.as_deref(), &row.instance),
+            false => state::is_alive(self.folder.as_deref(), &row.instance),
         };
         if lives {
             return Ok(false);
@@ -278,63 +296,71 @@ impl Shared {
         } else {
             "The server was restarted while this execution ran; start it again, and for a write first read whether it took effect."
         };
-        let outcome =
-            Outcome::Failed(OpError::new(Code::Internal, reason).with("reason", "server_restarted"));
-        self.table.finish(&row.id, Status::Failed, None, Some(&outcome)).await?;
+        let outcome = ExecutionOutcome::Failed(
+            OpError::new(Code::Internal, reason).with_detail("reason", "server_restarted"),
+        );
+        self.table.finish(&row.id, ExecutionStatus::Failed, None, Some(&outcome)).await?;
         Ok(true)
     }
 
     /// One execution, perhaps after waiting for its end; whoever waits hears how far it has come.
-    async fn get(&self, id: &str, wait: Duration, caller: Option<&Caller>) -> Result<Option<Kept>, OpError> {
-        let deadline = Instant::now() + wait.min(Duration::from_secs(LONGEST_WAIT_SECONDS));
+    async fn get(
+        &self,
+        id: &str,
+        wait: Duration,
+        caller: Option<&Caller>,
+    ) -> Result<Option<StoredExecution>, OpError> {
+        let deadline = Instant::now() + wait.min(Duration::from_secs(MAX_WAIT_SECONDS));
         let mut changes = self.changes.subscribe();
         loop {
             changes.mark_unchanged();
-            let kept = self.table.get(id).await.map_err(|error| broken(&error))?;
+            let kept = self.table.get(id).await.map_err(|error| storage_error(&error))?;
             let Some(kept) = kept.filter(|kept| !is_expired(&kept.row)) else { return Ok(None) };
             if kept.row.status().is_final() {
                 return Ok(Some(kept));
             }
-            if self.settle(&kept.row).await.map_err(|error| broken(&error))? {
+            if self.fail_if_orphaned(&kept.row).await.map_err(|error| storage_error(&error))? {
                 continue;
             }
             if let Some(caller) = caller {
                 let (done, message) = (kept.row.progress as f64, kept.row.message.clone());
-                caller.progress(Progress { done, total: Some(100.0), message });
+                caller.report_progress(Progress { done, total: Some(100.0), message });
             }
             if Instant::now() >= deadline {
                 return Ok(Some(kept));
             }
-            let look = deadline.min(Instant::now() + LOOK);
+            let look = deadline.min(Instant::now() + POLL_INTERVAL);
             let _ = timeout_at(look, changes.changed()).await;
         }
     }
 
     /// Stops one and waits a moment until it has stopped.
-    async fn cancel(&self, id: &str) -> Result<Option<Kept>, OpError> {
+    async fn cancel(&self, id: &str) -> Result<Option<StoredExecution>, OpError> {
         let own = self.running().get(id).cloned();
         match own {
             Some(token) => token.cancel(),
-            None => self.table.ask_to_cancel(id).await.map_err(|error| broken(&error))?,
+            None => self.table.request_cancel(id).await.map_err(|error| storage_error(&error))?,
         }
-        self.get(id, STOPPING, None).await
+        self.get(id, CANCEL_WAIT, None).await
     }
 }
 
-fn is_expired(row: &Row) -> bool {
+fn is_expired(row: &ExecutionRow) -> bool {
     row.expires_at.is_some_and(|end| end <= state::now())
 }
 
-const UNKEPT: &str = "The server could not keep or find executions; tell the user.";
+const STORAGE_FAILED: &str = "The server could not keep or find executions; tell the user.";
 
-fn broken(error: &sqlx::Error) -> OpError {
-    OpError::new(Code::Internal, UNKEPT).because(error)
+fn storage_error(error: &sqlx::Error) -> OpError {
+    OpError::new(Code::Internal, STORAGE_FAILED).with_cause(error)
 }
 
 fn not_found(id: &str) -> OpError {
     let id: String = id.chars().filter(char::is_ascii_alphanumeric).take(64).collect();
     let message = "No execution has this id; it may have expired. Find it with list_executions.";
-    OpError::new(Code::NotFoundResource, message).with("resource_type", "execution").with("resource_id", id)
+    OpError::new(Code::NotFoundResource, message)
+        .with_detail("resource_type", "execution")
+        .with_detail("resource_id", id)
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use std::time::Duration;
 use url::Url;
 
 /// The largest description that is fetched.
-pub const MAX_BYTES: usize = 64 << 20;
+pub const MAX_FETCH_BYTES: usize = 64 << 20;
 const TIMEOUT: Duration = Duration::from_secs(60);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 
 /// Why there is no text.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +37,7 @@ pub enum FetchError {
         status: u16,
     },
     /// More than a description has.
-    #[error("{address} has more than {MAX_BYTES} bytes")]
+    #[error("{address} has more than {MAX_FETCH_BYTES} bytes")]
     TooLarge {
         /// Without its query.
         address: String,
@@ -52,7 +52,7 @@ pub enum FetchError {
 
 /// An address as people may see it: without credentials, query and fragment.
 #[must_use]
-pub fn shown(url: &Url) -> String {
+pub fn display_url(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);
@@ -76,14 +76,14 @@ pub async fn text(address: &str) -> Result<(Url, String), FetchError> {
 pub async fn health(address: &str, token: Option<&Secret>) -> Result<serde_json::Value, FetchError> {
     let address = format!("{}/healthz", address.trim_end_matches('/').trim_end_matches("/mcp"));
     let (url, text) = read(&address, Some(token)).await?;
-    serde_json::from_str(&text).map_err(|_| FetchError::NotText { address: shown(&url) })
+    serde_json::from_str(&text).map_err(|_| FetchError::NotText { address: display_url(&url) })
 }
 
 /// `asked` holds the token where another server of this program is asked.
 async fn read(address: &str, asked: Option<Option<&Secret>>) -> Result<(Url, String), FetchError> {
     let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let url = url.ok_or_else(|| FetchError::Address(address.chars().take(200).collect()))?;
-    let shown = shown(&url);
+    let shown = display_url(&url);
     let transport = |error: reqwest::Error| FetchError::Transport {
         address: shown.clone(),
         reason: reason(error.without_url()),
@@ -102,7 +102,7 @@ async fn read(address: &str, asked: Option<Option<&Secret>>) -> Result<(Url, Str
     let mut body = response.bytes_stream();
     while let Some(chunk) = body.next().await {
         let chunk = chunk.map_err(transport)?;
-        if bytes.len() + chunk.len() > MAX_BYTES {
+        if bytes.len() + chunk.len() > MAX_FETCH_BYTES {
             return Err(FetchError::TooLarge { address: shown });
         }
         bytes.extend_from_slice(&chunk);
@@ -119,7 +119,7 @@ fn client() -> reqwest::Result<reqwest::Client> {
             && attempt.previous().iter().any(|before| before.scheme() == "https");
         if downgraded {
             attempt.error("a redirect from https to http")
-        } else if attempt.previous().len() > REDIRECTS {
+        } else if attempt.previous().len() > MAX_REDIRECTS {
             attempt.error("too many redirects")
         } else {
             attempt.follow()

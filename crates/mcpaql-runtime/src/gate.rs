@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 /// What the gate knows of a call. Its arguments are validated where it has any.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct GateRequest<'a> {
     /// Who calls.
     pub caller: &'a Caller,
     /// The adapter's name.
@@ -19,14 +19,14 @@ pub struct Request<'a> {
     /// How the call came in.
     pub entry: EntryPoint,
     /// What is to be done.
-    pub subject: Subject<'a>,
+    pub subject: GateSubject<'a>,
     /// With which arguments.
     pub args: &'a Map<String, Value>,
 }
 
 /// What a call is about.
 #[derive(Debug, Clone, Copy)]
-pub enum Subject<'a> {
+pub enum GateSubject<'a> {
     /// An operation of the adapter.
     Operation(&'a Operation),
     /// A prompt, a resource, or a list of them.
@@ -43,7 +43,7 @@ pub struct Pass(());
 
 /// What the gate decides.
 #[derive(Debug)]
-pub enum Decision {
+pub enum GateDecision {
     /// The call may run.
     Allow(Pass),
     /// It may not; what the caller is told.
@@ -52,11 +52,11 @@ pub enum Decision {
 
 /// Decides about a call.
 #[must_use]
-pub(crate) fn decide(request: &Request<'_>) -> Decision {
-    let Request { caller: _, adapter: _, entry: _, subject: _, args: _ } = request;
+pub(crate) fn decide(request: &GateRequest<'_>) -> GateDecision {
+    let GateRequest { caller: _, adapter: _, entry: _, subject: _, args: _ } = request;
     #[cfg(test)]
     tests::note(request.entry);
-    Decision::Allow(Pass(()))
+    GateDecision::Allow(Pass(()))
 }
 
 #[cfg(test)]
@@ -82,13 +82,15 @@ pub(crate) mod tests {
     fn every_call_is_let_through_whatever_it_is() {
         let caller = Caller::nobody();
         let args = Map::new();
-        let features = Feature::ALL.map(Subject::Feature);
+        let features = Feature::ALL.map(GateSubject::Feature);
         for entry in EntryPoint::ALL {
-            for subject in
-                features.into_iter().chain([Subject::Task(""), Subject::Task("x"), Subject::Discovery])
-            {
-                let request = Request { caller: &caller, adapter: "", entry, subject, args: &args };
-                assert!(matches!(decide(&request), Decision::Allow(_)), "{request:?}");
+            for subject in features.into_iter().chain([
+                GateSubject::Task(""),
+                GateSubject::Task("x"),
+                GateSubject::Discovery,
+            ]) {
+                let request = GateRequest { caller: &caller, adapter: "", entry, subject, args: &args };
+                assert!(matches!(decide(&request), GateDecision::Allow(_)), "{request:?}");
             }
         }
         assert_eq!(decided().len(), EntryPoint::ALL.len() * 8);

@@ -7,35 +7,35 @@
 //! - adding or losing an adapter never renames the tools of another;
 //! - clients are told when the list of tools has become different, and only then.
 
+mod forward;
 mod live;
-mod passing;
 mod report;
 mod slot;
 mod snapshot;
 
-pub use live::{Compile, Keep, Live};
-pub use slot::{Slot, State};
-pub use snapshot::{Collision, Snapshot, check_names};
+pub use live::{CompileCapture, LiveAdapter, SaveCapture};
+pub use slot::{AdapterSlot, AdapterState};
+pub use snapshot::{GatewaySnapshot, NameCollision, check_names};
 
 use crate::caller::Caller;
-use crate::dispatch::{self, Served};
+use crate::dispatch::{self, ServedAdapter};
 use crate::environment::Environment;
-use crate::execution::Task;
+use crate::execution::BackgroundTask;
 use crate::health::Health;
 use crate::open::{self, OpenError};
 use crate::protocol::{Feature, Features, RpcError};
 use crate::record::Stats;
 use crate::service::Service;
 use crate::target::mcp::Upstream;
-use live::Behind;
+use live::BackingServer;
 use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::{Catalog, Tool};
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::response::{self, Reply};
+use mcpaql_core::response::{self, ToolReply};
 use mcpaql_core::suggest::snake_case;
 use serde_json::{Map, Value};
-use slot::Work;
-use snapshot::Route;
+use slot::SlotWork;
+use snapshot::CallRoute;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -44,34 +44,34 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// How long to wait before something that failed is tried again; it doubles each time.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
 /// The adapters of one server. Clones are the same gateway.
 #[derive(Debug, Clone)]
 pub struct Gateway {
-    inner: Arc<Inner>,
+    inner: Arc<GatewayShared>,
 }
 
 #[derive(Debug)]
-struct Inner {
-    snapshot: RwLock<Arc<Snapshot>>,
-    slots: Mutex<Vec<Arc<Slot>>>,
+struct GatewayShared {
+    snapshot: RwLock<Arc<GatewaySnapshot>>,
+    slots: Mutex<Vec<Arc<AdapterSlot>>>,
     changes: watch::Sender<()>,
-    moved: watch::Sender<()>,
-    opening: Opening,
+    state_changes: watch::Sender<()>,
+    options: GatewayOptions,
 }
 
 /// What adapters are opened with.
 #[derive(Clone)]
-pub struct Opening {
+pub struct GatewayOptions {
     /// Folder of the stores.
     pub data: Option<PathBuf>,
     /// Where variables are looked up.
     pub environment: Environment,
 }
 
-impl fmt::Debug for Opening {
+impl fmt::Debug for GatewayOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Opening").field("data", &self.data).finish_non_exhaustive()
     }
@@ -79,7 +79,7 @@ impl fmt::Debug for Opening {
 
 /// One adapter as it shall be served.
 #[derive(Debug)]
-pub struct Member {
+pub struct GatewayMember {
     /// Tells it from any other: two members with one key are the same adapter, made from the same text.
     pub key: String,
     /// The adapter's name.
@@ -87,20 +87,20 @@ pub struct Member {
     /// The name of the document, or of whatever it comes from.
     pub source: String,
     /// What it is made from.
-    pub making: Making,
+    pub origin: MemberOrigin,
 }
 
 /// What an adapter is made from.
 #[derive(Debug)]
-pub enum Making {
+pub enum MemberOrigin {
     /// The gateway has one with that key and goes on serving it.
     Kept,
     /// It is open already.
-    Opened(Box<Served>),
+    Opened(Box<ServedAdapter>),
     /// To be opened; where that fails it is served all the same, and tried again.
     Compiled(Box<Catalog>),
     /// A running MCP server, whose own tools are its operations.
-    Live(Box<Live>),
+    Live(Box<LiveAdapter>),
     /// It cannot be served at all and is only reported.
     Broken {
         /// In words that may be shown to anybody.
@@ -113,15 +113,15 @@ impl Gateway {
     ///
     /// # Errors
     /// Two adapters that share a tool name.
-    pub fn new(adapters: Vec<Served>) -> Result<Gateway, Collision> {
-        let opening = Opening { data: None, environment: Arc::new(|_| None) };
+    pub fn new(adapters: Vec<ServedAdapter>) -> Result<Gateway, NameCollision> {
+        let opening = GatewayOptions { data: None, environment: Arc::new(|_| None) };
         let gateway = Gateway::empty(opening);
         let slots = adapters.into_iter().enumerate().map(|(index, served)| {
             let name = served.catalog().adapter.name.clone();
             let identity = (index.to_string(), name, served.source().to_owned());
-            gateway.opened(identity, served, Arc::default())
+            gateway.opened_slot(identity, served, Arc::default())
         });
-        gateway.inner.show(slots.collect())?;
+        gateway.inner.set_slots(slots.collect())?;
         Ok(gateway)
     }
 
@@ -129,7 +129,10 @@ impl Gateway {
     ///
     /// # Errors
     /// Two adapters that share a tool name.
-    pub async fn open(members: Vec<Member>, opening: Opening) -> Result<Gateway, Collision> {
+    pub async fn open(
+        members: Vec<GatewayMember>,
+        opening: GatewayOptions,
+    ) -> Result<Gateway, NameCollision> {
         let gateway = Gateway::empty(opening);
         gateway.replace(members).await?;
         Ok(gateway)
@@ -139,114 +142,131 @@ impl Gateway {
     ///
     /// # Errors
     /// Two adapters that share a tool name; then everything stays as it was.
-    pub async fn replace(&self, members: Vec<Member>) -> Result<(), Collision> {
+    pub async fn replace(&self, members: Vec<GatewayMember>) -> Result<(), NameCollision> {
         let before = self.slots();
         let mut slots = Vec::with_capacity(members.len());
         for member in members {
             slots.push(self.slot(member, &before).await);
         }
-        let is_new =
-            |slot: &Arc<Slot>, known: &[Arc<Slot>]| !known.iter().any(|other| Arc::ptr_eq(slot, other));
-        self.inner.show(slots.clone())?;
+        let is_new = |slot: &Arc<AdapterSlot>, known: &[Arc<AdapterSlot>]| {
+            !known.iter().any(|other| Arc::ptr_eq(slot, other))
+        };
+        self.inner.set_slots(slots.clone())?;
         for slot in slots.iter().filter(|slot| is_new(slot, &before)) {
             self.start(slot);
         }
-        self.inner.moved.send_replace(());
+        self.inner.state_changes.send_replace(());
         Ok(())
     }
 
-    fn empty(opening: Opening) -> Gateway {
-        let inner = Inner {
-            snapshot: RwLock::new(Arc::new(Snapshot::empty())),
+    fn empty(opening: GatewayOptions) -> Gateway {
+        let inner = GatewayShared {
+            snapshot: RwLock::new(Arc::new(GatewaySnapshot::empty())),
             slots: Mutex::default(),
             changes: watch::Sender::default(),
-            moved: watch::Sender::default(),
-            opening,
+            state_changes: watch::Sender::default(),
+            options: opening,
         };
         Gateway { inner: Arc::new(inner) }
     }
 
     /// The slot for a member; nothing goes on behind it yet.
-    async fn slot(&self, member: Member, before: &[Arc<Slot>]) -> Arc<Slot> {
-        let Member { key, name, source, making } = member;
+    async fn slot(&self, member: GatewayMember, before: &[Arc<AdapterSlot>]) -> Arc<AdapterSlot> {
+        let GatewayMember { key, name, source, origin: making } = member;
         // What was counted belongs to the adapter's name, whatever becomes of its document.
         let stats = before.iter().find(|slot| slot.name() == name).map(|slot| Arc::clone(slot.stats()));
         let stats = stats.unwrap_or_default();
         let known = before.iter().find(|slot| slot.key() == key).cloned();
         let identity = (key, name, source);
         match making {
-            Making::Opened(served) => self.opened(identity, *served, stats),
-            Making::Compiled(catalog) => self.compiled(identity, Arc::new(*catalog), stats).await,
-            Making::Live(live) => self.live(identity, *live, stats),
-            Making::Kept => known.unwrap_or_else(|| {
+            MemberOrigin::Opened(served) => self.opened_slot(identity, *served, stats),
+            MemberOrigin::Compiled(catalog) => self.compiled_slot(identity, Arc::new(*catalog), stats).await,
+            MemberOrigin::Live(live) => self.live_slot(identity, *live, stats),
+            MemberOrigin::Kept => known.unwrap_or_else(|| {
                 let reason = "it is not there any more; start the server again".to_owned();
-                self.broken(identity, reason, stats)
+                self.broken_slot(identity, reason, stats)
             }),
-            Making::Broken { reason } => self.broken(identity, reason, stats),
+            MemberOrigin::Broken { reason } => self.broken_slot(identity, reason, stats),
         }
     }
 
-    fn opened(&self, identity: (String, String, String), served: Served, stats: Arc<Stats>) -> Arc<Slot> {
+    fn opened_slot(
+        &self,
+        identity: (String, String, String),
+        served: ServedAdapter,
+        stats: Arc<Stats>,
+    ) -> Arc<AdapterSlot> {
         let work = match served.upstreams().as_slice() {
-            [upstream] => Work::Follow(Behind::fixed(Upstream::clone(upstream))),
-            _ => Work::None,
+            [upstream] => SlotWork::Follow(BackingServer::for_document(Upstream::clone(upstream))),
+            _ => SlotWork::None,
         };
         let slot = self.inner.slot(identity, Arc::clone(&stats), work);
-        slot.serve(Arc::new(served.counted_by(stats)));
-        slot.set_state(State::Ready);
+        slot.set_served(Arc::new(served.with_stats(stats)));
+        slot.set_state(AdapterState::Ready);
         slot
     }
 
-    fn live(&self, identity: (String, String, String), live: Live, stats: Arc<Stats>) -> Arc<Slot> {
-        let named = Upstream::named(&identity.1, &live.target, &live.auth, &self.inner.opening.environment);
+    fn live_slot(
+        &self,
+        identity: (String, String, String),
+        live: LiveAdapter,
+        stats: Arc<Stats>,
+    ) -> Arc<AdapterSlot> {
+        let named = Upstream::named(&identity.1, &live.target, &live.auth, &self.inner.options.environment);
         let upstream = match named {
             Ok(upstream) => upstream,
-            Err(error) => return self.broken(identity, error.to_string(), stats),
+            Err(error) => return self.broken_slot(identity, error.to_string(), stats),
         };
-        let (behind, catalog) = Behind::live(live, upstream, &self.inner.opening.environment);
-        let slot = self.inner.slot(identity, stats, Work::Follow(behind.clone()));
+        let (behind, catalog) = BackingServer::for_live(live, upstream, &self.inner.options.environment);
+        let slot = self.inner.slot(identity, stats, SlotWork::Follow(behind.clone()));
         if let Some(catalog) = catalog {
-            slot.serve(behind.served(catalog, &slot));
-            slot.set_state(State::Ready);
+            slot.set_served(behind.serve_catalog(catalog, &slot));
+            slot.set_state(AdapterState::Ready);
         }
         slot
     }
 
-    fn broken(&self, identity: (String, String, String), reason: String, stats: Arc<Stats>) -> Arc<Slot> {
-        let slot = self.inner.slot(identity, stats, Work::None);
-        slot.set_state(State::Failing { reason });
+    fn broken_slot(
+        &self,
+        identity: (String, String, String),
+        reason: String,
+        stats: Arc<Stats>,
+    ) -> Arc<AdapterSlot> {
+        let slot = self.inner.slot(identity, stats, SlotWork::None);
+        slot.set_state(AdapterState::Failing { reason });
         slot
     }
 
-    async fn compiled(
+    async fn compiled_slot(
         &self,
         identity: (String, String, String),
         catalog: Arc<Catalog>,
         stats: Arc<Stats>,
-    ) -> Arc<Slot> {
+    ) -> Arc<AdapterSlot> {
         let source = identity.2.clone();
         match self.inner.open(&catalog, &source).await {
-            Ok(served) => self.opened(identity, served, stats),
+            Ok(served) => self.opened_slot(identity, served, stats),
             Err(error) => {
-                let slot = self.inner.slot(identity, Arc::clone(&stats), Work::Open(Arc::clone(&catalog)));
-                let served = Served::closed(catalog, source, &error).counted_by(stats);
-                slot.serve(Arc::new(served));
-                slot.set_state_because(failing(&error), &error.to_string());
+                let slot =
+                    self.inner.slot(identity, Arc::clone(&stats), SlotWork::Open(Arc::clone(&catalog)));
+                let served = ServedAdapter::closed(catalog, source, &error).with_stats(stats);
+                slot.set_served(Arc::new(served));
+                slot.set_state_with_cause(failing(&error), &error.to_string());
                 slot
             }
         }
     }
 
     /// Begins what goes on behind a slot.
-    fn start(&self, slot: &Arc<Slot>) {
+    fn start(&self, slot: &Arc<AdapterSlot>) {
         let gateway = Arc::downgrade(&self.inner);
         match &slot.work {
-            Work::None => {}
-            Work::Follow(behind) => {
-                slot.keep_going(live::follow(gateway, Arc::downgrade(slot), behind.clone()));
+            SlotWork::None => {}
+            SlotWork::Follow(behind) => {
+                slot.spawn_task(live::follow_server(gateway, Arc::downgrade(slot), behind.clone()));
             }
-            Work::Open(catalog) => {
-                slot.keep_going(open_again(gateway, Arc::downgrade(slot), Arc::clone(catalog)));
+            SlotWork::Open(catalog) => {
+                slot.spawn_task(retry_open(gateway, Arc::downgrade(slot), Arc::clone(catalog)));
             }
         }
     }
@@ -259,7 +279,7 @@ impl Gateway {
                     upstream.close().await;
                 }
             }
-            if let Some(behind) = slot.behind() {
+            if let Some(behind) = slot.backing_server() {
                 behind.upstream.close().await;
             }
         }
@@ -267,13 +287,13 @@ impl Gateway {
 
     /// What is shown now.
     #[must_use]
-    pub fn snapshot(&self) -> Arc<Snapshot> {
+    pub fn snapshot(&self) -> Arc<GatewaySnapshot> {
         self.inner.snapshot()
     }
 
     /// Every adapter's place, in order, those that cannot be served included.
     #[must_use]
-    pub fn slots(&self) -> Vec<Arc<Slot>> {
+    pub fn slots(&self) -> Vec<Arc<AdapterSlot>> {
         self.inner.slots().clone()
     }
 
@@ -297,35 +317,47 @@ impl Gateway {
 
     /// Signals whenever an adapter comes, goes or changes its state.
     #[must_use]
-    pub fn moved(&self) -> watch::Receiver<()> {
-        self.inner.moved.subscribe()
+    pub fn state_changes(&self) -> watch::Receiver<()> {
+        self.inner.state_changes.subscribe()
     }
 
     /// Runs one call; `None` when there is no such tool. Dropping the future stops the work.
-    pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        caller: &Caller,
+    ) -> Option<ToolReply> {
         // Only the adapter is held: what else was shown may go while the call runs.
         let snapshot = self.snapshot();
-        if let Some(error) = self.absent(&snapshot, tool, &arguments) {
+        if let Some(error) = self.unavailable_error(&snapshot, tool, &arguments) {
             return Some(response::envelope(&Err(error), ErrorPolicy::default()));
         }
         let route = snapshot.route(tool, arguments)?;
         drop(snapshot);
         Some(match route {
-            Route::To(adapter, arguments) => adapter.call(tool, arguments, caller).await,
-            Route::Answered(answered) => dispatch::discover(caller, answered.outcome, answered.errors),
+            CallRoute::To(adapter, arguments) => adapter.call(tool, arguments, caller).await,
+            CallRoute::Answered(answered) => {
+                dispatch::discovery_reply(caller, answered.outcome, answered.errors)
+            }
         })
     }
 }
 
 impl Gateway {
     /// Why the adapter that a call through a shared tool names is not among those that are served, where it is one of ours.
-    fn absent(&self, snapshot: &Snapshot, tool: &str, arguments: &Map<String, Value>) -> Option<OpError> {
+    fn unavailable_error(
+        &self,
+        snapshot: &GatewaySnapshot,
+        tool: &str,
+        arguments: &Map<String, Value>,
+    ) -> Option<OpError> {
         let named = snake_case(arguments.get("adapter")?.as_str()?);
-        let is_meant = |slot: &&Arc<Slot>| snake_case(slot.name()) == named && slot.served().is_none();
+        let is_meant = |slot: &&Arc<AdapterSlot>| snake_case(slot.name()) == named && slot.served().is_none();
         let slot = self.inner.slots().iter().find(is_meant).filter(|_| snapshot.is_shared(tool)).cloned()?;
         let reason = match slot.state().0 {
-            State::Failing { reason } => reason,
-            State::Starting | State::Ready => "it is still starting".to_owned(),
+            AdapterState::Failing { reason } => reason,
+            AdapterState::Starting | AdapterState::Ready => "it is still starting".to_owned(),
         };
         let message = format!(
             "The adapter '{}' cannot be used now: {reason}. Tell the user; the server tries again by itself.",
@@ -335,26 +367,31 @@ impl Gateway {
     }
 }
 
-impl Inner {
-    fn snapshot(&self) -> Arc<Snapshot> {
+impl GatewayShared {
+    fn snapshot(&self) -> Arc<GatewaySnapshot> {
         Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn slots(&self) -> MutexGuard<'_, Vec<Arc<Slot>>> {
+    fn slots(&self) -> MutexGuard<'_, Vec<Arc<AdapterSlot>>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn slot(&self, identity: (String, String, String), stats: Arc<Stats>, work: Work) -> Arc<Slot> {
-        Arc::new(Slot::new(identity, stats, self.moved.clone(), work))
+    fn slot(
+        &self,
+        identity: (String, String, String),
+        stats: Arc<Stats>,
+        work: SlotWork,
+    ) -> Arc<AdapterSlot> {
+        Arc::new(AdapterSlot::new(identity, stats, self.state_changes.clone(), work))
     }
 
-    async fn open(&self, catalog: &Arc<Catalog>, source: &str) -> Result<Served, OpenError> {
-        let Opening { data, environment } = &self.opening;
+    async fn open(&self, catalog: &Arc<Catalog>, source: &str) -> Result<ServedAdapter, OpenError> {
+        let GatewayOptions { data, environment } = &self.options;
         open::open(Arc::clone(catalog), source, data.as_deref(), environment).await
     }
 
     /// Shows what these slots serve.
-    fn show(&self, slots: Vec<Arc<Slot>>) -> Result<(), Collision> {
+    fn set_slots(&self, slots: Vec<Arc<AdapterSlot>>) -> Result<(), NameCollision> {
         let mut present = self.slots();
         self.publish(&slots)?;
         *present = slots;
@@ -362,7 +399,7 @@ impl Inner {
     }
 
     /// Shows what the present slots serve now.
-    fn show_again(&self) {
+    fn republish(&self) {
         let present = self.slots();
         if let Err(collision) = self.publish(&present) {
             tracing::warn!(%collision, "the tools stay as they were");
@@ -370,9 +407,9 @@ impl Inner {
     }
 
     /// The caller holds the slots, so that no two publish together.
-    fn publish(&self, slots: &[Arc<Slot>]) -> Result<(), Collision> {
+    fn publish(&self, slots: &[Arc<AdapterSlot>]) -> Result<(), NameCollision> {
         let before = self.snapshot();
-        let snapshot = Snapshot::new(unshadowed(slots))?.after(&before);
+        let snapshot = GatewaySnapshot::new(without_collisions(slots))?.reusing_tools_of(&before);
         let is_different = !Arc::ptr_eq(snapshot.tools(), before.tools());
         *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
         if is_different {
@@ -384,8 +421,8 @@ impl Inner {
 
 /// What these slots serve, without running servers whose tools would take names that are taken: what a server says may not
 /// keep anything else from being served.
-fn unshadowed(slots: &[Arc<Slot>]) -> Vec<Arc<Served>> {
-    let claims = |served: &Served| -> Vec<String> {
+fn without_collisions(slots: &[Arc<AdapterSlot>]) -> Vec<Arc<ServedAdapter>> {
+    let claims = |served: &ServedAdapter| -> Vec<String> {
         let catalog = served.catalog();
         match catalog.sharing {
             // Tools that are shared are nobody's own; the adapter's name is what nobody else may have.
@@ -393,8 +430,8 @@ fn unshadowed(slots: &[Arc<Slot>]) -> Vec<Arc<Served>> {
             None => catalog.tool_names().map(str::to_owned).collect(),
         }
     };
-    let is_live = |slot: &Slot| slot.behind().is_some_and(Behind::is_live);
-    let serving: Vec<(&Arc<Slot>, Arc<Served>)> =
+    let is_live = |slot: &AdapterSlot| slot.backing_server().is_some_and(BackingServer::is_live);
+    let serving: Vec<(&Arc<AdapterSlot>, Arc<ServedAdapter>)> =
         slots.iter().filter_map(|slot| Some((slot, slot.served()?))).collect();
     let mut taken: HashMap<String, String> = HashMap::new();
     for (slot, served) in serving.iter().filter(|(slot, _)| !is_live(slot)) {
@@ -406,12 +443,12 @@ fn unshadowed(slots: &[Arc<Slot>]) -> Vec<Arc<Served>> {
             let claims = claims(served);
             let clash = claims.iter().find_map(|claim| Some((claim, taken.get(claim)?)));
             if let Some((claim, other)) = clash {
-                slot.shadow(Some(format!(
+                slot.set_shadowed(Some(format!(
                     "the adapter '{other}' has '{claim}' already; give one of them a `name` or `prefix` of its own"
                 )));
                 continue;
             }
-            slot.shadow(None);
+            slot.set_shadowed(None);
             taken.extend(claims.into_iter().map(|claim| (claim, slot.name().to_owned())));
         }
         shown.push(Arc::clone(served));
@@ -419,25 +456,25 @@ fn unshadowed(slots: &[Arc<Slot>]) -> Vec<Arc<Served>> {
     shown
 }
 
-fn failing(error: &OpenError) -> State {
-    State::Failing { reason: error.user_message().to_owned() }
+fn failing(error: &OpenError) -> AdapterState {
+    AdapterState::Failing { reason: error.user_message().to_owned() }
 }
 
 /// Tries to open a target until it is open.
-async fn open_again(gateway: Weak<Inner>, slot: Weak<Slot>, catalog: Arc<Catalog>) {
-    let mut wait = FIRST_WAIT;
+async fn retry_open(gateway: Weak<GatewayShared>, slot: Weak<AdapterSlot>, catalog: Arc<Catalog>) {
+    let mut wait = MIN_RETRY_DELAY;
     loop {
         tokio::time::sleep(wait).await;
-        wait = (wait * 2).min(LONGEST_WAIT);
+        wait = (wait * 2).min(MAX_RETRY_DELAY);
         let (Some(gateway), Some(slot)) = (gateway.upgrade(), slot.upgrade()) else { return };
         match gateway.open(&catalog, slot.source()).await {
             Ok(served) => {
-                slot.serve(Arc::new(served.counted_by(Arc::clone(slot.stats()))));
-                gateway.show_again();
-                slot.set_state(State::Ready);
+                slot.set_served(Arc::new(served.with_stats(Arc::clone(slot.stats()))));
+                gateway.republish();
+                slot.set_state(AdapterState::Ready);
                 return;
             }
-            Err(error) => slot.set_state_because(failing(&error), &error.to_string()),
+            Err(error) => slot.set_state_with_cause(failing(&error), &error.to_string()),
         }
     }
 }
@@ -456,7 +493,7 @@ impl Service for Gateway {
         tool: &str,
         arguments: Map<String, Value>,
         caller: &Caller,
-    ) -> impl Future<Output = Option<Reply>> + Send {
+    ) -> impl Future<Output = Option<ToolReply>> + Send {
         Gateway::call(self, tool, arguments, caller)
     }
 
@@ -464,7 +501,7 @@ impl Service for Gateway {
         self.snapshot().adapters().iter().any(|adapter| adapter.has_executions())
     }
 
-    async fn task(&self, id: &str, caller: &Caller) -> Option<Task> {
+    async fn task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
         for adapter in self.snapshot().adapters() {
             if let Some(task) = adapter.task(id, caller).await {
                 return Some(task);
@@ -473,7 +510,7 @@ impl Service for Gateway {
         None
     }
 
-    async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<Task> {
+    async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
         for adapter in self.snapshot().adapters() {
             if let Some(task) = adapter.cancel_task(id, caller).await {
                 return Some(task);
@@ -487,7 +524,7 @@ impl Service for Gateway {
     }
 
     fn features(&self) -> Features {
-        self.passed_on()
+        self.combined_features()
     }
 
     fn request(
@@ -496,7 +533,7 @@ impl Service for Gateway {
         params: Map<String, Value>,
         caller: &Caller,
     ) -> impl Future<Output = Result<Value, RpcError>> + Send {
-        self.pass_on(feature, params, caller)
+        self.forward(feature, params, caller)
     }
 
     fn changes(&self) -> Option<watch::Receiver<()>> {

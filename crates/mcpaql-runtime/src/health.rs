@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Health {
     /// In a word.
-    pub status: Status,
+    pub status: HealthStatus,
     /// Each adapter, for those who may know.
     pub adapters: Vec<Value>,
 }
 
 /// The state of a service, in a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Status {
+pub enum HealthStatus {
     /// All is well.
     #[default]
     Ok,
@@ -23,14 +23,14 @@ pub enum Status {
     Down,
 }
 
-impl Status {
+impl HealthStatus {
     /// The word in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Status::Ok => "ok",
-            Status::Degraded => "degraded",
-            Status::Down => "down",
+            HealthStatus::Ok => "ok",
+            HealthStatus::Degraded => "degraded",
+            HealthStatus::Down => "down",
         }
     }
 }

@@ -18,7 +18,7 @@ impl RunningCalls {
     }
 
     /// Waits for a turn, which ends when the permit is dropped. The semaphore is never closed, so there always is one.
-    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+    pub(crate) async fn acquire(&self) -> Option<SemaphorePermit<'_>> {
         self.0.acquire().await.ok()
     }
 }
@@ -36,12 +36,12 @@ pub(crate) fn too_large(
     actual: Option<usize>,
     maximum: usize,
 ) -> OpError {
-    let error = OpError::new(Code::PayloadTooLarge, message).with("limit", limit);
+    let error = OpError::new(Code::PayloadTooLarge, message).with_detail("limit", limit);
     let error = match actual {
-        Some(actual) => error.with("actual", actual),
+        Some(actual) => error.with_detail("actual", actual),
         None => error,
     };
-    error.with("maximum", maximum)
+    error.with_detail("maximum", maximum)
 }
 
 #[cfg(test)]

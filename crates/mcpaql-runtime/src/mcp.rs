@@ -27,25 +27,25 @@ mod questions;
 mod task;
 
 pub use drain::StreamError;
-pub use pending::{Loading, Pending, Preview};
+pub use pending::{PendingService, Preview, ServiceLoader};
 use std::time::Duration;
 
 pub(crate) use drain::serve as serve_stream;
-pub(crate) use handler::Server;
+pub(crate) use handler::McpServer;
 pub(crate) use http::{Admission, route as http_route};
 /// The standard streams; pipes without the blocking pool where the platform can.
 pub(crate) use rmcp::transport::io::stdio_pipes as stdio;
 
 /// What a server allows itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ServerLimits {
     /// How long running calls may go on after the server was told to stop.
     pub grace: Duration,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
-        Limits { grace: Duration::from_secs(10) }
+        ServerLimits { grace: Duration::from_secs(10) }
     }
 }
 
@@ -54,4 +54,4 @@ impl Default for Limits {
 pub const LOG_DIRECTIVES: &str = "rmcp=warn,rmcp::service=error";
 
 /// The largest HTTP request body, as the protocol publishes it.
-pub(crate) const MAX_REQUEST_BYTES: usize = mcpaql_core::validate::Limits::DEFAULT.request_bytes;
+pub(crate) const MAX_REQUEST_BYTES: usize = mcpaql_core::validate::SizeLimits::DEFAULT.request_bytes;

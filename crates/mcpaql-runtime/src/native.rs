@@ -39,13 +39,13 @@
 
 pub use crate::caller::{Caller, Progress};
 pub use mcpaql_core::adapter::Mode;
-pub use mcpaql_core::catalog::Settings;
+pub use mcpaql_core::catalog::AdapterSettings;
 pub use mcpaql_core::error::{Code, OpError};
 pub use mcpaql_core::facts::Effect;
 pub use mcpaql_core::operation::Category;
 pub use mcpaql_core::policy::HintOverrides;
 
-use crate::dispatch::Served;
+use crate::dispatch::ServedAdapter;
 use crate::open::{self, OpenError};
 use crate::target::code::{Function, Functions};
 use futures_util::FutureExt as _;
@@ -68,7 +68,7 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
     /// What it says does not make an adapter; as for a document, every problem is there.
-    #[error("adapter '{adapter}': {}", open::problems(.problems))]
+    #[error("adapter '{adapter}': {}", open::summarize_problems(.problems))]
     Invalid {
         /// Whose.
         adapter: String,
@@ -136,8 +136,8 @@ impl Native {
 
     /// Adds an operation.
     #[must_use]
-    pub fn operation(mut self, operation: Ready) -> Native {
-        let Ready { mut operation, function } = operation;
+    pub fn operation(mut self, operation: NativeOperation) -> Native {
+        let NativeOperation { mut operation, function } = operation;
         let mut is_struct = true;
         if let Some(params) = operation.params.take() {
             let params = params(&mut self.types).to_value();
@@ -201,7 +201,11 @@ impl Native {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub async fn open(self, settings: &Settings, data: Option<&Path>) -> Result<Served, NativeError> {
+    pub async fn open(
+        self,
+        settings: &AdapterSettings,
+        data: Option<&Path>,
+    ) -> Result<ServedAdapter, NativeError> {
         let loaded = load::load(&self.document());
         let mut problems = self.problems;
         problems.extend(loaded.diagnostics);
@@ -214,26 +218,26 @@ impl Native {
         problems.retain(|problem| problem.severity == Severity::Error);
         match catalog.filter(|_| problems.is_empty()) {
             Some(catalog) => {
-                let served = Served::new(catalog, Arc::new(self.functions), format!("code:{name}"));
-                Ok(open::keeping(served, data).await?)
+                let served = ServedAdapter::new(catalog, Arc::new(self.functions), format!("code:{name}"));
+                Ok(open::with_storage(served, data).await?)
             }
             None => Err(NativeError::Invalid { adapter: name.to_owned(), problems }),
         }
     }
 }
 
-type Described = Box<dyn FnOnce(&mut SchemaGenerator) -> Schema + Send>;
+type SchemaFn = Box<dyn FnOnce(&mut SchemaGenerator) -> Schema + Send>;
 
 /// An operation in the making, which lacks its function.
-pub struct Operation {
+pub struct OperationBuilder {
     name: String,
     category: Option<Category>,
     members: Map<String, Value>,
-    params: Option<Described>,
-    returns: Option<Described>,
+    params: Option<SchemaFn>,
+    returns: Option<SchemaFn>,
 }
 
-impl fmt::Debug for Operation {
+impl fmt::Debug for OperationBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Operation")
             .field("name", &self.name)
@@ -243,12 +247,12 @@ impl fmt::Debug for Operation {
 }
 
 /// An operation with its function.
-pub struct Ready {
-    operation: Operation,
+pub struct NativeOperation {
+    operation: OperationBuilder,
     function: Function,
 }
 
-impl fmt::Debug for Ready {
+impl fmt::Debug for NativeOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.operation.fmt(f)
     }
@@ -257,46 +261,52 @@ impl fmt::Debug for Ready {
 /// An operation of that name, in snake case. What it does follows from its verb, on the safe side where that is not clear, until
 /// [`category`](Operation::in_category) or [`effect`](Operation::effect) say it.
 #[must_use]
-pub fn operation(name: &str) -> Operation {
-    Operation { name: name.to_owned(), category: None, members: Map::new(), params: None, returns: None }
+pub fn operation(name: &str) -> OperationBuilder {
+    OperationBuilder {
+        name: name.to_owned(),
+        category: None,
+        members: Map::new(),
+        params: None,
+        returns: None,
+    }
 }
 
-impl Operation {
+impl OperationBuilder {
     /// Says what it does, for the model.
     #[must_use]
-    pub fn describe(self, text: &str) -> Operation {
+    pub fn describe(self, text: &str) -> OperationBuilder {
         self.with("description", text)
     }
 
     /// What people see, in place of what its name makes.
     #[must_use]
-    pub fn title(self, text: &str) -> Operation {
+    pub fn title(self, text: &str) -> OperationBuilder {
         self.with("title", text)
     }
 
     /// What it does to the world.
     #[must_use]
-    pub fn in_category(mut self, category: Category) -> Operation {
+    pub fn in_category(mut self, category: Category) -> OperationBuilder {
         self.category = Some(category);
         self
     }
 
     /// What it does, more exactly; the category follows.
     #[must_use]
-    pub fn effect(mut self, effect: Effect) -> Operation {
+    pub fn effect(mut self, effect: Effect) -> OperationBuilder {
         self.category = Some(effect.category());
         self.with("effect", effect.as_str())
     }
 
     /// Whether a repeat has no further effect.
     #[must_use]
-    pub fn idempotent(self, idempotent: bool) -> Operation {
+    pub fn idempotent(self, idempotent: bool) -> OperationBuilder {
         self.with("idempotent", idempotent)
     }
 
     /// Hints in place of those that follow from what it does.
     #[must_use]
-    pub fn hints(self, hints: HintOverrides) -> Operation {
+    pub fn hints(self, hints: HintOverrides) -> OperationBuilder {
         let said = Hint::ALL
             .into_iter()
             .filter_map(|hint| Some((hint.key().to_owned(), Value::Bool(hints.get(hint)?))));
@@ -305,7 +315,7 @@ impl Operation {
 
     /// What it answers with.
     #[must_use]
-    pub fn returns<R: JsonSchema>(mut self) -> Operation {
+    pub fn returns<R: JsonSchema>(mut self) -> OperationBuilder {
         self.returns = Some(Box::new(|types| types.subschema_for::<R>()));
         self
     }
@@ -313,7 +323,7 @@ impl Operation {
     /// Anything else that a document may say of an operation: `danger`, `tags`, `examples`, `aliases`, `deprecated`, `lifecycle`
     /// and so on.
     #[must_use]
-    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Operation {
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> OperationBuilder {
         self.members.insert(key.to_owned(), value.into());
         self
     }
@@ -321,19 +331,19 @@ impl Operation {
     /// The function that answers it. Its parameters are the fields of a struct, its answer is anything that can be JSON; what goes
     /// wrong is an [`OpError`], whose message the model reads.
     #[must_use]
-    pub fn handle<P, R, F, Fut>(self, function: F) -> Ready
+    pub fn handle<P, R, F, Fut>(self, function: F) -> NativeOperation
     where
         P: DeserializeOwned + JsonSchema + Send + 'static,
         R: Serialize,
         F: Fn(P) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<R, OpError>> + Send + 'static,
     {
-        self.handle_for(move |given, _| function(given))
+        self.handle_with_caller(move |given, _| function(given))
     }
 
     /// The same; the function is also told who called, to report progress or to ask something back.
     #[must_use]
-    pub fn handle_for<P, R, F, Fut>(mut self, function: F) -> Ready
+    pub fn handle_with_caller<P, R, F, Fut>(mut self, function: F) -> NativeOperation
     where
         P: DeserializeOwned + JsonSchema + Send + 'static,
         R: Serialize,
@@ -352,12 +362,12 @@ impl Operation {
                 let answer = begun.await?;
                 serde_json::to_value(answer).map(Answer::new).map_err(|error| {
                     OpError::new(Code::Internal, "The answer could not be written; tell the user.")
-                        .because(error)
+                        .with_cause(error)
                 })
             }
             .boxed()
         });
-        Ready { operation: self, function }
+        NativeOperation { operation: self, function }
     }
 
     /// What was said, else what the name says; a read that something speaks against is an execution.
@@ -365,13 +375,13 @@ impl Operation {
         let description = self.members.get("description").and_then(Value::as_str).unwrap_or_default();
         let evidence =
             Evidence { name: &self.name, description, named_by_author: true, ..Evidence::default() };
-        self.category.unwrap_or_else(|| classify::classify(&evidence).published())
+        self.category.unwrap_or_else(|| classify::classify(&evidence).served_category())
     }
 }
 
 /// No parameters.
 #[derive(Debug, Clone, Copy, Default, serde::Deserialize, JsonSchema)]
-pub struct Nothing {}
+pub struct NoParams {}
 
 fn no_struct(pointer: String, operation: &str) -> Diagnostic {
     let message = format!(

@@ -1,6 +1,6 @@
 //! Catalog → served adapter: opens the target that the document names, and somewhere to keep what runs in the background.
 
-use crate::dispatch::Served;
+use crate::dispatch::ServedAdapter;
 use crate::environment::Environment;
 use crate::execution::{self, Executions};
 use crate::target;
@@ -20,7 +20,7 @@ pub async fn open(
     source: &str,
     data: Option<&Path>,
     environment: &Environment,
-) -> Result<Served, OpenError> {
+) -> Result<ServedAdapter, OpenError> {
     open_with(&[], catalog, source, data, environment).await
 }
 
@@ -34,14 +34,17 @@ pub async fn open_with(
     source: &str,
     data: Option<&Path>,
     environment: &Environment,
-) -> Result<Served, OpenError> {
+) -> Result<ServedAdapter, OpenError> {
     let catalog = catalog.into();
     let target = target::open(&catalog, data, environment, kinds).await?;
-    keeping(Served::new(catalog, target, source), data).await
+    with_storage(ServedAdapter::new(catalog, target, source), data).await
 }
 
 /// The same with somewhere to keep what runs in the background, where anything does.
-pub(crate) async fn keeping(served: Served, data: Option<&Path>) -> Result<Served, OpenError> {
+pub(crate) async fn with_storage(
+    served: ServedAdapter,
+    data: Option<&Path>,
+) -> Result<ServedAdapter, OpenError> {
     if !served.catalog().has_executions() {
         return Ok(served);
     }
@@ -50,14 +53,14 @@ pub(crate) async fn keeping(served: Served, data: Option<&Path>) -> Result<Serve
         tracing::warn!(adapter, "there is no data folder for executions; they are lost when the server ends");
     }
     let executions =
-        Executions::open(data, adapter, execution::Limits::default()).await.map_err(|source| {
+        Executions::open(data, adapter, execution::ExecutionLimits::default()).await.map_err(|source| {
             OpenError::new(adapter, source, "its executions cannot be kept; the log says why")
         })?;
     Ok(served.with_executions(executions))
 }
 
 /// What is wrong with a document, in one line.
-pub(crate) fn problems(problems: &[Diagnostic]) -> String {
+pub(crate) fn summarize_problems(problems: &[Diagnostic]) -> String {
     let one = |problem: &Diagnostic| match field_path(&problem.pointer) {
         path if path.is_empty() => problem.message.clone(),
         path => format!("{} ({path})", problem.message),

@@ -12,13 +12,13 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 /// How long a program may take to end after the polite signal, and its descendants to let go of the output after its end.
-pub(crate) const GRACE: Duration = Duration::from_millis(500);
+pub(crate) const EXIT_GRACE: Duration = Duration::from_millis(500);
 /// How much of standard error is kept: its end.
-pub(crate) const TAIL: usize = 2048;
+pub(crate) const STDERR_TAIL_BYTES: usize = 2048;
 
 /// What to run.
 #[derive(Debug)]
-pub struct Job<'a> {
+pub struct ProcessSpec<'a> {
     /// Its name or path.
     pub program: &'a str,
     /// Its arguments.
@@ -37,9 +37,9 @@ pub struct Job<'a> {
 
 /// What came of it.
 #[derive(Debug)]
-pub struct Finished {
+pub struct ProcessOutput {
     /// How it ended.
-    pub ending: Ending,
+    pub ending: ProcessEnd,
     /// What it wrote.
     pub stdout: Vec<u8>,
     /// The end of what it wrote to standard error.
@@ -48,7 +48,7 @@ pub struct Finished {
 
 /// How a process ended.
 #[derive(Debug)]
-pub enum Ending {
+pub enum ProcessEnd {
     /// By itself.
     Exited(ExitStatus),
     /// By itself, but a descendant kept the output open and was stopped.
@@ -63,22 +63,22 @@ pub enum Ending {
 ///
 /// # Errors
 /// The program cannot be started, or its streams fail.
-pub async fn run(job: Job<'_>) -> io::Result<Finished> {
+pub async fn run(job: ProcessSpec<'_>) -> io::Result<ProcessOutput> {
     let stdin = if job.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut process = Process::start(job.program, job.args, job.env, job.cwd, stdin)?;
-    let (mut stdout, mut stderr) = (Vec::with_capacity(4096), Vec::with_capacity(TAIL));
+    let (mut stdout, mut stderr) = (Vec::with_capacity(4096), Vec::with_capacity(STDERR_TAIL_BYTES));
     let follow = process.follow(job.stdin, job.max_output, &mut stdout, &mut stderr);
     let ending = match timeout(job.timeout, follow).await {
         Ok(ending) => ending?,
-        Err(_) => Ending::TimedOut,
+        Err(_) => ProcessEnd::TimedOut,
     };
-    Ok(Finished { ending, stdout, stderr })
+    Ok(ProcessOutput { ending, stdout, stderr })
 }
 
 /// A running process and its group.
 pub(crate) struct Process {
     child: Option<Child>,
-    group: Group,
+    group: ProcessGroup,
 }
 
 /// The process's ends of its streams, where they are pipes.
@@ -108,7 +108,7 @@ impl Process {
         #[cfg(unix)]
         command.process_group(0);
         let child = command.spawn()?;
-        let group = Group::of(&child);
+        let group = ProcessGroup::of(&child);
         Ok(Process { child: Some(child), group })
     }
 
@@ -132,8 +132,8 @@ impl Process {
         let child = self.child.as_mut()?;
         let mut ended = timeout(patience, child.wait()).await;
         if ended.is_err() {
-            self.group.ask_to_end();
-            ended = timeout(GRACE, child.wait()).await;
+            self.group.terminate();
+            ended = timeout(EXIT_GRACE, child.wait()).await;
         }
         self.group.kill();
         let status = match ended {
@@ -154,7 +154,7 @@ impl Process {
         max_output: usize,
         stdout: &mut Vec<u8>,
         stderr: &mut Vec<u8>,
-    ) -> io::Result<Ending> {
+    ) -> io::Result<ProcessEnd> {
         let (stdin, out, err) = self.streams();
         let Some(child) = self.child.as_mut() else { return Err(io::ErrorKind::NotFound.into()) };
         let feed = feed(stdin, input);
@@ -166,8 +166,8 @@ impl Process {
                 biased;
                 outcome = &mut read, if !done => match outcome {
                     Ok(_) => done = true,
-                    Err(Stop::TooLarge) => return Ok(Ending::TooLarge),
-                    Err(Stop::Failed(error)) => return Err(error),
+                    Err(OutputError::TooLarge) => return Ok(ProcessEnd::TooLarge),
+                    Err(OutputError::Failed(error)) => return Err(error),
                 },
                 () = &mut feed, if !fed => fed = true,
                 status = child.wait() => break status?,
@@ -176,19 +176,19 @@ impl Process {
         // The leader is gone and reaped: from here on nothing is to be killed unless somebody holds the output.
         self.child = None;
         if done {
-            return Ok(Ending::Exited(status));
+            return Ok(ProcessEnd::Exited(status));
         }
-        match timeout(GRACE, &mut read).await {
-            Ok(Ok(_)) => Ok(Ending::Exited(status)),
-            Ok(Err(Stop::TooLarge)) => {
+        match timeout(EXIT_GRACE, &mut read).await {
+            Ok(Ok(_)) => Ok(ProcessEnd::Exited(status)),
+            Ok(Err(OutputError::TooLarge)) => {
                 self.group.kill();
-                Ok(Ending::TooLarge)
+                Ok(ProcessEnd::TooLarge)
             }
-            Ok(Err(Stop::Failed(error))) => Err(error),
+            Ok(Err(OutputError::Failed(error))) => Err(error),
             Err(_) => {
                 // The group's number is still its own: a member that holds the output is alive, or has left the group.
                 self.group.kill();
-                Ok(Ending::Held(status))
+                Ok(ProcessEnd::Held(status))
             }
         }
     }
@@ -197,11 +197,11 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         let Some(child) = self.child.take() else { return };
-        self.group.ask_to_end();
-        let mut doomed = Doomed { child, group: self.group };
+        self.group.terminate();
+        let mut doomed = TerminatingProcess { child, group: self.group };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                let _ = timeout(GRACE, doomed.child.wait()).await;
+                let _ = timeout(EXIT_GRACE, doomed.child.wait()).await;
                 drop(doomed);
             });
         }
@@ -209,12 +209,12 @@ impl Drop for Process {
 }
 
 /// A process that has been asked to end. Its drop is final, even when the runtime stops in the middle.
-struct Doomed {
+struct TerminatingProcess {
     child: Child,
-    group: Group,
+    group: ProcessGroup,
 }
 
-impl Drop for Doomed {
+impl Drop for TerminatingProcess {
     fn drop(&mut self) {
         self.group.kill();
         let _ = self.child.start_kill();
@@ -223,19 +223,19 @@ impl Drop for Doomed {
 
 /// The process group of a child; on systems without groups, nothing.
 #[derive(Clone, Copy)]
-struct Group {
+struct ProcessGroup {
     #[cfg(unix)]
     id: Option<rustix::process::Pid>,
 }
 
 #[cfg(unix)]
-impl Group {
-    fn of(child: &Child) -> Group {
+impl ProcessGroup {
+    fn of(child: &Child) -> ProcessGroup {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Group { id: id.and_then(rustix::process::Pid::from_raw) }
+        ProcessGroup { id: id.and_then(rustix::process::Pid::from_raw) }
     }
 
-    fn ask_to_end(self) {
+    fn terminate(self) {
         self.signal(rustix::process::Signal::TERM);
     }
 
@@ -252,12 +252,12 @@ impl Group {
 }
 
 #[cfg(not(unix))]
-impl Group {
-    fn of(_child: &Child) -> Group {
-        Group {}
+impl ProcessGroup {
+    fn of(_child: &Child) -> ProcessGroup {
+        ProcessGroup {}
     }
 
-    fn ask_to_end(self) {}
+    fn terminate(self) {}
 
     fn kill(self) {}
 }
@@ -270,7 +270,7 @@ async fn feed(stdin: Option<ChildStdin>, input: Option<Vec<u8>>) {
     }
 }
 
-enum Stop {
+enum OutputError {
     TooLarge,
     Failed(io::Error),
 }
@@ -279,22 +279,22 @@ async fn read_capped(
     pipe: Option<impl AsyncRead + Unpin>,
     max: usize,
     out: &mut Vec<u8>,
-) -> Result<(), Stop> {
+) -> Result<(), OutputError> {
     let Some(mut pipe) = pipe else { return Ok(()) };
-    while pipe.read_buf(out).await.map_err(Stop::Failed)? > 0 {
+    while pipe.read_buf(out).await.map_err(OutputError::Failed)? > 0 {
         if out.len() > max {
-            return Err(Stop::TooLarge);
+            return Err(OutputError::TooLarge);
         }
     }
     Ok(())
 }
 
-async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, out: &mut Vec<u8>) -> Result<(), Stop> {
+async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, out: &mut Vec<u8>) -> Result<(), OutputError> {
     let Some(mut pipe) = pipe else { return Ok(()) };
-    while pipe.read_buf(out).await.map_err(Stop::Failed)? > 0 {
+    while pipe.read_buf(out).await.map_err(OutputError::Failed)? > 0 {
         // Cut now and then, not with every read.
-        if out.len() > 8 * TAIL {
-            out.drain(..out.len() - TAIL);
+        if out.len() > 8 * STDERR_TAIL_BYTES {
+            out.drain(..out.len() - STDERR_TAIL_BYTES);
         }
     }
     Ok(())

@@ -8,8 +8,8 @@ mod log;
 mod scan;
 
 pub use feature::{Feature, Features, RpcError};
-pub(crate) use lines::{Line, LineReader};
-pub(crate) use log::{LOG_LEVEL, LOG_MESSAGE, Level, LogWish, SET_LEVEL};
+pub(crate) use lines::{InputLine, LineReader};
+pub(crate) use log::{LOG_LEVEL, LOG_MESSAGE, LogFilter, LogLevel, SET_LEVEL};
 pub(crate) use scan::IdScan;
 
 /// JSON-RPC's code for a method that does not exist.

@@ -2,13 +2,13 @@
 
 mod stats;
 
-pub use stats::{Count, Latency, Stats};
+pub use stats::{CallCounts, Latency, Stats};
 
 use mcpaql_core::error::{OpError, Remedy};
 use mcpaql_core::response::Answer;
 
 /// Logs a failure that nobody in the conversation can repair.
-pub(crate) fn log(adapter: &str, operation: &str, outcome: &Result<Answer, OpError>) {
+pub(crate) fn log_failure(adapter: &str, operation: &str, outcome: &Result<Answer, OpError>) {
     if let Err(error) = outcome
         && error.code.remedy() == Remedy::Operator
     {

@@ -15,10 +15,10 @@ use std::fmt;
 pub const REDACTED: &str = "[redacted]";
 
 /// Values shorter than this occur by chance inside other words, so they are masked only where they stand alone.
-const ALONE_BELOW: usize = 4;
+const STANDALONE_BELOW_BYTES: usize = 4;
 
 /// More values than this inside sensitive parameters cost more to look for than an echo of them is worth.
-const MOST_SCALARS: usize = 100;
+const MAX_SCALARS: usize = 100;
 
 /// RFC 3986's unreserved characters stay, everything else is encoded.
 const STRICT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -84,7 +84,7 @@ impl Mask {
             return;
         }
         self.needles.push(secret.to_owned());
-        if secret.len() >= ALONE_BELOW {
+        if secret.len() >= STANDALONE_BELOW_BYTES {
             self.needles.extend(spellings(secret));
         }
         self.needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
@@ -111,7 +111,7 @@ impl Mask {
                 Value::String(text) => text.clone(),
             };
             scalars += 1;
-            if scalars > MOST_SCALARS {
+            if scalars > MAX_SCALARS {
                 self.opaque = true;
                 return;
             }
@@ -131,7 +131,7 @@ impl Mask {
 
     /// Whether the text holds a secret.
     #[must_use]
-    pub fn finds(&self, text: &str) -> bool {
+    pub fn contains_secret(&self, text: &str) -> bool {
         self.opaque || self.needles.iter().any(|needle| next_hit(text, needle, 0).is_some())
     }
 
@@ -156,12 +156,12 @@ impl Mask {
             Value::Null | Value::Bool(_) => {}
             Value::Number(number) => {
                 let text = number.to_string();
-                if self.finds(&text) {
+                if self.contains_secret(&text) {
                     *value = Value::String(self.apply(&text).into_owned());
                 }
             }
             Value::String(text) => {
-                if self.finds(text) {
+                if self.contains_secret(text) {
                     *text = self.apply(text).into_owned();
                 }
             }
@@ -177,7 +177,7 @@ impl Mask {
 
     /// Length in bytes of the longest spelling: how much of a cut text's end may be half a secret.
     #[must_use]
-    pub fn longest(&self) -> usize {
+    pub fn max_length(&self) -> usize {
         self.needles.first().map_or(0, String::len)
     }
 }
@@ -223,7 +223,7 @@ fn next_hit(text: &str, needle: &str, from: usize) -> Option<usize> {
     loop {
         let start = from + text.get(from..)?.find(needle)?;
         let end = start + needle.len();
-        if needle.len() >= ALONE_BELOW || stands_alone(text, start, end) {
+        if needle.len() >= STANDALONE_BELOW_BYTES || stands_alone(text, start, end) {
             return Some(start);
         }
         from = end;

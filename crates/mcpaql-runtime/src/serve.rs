@@ -6,7 +6,7 @@
 mod client;
 mod http;
 
-use crate::mcp::{Limits, StreamError};
+use crate::mcp::{ServerLimits, StreamError};
 use crate::service::Service;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -64,10 +64,10 @@ impl From<StreamError> for ServeError {
 /// When the client does not begin an MCP conversation.
 pub async fn serve_stdio<S: Service>(
     service: Arc<S>,
-    limits: Limits,
+    limits: ServerLimits,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
-    let left = client::left();
+    let left = client::client_gone();
     // Boxed, so that whoever embeds this need not carry all of it in a future of his own.
     Ok(Box::pin(crate::mcp::serve_stream(service, crate::mcp::stdio(), limits, shutdown, left)).await?)
 }
@@ -82,7 +82,7 @@ pub async fn serve_stream<S: Service>(
     service: Arc<S>,
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin + 'static,
-    limits: Limits,
+    limits: ServerLimits,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
     let stays = |_| std::future::pending();

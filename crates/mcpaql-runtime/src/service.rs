@@ -1,11 +1,11 @@
 //! What an MCP server serves, whatever stands behind it.
 
 use crate::caller::Caller;
-use crate::execution::Task;
+use crate::execution::BackgroundTask;
 use crate::health::Health;
 use crate::protocol::{Feature, Features, RpcError};
 use mcpaql_core::catalog::Tool;
-use mcpaql_core::response::Reply;
+use mcpaql_core::response::ToolReply;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -24,7 +24,7 @@ pub trait Service: Send + Sync + 'static {
         tool: &str,
         arguments: Map<String, Value>,
         caller: &Caller,
-    ) -> impl Future<Output = Option<Reply>> + Send;
+    ) -> impl Future<Output = Option<ToolReply>> + Send;
 
     /// What it has besides tools; what is not declared is not a method.
     fn features(&self) -> Features {
@@ -38,7 +38,7 @@ pub trait Service: Send + Sync + 'static {
         _params: Map<String, Value>,
         _caller: &Caller,
     ) -> impl Future<Output = Result<Value, RpcError>> + Send {
-        std::future::ready(Err(RpcError::unknown(feature)))
+        std::future::ready(Err(RpcError::method_not_found(feature)))
     }
 
     /// Whether calls may go on in the background, to be asked after by [`Service::task`].
@@ -47,22 +47,26 @@ pub trait Service: Send + Sync + 'static {
     }
 
     /// What a call that went on in the background has come to; `None` where it is not known.
-    fn task(&self, _id: &str, _caller: &Caller) -> impl Future<Output = Option<Task>> + Send {
+    fn task(&self, _id: &str, _caller: &Caller) -> impl Future<Output = Option<BackgroundTask>> + Send {
         std::future::ready(None)
     }
 
     /// Stops it; `None` where it is not known.
-    fn cancel_task(&self, _id: &str, _caller: &Caller) -> impl Future<Output = Option<Task>> + Send {
+    fn cancel_task(
+        &self,
+        _id: &str,
+        _caller: &Caller,
+    ) -> impl Future<Output = Option<BackgroundTask>> + Send {
         std::future::ready(None)
     }
 
     /// Ends when [`Service::tools`] is known; the handshake does not wait for it long.
-    fn listed(&self) -> impl Future<Output = ()> + Send {
-        self.ready()
+    fn wait_for_tools(&self) -> impl Future<Output = ()> + Send {
+        self.wait_until_ready()
     }
 
     /// Ends when the service can be called.
-    fn ready(&self) -> impl Future<Output = ()> + Send {
+    fn wait_until_ready(&self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
 

@@ -8,12 +8,12 @@ mod file;
 mod instance;
 mod stamp;
 
-pub(crate) use executions::{Kept, New, Outcome, Row, Table};
+pub(crate) use executions::{ExecutionOutcome, ExecutionRow, ExecutionTable, NewExecution, StoredExecution};
 pub use file::StoreError;
 pub(crate) use file::{
-    Layout, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED, SQLITE_NOTADB,
+    FileLayout, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED, SQLITE_NOTADB,
     open_memory, open_reader, open_writer, sqlite_code,
 };
-pub(crate) use instance::{Instance, lives};
-pub(crate) use mcpaql_core::moment::timestamp;
+pub(crate) use instance::{Instance, is_alive};
+pub(crate) use mcpaql_core::timestamp::timestamp;
 pub(crate) use stamp::{fresh_id, now};

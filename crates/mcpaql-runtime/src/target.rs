@@ -13,13 +13,13 @@ pub mod command;
 pub mod http;
 mod kind;
 pub mod mcp;
+mod named;
 mod program;
-mod several;
 pub mod store;
 
-pub use closed::Closed;
-pub use kind::{NoDataFolder, OpenError, OpenRequest, Opening, TARGET_KINDS, TargetKind, open};
-pub use several::Several;
+pub use closed::ClosedTarget;
+pub use kind::{NoDataFolder, OpenError, OpenFuture, OpenRequest, TARGET_KINDS, TargetKind, open};
+pub use named::NamedTargets;
 
 use crate::caller::Caller;
 use crate::gate::Pass;
@@ -47,7 +47,7 @@ pub trait Target: fmt::Debug + Send + Sync + 'static {
 
     /// Answers a request for something besides operations, as the protocol has it; a list with all its entries.
     fn request<'a>(&'a self, request: FeatureRequest<'a>) -> BoxFuture<'a, Result<Value, RpcError>> {
-        Box::pin(std::future::ready(Err(RpcError::unknown(request.feature))))
+        Box::pin(std::future::ready(Err(RpcError::method_not_found(request.feature))))
     }
 
     /// The MCP servers that calls are passed on to.

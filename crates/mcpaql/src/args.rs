@@ -3,15 +3,15 @@
 mod audit;
 mod generate;
 
-pub(crate) use audit::Audit;
-pub(crate) use generate::{Generate, OutputFormat, parse_language, parse_mode};
+pub(crate) use audit::AuditArgs;
+pub(crate) use generate::{GenerateArgs, OutputFormat, parse_language, parse_mode};
 
-use crate::clients::{Client, Scope};
+use crate::clients::{ClientApp, ConfigScope};
 use crate::output::LogFormat;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::{Settings, Sharing};
-use mcpaql_document::render::Style;
+use mcpaql_core::catalog::{AdapterSettings, Sharing};
+use mcpaql_document::render::DiagnosticFormat;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ use std::path::PathBuf;
 #[command(name = "mcpaql", version, max_term_width = 110)]
 #[command(after_help = "Start with `mcpaql serve`: it serves a notebook, with nothing to configure.\n\
     Exit status: 0 clean, 1 findings or a failed call, 2 could not run.")]
-pub(crate) struct Args {
+pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -36,28 +36,28 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve adapters as one MCP server, over standard input and output or HTTP.
-    Serve(Box<Serve>),
+    Serve(Box<ServeArgs>),
     /// Turn the description of an API, or an MCP server, into an adapter document.
     #[command(subcommand)]
-    Import(Import),
+    Import(ImportCommand),
     /// Write an adapter as a project of its own, in Rust, TypeScript or Python.
-    Generate(Box<Generate>),
+    Generate(Box<GenerateArgs>),
     /// Put this program into the configuration of an MCP client, or take it out.
-    Install(Install),
+    Install(InstallArgs),
     /// Find operations by what they do, as an agent does with introspect.
-    Search(Search),
+    Search(SearchArgs),
     /// Report every problem of adapter documents, with its place and what to write instead.
-    Check(Check),
+    Check(CheckArgs),
     /// Find problems in the tools of any MCP server, and count what they cost.
-    Audit(Box<Audit>),
+    Audit(Box<AuditArgs>),
     /// Show the tools as a client will see them, and what they cost in tokens.
-    Tools(Tools),
+    Tools(ToolsArgs),
     /// Call one operation and print its data.
-    Call(Call),
+    Call(CallCommandArgs),
     /// Show running servers and the state of their adapters.
-    Status(Status),
+    Status(StatusArgs),
     /// Explain an error code or a rule of the audit, or list them all.
-    Explain(Explain),
+    Explain(ExplainArgs),
     /// Print the JSON Schema of adapter documents, for editors.
     Schema,
     /// Print a completion script for a shell.
@@ -69,11 +69,11 @@ pub(crate) enum Command {
 
 /// Flags that decide the surface; they win over environment, configuration and document.
 #[derive(Debug, Clone, Default, ClapArgs)]
-pub(crate) struct Surface {
+pub(crate) struct SurfaceArgs {
     /// How operations are spread over tools: semantic, single, all, discrete; unified and unified-single put all adapters behind
     /// the same five tools, or one.
-    #[arg(long, value_parser = parse_spread, value_name = "MODE")]
-    mode: Option<Spread>,
+    #[arg(long, value_parser = parse_serve_mode, value_name = "MODE")]
+    mode: Option<ServeMode>,
     /// Endpoint profile: crude, or the document's own.
     #[arg(long)]
     profile: Option<String>,
@@ -85,45 +85,45 @@ pub(crate) struct Surface {
     policy: Option<String>,
 }
 
-impl Surface {
-    pub(crate) fn settings(&self) -> Settings {
-        Settings {
-            mode: self.mode.and_then(Spread::mode),
-            sharing: self.mode.and_then(Spread::sharing),
+impl SurfaceArgs {
+    pub(crate) fn settings(&self) -> AdapterSettings {
+        AdapterSettings {
+            mode: self.mode.and_then(ServeMode::mode),
+            sharing: self.mode.and_then(ServeMode::sharing),
             profile: self.profile.clone(),
             prefix: self.prefix.clone(),
             policy: self.policy.clone(),
-            ..Settings::default()
+            ..AdapterSettings::default()
         }
     }
 }
 
 /// How operations are spread over tools: those of one adapter, or those of all.
 #[derive(Debug, Clone, Copy)]
-enum Spread {
-    Alone(Mode),
-    Together(Sharing),
+enum ServeMode {
+    PerAdapter(Mode),
+    Shared(Sharing),
 }
 
-impl Spread {
+impl ServeMode {
     fn mode(self) -> Option<Mode> {
         match self {
-            Spread::Alone(mode) => Some(mode),
-            Spread::Together(_) => None,
+            ServeMode::PerAdapter(mode) => Some(mode),
+            ServeMode::Shared(_) => None,
         }
     }
 
     fn sharing(self) -> Option<Sharing> {
         match self {
-            Spread::Alone(_) => None,
-            Spread::Together(sharing) => Some(sharing),
+            ServeMode::PerAdapter(_) => None,
+            ServeMode::Shared(sharing) => Some(sharing),
         }
     }
 }
 
-fn parse_spread(text: &str) -> Result<Spread, String> {
-    let alone = Mode::parse(text).map(Spread::Alone);
-    let spread = alone.or_else(|| Sharing::parse(text).map(Spread::Together));
+fn parse_serve_mode(text: &str) -> Result<ServeMode, String> {
+    let alone = Mode::parse(text).map(ServeMode::PerAdapter);
+    let spread = alone.or_else(|| Sharing::parse(text).map(ServeMode::Shared));
     one_of(spread, Mode::ALL.map(Mode::as_str).into_iter().chain(Sharing::WORDS))
 }
 
@@ -134,7 +134,7 @@ fn one_of<T>(parsed: Option<T>, words: impl IntoIterator<Item = &'static str>) -
 
 /// What decides an import from the command line.
 #[derive(Debug, Clone, Default, ClapArgs)]
-pub(crate) struct Importing {
+pub(crate) struct ImportOptions {
     /// Name of the adapter, in place of one made from what the API or the server calls itself.
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -150,13 +150,13 @@ pub(crate) struct Importing {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Import {
+pub(crate) enum ImportCommand {
     /// From an OpenAPI description: Swagger 2.0, OpenAPI 3.0, 3.1 or 3.2, as JSON or YAML.
-    Openapi(ImportOpenapi),
+    Openapi(ImportOpenapiArgs),
     /// From an MCP server: its tools become operations, and calls are passed on to it.
-    Mcp(Box<ImportMcp>),
+    Mcp(Box<ImportMcpArgs>),
     /// From the configuration of an MCP client: its servers, as adapters of one mcpaql.yaml.
-    Config(ImportConfig),
+    Config(ImportConfigArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -164,7 +164,7 @@ pub(crate) enum Import {
     after_help = "Credentials are not copied: they become ${env:NAME}, and what to set is printed, without values.\n\
     Exit status: 0 imported, 1 no server could be taken over, 2 could not run."
 )]
-pub(crate) struct ImportConfig {
+pub(crate) struct ImportConfigArgs {
     /// Configuration file, `-` for standard input, or a client: claude-desktop, claude-code, cursor, vscode, windsurf,
     /// gemini, zed.
     #[arg(value_name = "PATH")]
@@ -185,10 +185,10 @@ pub(crate) struct ImportConfig {
     after_help = "Everything else in the client's file stays as it is, and a copy of it is kept beside it.\n\
     Exit status: 0 done or nothing to do, 2 could not run."
 )]
-pub(crate) struct Install {
+pub(crate) struct InstallArgs {
     /// The client to configure.
     #[arg(value_enum, value_name = "CLIENT", required_unless_present = "list")]
-    pub(crate) client: Option<Client>,
+    pub(crate) client: Option<ClientApp>,
     /// Configuration to serve; mcpaql.yaml of this folder unless set, and the notebook where there is none.
     #[arg(long, value_name = "FILE", conflicts_with = "remove")]
     pub(crate) config: Option<PathBuf>,
@@ -196,8 +196,8 @@ pub(crate) struct Install {
     #[arg(long, default_value = "mcpaql")]
     pub(crate) name: String,
     /// For all your folders, or for this one.
-    #[arg(long, value_enum, default_value_t = Scope::User)]
-    pub(crate) scope: Scope,
+    #[arg(long, value_enum, default_value_t = ConfigScope::User)]
+    pub(crate) scope: ConfigScope,
     /// Configuration file instead of the client's usual one.
     #[arg(long, value_name = "FILE", conflicts_with = "scope")]
     pub(crate) path: Option<PathBuf>,
@@ -220,14 +220,14 @@ pub(crate) struct Install {
     after_help = "Importing the same description again gives the same bytes, so a new version shows as a small diff.\n\
     Exit status: 0 imported, 1 the description or the overrides are wrong, 2 could not run."
 )]
-pub(crate) struct ImportOpenapi {
+pub(crate) struct ImportOpenapiArgs {
     /// File or address of the description.
     #[arg(value_name = "SOURCE")]
     pub(crate) source: String,
     #[command(flatten)]
-    pub(crate) written: Written,
+    pub(crate) output_args: ImportOutputArgs,
     #[command(flatten)]
-    pub(crate) importing: Importing,
+    pub(crate) import_options: ImportOptions,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -236,7 +236,7 @@ pub(crate) struct ImportOpenapi {
     Such as: mcpaql import mcp -o files.md -- npx -y @modelcontextprotocol/server-filesystem /srv\n\
     Exit status: 0 imported, 1 the overrides are wrong, 2 could not run."
 )]
-pub(crate) struct ImportMcp {
+pub(crate) struct ImportMcpArgs {
     /// The server's program and its arguments.
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "url")]
     pub(crate) command: Vec<String>,
@@ -250,19 +250,19 @@ pub(crate) struct ImportMcp {
     #[arg(long, value_name = "TARGET", requires = "tools", conflicts_with_all = ["url", "command"])]
     pub(crate) target: Option<String>,
     #[command(flatten)]
-    pub(crate) access: Access,
+    pub(crate) access: AccessArgs,
     /// File for everything that the server said and the import decided, as JSON without secrets.
     #[arg(long, value_name = "FILE")]
     pub(crate) bundle: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) written: Written,
+    pub(crate) output_args: ImportOutputArgs,
     #[command(flatten)]
-    pub(crate) importing: Importing,
+    pub(crate) import_options: ImportOptions,
 }
 
 /// How MCP servers are reached that are asked for their tools.
 #[derive(Debug, Clone, Default, ClapArgs)]
-pub(crate) struct Access {
+pub(crate) struct AccessArgs {
     /// Header of requests to --url and the variable that holds its value, as NAME=VARIABLE; repeat for several.
     #[arg(long, value_name = "NAME=VARIABLE")]
     pub(crate) header: Vec<String>,
@@ -279,7 +279,7 @@ pub(crate) struct Access {
 
 /// What an import writes, and where.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Written {
+pub(crate) struct ImportOutputArgs {
     /// Where to write the adapter document; standard output unless set.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -299,7 +299,7 @@ pub(crate) enum ReportFormat {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Exit status: 0 found something, 1 found nothing, 2 could not run.")]
-pub(crate) struct Search {
+pub(crate) struct SearchArgs {
     /// Adapter document, OpenAPI description, or the name of an adapter of mcpaql.yaml or of a built-in one.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
@@ -316,7 +316,7 @@ pub(crate) struct Search {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Without documents, mcpaql.yaml of this folder is served; without that, a notebook.")]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     /// Adapter documents (Markdown with front matter, YAML or JSON), OpenAPI descriptions, or the name of a built-in adapter.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
@@ -324,7 +324,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "SOURCE", conflicts_with = "config")]
     pub(crate) openapi: Vec<String>,
     #[command(flatten)]
-    pub(crate) importing: Importing,
+    pub(crate) import_options: ImportOptions,
     /// Configuration file instead of mcpaql.yaml.
     #[arg(long, value_name = "FILE", conflicts_with = "documents")]
     pub(crate) config: Option<PathBuf>,
@@ -353,33 +353,33 @@ pub(crate) struct Serve {
     #[arg(long, requires = "http")]
     pub(crate) allow_remote_without_authentication: bool,
     #[command(flatten)]
-    pub(crate) surface: Surface,
+    pub(crate) surface: SurfaceArgs,
 }
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Without documents, mcpaql.yaml of this folder and its adapters are checked.\n\
     Exit status: 0 clean or warnings only, 1 errors, 2 a file could not be read.")]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     /// Adapter documents.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
     /// Format of the report: full, concise, json, sarif, github.
     #[arg(long, value_parser = parse_style, default_value = "full", value_name = "FORMAT")]
-    pub(crate) format: Style,
+    pub(crate) format: DiagnosticFormat,
     /// Count warnings as findings.
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]
-    pub(crate) surface: Surface,
+    pub(crate) surface: SurfaceArgs,
 }
 
-fn parse_style(text: &str) -> Result<Style, String> {
-    one_of(Style::parse(text), Style::ALL.iter().map(|style| style.as_str()))
+fn parse_style(text: &str) -> Result<DiagnosticFormat, String> {
+    one_of(DiagnosticFormat::parse(text), DiagnosticFormat::ALL.iter().map(|style| style.as_str()))
 }
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Without documents, mcpaql.yaml of this folder is shown; without that, the notebook.")]
-pub(crate) struct Tools {
+pub(crate) struct ToolsArgs {
     /// Adapter documents, or the name of an adapter of mcpaql.yaml or of a built-in one.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
@@ -390,7 +390,7 @@ pub(crate) struct Tools {
     #[arg(long, short, conflicts_with = "json")]
     pub(crate) descriptions: bool,
     #[command(flatten)]
-    pub(crate) surface: Surface,
+    pub(crate) surface: SurfaceArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -398,7 +398,7 @@ pub(crate) struct Tools {
     after_help = "Values are read as the parameter's type: `limit=5`, `labels=bug,ui`, `labels='[\"a,b\"]'`.\n\
     Exit status: 0 success, 1 the call failed and the caller can fix it, 2 the target failed or could not be reached."
 )]
-pub(crate) struct Call {
+pub(crate) struct CallCommandArgs {
     /// Adapter document, or the name of an adapter of mcpaql.yaml or of a built-in one (notebook).
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
@@ -422,7 +422,7 @@ pub(crate) struct Call {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Without --url, all your servers on this machine are shown.\n\
     Exit status: 0 all is well, 1 something fails, 2 no server answered.")]
-pub(crate) struct Status {
+pub(crate) struct StatusArgs {
     /// Ask the server on this address (such as http://127.0.0.1:8080).
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
@@ -435,7 +435,7 @@ pub(crate) struct Status {
 }
 
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Explain {
+pub(crate) struct ExplainArgs {
     /// Such as VALIDATION_MISSING_PARAM or NAME-001.
     pub(crate) code: Option<String>,
 }
@@ -446,6 +446,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        super::Args::command().debug_assert();
+        super::Cli::command().debug_assert();
     }
 }

@@ -14,19 +14,19 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Maximum number of files in each folder.
-const MAX_FILES: usize = 64;
+const MAX_CACHED_FILES: usize = 64;
 
 /// Where one surface is kept.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct SurfaceCache {
     path: PathBuf,
 }
 
-impl Slot {
+impl SurfaceCache {
     /// The place of the surface with that fingerprint; `None` where there is no folder for it.
-    pub(crate) fn new(fingerprint: &str) -> Option<Slot> {
+    pub(crate) fn new(fingerprint: &str) -> Option<SurfaceCache> {
         let name: String = fingerprint.chars().filter(char::is_ascii_alphanumeric).collect();
-        Some(Slot { path: folder("surfaces")?.join(format!("{name}.json")) })
+        Some(SurfaceCache { path: folder("surfaces")?.join(format!("{name}.json")) })
     }
 
     /// What was kept there.
@@ -56,14 +56,14 @@ impl Slot {
 
 /// Where what one server said is kept.
 #[derive(Debug)]
-pub(crate) struct Captured {
+pub(crate) struct CaptureCache {
     path: PathBuf,
 }
 
-impl Captured {
+impl CaptureCache {
     /// The place for the server with that fingerprint; `None` where there is no folder for it.
-    pub(crate) fn new(fingerprint: &str) -> Option<Captured> {
-        Some(Captured { path: folder("servers")?.join(format!("{fingerprint}.json")) })
+    pub(crate) fn new(fingerprint: &str) -> Option<CaptureCache> {
+        Some(CaptureCache { path: folder("servers")?.join(format!("{fingerprint}.json")) })
     }
 
     pub(crate) fn read(&self) -> Option<Capture> {
@@ -101,7 +101,7 @@ fn prune(folder: &Path) {
         .filter(|(_, path)| path.extension().is_some_and(|extension| extension == "json"))
         .collect();
     files.sort_unstable_by(|a, b| b.cmp(a));
-    for (_, path) in files.into_iter().skip(MAX_FILES) {
+    for (_, path) in files.into_iter().skip(MAX_CACHED_FILES) {
         let _ = std::fs::remove_file(path);
     }
 }

@@ -3,10 +3,10 @@
 //! Configurations belong to other programs and hold other people's secrets. What always holds: a file is read as JSON with
 //! comments, changed as text and never written from scratch; no value of it is shown.
 
+pub(crate) mod config_import;
 pub(crate) mod edit;
 pub(crate) mod jsonc;
 pub(crate) mod secrets;
-pub(crate) mod takeover;
 pub(crate) mod variables;
 
 use clap::ValueEnum;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// A client whose configuration is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Client {
+pub(crate) enum ClientApp {
     ClaudeDesktop,
     ClaudeCode,
     Cursor,
@@ -27,101 +27,101 @@ pub(crate) enum Client {
 
 /// For whom a configuration is: for everything that the user opens, or for the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Scope {
+pub(crate) enum ConfigScope {
     User,
     Project,
 }
 
-impl Scope {
-    pub(crate) const ALL: [Scope; 2] = [Scope::User, Scope::Project];
+impl ConfigScope {
+    pub(crate) const ALL: [ConfigScope; 2] = [ConfigScope::User, ConfigScope::Project];
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Scope::User => "user",
-            Scope::Project => "project",
+            ConfigScope::User => "user",
+            ConfigScope::Project => "project",
         }
     }
 }
 
-impl Client {
+impl ClientApp {
     /// As it is typed.
     pub(crate) fn id(self) -> &'static str {
         match self {
-            Client::ClaudeDesktop => "claude-desktop",
-            Client::ClaudeCode => "claude-code",
-            Client::Cursor => "cursor",
-            Client::Vscode => "vscode",
-            Client::Windsurf => "windsurf",
-            Client::Gemini => "gemini",
-            Client::Zed => "zed",
+            ClientApp::ClaudeDesktop => "claude-desktop",
+            ClientApp::ClaudeCode => "claude-code",
+            ClientApp::Cursor => "cursor",
+            ClientApp::Vscode => "vscode",
+            ClientApp::Windsurf => "windsurf",
+            ClientApp::Gemini => "gemini",
+            ClientApp::Zed => "zed",
         }
     }
 
     /// As people call it.
     pub(crate) fn title(self) -> &'static str {
         match self {
-            Client::ClaudeDesktop => "Claude Desktop",
-            Client::ClaudeCode => "Claude Code",
-            Client::Cursor => "Cursor",
-            Client::Vscode => "VS Code",
-            Client::Windsurf => "Windsurf",
-            Client::Gemini => "Gemini CLI",
-            Client::Zed => "Zed",
+            ClientApp::ClaudeDesktop => "Claude Desktop",
+            ClientApp::ClaudeCode => "Claude Code",
+            ClientApp::Cursor => "Cursor",
+            ClientApp::Vscode => "VS Code",
+            ClientApp::Windsurf => "Windsurf",
+            ClientApp::Gemini => "Gemini CLI",
+            ClientApp::Zed => "Zed",
         }
     }
 
-    pub(crate) fn parse(text: &str) -> Option<Client> {
-        Client::value_variants().iter().copied().find(|client| client.id() == text)
+    pub(crate) fn parse(text: &str) -> Option<ClientApp> {
+        ClientApp::value_variants().iter().copied().find(|client| client.id() == text)
     }
 
     /// Where it keeps its servers; `None` where it has no such place, or where this user has no home.
-    pub(crate) fn path(self, scope: Scope) -> Option<PathBuf> {
+    pub(crate) fn path(self, scope: ConfigScope) -> Option<PathBuf> {
         match scope {
-            Scope::User => self.user_path(),
-            Scope::Project => self.project_path().map(PathBuf::from),
+            ConfigScope::User => self.user_path(),
+            ConfigScope::Project => self.project_path().map(PathBuf::from),
         }
     }
 
     fn user_path(self) -> Option<PathBuf> {
         match self {
-            Client::ClaudeDesktop => Some(settings_folder()?.join("Claude/claude_desktop_config.json")),
-            Client::ClaudeCode => Some(variable("CLAUDE_CONFIG_DIR").or_else(home)?.join(".claude.json")),
-            Client::Cursor => Some(home()?.join(".cursor/mcp.json")),
-            Client::Vscode => Some(settings_folder()?.join("Code/User/mcp.json")),
-            Client::Windsurf => Some(home()?.join(".codeium/windsurf/mcp_config.json")),
-            Client::Gemini => Some(home()?.join(".gemini/settings.json")),
-            Client::Zed => Some(zed_folder()?.join("settings.json")),
+            ClientApp::ClaudeDesktop => Some(settings_folder()?.join("Claude/claude_desktop_config.json")),
+            ClientApp::ClaudeCode => Some(variable("CLAUDE_CONFIG_DIR").or_else(home)?.join(".claude.json")),
+            ClientApp::Cursor => Some(home()?.join(".cursor/mcp.json")),
+            ClientApp::Vscode => Some(settings_folder()?.join("Code/User/mcp.json")),
+            ClientApp::Windsurf => Some(home()?.join(".codeium/windsurf/mcp_config.json")),
+            ClientApp::Gemini => Some(home()?.join(".gemini/settings.json")),
+            ClientApp::Zed => Some(zed_folder()?.join("settings.json")),
         }
     }
 
     fn project_path(self) -> Option<&'static str> {
         match self {
-            Client::ClaudeDesktop | Client::Windsurf => None,
-            Client::ClaudeCode => Some(".mcp.json"),
-            Client::Cursor => Some(".cursor/mcp.json"),
-            Client::Vscode => Some(".vscode/mcp.json"),
-            Client::Gemini => Some(".gemini/settings.json"),
-            Client::Zed => Some(".zed/settings.json"),
+            ClientApp::ClaudeDesktop | ClientApp::Windsurf => None,
+            ClientApp::ClaudeCode => Some(".mcp.json"),
+            ClientApp::Cursor => Some(".cursor/mcp.json"),
+            ClientApp::Vscode => Some(".vscode/mcp.json"),
+            ClientApp::Gemini => Some(".gemini/settings.json"),
+            ClientApp::Zed => Some(".zed/settings.json"),
         }
     }
 
     /// Under which keys its servers stand.
-    pub(crate) fn container(self) -> &'static [&'static str] {
+    pub(crate) fn servers_path(self) -> &'static [&'static str] {
         match self {
-            Client::Vscode => &["servers"],
-            Client::Zed => &["context_servers"],
+            ClientApp::Vscode => &["servers"],
+            ClientApp::Zed => &["context_servers"],
             _ => &["mcpServers"],
         }
     }
 
     /// A program on standard streams, as this client writes it.
-    pub(crate) fn entry(self, command: &str, args: &[String]) -> Map<String, Value> {
+    pub(crate) fn server_entry(self, command: &str, args: &[String]) -> Map<String, Value> {
         let mut entry = Map::new();
         match self {
-            Client::ClaudeCode | Client::Vscode => {
+            ClientApp::ClaudeCode | ClientApp::Vscode => {
                 entry.insert("type".into(), "stdio".into());
             }
-            Client::Zed => {
+            ClientApp::Zed => {
                 entry.insert("source".into(), "custom".into());
             }
             _ => {}
@@ -134,24 +134,24 @@ impl Client {
     /// What makes it read its configuration again.
     pub(crate) fn next_step(self) -> &'static str {
         match self {
-            Client::ClaudeDesktop => "quit Claude Desktop and start it again",
-            Client::ClaudeCode => "start Claude Code again; `/mcp` in it shows the server",
-            Client::Cursor => "restart Cursor; its settings show the server under MCP",
-            Client::Vscode => "run `MCP: List Servers` in VS Code and start the server",
-            Client::Windsurf => "press refresh in Windsurf's MCP panel, or restart it",
-            Client::Gemini => "start Gemini CLI again; `/mcp` in it shows the server",
-            Client::Zed => "open Zed's agent panel; it starts the server by itself",
+            ClientApp::ClaudeDesktop => "quit Claude Desktop and start it again",
+            ClientApp::ClaudeCode => "start Claude Code again; `/mcp` in it shows the server",
+            ClientApp::Cursor => "restart Cursor; its settings show the server under MCP",
+            ClientApp::Vscode => "run `MCP: List Servers` in VS Code and start the server",
+            ClientApp::Windsurf => "press refresh in Windsurf's MCP panel, or restart it",
+            ClientApp::Gemini => "start Gemini CLI again; `/mcp` in it shows the server",
+            ClientApp::Zed => "open Zed's agent panel; it starts the server by itself",
         }
     }
 
     /// Whether it is started from a desktop, which knows nothing of a shell's variables.
     pub(crate) fn is_desktop(self) -> bool {
-        !matches!(self, Client::ClaudeCode | Client::Gemini)
+        !matches!(self, ClientApp::ClaudeCode | ClientApp::Gemini)
     }
 }
 
 /// Where servers may stand in the configuration of an unknown client.
-pub(crate) const CONTAINERS: &[&[&str]] =
+pub(crate) const SERVERS_PATHS: &[&[&str]] =
     &[&["mcpServers"], &["servers"], &["mcp", "servers"], &["context_servers"]];
 
 fn variable(name: &str) -> Option<PathBuf> {
@@ -184,7 +184,7 @@ fn zed_folder() -> Option<PathBuf> {
 }
 
 /// A path as people write it, with `~` for their home.
-pub(crate) fn shown(path: &Path) -> String {
+pub(crate) fn display_path(path: &Path) -> String {
     let below = home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_path_buf));
     match below {
         Some(below) if below.as_os_str().is_empty() => "~".into(),
@@ -194,7 +194,7 @@ pub(crate) fn shown(path: &Path) -> String {
 }
 
 /// Whether an entry of a configuration starts this program.
-pub(crate) fn is_ours(entry: &Value) -> bool {
+pub(crate) fn is_mcpaql_entry(entry: &Value) -> bool {
     let command = entry.get("command");
     // Zed once kept the program one level deeper.
     let nested = command.and_then(|command| command.get("path"));
@@ -218,10 +218,10 @@ mod tests {
 
     #[test]
     fn every_client_is_typed_as_it_is_called() {
-        for client in Client::value_variants() {
+        for client in ClientApp::value_variants() {
             let typed = client.to_possible_value().unwrap();
             assert_eq!(typed.get_name(), client.id());
-            assert_eq!(Client::parse(client.id()), Some(*client));
+            assert_eq!(ClientApp::parse(client.id()), Some(*client));
         }
     }
 
@@ -233,7 +233,7 @@ mod tests {
             json!({"command": r"C:\tools\mcpaql.exe", "args": ["serve"]}),
             json!({"command": {"path": "/opt/mcpaql", "args": ["serve"]}}),
         ] {
-            assert!(is_ours(&ours), "{ours}");
+            assert!(is_mcpaql_entry(&ours), "{ours}");
         }
         for other in [
             json!({"command": "mcpaql-like", "args": ["serve"]}),
@@ -241,7 +241,7 @@ mod tests {
             json!({"url": "https://host/mcpaql"}),
             json!("mcpaql"),
         ] {
-            assert!(!is_ours(&other), "{other}");
+            assert!(!is_mcpaql_entry(&other), "{other}");
         }
     }
 }

@@ -15,15 +15,15 @@ pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod tools;
 
-use crate::output::hinted;
+use crate::output::error_with_hint;
 use anyhow::Result;
 use mcpaql_runtime::secret::Secret;
 
 /// The token that a variable holds.
-fn token(variable: &str, meaning: &str) -> Result<Secret> {
+fn read_token(variable: &str, meaning: &str) -> Result<Secret> {
     let token = std::env::var(variable).ok().filter(|token| !token.is_empty());
     token.map(Secret::new).ok_or_else(|| {
         let message = format!("the environment variable {variable} is not set");
-        hinted(message, format!("export {variable}=… with {meaning}"))
+        error_with_hint(message, format!("export {variable}=… with {meaning}"))
     })
 }

@@ -5,14 +5,14 @@
 //! fails half way. A device or a pipe is neither read nor replaced, only written to; standard output and standard error are written
 //! through the process's own streams.
 
-use crate::output::hinted;
+use crate::output::error_with_hint;
 use anyhow::{Context, Result, bail};
 use std::fs::{Metadata, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 
 /// Largest document that is read; the largest real descriptions have some tens of megabytes.
-const MAX_DOCUMENT: u64 = 64 << 20;
+const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
 /// Maximum number of backups of one file.
 const MAX_BACKUPS: u32 = 10_000;
 
@@ -31,12 +31,15 @@ pub(crate) fn read_stdin() -> Result<String> {
 /// The whole text, within bounds: a device or a pipe may never end.
 fn read_all(name: &str, reader: impl Read) -> Result<String> {
     let mut bytes = Vec::new();
-    reader.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
-    if bytes.len() as u64 > MAX_DOCUMENT {
-        bail!("{name} has more than the {MAX_DOCUMENT} bytes that a document may have");
+    reader
+        .take(MAX_DOCUMENT_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > MAX_DOCUMENT_BYTES {
+        bail!("{name} has more than the {MAX_DOCUMENT_BYTES} bytes that a document may have");
     }
     String::from_utf8(bytes).map_err(|error| {
-        hinted(
+        error_with_hint(
             format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()),
             "save it as UTF-8",
         )
@@ -45,28 +48,28 @@ fn read_all(name: &str, reader: impl Read) -> Result<String> {
 
 /// A file as it was found.
 #[derive(Debug)]
-pub(crate) struct File {
+pub(crate) struct EditableFile {
     /// As it was named.
     pub(crate) path: PathBuf,
     /// Where links lead.
-    real: PathBuf,
+    real_path: PathBuf,
     /// `None` where there is no file yet.
     pub(crate) text: Option<String>,
 }
 
-impl File {
-    pub(crate) fn read(path: &Path) -> Result<File> {
+impl EditableFile {
+    pub(crate) fn read(path: &Path) -> Result<EditableFile> {
         if is_stream(path) {
-            return Err(hinted(
+            return Err(error_with_hint(
                 format!("{} is not a file but a device, a pipe or a socket", path.display()),
                 "name the file to change",
             ));
         }
-        let Some(real) = led_to(path)? else {
-            return Ok(File { path: path.to_owned(), real: path.to_owned(), text: None });
+        let Some(real) = resolve_links(path)? else {
+            return Ok(EditableFile { path: path.to_owned(), real_path: path.to_owned(), text: None });
         };
         let text = read_text(&real)?;
-        Ok(File { path: path.to_owned(), real, text: Some(text) })
+        Ok(EditableFile { path: path.to_owned(), real_path: real, text: Some(text) })
     }
 
     /// Keeps what the file holds beside it, under a name that was free; nothing where there is no file.
@@ -76,7 +79,7 @@ impl File {
             let mut name = self.path.as_os_str().to_owned();
             name.push(format!(".bak{number}"));
             let copy = PathBuf::from(name);
-            match create(&copy, self.mode()).and_then(|file| fill(file, text)) {
+            match create(&copy, self.existing_permissions()).and_then(|file| write_and_sync(file, text)) {
                 Ok(()) => return Ok(Some(copy)),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error).with_context(|| format!("cannot write {}", copy.display())),
@@ -87,17 +90,17 @@ impl File {
 
     /// Writes the whole file or leaves the old one.
     pub(crate) fn replace(&self, text: &str) -> Result<()> {
-        put(&self.path, &self.real, self.mode(), text, || {
+        write_atomically(&self.path, &self.real_path, self.existing_permissions(), text, || {
             // Clients write their configurations too.
-            if self.changed() {
+            if self.has_changed() {
                 bail!("{} was changed meanwhile; run the command again", self.path.display());
             }
             Ok(())
         })
     }
 
-    fn changed(&self) -> bool {
-        match (std::fs::read(&self.real), &self.text) {
+    fn has_changed(&self) -> bool {
+        match (std::fs::read(&self.real_path), &self.text) {
             (Ok(now), Some(text)) => now != text.as_bytes(),
             (Ok(_), None) | (Err(_), Some(_)) => true,
             (Err(_), None) => false,
@@ -105,8 +108,8 @@ impl File {
     }
 
     /// The permissions of the file, for those that take its place or its content.
-    fn mode(&self) -> Option<Permissions> {
-        self.text.as_ref().and_then(|_| permissions(&self.real))
+    fn existing_permissions(&self) -> Option<Permissions> {
+        self.text.as_ref().and_then(|_| permissions(&self.real_path))
     }
 }
 
@@ -115,7 +118,7 @@ fn permissions(path: &Path) -> Option<Permissions> {
 }
 
 /// Names of what the process has open already. It may be a file that its opener has written to.
-const OPEN: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
+const OPEN_STREAM_PATHS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
 
 /// Whether a path stands for standard output as such, where a file is to be written.
 pub(crate) fn is_dash(path: &Path) -> bool {
@@ -123,7 +126,7 @@ pub(crate) fn is_dash(path: &Path) -> bool {
 }
 
 /// The number of the standard stream that a path names.
-fn own_stream(path: &Path) -> Option<u8> {
+fn standard_stream(path: &Path) -> Option<u8> {
     let named = |names: [&str; 3]| names.iter().any(|name| path == Path::new(name));
     if is_dash(path) || named(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]) {
         return Some(1);
@@ -136,18 +139,18 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     if is_dash(path) {
         return true;
     }
-    let is_open = OPEN.iter().any(|open| path.starts_with(open));
+    let is_open = OPEN_STREAM_PATHS.iter().any(|open| path.starts_with(open));
     std::fs::metadata(path).is_ok_and(|data| !data.is_dir() && (is_open || !data.is_file()))
 }
 
 /// Whether something is there that writing would replace.
-pub(crate) fn is_there(path: &Path) -> bool {
+pub(crate) fn would_replace(path: &Path) -> bool {
     let nothing = std::fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
     !nothing && !is_stream(path)
 }
 
 /// Whether both paths are one file, by links or because the process has it open.
-pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
+pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => std::path::absolute(a).ok() == std::path::absolute(b).ok(),
@@ -155,38 +158,42 @@ pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
 }
 
 /// Refuses to write over one of the files that are read.
-pub(crate) fn check_apart<'p>(path: &Path, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+pub(crate) fn check_not_input<'p>(path: &Path, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
     // What is open may be a file as well; a device or a pipe may be read and written.
     let is_file = !is_dash(path) && (!is_stream(path) || path.is_file());
-    if !is_file || !read.into_iter().any(|read| read.exists() && is_same(read, path)) {
+    if !is_file || !read.into_iter().any(|read| read.exists() && is_same_file(read, path)) {
         return Ok(());
     }
-    Err(hinted(format!("{} would be written over what is read", path.display()), "name another file"))
+    Err(error_with_hint(
+        format!("{} would be written over what is read", path.display()),
+        "name another file",
+    ))
 }
 
 /// Refuses to write over a file whose text is not `ours`, which it `is`.
-pub(crate) fn check_ours(path: &Path, is: &str, ours: impl Fn(&str) -> bool) -> Result<()> {
-    if !is_there(path) || read_text(path).is_ok_and(|text| ours(&text)) {
+pub(crate) fn check_written_by_us(path: &Path, is: &str, ours: impl Fn(&str) -> bool) -> Result<()> {
+    if !would_replace(path) || read_text(path).is_ok_and(|text| ours(&text)) {
         return Ok(());
     }
     let message = format!("{} is there and {is}", path.display());
-    Err(hinted(message, "choose another file, or write over it with --force"))
+    Err(error_with_hint(message, "choose another file, or write over it with --force"))
 }
 
 /// The file behind all links; `None` where there is none yet.
-fn led_to(path: &Path) -> Result<Option<PathBuf>> {
+fn resolve_links(path: &Path) -> Result<Option<PathBuf>> {
     match path.canonicalize() {
         Ok(real) => Ok(Some(real)),
-        Err(_) if path.symlink_metadata().is_ok_and(|data| data.is_symlink()) => {
-            Err(hinted(format!("{} is a link that leads nowhere", path.display()), "fix or remove the link"))
-        }
+        Err(_) if path.symlink_metadata().is_ok_and(|data| data.is_symlink()) => Err(error_with_hint(
+            format!("{} is a link that leads nowhere", path.display()),
+            "fix or remove the link",
+        )),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
 }
 
 /// Writes a text beside a file, then puts it in the file's place unless `check` has something against it.
-fn put(
+fn write_atomically(
     path: &Path,
     real: &Path,
     permissions: Option<Permissions>,
@@ -205,11 +212,11 @@ fn put(
     let mut beside = real.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));
     let beside = PathBuf::from(beside);
-    let written = create(&beside, permissions).and_then(|file| fill(file, text));
+    let written = create(&beside, permissions).and_then(|file| write_and_sync(file, text));
     let written = written.with_context(|| format!("cannot write {shown}")).and_then(|()| check());
     if written.is_ok() && old.is_some_and(|old| is_to_stay(&old, &beside)) {
         let file = OpenOptions::new().write(true).truncate(true).open(real);
-        file.and_then(|file| fill(file, text)).with_context(|| {
+        file.and_then(|file| write_and_sync(file, text)).with_context(|| {
             format!("cannot write {shown}; what it was to hold is in {}", beside.display())
         })?;
         let _ = std::fs::remove_file(&beside);
@@ -252,18 +259,18 @@ fn create(path: &Path, permissions: Option<Permissions>) -> std::io::Result<std:
     Ok(file)
 }
 
-fn fill(mut file: std::fs::File, text: &str) -> std::io::Result<()> {
+fn write_and_sync(mut file: std::fs::File, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
 
 /// A file of our own that was written; shown with the folder that was made for it, because that may be a slip.
-pub(crate) struct Written<'p> {
+pub(crate) struct WrittenFile<'p> {
     path: &'p Path,
     folder: Option<&'p Path>,
 }
 
-impl std::fmt::Display for Written<'_> {
+impl std::fmt::Display for WrittenFile<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if is_dash(self.path) {
             return f.write_str("standard output");
@@ -274,25 +281,25 @@ impl std::fmt::Display for Written<'_> {
 }
 
 /// Writes a file of our own, over an older one, or to a device or a pipe.
-pub(crate) fn write<'p>(path: &'p Path, text: &str) -> Result<Written<'p>> {
+pub(crate) fn write<'p>(path: &'p Path, text: &str) -> Result<WrittenFile<'p>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
     if is_stream(path) {
-        pour(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        write_to_stream(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     } else {
-        let real = led_to(path)?;
+        let real = resolve_links(path)?;
         let permissions = real.as_deref().and_then(permissions);
-        put(path, real.as_deref().unwrap_or(path), permissions, text, || Ok(()))?;
+        write_atomically(path, real.as_deref().unwrap_or(path), permissions, text, || Ok(()))?;
     }
-    Ok(Written { path, folder })
+    Ok(WrittenFile { path, folder })
 }
 
 /// Writes to what is there. A reader that went away is not an error, just as at standard output.
-fn pour(path: &Path, text: &str) -> std::io::Result<()> {
-    let poured = match own_stream(path) {
+fn write_to_stream(path: &Path, text: &str) -> std::io::Result<()> {
+    let poured = match standard_stream(path) {
         // Opened again, a file behind it would be written from its beginning.
-        Some(1) => into(stdout().lock(), text),
-        Some(_) => into(stderr().lock(), text),
-        None => into(OpenOptions::new().append(true).open(path)?, text),
+        Some(1) => write_and_flush(stdout().lock(), text),
+        Some(_) => write_and_flush(stderr().lock(), text),
+        None => write_and_flush(OpenOptions::new().append(true).open(path)?, text),
     };
     match poured {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
@@ -300,7 +307,7 @@ fn pour(path: &Path, text: &str) -> std::io::Result<()> {
     }
 }
 
-fn into(mut stream: impl Write, text: &str) -> std::io::Result<()> {
+fn write_and_flush(mut stream: impl Write, text: &str) -> std::io::Result<()> {
     stream.write_all(text.as_bytes())?;
     stream.flush()
 }
@@ -357,7 +364,7 @@ mod tests {
             ("./-", None),
             ("report.txt", None),
         ] {
-            assert_eq!(own_stream(Path::new(path)), stream, "{path}");
+            assert_eq!(standard_stream(Path::new(path)), stream, "{path}");
         }
     }
 }

@@ -43,22 +43,22 @@ fn directives(wanted: Option<&str>, quiet: bool) -> String {
 }
 
 /// Why data did not arrive, the first time that it did not.
-static LOST: OnceLock<io::Error> = OnceLock::new();
+static WRITE_ERROR: OnceLock<io::Error> = OnceLock::new();
 
 /// Data. A reader that went away is not an error; what is one is in [`lost`].
-pub(crate) fn data(text: &str) {
-    match written(&mut io::stdout().lock(), text) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => drop(LOST.set(error)),
+pub(crate) fn print_data(text: &str) {
+    match write_text(&mut io::stdout().lock(), text) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => drop(WRITE_ERROR.set(error)),
         _ => {}
     }
 }
 
 /// Why data did not arrive, where it did not.
-pub(crate) fn lost() -> Option<&'static io::Error> {
-    LOST.get()
+pub(crate) fn write_error() -> Option<&'static io::Error> {
+    WRITE_ERROR.get()
 }
 
-fn written(out: &mut impl Write, text: &str) -> io::Result<()> {
+fn write_text(out: &mut impl Write, text: &str) -> io::Result<()> {
     out.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
         out.write_all(b"\n")?;
@@ -67,7 +67,7 @@ fn written(out: &mut impl Write, text: &str) -> io::Result<()> {
 }
 
 /// Text of others without control characters and without what is invisible.
-pub(crate) fn visible(text: &str) -> String {
+pub(crate) fn sanitize(text: &str) -> String {
     let is_hidden = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
@@ -76,67 +76,67 @@ pub(crate) fn visible(text: &str) -> String {
 }
 
 /// The same on one line, so that no text of others begins a line: a workflow obeys lines that begin with `::`.
-pub(crate) fn line(text: &str) -> String {
-    visible(text).replace('\n', " ")
+pub(crate) fn sanitize_line(text: &str) -> String {
+    sanitize(text).replace('\n', " ")
 }
 
 /// A status line; parts of it may be text of others.
 pub(crate) fn status_line(text: &str) {
-    painted(&line(text));
+    write_stderr(&sanitize_line(text));
 }
 
 /// Several status lines; text of others was put on one [`line()`] before.
 pub(crate) fn status_lines(text: &str) {
-    painted(&visible(text));
+    write_stderr(&sanitize(text));
 }
 
 /// Status lines with colours; text of others was made [`visible`] before.
-pub(crate) fn painted(text: &str) {
+pub(crate) fn write_stderr(text: &str) {
     // A closed standard error is no reason to stop.
     let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
 /// The problems of a document, in its text.
-pub(crate) fn diagnostics(source: &Source, diagnostics: &[Diagnostic]) {
+pub(crate) fn print_diagnostics(source: &Source, diagnostics: &[Diagnostic]) {
     if !diagnostics.is_empty() {
-        painted(&render::full(&[(source, diagnostics)], stderr_is_terminal()));
+        write_stderr(&render::full(&[(source, diagnostics)], stderr_is_terminal()));
     }
 }
 
 /// The program cannot run: what, why, and what to do.
-pub(crate) fn failure(error: &anyhow::Error) {
+pub(crate) fn print_error(error: &anyhow::Error) {
     status_line(&format!("error: {error}"));
     for cause in error.chain().skip(1) {
         status_line(&format!("cause: {cause}"));
     }
-    if let Some(hint) = error.downcast_ref::<Hinted>() {
-        hint_line(&hint.hint);
+    if let Some(hint) = error.downcast_ref::<HintedError>() {
+        print_hint(&hint.hint);
     }
 }
 
 /// What to do, a little apart.
-pub(crate) fn hint_line(hint: &str) {
-    status_lines(&format!("\nhint: {}", line(hint)));
+pub(crate) fn print_hint(hint: &str) {
+    status_lines(&format!("\nhint: {}", sanitize_line(hint)));
 }
 
 /// An error that knows what to do about it.
 #[derive(Debug)]
-pub(crate) struct Hinted {
+pub(crate) struct HintedError {
     pub(crate) message: String,
     pub(crate) hint: String,
 }
 
-impl std::fmt::Display for Hinted {
+impl std::fmt::Display for HintedError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Hinted {}
+impl std::error::Error for HintedError {}
 
 /// What went wrong, and what to do about it.
-pub(crate) fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-    Hinted { message: message.into(), hint: hint.into() }.into()
+pub(crate) fn error_with_hint(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    HintedError { message: message.into(), hint: hint.into() }.into()
 }
 
 pub(crate) fn stdout_is_terminal() -> bool {
@@ -148,7 +148,7 @@ pub(crate) fn stderr_is_terminal() -> bool {
 }
 
 /// Rows as columns; those from `numbers` on are aligned to the right.
-pub(crate) fn table<const N: usize>(rows: &[[String; N]], numbers: usize) -> String {
+pub(crate) fn format_table<const N: usize>(rows: &[[String; N]], numbers: usize) -> String {
     let width =
         |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let widths: [usize; N] = std::array::from_fn(|column| width(column).unwrap_or_default());
@@ -162,7 +162,7 @@ pub(crate) fn table<const N: usize>(rows: &[[String; N]], numbers: usize) -> Str
 }
 
 /// Whether standard output takes colours: a terminal, and `NO_COLOR` is not set.
-pub(crate) fn color() -> bool {
+pub(crate) fn use_color() -> bool {
     stdout_is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
@@ -172,13 +172,13 @@ mod tests {
 
     #[test]
     fn text_of_others_does_not_control_the_terminal() {
-        assert_eq!(super::visible("a\u{1b}[2J\tb\u{202e}\n"), "a\u{fffd}[2J\tb\u{fffd}\n");
-        assert_eq!(super::visible("a\u{2028}b\u{2029}c\u{85}d"), "a\u{fffd}b\u{fffd}c\u{fffd}d");
+        assert_eq!(super::sanitize("a\u{1b}[2J\tb\u{202e}\n"), "a\u{fffd}[2J\tb\u{fffd}\n");
+        assert_eq!(super::sanitize("a\u{2028}b\u{2029}c\u{85}d"), "a\u{fffd}b\u{fffd}c\u{fffd}d");
     }
 
     #[test]
     fn text_of_others_begins_no_line() {
-        assert_eq!(super::line("it said \r\n::error::x\n"), "it said \u{fffd} ::error::x ");
+        assert_eq!(super::sanitize_line("it said \r\n::error::x\n"), "it said \u{fffd} ::error::x ");
     }
 
     #[test]

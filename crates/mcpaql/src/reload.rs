@@ -4,7 +4,7 @@
 //! was, and what is wrong with it is shown.
 
 use crate::args;
-use crate::documents::{Plan, Request};
+use crate::documents::{AdapterPlan, AdapterRequest};
 use crate::output;
 use anyhow::{Context, Result};
 use mcpaql_runtime::gateway::Gateway;
@@ -13,22 +13,22 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 
-const SECOND: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// An edit is over when nothing was written for this long.
-const SETTLED: Duration = Duration::from_millis(100);
+const SETTLE_TIME: Duration = Duration::from_millis(100);
 
 /// Files that were read, and when that began.
 #[derive(Debug, Clone)]
-pub(crate) struct Files {
+pub(crate) struct WatchedFiles {
     pub(crate) paths: Vec<PathBuf>,
-    pub(crate) since: SystemTime,
+    pub(crate) read_at: SystemTime,
 }
 
 /// Serves what the files say until the last sender of `hangups` is gone.
-pub(crate) async fn keep_up(
-    args: Arc<args::Serve>,
+pub(crate) async fn reload_on_change(
+    args: Arc<args::ServeArgs>,
     gateway: Gateway,
-    mut files: Files,
+    mut files: WatchedFiles,
     mut hangups: watch::Receiver<()>,
 ) {
     loop {
@@ -39,27 +39,31 @@ pub(crate) async fn keep_up(
                     return;
                 }
             }
-            () = edited(files.clone()), if is_watching => {}
+            () = wait_for_edit(files.clone()), if is_watching => {}
         }
         let (work, served) = (Arc::clone(&args), gateway.clone());
         let handle = tokio::runtime::Handle::current();
         // What cannot be read now was looked at all the same.
-        files.since = SystemTime::now();
-        let read = tokio::task::spawn_blocking(move || read_again(&work, &served, &handle)).await;
+        files.read_at = SystemTime::now();
+        let read = tokio::task::spawn_blocking(move || reload(&work, &served, &handle)).await;
         match read.context("reading was interrupted").flatten() {
             Ok(now) => files = now,
             Err(error) => {
-                output::failure(&error);
+                output::print_error(&error);
                 tracing::warn!("everything stays as it was");
             }
         }
     }
 }
 
-fn read_again(args: &args::Serve, gateway: &Gateway, handle: &tokio::runtime::Handle) -> Result<Files> {
+fn reload(
+    args: &args::ServeArgs,
+    gateway: &Gateway,
+    handle: &tokio::runtime::Handle,
+) -> Result<WatchedFiles> {
     let since = SystemTime::now();
-    let mut plan = plan(args)?;
-    let files = Files { paths: std::mem::take(&mut plan.files), since };
+    let mut plan = plan_to_serve(args)?;
+    let files = WatchedFiles { paths: std::mem::take(&mut plan.files), read_at: since };
     let members = plan.members(Some(gateway), !args.no_cache)?;
     handle.block_on(gateway.replace(members))?;
     tracing::info!(adapters = gateway.slots().len(), tools = gateway.tools().len(), "read again");
@@ -67,38 +71,38 @@ fn read_again(args: &args::Serve, gateway: &Gateway, handle: &tokio::runtime::Ha
 }
 
 /// What is to be served.
-pub(crate) fn plan(args: &args::Serve) -> Result<Plan> {
-    let request = Request {
+pub(crate) fn plan_to_serve(args: &args::ServeArgs) -> Result<AdapterPlan> {
+    let request = AdapterRequest {
         documents: &args.documents,
         descriptions: &args.openapi,
-        importing: args.importing.clone(),
+        import_options: args.import_options.clone(),
         config: args.config.as_deref(),
         flags: args.surface.settings(),
         data: args.data.clone(),
-        ..Request::default()
+        ..AdapterRequest::default()
     };
     request.resolve()
 }
 
 /// Ends when one of the files has changed since it was read, and the edit is over.
-async fn edited(files: Files) {
+async fn wait_for_edit(files: WatchedFiles) {
     let paths = Arc::new(files.paths);
-    let fresh = |look: &mut Look| {
+    let fresh = |look: &mut FileStamp| {
         // Written while it was read: the change may have been missed.
-        if look.is_some_and(|(written, _)| written + SETTLED >= files.since) {
+        if look.is_some_and(|(written, _)| written + SETTLE_TIME >= files.read_at) {
             *look = None;
         }
     };
-    let mut before = looks(&paths).await;
+    let mut before = file_stamps(&paths).await;
     before.iter_mut().for_each(fresh);
-    let mut now = looks(&paths).await;
+    let mut now = file_stamps(&paths).await;
     while now == before {
-        tokio::time::sleep(SECOND).await;
-        now = looks(&paths).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
+        now = file_stamps(&paths).await;
     }
     loop {
-        tokio::time::sleep(SETTLED).await;
-        let later = looks(&paths).await;
+        tokio::time::sleep(SETTLE_TIME).await;
+        let later = file_stamps(&paths).await;
         if later == now {
             return;
         }
@@ -106,11 +110,11 @@ async fn edited(files: Files) {
     }
 }
 
-type Look = Option<(SystemTime, u64)>;
+type FileStamp = Option<(SystemTime, u64)>;
 
 /// Time and size of each file; nothing for one that is not there.
-async fn looks(files: &Arc<Vec<PathBuf>>) -> Vec<Look> {
-    let look = |path: &PathBuf| -> Look {
+async fn file_stamps(files: &Arc<Vec<PathBuf>>) -> Vec<FileStamp> {
+    let look = |path: &PathBuf| -> FileStamp {
         let metadata = std::fs::metadata::<&Path>(path).ok()?;
         Some((metadata.modified().ok()?, metadata.len()))
     };

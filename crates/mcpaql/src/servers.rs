@@ -2,10 +2,10 @@
 //!
 //! What always holds: this module calls no tool, and no value of a variable is shown.
 
-use crate::args::Access;
+use crate::args::AccessArgs;
 use crate::file;
 use crate::output;
-use crate::output::hinted;
+use crate::output::error_with_hint;
 use anyhow::Result;
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
@@ -32,12 +32,16 @@ impl std::fmt::Display for Interrupted {
 impl std::error::Error for Interrupted {}
 
 /// Asks a running server, which is started and ended for it.
-pub(crate) async fn heard(target: &McpTarget, auth: &Auth, environment: &Environment) -> Result<Capture> {
-    heard_then(target, auth, environment, async |_, _| Ok(())).await.map(|(capture, ())| capture)
+pub(crate) async fn capture_server(
+    target: &McpTarget,
+    auth: &Auth,
+    environment: &Environment,
+) -> Result<Capture> {
+    capture_server_with(target, auth, environment, async |_, _| Ok(())).await.map(|(capture, ())| capture)
 }
 
 /// The same; `then` may go on with the server before it is ended.
-pub(crate) async fn heard_then<T>(
+pub(crate) async fn capture_server_with<T>(
     target: &McpTarget,
     auth: &Auth,
     environment: &Environment,
@@ -50,7 +54,7 @@ pub(crate) async fn heard_then<T>(
     let asking = async {
         let capture = upstream.capture().await.map_err(|error| {
             let hint = hint(&error, &target.link);
-            hinted(error.to_string(), hint)
+            error_with_hint(error.to_string(), hint)
         })?;
         let more = then(&upstream, &capture).await?;
         Ok((capture, more))
@@ -93,34 +97,34 @@ fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
 }
 
 /// A saved answer of `tools/list`.
-pub(crate) fn saved(path: &Path) -> Result<Capture> {
+pub(crate) fn read_saved_tools(path: &Path) -> Result<Capture> {
     let source = Source::new(path.display().to_string(), file::read_text(path)?);
-    let Saved { capture, twice, .. } = read_saved(&source)?;
-    output::diagnostics(&source, &twice);
+    let SavedTools { capture, duplicate_names: twice, .. } = parse_saved_tools(&source)?;
+    output::print_diagnostics(&source, &twice);
     Ok(capture)
 }
 
 /// A saved answer as it was read.
-pub(crate) struct Saved {
+pub(crate) struct SavedTools {
     pub(crate) capture: Capture,
     /// Where the list of tools stands in the text.
     pub(crate) pointer: String,
     /// Names that stand twice in one object.
-    pub(crate) twice: Vec<Diagnostic>,
+    pub(crate) duplicate_names: Vec<Diagnostic>,
 }
 
 /// Of a name that stands twice, clients take the last.
-fn as_clients_read(text: &str) -> Option<Value> {
+fn parse_last_wins(text: &str) -> Option<Value> {
     serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()
 }
 
-fn said_twice(pointer: &str) -> String {
+fn duplicate_name_message(pointer: &str) -> String {
     let name = pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
     format!("`{name}` stands twice in the same object; clients take the last")
 }
 
 /// Why a list cannot be read, with the tool that is to blame.
-fn unreadable(source: &Source, problems: &[Diagnostic]) -> anyhow::Error {
+fn parse_error(source: &Source, problems: &[Diagnostic]) -> anyhow::Error {
     let name = &source.name;
     let Some(problem) = problems.first() else { return anyhow::anyhow!("{name} is not JSON") };
     let Some(reason) = problem.message.strip_prefix(NOT_JSON) else {
@@ -134,13 +138,13 @@ fn unreadable(source: &Source, problems: &[Diagnostic]) -> anyhow::Error {
         reason => reason,
     };
     let place = problem.span.map(|span| format!("line {}, column {}", span.line, span.column));
-    let tool = faulty_tool(&source.text).map(|index| format!("in tools[{index}]"));
+    let tool = first_invalid_tool(&source.text).map(|index| format!("in tools[{index}]"));
     let place: Vec<String> = place.into_iter().chain(tool).collect();
     anyhow::anyhow!("{name} is not JSON: {}: {reason}", place.join(", "))
 }
 
 /// The first tool that cannot be read, where everything around it can.
-fn faulty_tool(text: &str) -> Option<usize> {
+fn first_invalid_tool(text: &str) -> Option<usize> {
     let mut list = text.trim_start_matches('\u{feff}');
     while !list.trim_start().starts_with('[') {
         let members: HashMap<String, &RawValue> = serde_json::from_str(list).ok()?;
@@ -152,13 +156,13 @@ fn faulty_tool(text: &str) -> Option<usize> {
 }
 
 /// A saved answer, whatever its file is called.
-pub(crate) fn read_saved(source: &Source) -> Result<Saved> {
+pub(crate) fn parse_saved_tools(source: &Source) -> Result<SavedTools> {
     let name = &source.name;
     let Parsed { mut value, diagnostics: mut twice, .. } =
-        source.parse_json().map_err(|problems| unreadable(source, &problems))?;
+        source.parse_json().map_err(|problems| parse_error(source, &problems))?;
     if !twice.is_empty() {
-        value = as_clients_read(&source.text).unwrap_or(value);
-        twice.iter_mut().for_each(|problem| problem.message = said_twice(&problem.pointer));
+        value = parse_last_wins(&source.text).unwrap_or(value);
+        twice.iter_mut().for_each(|problem| problem.message = duplicate_name_message(&problem.pointer));
     }
     let mut pointer = String::new();
     // A bundle holds what was captured.
@@ -180,14 +184,14 @@ pub(crate) fn read_saved(source: &Source) -> Result<Saved> {
     let captured = value.get("capture").filter(|_| is_bundle).cloned();
     let capture = Capture::from_json(captured.unwrap_or(value)).ok_or_else(|| {
         let hint = "save the answer of tools/list, with its `tools`";
-        hinted(format!("{name} holds no list of tools"), hint)
+        error_with_hint(format!("{name} holds no list of tools"), hint)
     })?;
-    Ok(Saved { capture, pointer, twice })
+    Ok(SavedTools { capture, pointer, duplicate_names: twice })
 }
 
-impl Access {
+impl AccessArgs {
     /// Refuses a flag that no server that was named could mean.
-    pub(crate) fn check(&self, addresses: bool, commands: bool) -> Result<()> {
+    pub(crate) fn check_flags(&self, addresses: bool, commands: bool) -> Result<()> {
         let given = [
             ("--header", !self.header.is_empty(), addresses),
             ("--bearer-env", self.bearer_env.is_some(), addresses),
@@ -200,31 +204,31 @@ impl Access {
             (_, true) => format!("{flag} means nothing to a server with a command"),
             _ => format!("{flag} means nothing without a server that is asked"),
         };
-        Err(hinted(message, "leave it out"))
+        Err(error_with_hint(message, "leave it out"))
     }
 }
 
 /// The server that was named by an address or a command which will be written down; `None` where neither was.
-pub(crate) fn reached(
+pub(crate) fn server_target(
     url: Option<&str>,
     command: &[String],
-    access: &Access,
+    access: &AccessArgs,
 ) -> Result<Option<(McpTarget, Auth)>> {
     let reached = match url {
-        Some(url) => at_address(url, access)?,
+        Some(url) => target_of_url(url, access)?,
         None if command.first().is_none_or(String::is_empty) => return Ok(None),
         None => {
             check_credentials(command)?;
-            by_command(command, access)?
+            target_of_command(command, access)?
         }
     };
     let remote = url.is_some();
-    access.check(remote, !remote)?;
+    access.check_flags(remote, !remote)?;
     Ok(Some(reached))
 }
 
 /// A server that speaks streamable HTTP.
-pub(crate) fn at_address(url: &str, access: &Access) -> Result<(McpTarget, Auth)> {
+pub(crate) fn target_of_url(url: &str, access: &AccessArgs) -> Result<(McpTarget, Auth)> {
     let link = McpLink::Url {
         url: address(url)?,
         headers: access.header.iter().map(|pair| header(pair)).collect::<Result<_>>()?,
@@ -233,7 +237,7 @@ pub(crate) fn at_address(url: &str, access: &Access) -> Result<(McpTarget, Auth)
     let auth = match &access.bearer_env {
         None => Auth::None,
         Some(name) => Auth::Bearer {
-            token_env: variable("--bearer-env", name)?,
+            token_env: check_variable_name("--bearer-env", name)?,
             header: "Authorization".to_owned(),
             prefix: "Bearer ".to_owned(),
         },
@@ -242,11 +246,11 @@ pub(crate) fn at_address(url: &str, access: &Access) -> Result<(McpTarget, Auth)
 }
 
 /// A server that is a program.
-pub(crate) fn by_command(command: &[String], access: &Access) -> Result<(McpTarget, Auth)> {
+pub(crate) fn target_of_command(command: &[String], access: &AccessArgs) -> Result<(McpTarget, Auth)> {
     let link = McpLink::Command(McpCommand {
         command: command.to_vec(),
         cwd: None,
-        env: access.env.iter().map(|name| variable("--env", name)).collect::<Result<_>>()?,
+        env: access.env.iter().map(|name| check_variable_name("--env", name)).collect::<Result<_>>()?,
         set_env: Default::default(),
     });
     Ok((McpTarget::new(link), Auth::None))
@@ -254,9 +258,9 @@ pub(crate) fn by_command(command: &[String], access: &Access) -> Result<(McpTarg
 
 /// Refuses a command that will be written down and holds a credential.
 pub(crate) fn check_credentials(command: &[String]) -> Result<()> {
-    match credential(command) {
+    match find_credential(command) {
         None => Ok(()),
-        Some(word) => Err(hinted(
+        Some(word) => Err(error_with_hint(
             format!("word {word} of the command holds a credential"),
             "put it in a variable and write '${env:NAME}' there, or pass the variable on with --env NAME",
         )),
@@ -264,13 +268,13 @@ pub(crate) fn check_credentials(command: &[String]) -> Result<()> {
 }
 
 /// The name of a variable. What is none may be its value, so it is not shown.
-fn variable(flag: &str, name: &str) -> Result<String> {
+fn check_variable_name(flag: &str, name: &str) -> Result<String> {
     let legal = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if legal && name.len() <= 128 {
         return Ok(name.to_owned());
     }
-    Err(hinted(
+    Err(error_with_hint(
         format!("{flag} takes the name of an environment variable"),
         "set the variable to the secret, and give only its name here",
     ))
@@ -278,9 +282,12 @@ fn variable(flag: &str, name: &str) -> Result<String> {
 
 fn header(pair: &str) -> Result<(String, String)> {
     let Some((name, value)) = pair.split_once('=') else {
-        return Err(hinted("--header takes NAME=VARIABLE", "such as --header X-Api-Key=EXAMPLE_KEY"));
+        return Err(error_with_hint(
+            "--header takes NAME=VARIABLE",
+            "such as --header X-Api-Key=EXAMPLE_KEY",
+        ));
     };
-    Ok((name.trim().to_owned(), format!("${{env:{}}}", variable("--header", value)?)))
+    Ok((name.trim().to_owned(), format!("${{env:{}}}", check_variable_name("--header", value)?)))
 }
 
 /// An address without credentials in it: it will stand in the document.
@@ -288,14 +295,14 @@ fn address(url: &str) -> Result<String> {
     if without_credentials("base_url", url) == url {
         return Ok(url.to_owned());
     }
-    Err(hinted(
+    Err(error_with_hint(
         "the address holds a credential",
         "put it in a variable and write '${env:NAME}' there, or use --bearer-env or --header",
     ))
 }
 
 /// The number of a word that is a credential, by its shape or by the name before it.
-fn credential(command: &[String]) -> Option<usize> {
+fn find_credential(command: &[String]) -> Option<usize> {
     let mut named = false;
     command
         .iter()
@@ -336,7 +343,7 @@ mod tests {
             ("docker run -e TOKEN x".to_owned(), None),
             ("server --max-token 5 --token --verbose".to_owned(), None),
         ] {
-            assert_eq!(credential(&words(&line)), found, "{line}");
+            assert_eq!(find_credential(&words(&line)), found, "{line}");
         }
     }
 }

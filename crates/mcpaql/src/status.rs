@@ -13,33 +13,33 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio_util::task::AbortOnDropHandle;
 
 /// Minimum time between two writes of a status.
-const PACE: Duration = Duration::from_secs(1);
+const MIN_WRITE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The status of this server, kept for as long as this is held.
 #[derive(Debug)]
-pub(crate) struct Posted {
+pub(crate) struct StatusFile {
     path: PathBuf,
     lock: Option<(PathBuf, File)>,
-    _keeping: AbortOnDropHandle<()>,
+    _updater: AbortOnDropHandle<()>,
 }
 
-impl Posted {
+impl StatusFile {
     /// Begins to keep the status of a server; `served` says how it is reached. A folder that cannot be written is no reason not to
     /// serve.
-    pub(crate) fn begin(gateway: Gateway, served: String) -> Option<Posted> {
+    pub(crate) fn publish(gateway: Gateway, served: String) -> Option<StatusFile> {
         let folder = folder()?;
         std::fs::create_dir_all(&folder).ok()?;
         let pid = std::process::id();
         let (path, beside) = (folder.join(format!("{pid}.json")), folder.join(format!("{pid}.lock")));
-        let lock = private(&beside).ok().filter(|file| file.try_lock().is_ok())?;
+        let lock = create_private_file(&beside).ok().filter(|file| file.try_lock().is_ok())?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let about = json!({"pid": pid, "started": started, "served": served});
-        let keeping = AbortOnDropHandle::new(tokio::spawn(keep(gateway, about, path.clone())));
-        Some(Posted { path, lock: Some((beside, lock)), _keeping: keeping })
+        let keeping = AbortOnDropHandle::new(tokio::spawn(update_status_file(gateway, about, path.clone())));
+        Some(StatusFile { path, lock: Some((beside, lock)), _updater: keeping })
     }
 }
 
-impl Drop for Posted {
+impl Drop for StatusFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
         if let Some((path, lock)) = self.lock.take() {
@@ -49,8 +49,8 @@ impl Drop for Posted {
     }
 }
 
-async fn keep(gateway: Gateway, about: Value, path: PathBuf) {
-    let mut moved = gateway.moved();
+async fn update_status_file(gateway: Gateway, about: Value, path: PathBuf) {
+    let mut moved = gateway.state_changes();
     let mut written = String::new();
     loop {
         // What operations would cost is counted the first time, which calls need not wait for.
@@ -67,20 +67,20 @@ async fn keep(gateway: Gateway, about: Value, path: PathBuf) {
             }
             written = now;
         }
-        tokio::time::sleep(PACE).await;
+        tokio::time::sleep(MIN_WRITE_INTERVAL).await;
         // Calls are not worth waking for at once.
-        let _ = tokio::time::timeout(PACE, moved.changed()).await;
+        let _ = tokio::time::timeout(MIN_WRITE_INTERVAL, moved.changed()).await;
     }
 }
 
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let beside = path.with_extension("tmp");
-    private(&beside)?.write_all(text.as_bytes())?;
+    create_private_file(&beside)?.write_all(text.as_bytes())?;
     std::fs::rename(&beside, path)
 }
 
 /// A new or emptied file that only its owner may read.
-fn private(path: &Path) -> std::io::Result<File> {
+fn create_private_file(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
@@ -89,7 +89,7 @@ fn private(path: &Path) -> std::io::Result<File> {
 }
 
 /// The servers of this user that run on this machine, by age; files of servers that ended are removed.
-pub(crate) fn running() -> Vec<Value> {
+pub(crate) fn running_servers() -> Vec<Value> {
     let Some(entries) = folder().and_then(|folder| std::fs::read_dir(folder).ok()) else { return Vec::new() };
     let mut found: Vec<Value> = entries.flatten().filter_map(|entry| read(&entry.path())).collect();
     found.sort_by_key(|status| status.get("started").and_then(Value::as_u64));

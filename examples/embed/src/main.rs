@@ -5,8 +5,8 @@
 
 use anyhow::Result;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::Limits;
-use mcpaql_runtime::native::{Code, Effect, Native, Nothing, OpError, Settings, operation};
+use mcpaql_runtime::mcp::ServerLimits;
+use mcpaql_runtime::native::{AdapterSettings, Code, Effect, Native, NoParams, OpError, operation};
 use mcpaql_runtime::serve::serve_stdio;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ fn adapter(tasks: &Arc<Tasks>) -> Native {
         .with("display_name", "Todo List")
         .describe("What is to be done.")
         .operation(operation("list_tasks").describe("Lists all tasks.").returns::<Vec<Task>>().handle(
-            move |_: Nothing| {
+            move |_: NoParams| {
                 let tasks = Arc::clone(&listed);
                 async move { Ok(tasks.list()) }
             },
@@ -114,9 +114,9 @@ fn adapter(tasks: &Arc<Tasks>) -> Native {
 #[tokio::main]
 async fn main() -> Result<()> {
     let tasks = Arc::new(Tasks::default());
-    let served = adapter(&tasks).open(&Settings::default(), None).await?;
+    let served = adapter(&tasks).open(&AdapterSettings::default(), None).await?;
     // Adapters of documents would stand beside it in the same list.
     let gateway = Arc::new(Gateway::new(vec![served])?);
-    serve_stdio(gateway, Limits::default(), CancellationToken::new()).await?;
+    serve_stdio(gateway, ServerLimits::default(), CancellationToken::new()).await?;
     Ok(())
 }

@@ -3,65 +3,65 @@
 //! What always holds: a pattern is matched from its literal text inwards, the last occurrence of a literal first, so that
 //! `{words}_mcpaql_{endpoint}` takes a name apart from the right; matching takes time in proportion to pattern and name.
 
-use super::Names;
+use super::NameRequirements;
 use mcpaql_lexicon::verbs;
 use mcpaql_lexicon::verbs::is_verb;
 
 /// What a name's pattern may have.
-pub(crate) const NAME_HOLES: &[&str] =
+pub(crate) const NAME_PLACEHOLDERS: &[&str] =
     &["product", "verb", "object", "endpoint", "adapter", "words", "prefix"];
 /// What a title's pattern may have.
-pub(crate) const TITLE_HOLES: &[&str] =
+pub(crate) const TITLE_PLACEHOLDERS: &[&str] =
     &["name", "endpoint", "adapter", "product", "verb", "object", "words"];
 /// What a client's may have.
-pub(crate) const SHOWN_HOLES: &[&str] = &["server", "tool"];
+pub(crate) const CLIENT_NAME_PLACEHOLDERS: &[&str] = &["server", "tool"];
 
 /// A piece of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Piece<'p> {
+enum PatternPart<'p> {
     Text(&'p str),
     Hole(&'p str),
 }
 
 /// Takes a pattern apart. What is not closed is text.
-fn pieces(pattern: &str) -> Vec<Piece<'_>> {
+fn pieces(pattern: &str) -> Vec<PatternPart<'_>> {
     let mut pieces = Vec::new();
     let mut rest = pattern;
     while let Some((text, opened)) = rest.split_once('{') {
         let Some((hole, behind)) = opened.split_once('}') else { break };
         if !text.is_empty() {
-            pieces.push(Piece::Text(text));
+            pieces.push(PatternPart::Text(text));
         }
-        pieces.push(Piece::Hole(hole));
+        pieces.push(PatternPart::Hole(hole));
         rest = behind;
     }
     if !rest.is_empty() {
-        pieces.push(Piece::Text(rest));
+        pieces.push(PatternPart::Text(rest));
     }
     pieces
 }
 
 /// The first hole that is none of those known, be it with a width behind it.
-pub(crate) fn unknown_hole<'p>(pattern: &'p str, known: &[&str]) -> Option<&'p str> {
+pub(crate) fn unknown_placeholder<'p>(pattern: &'p str, known: &[&str]) -> Option<&'p str> {
     let is_known = |hole: &str| match hole.split_once(':') {
         Some((name, width)) => name == "server" && known.contains(&name) && width.parse::<usize>().is_ok(),
         None => known.contains(&hole),
     };
     pieces(pattern).into_iter().find_map(|piece| match piece {
-        Piece::Hole(hole) if !is_known(hole) => Some(hole),
+        PatternPart::Hole(hole) if !is_known(hole) => Some(hole),
         _ => None,
     })
 }
 
 /// What a client makes of a tool's name.
-pub(crate) fn shown(pattern: &str, server: &str, tool: &str) -> String {
+pub(crate) fn client_name(pattern: &str, server: &str, tool: &str) -> String {
     let mut shown = String::with_capacity(pattern.len() + server.len() + tool.len());
     for piece in pieces(pattern) {
         match piece {
-            Piece::Text(text) => shown.push_str(text),
-            Piece::Hole("tool") => shown.push_str(tool),
-            Piece::Hole("server") => shown.push_str(server),
-            Piece::Hole(hole) => {
+            PatternPart::Text(text) => shown.push_str(text),
+            PatternPart::Hole("tool") => shown.push_str(tool),
+            PatternPart::Hole("server") => shown.push_str(server),
+            PatternPart::Hole(hole) => {
                 let width = hole.strip_prefix("server:").and_then(|width| width.parse().ok());
                 shown.extend(server.chars().take(width.unwrap_or(0)));
             }
@@ -77,7 +77,7 @@ pub(crate) fn has_endpoint(pattern: &str) -> bool {
 
 /// Why a name does not follow a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mismatch<'p> {
+pub(crate) enum PatternMismatch<'p> {
     /// Text that should be there is not.
     Text(&'p str),
     /// Nothing stands where something should.
@@ -90,46 +90,52 @@ pub(crate) enum Mismatch<'p> {
 
 /// How a name follows a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Match {
+pub(crate) struct PatternFit {
     /// The pattern ends in an endpoint that the name does not have: it stands for all of them.
-    pub(crate) is_whole: bool,
+    pub(crate) lacks_endpoint: bool,
 }
 
 /// Holds a name against the pattern of a convention.
-pub(crate) fn follow<'p>(pattern: &'p str, name: &str, names: &Names) -> Result<Match, Mismatch<'p>> {
+pub(crate) fn match_name<'p>(
+    pattern: &'p str,
+    name: &str,
+    names: &NameRequirements,
+) -> Result<PatternFit, PatternMismatch<'p>> {
     let fill = |holes: &[&'p str], text: &str| fill_name(holes, text, names);
-    let found = held(&pieces(pattern), name, &fill).map(|()| Match { is_whole: false });
+    let found = match_pattern(&pieces(pattern), name, &fill).map(|()| PatternFit { lacks_endpoint: false });
     let Err(mismatch) = found else { return found };
     let whole = pattern.strip_suffix("_{endpoint}");
-    let whole = whole.is_some_and(|whole| held(&pieces(whole), name, &fill).is_ok());
-    if whole { Ok(Match { is_whole: true }) } else { Err(mismatch) }
+    let whole = whole.is_some_and(|whole| match_pattern(&pieces(whole), name, &fill).is_ok());
+    if whole { Ok(PatternFit { lacks_endpoint: true }) } else { Err(mismatch) }
 }
 
 /// Whether a title follows a pattern; `is_whole` where it may lack an endpoint that ends it.
-pub(crate) fn follows_title(pattern: &str, title: &str, is_whole: bool) -> bool {
+pub(crate) fn matches_title(pattern: &str, title: &str, is_whole: bool) -> bool {
     let pieces = pieces(pattern);
     let without = || match pieces.as_slice() {
-        [rest @ .., Piece::Text(_), Piece::Hole("endpoint")] => held(rest, title, &fill_title).is_ok(),
+        [rest @ .., PatternPart::Text(_), PatternPart::Hole("endpoint")] => {
+            match_pattern(rest, title, &fill_title).is_ok()
+        }
         _ => false,
     };
-    held(&pieces, title, &fill_title).is_ok() || (is_whole && without())
+    match_pattern(&pieces, title, &fill_title).is_ok() || (is_whole && without())
 }
 
 /// Matches literal text from the right, and gives what stands between to `fill`.
-fn held<'p>(
-    pieces: &[Piece<'p>],
+fn match_pattern<'p>(
+    pieces: &[PatternPart<'p>],
     text: &str,
-    fill: &impl Fn(&[&'p str], &str) -> Result<(), Mismatch<'p>>,
-) -> Result<(), Mismatch<'p>> {
+    fill: &impl Fn(&[&'p str], &str) -> Result<(), PatternMismatch<'p>>,
+) -> Result<(), PatternMismatch<'p>> {
     let mut rest = text;
     // Holes that stand behind what is left of the text.
     let mut holes: Vec<&'p str> = Vec::new();
     for (index, piece) in pieces.iter().enumerate().rev() {
         match piece {
-            Piece::Hole(hole) => holes.insert(0, hole),
+            PatternPart::Hole(hole) => holes.insert(0, hole),
             // Between two holes one underscore only parts words.
-            Piece::Text("_") if index > 0 && !holes.is_empty() => {}
-            Piece::Text(literal) => {
+            PatternPart::Text("_") if index > 0 && !holes.is_empty() => {}
+            PatternPart::Text(literal) => {
                 let at = match (index, holes.is_empty()) {
                     (0, _) => rest.starts_with(literal).then_some(0),
                     (_, true) => rest.ends_with(literal).then(|| rest.len().saturating_sub(literal.len())),
@@ -137,9 +143,9 @@ fn held<'p>(
                 };
                 let (before, behind) = at
                     .and_then(|at| Some((rest.get(..at)?, rest.get(at + literal.len()..)?)))
-                    .ok_or(Mismatch::Text(literal))?;
+                    .ok_or(PatternMismatch::Text(literal))?;
                 if holes.is_empty() && !behind.is_empty() {
-                    return Err(Mismatch::Text(literal));
+                    return Err(PatternMismatch::Text(literal));
                 }
                 if !holes.is_empty() {
                     fill(&holes, behind)?;
@@ -156,38 +162,38 @@ fn held<'p>(
 }
 
 /// Anything that is not blank can stand for a row of holes.
-fn fill_title<'p>(holes: &[&'p str], text: &str) -> Result<(), Mismatch<'p>> {
+fn fill_title<'p>(holes: &[&'p str], text: &str) -> Result<(), PatternMismatch<'p>> {
     match (holes, text.trim().is_empty()) {
-        ([hole, ..], true) => Err(Mismatch::Empty(hole)),
+        ([hole, ..], true) => Err(PatternMismatch::Empty(hole)),
         _ => Ok(()),
     }
 }
 
 /// Whether words can stand for a row of holes.
-fn fill_name<'p>(holes: &[&'p str], text: &str, names: &Names) -> Result<(), Mismatch<'p>> {
+fn fill_name<'p>(holes: &[&'p str], text: &str, names: &NameRequirements) -> Result<(), PatternMismatch<'p>> {
     if let [hole @ "prefix"] = holes {
         let is_prefix = |words: &str| words.split('_').all(|word| !word.is_empty());
         let fits = text.is_empty() || text.strip_suffix('_').is_some_and(is_prefix);
-        return if fits { Ok(()) } else { Err(Mismatch::Empty(hole)) };
+        return if fits { Ok(()) } else { Err(PatternMismatch::Empty(hole)) };
     }
     let mut words: Vec<&str> = text.split('_').collect();
     let first = holes.first().copied().unwrap_or("words");
     if words.iter().any(|word| word.is_empty()) {
-        return Err(Mismatch::Empty(first));
+        return Err(PatternMismatch::Empty(first));
     }
     if holes.contains(&"product") {
-        let taken = product_words(&words, &names.products).ok_or(Mismatch::Product)?;
+        let taken = product_words(&words, &names.products).ok_or(PatternMismatch::Product)?;
         words.drain(..taken);
     }
     let others = holes.iter().find(|hole| **hole != "product").copied();
     match others {
-        None if !words.is_empty() => Err(Mismatch::Product),
-        Some(hole) if words.is_empty() => Err(Mismatch::Empty(hole)),
+        None if !words.is_empty() => Err(PatternMismatch::Product),
+        Some(hole) if words.is_empty() => Err(PatternMismatch::Empty(hole)),
         Some(_) if holes.contains(&"verb") || holes.contains(&"object") => {
             // A product that is not listed may have any number of words.
             let anywhere = holes.contains(&"product") && names.products.is_empty();
-            let speaks = speaks(&words, holes.contains(&"verb"), anywhere, names);
-            if speaks { Ok(()) } else { Err(Mismatch::Vocabulary) }
+            let speaks = has_required_verb(&words, holes.contains(&"verb"), anywhere, names);
+            if speaks { Ok(()) } else { Err(PatternMismatch::Vocabulary) }
         }
         _ => Ok(()),
     }
@@ -205,7 +211,7 @@ pub(crate) fn product_words(words: &[&str], products: &[String]) -> Option<usize
     products.iter().filter(begins).map(|product| product.split('_').count()).max()
 }
 
-fn speaks(words: &[&str], wants_verb: bool, anywhere: bool, names: &Names) -> bool {
+fn has_required_verb(words: &[&str], wants_verb: bool, anywhere: bool, names: &NameRequirements) -> bool {
     let listed = |list: &[String]| {
         words.iter().any(|word| list.iter().any(|entry| entry == word))
             || list.iter().filter(|entry| entry.contains('_')).any(|entry| {
@@ -230,12 +236,12 @@ mod tests {
     }
 
     /// As a team would list them that has these three products.
-    fn adobe() -> Names {
-        Names {
+    fn adobe() -> NameRequirements {
+        NameRequirements {
             products: list("firefly photoshop lightroom"),
             verbs: list("generate expand fill apply replace check list train upload auto"),
             objects: list("image video preset manifest actions text auth models"),
-            ..Names::default()
+            ..NameRequirements::default()
         }
     }
 
@@ -252,18 +258,19 @@ mod tests {
             "photoshop_edit_text",
             "lightroom_auto_tone",
         ] {
-            assert!(follow(pattern, name, &adobe()).is_ok(), "{name}");
+            assert!(match_name(pattern, name, &adobe()).is_ok(), "{name}");
         }
-        assert_eq!(follow(pattern, "generate_image", &adobe()), Err(Mismatch::Product));
-        assert_eq!(follow(pattern, "fireflies_generate_image", &adobe()), Err(Mismatch::Product));
-        assert_eq!(follow(pattern, "firefly", &adobe()), Err(Mismatch::Empty("verb")));
-        assert_eq!(follow(pattern, "firefly__image", &adobe()), Err(Mismatch::Empty("product")));
-        assert_eq!(follow(pattern, "firefly_do_something", &adobe()), Err(Mismatch::Vocabulary));
+        assert_eq!(match_name(pattern, "generate_image", &adobe()), Err(PatternMismatch::Product));
+        assert_eq!(match_name(pattern, "fireflies_generate_image", &adobe()), Err(PatternMismatch::Product));
+        assert_eq!(match_name(pattern, "firefly", &adobe()), Err(PatternMismatch::Empty("verb")));
+        assert_eq!(match_name(pattern, "firefly__image", &adobe()), Err(PatternMismatch::Empty("product")));
+        assert_eq!(match_name(pattern, "firefly_do_something", &adobe()), Err(PatternMismatch::Vocabulary));
     }
 
     #[test]
     fn a_prefix_may_be_missing_but_ends_in_an_underscore() {
-        let follows = |name: &str| follow("{prefix}mcp_aql_{endpoint}", name, &Names::default());
+        let follows =
+            |name: &str| match_name("{prefix}mcp_aql_{endpoint}", name, &NameRequirements::default());
         for name in
             ["mcp_aql_read", "github_mcp_aql_query", "git_hub_mcp_aql_read", "mcp_aql", "github_mcp_aql"]
         {
@@ -276,34 +283,47 @@ mod tests {
 
     #[test]
     fn products_may_have_several_words_and_need_not_be_listed() {
-        let names = Names { products: list("creative creative_cloud"), ..Names::default() };
-        assert!(follow("{product}_{words}", "creative_cloud_assets", &names).is_ok());
-        assert_eq!(follow("{product}_{words}", "creative_cloud", &names), Err(Mismatch::Empty("words")));
+        let names =
+            NameRequirements { products: list("creative creative_cloud"), ..NameRequirements::default() };
+        assert!(match_name("{product}_{words}", "creative_cloud_assets", &names).is_ok());
+        assert_eq!(
+            match_name("{product}_{words}", "creative_cloud", &names),
+            Err(PatternMismatch::Empty("words"))
+        );
         for name in ["shop_list_orders", "nc_calendar_create_event", "ldt_compile_query"] {
-            assert!(follow("{product}_{verb}_{object}", name, &Names::default()).is_ok(), "{name}");
+            assert!(
+                match_name("{product}_{verb}_{object}", name, &NameRequirements::default()).is_ok(),
+                "{name}"
+            );
         }
-        let unknown = follow("{product}_{verb}_{object}", "shop_orders", &Names::default());
-        assert_eq!(unknown, Err(Mismatch::Vocabulary));
+        let unknown = match_name("{product}_{verb}_{object}", "shop_orders", &NameRequirements::default());
+        assert_eq!(unknown, Err(PatternMismatch::Vocabulary));
     }
 
     #[test]
     fn text_around_the_holes_is_taken_literally() {
         let pattern = "lightdash_tools__{verb}_{object}";
-        let names = Names::default();
-        assert!(follow(pattern, "lightdash_tools__list_projects", &names).is_ok());
-        assert!(follow(pattern, "lightdash_tools__bulk_delete_charts", &names).is_ok());
-        assert_eq!(follow(pattern, "ldt__list_projects", &names), Err(Mismatch::Text("lightdash_tools__")));
-        assert_eq!(follow(pattern, "lightdash_tools__projects", &names), Err(Mismatch::Vocabulary));
-        assert_eq!(follow(pattern, "lightdash_tools__", &names), Err(Mismatch::Empty("verb")));
-        assert_eq!(follow("{words}_v2", "list_notes_v3", &names), Err(Mismatch::Text("_v2")));
-        assert!(follow("{words}_v2", "list_notes_v2", &names).is_ok());
+        let names = NameRequirements::default();
+        assert!(match_name(pattern, "lightdash_tools__list_projects", &names).is_ok());
+        assert!(match_name(pattern, "lightdash_tools__bulk_delete_charts", &names).is_ok());
+        assert_eq!(
+            match_name(pattern, "ldt__list_projects", &names),
+            Err(PatternMismatch::Text("lightdash_tools__"))
+        );
+        assert_eq!(
+            match_name(pattern, "lightdash_tools__projects", &names),
+            Err(PatternMismatch::Vocabulary)
+        );
+        assert_eq!(match_name(pattern, "lightdash_tools__", &names), Err(PatternMismatch::Empty("verb")));
+        assert_eq!(match_name("{words}_v2", "list_notes_v3", &names), Err(PatternMismatch::Text("_v2")));
+        assert!(match_name("{words}_v2", "list_notes_v2", &names).is_ok());
     }
 
     #[test]
     fn an_adapter_s_tools_are_taken_apart_from_the_right() {
         let pattern = "{words}_mcpaql_{endpoint}";
-        let names = Names::default();
-        let whole = |name: &str| follow(pattern, name, &names).map(|found| found.is_whole);
+        let names = NameRequirements::default();
+        let whole = |name: &str| match_name(pattern, name, &names).map(|found| found.lacks_endpoint);
         assert_eq!(whole("apple_mail_mcpaql_read"), Ok(false));
         assert_eq!(whole("apple_mail_mcpaql"), Ok(true), "one tool for everything");
         for name in ["mcp_aql_read", "mcpaql_read", "apple_mail_aql_read", "_mcpaql_read", "mail_mcpaql_", ""]
@@ -315,19 +335,19 @@ mod tests {
     #[test]
     fn titles_follow_the_text_between_the_holes() {
         let pattern = "{name} — {endpoint}";
-        assert!(follows_title(pattern, "Apple Mail — Read", false));
-        assert!(!follows_title(pattern, "Apple Mail", false));
-        assert!(follows_title(pattern, "Apple Mail", true), "one tool for everything");
-        assert!(!follows_title(pattern, " — Read", false));
-        assert!(!follows_title(pattern, "Apple Mail - Read", false));
+        assert!(matches_title(pattern, "Apple Mail — Read", false));
+        assert!(!matches_title(pattern, "Apple Mail", false));
+        assert!(matches_title(pattern, "Apple Mail", true), "one tool for everything");
+        assert!(!matches_title(pattern, " — Read", false));
+        assert!(!matches_title(pattern, "Apple Mail - Read", false));
     }
 
     #[test]
     fn clients_put_the_server_before_the_name() {
-        assert_eq!(shown("mcp__{server}__{tool}", "notes", "get_note"), "mcp__notes__get_note");
-        assert_eq!(shown("mcp_{server:5}_{tool}", "notebooks", "get"), "mcp_noteb_get");
-        assert_eq!(unknown_hole("mcp_{server:x}_{tool}", SHOWN_HOLES), Some("server:x"));
-        assert_eq!(unknown_hole("{verb:3}", NAME_HOLES), Some("verb:3"));
-        assert_eq!(unknown_hole("{open", NAME_HOLES), None);
+        assert_eq!(client_name("mcp__{server}__{tool}", "notes", "get_note"), "mcp__notes__get_note");
+        assert_eq!(client_name("mcp_{server:5}_{tool}", "notebooks", "get"), "mcp_noteb_get");
+        assert_eq!(unknown_placeholder("mcp_{server:x}_{tool}", CLIENT_NAME_PLACEHOLDERS), Some("server:x"));
+        assert_eq!(unknown_placeholder("{verb:3}", NAME_PLACEHOLDERS), Some("verb:3"));
+        assert_eq!(unknown_placeholder("{open", NAME_PLACEHOLDERS), None);
     }
 }

@@ -6,7 +6,7 @@
 //! a call from doing anything is given wherever there is one.
 
 use mcpaql_core::operation::Category;
-use mcpaql_core::sample::Taste;
+use mcpaql_core::sample::ValueChooser;
 use mcpaql_core::schema::required_fields;
 use mcpaql_lexicon::WordSet;
 use mcpaql_lexicon::classify;
@@ -16,21 +16,21 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 
 /// Words of parameters that are run, or that lead somewhere; in singular.
-static RISKY: WordSet = WordSet::of(
+static RISKY_WORDS: WordSet = WordSet::of(
     "address bash callback cmd cmdline code command commandline cypher domain email endpoint eval expression \
      function gql graphql host hostname href ip ipv4 ipv6 javascript jq js lambda link lua mutation perl php \
      powershell program proxy python recipient ruby script shell snippet sparql sql statement uri url webhook \
      website",
 );
 /// Words of descriptions that say the same.
-static TOLD: WordSet = WordSet::of(
+static RISKY_DESCRIPTION_WORDS: WordSet = WordSet::of(
     "address bash command expression hostname javascript jq lua perl php powershell python ruby script snippet \
      uri url webhook website",
 );
 /// Behind one of these a word is about something that is there already.
-static ABOUT: WordSet = WordSet::of("id ids uuid key slug count limit");
+static IDENTIFIER_WORDS: WordSet = WordSet::of("id ids uuid key slug count limit");
 /// Formats that lead somewhere.
-const LEADING: &[&str] = &[
+const LOCATION_FORMATS: &[&str] = &[
     "uri",
     "url",
     "iri",
@@ -45,29 +45,30 @@ const LEADING: &[&str] = &[
     "ipv6",
 ];
 /// Parts of media types that are run.
-const RUN: &[&str] =
+const EXECUTABLE_MEDIA: &[&str] =
     &["script", "sql", "python", "lua", "ruby", "perl", "php", "shell", "x-sh", "graphql", "wasm"];
 /// Names of flags that keep a call from doing anything.
-const REHEARSALS: &[&str] = &["dry", "dryrun", "preview", "readonly", "rehearse", "simulate", "simulation"];
+const DRY_RUN_FLAGS: &[&str] =
+    &["dry", "dryrun", "preview", "readonly", "rehearse", "simulate", "simulation"];
 /// Names of flags that keep it from the worst.
-const BRAKES: &[&str] = &["keep", "preserve", "safe"];
+const SAFETY_FLAGS: &[&str] = &["keep", "preserve", "safe"];
 /// Words that turn the meaning of the others around.
-const TURNING: &[&str] = &["bypass", "disable", "ignore", "no", "not", "skip", "without"];
+const NEGATING_WORDS: &[&str] = &["bypass", "disable", "ignore", "no", "not", "skip", "without"];
 /// What one does not want turned around.
 const GUARDS: &[&str] =
     &["approval", "backup", "check", "confirm", "confirmation", "prompt", "validate", "validation", "verify"];
 /// Values that ask for more than others of their kind.
-const ROUGH: &[&str] = &["aggressive", "force", "forced", "hard", "permanent", "unsafe"];
+const FORCEFUL_VALUES: &[&str] = &["aggressive", "force", "forced", "hard", "permanent", "unsafe"];
 /// Values that open something for writing.
-const WRITING: &[&str] = &["a+", "r+", "rw", "rwx", "w", "w+", "wb", "wo", "wr"];
+const WRITE_MODES: &[&str] = &["a+", "r+", "rw", "rwx", "w", "w+", "wb", "wo", "wr"];
 /// Words of a shell, besides those that act everywhere.
 const SHELL: &[&str] = &["bash", "curl", "dd", "eval", "exec", "powershell", "sh", "sudo", "wget"];
 /// Marks that tie commands together or lead somewhere.
-const MARKS: &[&str] = &[";", "&&", "|", "`", "$(", "://"];
-const YES: &[&str] = &["true", "yes", "on", "always"];
-const NO: &[&str] = &["false", "no", "off", "never"];
+const SHELL_OPERATORS: &[&str] = &[";", "&&", "|", "`", "$(", "://"];
+const TRUE_WORDS: &[&str] = &["true", "yes", "on", "always"];
+const FALSE_WORDS: &[&str] = &["false", "no", "off", "never"];
 /// A longer text is no word.
-const LONGEST: usize = 200;
+const MAX_WORD_TEXT: usize = 200;
 
 /// Chooses values that ask for nothing, and keeps why it last refused one.
 #[derive(Debug, Default)]
@@ -90,17 +91,17 @@ impl SafeArgs {
     }
 }
 
-impl Taste for SafeArgs {
+impl ValueChooser for SafeArgs {
     fn allows(&self, name: &str, schema: &Value) -> bool {
         // Listed values and flags are judged by themselves.
         let is_listed = ["enum", "const", "oneOf", "anyOf"].iter().any(|key| schema.get(key).is_some());
         let is_flag = schema.get("type").and_then(Value::as_str) == Some("boolean");
-        let is_safe = is_listed || is_flag || !(is_risky(name) || leads(schema) || removes(name));
-        if !is_safe || (!is_flag && !is_listed && is_told_risky(name, schema)) {
+        let is_safe = is_listed || is_flag || !(is_risky(name) || is_location(schema) || names_removal(name));
+        if !is_safe || (!is_flag && !is_listed && is_described_risky(name, schema)) {
             self.refuse(name, "nothing safe can be made up for");
             return false;
         }
-        if let Some(member) = acts_unasked(schema) {
+        if let Some(member) = acting_default(schema) {
             self.refuse(member, "nothing harmless can be made up without");
             return false;
         }
@@ -111,7 +112,7 @@ impl Taste for SafeArgs {
         let readable = |value: &&&Value| reads(value) || !is_risky(name);
         let safe = values.iter().filter(|value| !acts(name, value)).filter(readable);
         // The first of the best.
-        let best = safe.min_by_key(|value| (Reverse(reads(value)), is_rough(value)));
+        let best = safe.min_by_key(|value| (Reverse(reads(value)), is_forceful(value)));
         if best.is_none() {
             self.refuse(name, "no harmless value is allowed for");
         }
@@ -120,7 +121,7 @@ impl Taste for SafeArgs {
 
     fn accepts(&self, name: &str, text: &str) -> bool {
         let own = mcpaql_lexicon::words(name);
-        let acts = spoken(text).iter().any(|word| !own.contains(word) && acting(word).is_some());
+        let acts = leading_words(text).iter().any(|word| !own.contains(word) && acting_verb(word).is_some());
         if acts || is_command(text) {
             self.refuse(name, "no harmless value is allowed for");
             return false;
@@ -129,17 +130,17 @@ impl Taste for SafeArgs {
     }
 
     fn flag(&self, name: &str) -> bool {
-        is_brake(name)
+        is_safety_flag(name)
     }
 }
 
 /// The flags that may be left out, and that keep a call from doing anything where they are given.
-pub(crate) fn rehearsals(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+pub(crate) fn dry_run_flags(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let required = required_fields(schema);
     fields
         .map(|(name, field)| (name.as_str(), field))
-        .filter(move |(name, field)| !required.contains(name) && is_rehearsal(name) && may_be_flag(field))
+        .filter(move |(name, field)| !required.contains(name) && is_dry_run(name) && may_be_flag(field))
 }
 
 fn may_be_flag(schema: &Value) -> bool {
@@ -152,7 +153,7 @@ fn may_be_flag(schema: &Value) -> bool {
 }
 
 /// The field that does something where it is left out.
-pub(crate) fn acts_unasked(schema: &Value) -> Option<&str> {
+pub(crate) fn acting_default(schema: &Value) -> Option<&str> {
     let fields = schema.get("properties").and_then(Value::as_object)?;
     let required = required_fields(schema);
     let mut left_out = fields.iter().filter(|(name, _)| !required.contains(&name.as_str()));
@@ -160,86 +161,90 @@ pub(crate) fn acts_unasked(schema: &Value) -> Option<&str> {
 }
 
 fn acts_by_default(name: &str, schema: &Value) -> bool {
-    schema.get("default").is_some_and(|value| surely_acts(name, value)) || acts_unasked(schema).is_some()
+    schema.get("default").is_some_and(|value| certainly_acts(name, value)) || acting_default(schema).is_some()
 }
 
 /// Whether a value that somebody else chose clearly asks for something to be done.
-fn surely_acts(name: &str, value: &Value) -> bool {
-    let surely = |word: &str| acting(word).is_some_and(|verb| verb.acts() || destroys(verb));
+fn certainly_acts(name: &str, value: &Value) -> bool {
+    let surely = |word: &str| acting_verb(word).is_some_and(|verb| verb.acts() || destroys(verb));
     match value {
-        Value::String(text) => matches!(spoken(text).as_slice(), [word] if surely(word)),
+        Value::String(text) => matches!(leading_words(text).as_slice(), [word] if surely(word)),
         Value::Bool(true) => {
             let words = mcpaql_lexicon::words(name);
-            words.first().is_some_and(|word| surely(word)) && !is_brake(name)
+            words.first().is_some_and(|word| surely(word)) && !is_safety_flag(name)
         }
-        Value::Array(items) => items.iter().any(|item| surely_acts(name, item)),
-        Value::Object(members) => members.iter().any(|(name, member)| surely_acts(name, member)),
+        Value::Array(items) => items.iter().any(|item| certainly_acts(name, item)),
+        Value::Object(members) => members.iter().any(|(name, member)| certainly_acts(name, member)),
         _ => false,
     }
 }
 
 /// Whether nothing happens where it is true.
-fn is_rehearsal(name: &str) -> bool {
+fn is_dry_run(name: &str) -> bool {
     let words = mcpaql_lexicon::words(name);
-    let is_turned = words.iter().any(|word| TURNING.contains(&word.as_str()));
-    let named = words.iter().any(|word| REHEARSALS.contains(&word.as_str()));
+    let is_turned = words.iter().any(|word| NEGATING_WORDS.contains(&word.as_str()));
+    let named = words.iter().any(|word| DRY_RUN_FLAGS.contains(&word.as_str()));
     let only = matches!(words.as_slice(), [first, .., last] if (first == "validate" || first == "read") && last == "only");
     !is_turned && (named || only)
 }
 
 /// Whether less happens where it is true: `keep`, `no_delete`, but not `no_confirmation`.
-fn is_brake(name: &str) -> bool {
+fn is_safety_flag(name: &str) -> bool {
     let words = mcpaql_lexicon::words(name);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     match words.first() {
-        Some(first) if first == "no" => !has(GUARDS) && !has(BRAKES) && !has(REHEARSALS),
-        _ => is_rehearsal(name) || (has(BRAKES) && !has(TURNING)),
+        Some(first) if first == "no" => !has(GUARDS) && !has(SAFETY_FLAGS) && !has(DRY_RUN_FLAGS),
+        _ => is_dry_run(name) || (has(SAFETY_FLAGS) && !has(NEGATING_WORDS)),
     }
 }
 
 /// Whether it names something that is there already.
-fn is_about(name: &str) -> bool {
-    mcpaql_lexicon::words(name).last().is_some_and(|word| ABOUT.contains(word))
+fn is_identifier(name: &str) -> bool {
+    mcpaql_lexicon::words(name).last().is_some_and(|word| IDENTIFIER_WORDS.contains(word))
 }
 
 fn is_risky(name: &str) -> bool {
     let words = mcpaql_lexicon::words(name);
-    !is_about(name) && words.iter().any(|word| RISKY.contains(&mcpaql_lexicon::singular(word)))
+    !is_identifier(name) && words.iter().any(|word| RISKY_WORDS.contains(&mcpaql_lexicon::singular(word)))
 }
 
 /// Whether it is called by what it removes: `delete`, `purge_before`.
-fn removes(name: &str) -> bool {
+fn names_removal(name: &str) -> bool {
     mcpaql_lexicon::words(name)
         .first()
-        .and_then(|word| acting(word))
+        .and_then(|word| acting_verb(word))
         .is_some_and(|verb| verb.acts() && destroys(verb))
 }
 
-fn leads(schema: &Value) -> bool {
+fn is_location(schema: &Value) -> bool {
     let text = |key: &str| schema.get(key).and_then(Value::as_str);
-    text("format").is_some_and(|format| LEADING.contains(&format))
+    text("format").is_some_and(|format| LOCATION_FORMATS.contains(&format))
         || text("contentMediaType")
-            .is_some_and(|kind| RUN.iter().any(|part| kind.to_ascii_lowercase().contains(part)))
+            .is_some_and(|kind| EXECUTABLE_MEDIA.iter().any(|part| kind.to_ascii_lowercase().contains(part)))
 }
 
-fn is_told_risky(name: &str, schema: &Value) -> bool {
+fn is_described_risky(name: &str, schema: &Value) -> bool {
     let Some(text) = schema.get("description").and_then(Value::as_str) else { return false };
     let first = mcpaql_lexicon::first_sentence(text);
     let told = mcpaql_lexicon::words(&first.replace(|c: char| !c.is_alphanumeric(), " "));
-    let leads = || told.iter().any(|word| TOLD.contains(&mcpaql_lexicon::singular(word)));
-    classify::program(text).is_some() || (!is_about(name) && leads())
+    let leads = || told.iter().any(|word| RISKY_DESCRIPTION_WORDS.contains(&mcpaql_lexicon::singular(word)));
+    classify::program_word(text).is_some() || (!is_identifier(name) && leads())
 }
 
 /// Whether a value asks for something to be done.
 fn acts(name: &str, value: &Value) -> bool {
     match value {
-        Value::Bool(flag) => *flag != is_brake(name),
+        Value::Bool(flag) => *flag != is_safety_flag(name),
         Value::String(text) => {
-            let words = spoken(text);
-            match (words.as_slice(), is_brake(name)) {
-                ([word], false) if YES.contains(&word.as_str()) => true,
-                ([word], true) if NO.contains(&word.as_str()) => true,
-                _ => words.iter().any(|word| acting(word).is_some()) || is_command(text) || is_writing(text),
+            let words = leading_words(text);
+            match (words.as_slice(), is_safety_flag(name)) {
+                ([word], false) if TRUE_WORDS.contains(&word.as_str()) => true,
+                ([word], true) if FALSE_WORDS.contains(&word.as_str()) => true,
+                _ => {
+                    words.iter().any(|word| acting_verb(word).is_some())
+                        || is_command(text)
+                        || is_writing(text)
+                }
             }
         }
         Value::Array(items) => items.iter().any(|item| acts(name, item)),
@@ -250,25 +255,29 @@ fn acts(name: &str, value: &Value) -> bool {
 
 /// Whether a value says that it reads.
 fn reads(value: &Value) -> bool {
-    let says = |text: &str| spoken(text).iter().any(|word| verbs::verb(word).is_some_and(Verb::reads));
+    let says = |text: &str| leading_words(text).iter().any(|word| verbs::verb(word).is_some_and(Verb::reads));
     value.as_str().is_some_and(says)
 }
 
 /// Whether a text is more than a word to somebody who runs it, or leads somewhere.
 fn is_command(text: &str) -> bool {
-    MARKS.iter().any(|mark| text.contains(mark))
-        || spoken(text).iter().any(|word| SHELL.contains(&word.as_str()) || verbs::is_deed(word))
+    SHELL_OPERATORS.iter().any(|mark| text.contains(mark))
+        || leading_words(text)
+            .iter()
+            .any(|word| SHELL.contains(&word.as_str()) || verbs::is_changing_verb(word))
 }
 
 fn is_writing(text: &str) -> bool {
-    WRITING.iter().any(|mode| text.eq_ignore_ascii_case(mode))
+    WRITE_MODES.iter().any(|mode| text.eq_ignore_ascii_case(mode))
 }
 
-fn is_rough(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| spoken(text).iter().any(|word| ROUGH.contains(&word.as_str())))
+fn is_forceful(value: &Value) -> bool {
+    value
+        .as_str()
+        .is_some_and(|text| leading_words(text).iter().any(|word| FORCEFUL_VALUES.contains(&word.as_str())))
 }
 
-fn acting(word: &str) -> Option<&'static Verb> {
+fn acting_verb(word: &str) -> Option<&'static Verb> {
     verbs::inflected(word).filter(|verb| verb.effect.category() != Category::Read)
 }
 
@@ -276,7 +285,7 @@ fn destroys(verb: &Verb) -> bool {
     verb.effect.category() == Category::Delete
 }
 
-fn spoken(text: &str) -> Vec<String> {
-    let start: String = text.chars().take(LONGEST).collect();
+fn leading_words(text: &str) -> Vec<String> {
+    let start: String = text.chars().take(MAX_WORD_TEXT).collect();
     mcpaql_lexicon::words(&start.replace(|c: char| !c.is_alphanumeric(), " "))
 }

@@ -4,23 +4,23 @@
 //! tools needs this much to leave one alone.
 
 use crate::inferred_effect;
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use crate::unicode;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::classify::{self, Confidence, Evidence};
 use mcpaql_lexicon::questions::PARTICLES;
-use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight, is_deed};
+use mcpaql_lexicon::verbs::{self, Verb, VerbTrait, Weight, is_changing_verb};
 use mcpaql_lexicon::{OPENERS, WordSet, names};
 
 /// Words that act where something stands behind them: `format_disk`, but not `date_format`.
 static BEFORE_AN_OBJECT: WordSet =
     WordSet::of("bump commit fire format freeze place print roll spawn stash touch turn wake");
 /// Verbs that tell what is handed out, besides those of the table.
-static TELLING: WordSet =
+static REPORTING_VERBS: WordSet =
     WordSet::of("answer display give output present provide report return surface tell");
 /// What things have that are called like a deed.
-static TELLTALES: WordSet = WordSet::of(
+static STATUS_NOUNS: WordSet = WordSet::of(
     "count detail details history id info log metadata metric result stats status summary timestamp type usage",
 );
 /// Behind one of these forms a word was a verb.
@@ -31,16 +31,16 @@ static PREPOSITIONS: WordSet = WordSet::of(
 );
 
 /// Why a tool that says it only reads is not believed.
-pub(crate) fn doubt(tool: &Tool<'_>) -> Option<&'static str> {
-    let told = tool.description.map(|text| told(&as_seen(text))).unwrap_or_default();
-    match named(tool) {
-        Named::Acts => Some("its name says that it acts"),
-        _ if told == Told::Acts => Some("its description says that it acts"),
+pub(crate) fn distrust_reason(tool: &ParsedTool<'_>) -> Option<&'static str> {
+    let told = tool.description.map(|text| judge_sentence(&visible_text(text))).unwrap_or_default();
+    match judge_name(tool) {
+        NameVerdict::Acts => Some("its name says that it acts"),
+        _ if told == SentenceVerdict::Acts => Some("its description says that it acts"),
         // Whatever else the report blames it for.
         _ if inferred_effect::contradicts_read_only(tool).is_some() => {
             Some("its name or a parameter says that it may act")
         }
-        Named::Doubtful if told != Told::Reads => {
+        NameVerdict::Doubtful if told != SentenceVerdict::Reads => {
             Some("neither its name nor its description says for sure that it reads")
         }
         _ => None,
@@ -49,77 +49,81 @@ pub(crate) fn doubt(tool: &Tool<'_>) -> Option<&'static str> {
 
 /// What a name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Named {
+enum NameVerdict {
     Reads,
     Acts,
     /// It has a verb that reads here and acts there.
     Doubtful,
 }
 
-fn named(tool: &Tool<'_>) -> Named {
-    let seen = as_seen(tool.name);
-    let acts = |decision: &classify::Decision| {
+fn judge_name(tool: &ParsedTool<'_>) -> NameVerdict {
+    let seen = visible_text(tool.name);
+    let acts = |decision: &classify::Classification| {
         decision.category != Category::Read && decision.confidence > Confidence::Low
     };
     let evidence = Evidence { name: &seen, ..Evidence::default() };
-    let judged = acts(&tool.by_name) || acts(&tool.judged);
+    let judged = acts(&tool.by_name) || acts(&tool.with_hints);
     if judged || (seen != tool.name && acts(&classify::classify(&evidence))) {
-        return Named::Acts;
+        return NameVerdict::Acts;
     }
     let parts = names::parts(&seen);
-    let reading = names::reading(&parts);
-    let word = |found: names::Found, offset: usize| {
+    let reading = names::name_verbs(&parts);
+    let word = |found: names::NameVerb, offset: usize| {
         parts.get(found.part)?.get(found.word + offset).map(String::as_str)
     };
     let says_deed = match reading.lead {
         // What is read may well be called like a deed.
-        Some(found) if is_sure(found.verb) => {
-            parts.get(found.part).and_then(|part| part.get(..found.word)).is_some_and(has_deed)
+        Some(found) if certainly_reads(found.verb) => {
+            parts.get(found.part).and_then(|part| part.get(..found.word)).is_some_and(has_action)
         }
-        _ => parts.iter().any(|part| has_deed(part)),
+        _ => parts.iter().any(|part| has_action(part)),
     };
     if says_deed || reading.second.is_some_and(|found| found.verb.acts()) {
-        return Named::Acts;
+        return NameVerdict::Acts;
     }
-    let Some(found) = reading.lead else { return Named::Reads };
+    let Some(found) = reading.lead else { return NameVerdict::Reads };
     let (verb, next) = (found.verb, word(found, 1));
     // Behind the name of a server: `log_get_lines`.
-    let reads_next =
-        next.and_then(verbs::verb).is_some_and(|next| is_sure(next) && next.has(Trait::NeverNoun));
+    let reads_next = next
+        .and_then(verbs::verb)
+        .is_some_and(|next| certainly_reads(next) && next.has(VerbTrait::NeverNoun));
     match verb.effect {
-        Effect::Read | Effect::Compute if verb.has(Trait::Twofold) && !reads_next => Named::Doubtful,
-        // To convert or to analyze hands out what it makes; to export or to wait may keep something.
-        Effect::Read if verb.weight == Weight::Doubtful => Named::Doubtful,
-        Effect::Read | Effect::Compute => Named::Reads,
-        _ if reads_next || is_noun(verb, next) => Named::Doubtful,
-        // `action-list`.
-        _ if verb.has(Trait::Thing) && reading.second.is_some_and(|last| is_sure(last.verb)) => {
-            Named::Doubtful
+        Effect::Read | Effect::Compute if verb.has(VerbTrait::Twofold) && !reads_next => {
+            NameVerdict::Doubtful
         }
-        _ => Named::Acts,
+        // To convert or to analyze hands out what it makes; to export or to wait may keep something.
+        Effect::Read if verb.weight == Weight::Doubtful => NameVerdict::Doubtful,
+        Effect::Read | Effect::Compute => NameVerdict::Reads,
+        _ if reads_next || is_noun(verb, next) => NameVerdict::Doubtful,
+        // `action-list`.
+        _ if verb.has(VerbTrait::Thing) && reading.second.is_some_and(|last| certainly_reads(last.verb)) => {
+            NameVerdict::Doubtful
+        }
+        _ => NameVerdict::Acts,
     }
 }
 
 /// Whether a verb surely reads.
-fn is_sure(verb: &Verb) -> bool {
+fn certainly_reads(verb: &Verb) -> bool {
     verb.reads() && verb.weight == Weight::Strong
 }
 
 /// `order_status` tells of orders, `reset_state` does not tell of resets.
 fn is_noun(verb: &Verb, next: Option<&str>) -> bool {
-    verb.has(Trait::Thing) && next.is_some_and(|next| TELLTALES.contains(&mcpaql_lexicon::singular(next)))
+    verb.has(VerbTrait::Thing)
+        && next.is_some_and(|next| STATUS_NOUNS.contains(&mcpaql_lexicon::singular(next)))
 }
 
-fn has_deed(part: &[String]) -> bool {
+fn has_action(part: &[String]) -> bool {
     let is_before = |index: usize| part.len() == 1 || index + 1 < part.len();
     part.iter()
         .enumerate()
-        .any(|(index, word)| is_deed(word) || (BEFORE_AN_OBJECT.contains(word) && is_before(index)))
+        .any(|(index, word)| is_changing_verb(word) || (BEFORE_AN_OBJECT.contains(word) && is_before(index)))
 }
 
 /// What a sentence says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Told {
+enum SentenceVerdict {
     Reads,
     Acts,
     #[default]
@@ -127,14 +131,14 @@ enum Told {
 }
 
 /// What the first sentence says, whatever marks, numbers, headings and adverbs stand before its verb.
-fn told(text: &str) -> Told {
+fn judge_sentence(text: &str) -> SentenceVerdict {
     let text = text.trim_start_matches(|c: char| !c.is_alphabetic());
     let sentence = mcpaql_lexicon::first_sentence(text);
     let harms = |verb: &Verb| verb.acts() || verb.effect.category() == Category::Delete;
-    if mcpaql_lexicon::told_verbs(sentence).any(harms) {
-        return Told::Acts;
+    if mcpaql_lexicon::sentence_verbs(sentence).any(harms) {
+        return SentenceVerdict::Acts;
     }
-    let mut found = Told::Nothing;
+    let mut found = SentenceVerdict::Nothing;
     let mut is_first = true;
     for clause in sentence.split([':', ';', ',', ']', ')', '(', '!', '\u{2014}', '\u{2013}']) {
         let words: Vec<String> = clause
@@ -142,11 +146,11 @@ fn told(text: &str) -> Told {
             .filter(|word| !word.is_empty())
             .map(str::to_lowercase)
             .collect();
-        let (said, is_heading) = clause_says(&words, is_first);
-        if said == Told::Acts {
+        let (said, is_heading) = judge_clause(&words, is_first);
+        if said == SentenceVerdict::Acts {
             return said;
         }
-        if is_first && said == Told::Reads {
+        if is_first && said == SentenceVerdict::Reads {
             found = said;
         }
         is_first &= is_heading;
@@ -155,7 +159,7 @@ fn told(text: &str) -> Told {
 }
 
 /// What a clause says, and whether it is only a heading of the next one.
-fn clause_says(words: &[String], is_first: bool) -> (Told, bool) {
+fn judge_clause(words: &[String], is_first: bool) -> (SentenceVerdict, bool) {
     let is_filler = |word: &str| {
         OPENERS.contains(word)
             || matches!(
@@ -169,16 +173,16 @@ fn clause_says(words: &[String], is_first: bool) -> (Told, bool) {
     };
     let start = words.iter().position(|word| !is_filler(word));
     let Some((start, word)) = start.and_then(|start| Some((start, words.get(start)?))) else {
-        return (Told::Nothing, true);
+        return (SentenceVerdict::Nothing, true);
     };
     let next = words.get(start + 1).map(String::as_str);
     let said = match () {
-        () if TELLING.contains(base(word)) => Told::Reads,
-        () if acts(word, next, is_first) => Told::Acts,
-        () if verbs::inflected(word).is_some_and(is_sure) => Told::Reads,
-        () => Told::Nothing,
+        () if REPORTING_VERBS.contains(base(word)) => SentenceVerdict::Reads,
+        () if acts(word, next, is_first) => SentenceVerdict::Acts,
+        () if verbs::inflected(word).is_some_and(certainly_reads) => SentenceVerdict::Reads,
+        () => SentenceVerdict::Nothing,
     };
-    (said, said == Told::Nothing && words.len() <= 2)
+    (said, said == SentenceVerdict::Nothing && words.len() <= 2)
 }
 
 /// Whether the word that a clause begins with acts.
@@ -186,13 +190,13 @@ fn acts(word: &str, next: Option<&str>, is_first: bool) -> bool {
     let third = word.ends_with('s') && verbs::verb(word).is_none();
     let has_object = next.is_some_and(|next| OBJECTS.contains(next) || PARTICLES.contains(next));
     let names_a_thing = next.is_none_or(|next| PREPOSITIONS.contains(next));
-    if is_deed(base(word)) {
+    if is_changing_verb(base(word)) {
         return is_first || third;
     }
     if BEFORE_AN_OBJECT.contains(base(word)) {
         return has_object;
     }
-    let acting = |verb: &&Verb| verb.effect.category() != Category::Read && !verb.has(Trait::Mild);
+    let acting = |verb: &&Verb| verb.effect.category() != Category::Read && !verb.has(VerbTrait::Mild);
     let Some(verb) = verbs::inflected(word).filter(acting) else { return false };
     match (verb.weight, is_first) {
         (Weight::Strong, true) => true,
@@ -211,25 +215,25 @@ fn base(word: &str) -> &str {
 }
 
 /// A text without what nobody sees, in the letters that it is taken for.
-fn as_seen(text: &str) -> String {
+fn visible_text(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
     }
-    let seen = text.chars().filter(|c| !unicode::invisible(*c));
+    let seen = text.chars().filter(|c| !unicode::is_invisible(*c));
     seen.map(|c| unicode::homoglyph(c).unwrap_or(c)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Server;
-    use crate::tool::Surface;
+    use crate::ServerTools;
+    use crate::tool::ParsedServer;
     use serde_json::json;
 
     fn is_believed(name: &str, description: &str) -> bool {
         let tool = json!({"name": name, "description": description, "annotations": {"readOnlyHint": true}});
-        let server = Server { tools: vec![tool], ..Server::default() };
-        Surface::of(&server, 0).tools.iter().all(|tool| doubt(tool).is_none())
+        let server = ServerTools { tools: vec![tool], ..ServerTools::default() };
+        ParsedServer::of(&server, 0).tools.iter().all(|tool| distrust_reason(tool).is_none())
     }
 
     #[test]

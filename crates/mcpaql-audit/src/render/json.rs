@@ -1,35 +1,35 @@
 //! The whole audit for programs.
 
-use super::{Found, Report, subject};
-use crate::convention::{Hint, Level};
-use crate::report::Failed;
+use super::{AuditReport, LocatedFinding, subject};
+use crate::convention::{Hint, RuleLevel};
+use crate::report::FailedServer;
 use crate::rule::Fix;
-use crate::score::WINDOW;
-use crate::tool::{Surface, Tool};
-use mcpaql_document::render::is_unseen;
+use crate::score::CONTEXT_WINDOW;
+use crate::tool::{ParsedServer, ParsedTool};
+use mcpaql_document::render::is_invisible;
 use serde_json::{Map, Value, json};
 
 /// One object: `summary`, `standard`, `servers`, `findings`, `hints`.
 #[must_use]
-pub fn json(report: &Report<'_>) -> String {
-    let standard = report.audited.standard;
+pub fn json(report: &AuditReport<'_>) -> String {
+    let standard = report.input.standard;
     let conventions: Vec<&str> =
         standard.conventions.iter().map(|convention| convention.name.as_str()).collect();
     let value = json!({
         "summary": {
-            "servers": report.surfaces.len(),
+            "servers": report.parsed_servers.len(),
             "tools": report.tools(),
-            "errors": report.count(Level::Error),
-            "warnings": report.count(Level::Warning),
-            "advice": report.count(Level::Advice),
-            "known": report.known,
-            "gone": report.gone.len(),
+            "errors": report.count(RuleLevel::Error),
+            "warnings": report.count(RuleLevel::Warning),
+            "advice": report.count(RuleLevel::Advice),
+            "known": report.known_count,
+            "gone": report.resolved.len(),
             "fails": report.fails(),
         },
         "standard": {"conventions": conventions, "policy": standard.policy.name},
-        "servers": report.surfaces.iter().map(|surface| server(report, surface)).collect::<Vec<_>>(),
-        "failed": report.audited.failed.iter().map(Failed::to_json).collect::<Vec<_>>(),
-        "findings": report.found.iter().map(|found| finding(report, found)).collect::<Vec<_>>(),
+        "servers": report.parsed_servers.iter().map(|surface| server(report, surface)).collect::<Vec<_>>(),
+        "failed": report.input.failed.iter().map(FailedServer::to_json).collect::<Vec<_>>(),
+        "findings": report.findings.iter().map(|found| finding(report, found)).collect::<Vec<_>>(),
         "hints": hints(report),
     });
     plain(&value)
@@ -41,7 +41,7 @@ pub fn plain(value: &Value) -> String {
     let json = format!("{value:#}\n");
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
-        if is_unseen(c) || (c.is_control() && c != '\n') {
+        if is_invisible(c) || (c.is_control() && c != '\n') {
             let mut units = [0; 2];
             text.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
         } else {
@@ -51,8 +51,8 @@ pub fn plain(value: &Value) -> String {
     text
 }
 
-fn server(report: &Report<'_>, surface: &Surface<'_>) -> Value {
-    let origin = report.audited.origins.get(surface.index);
+fn server(report: &AuditReport<'_>, surface: &ParsedServer<'_>) -> Value {
+    let origin = report.input.origins.get(surface.index);
     // Nothing can be said for or against what is not there.
     let scores = report.scores.get(surface.index).filter(|_| !surface.tools.is_empty()).into_iter().flatten();
     let scores: Map<String, Value> =
@@ -67,7 +67,7 @@ fn server(report: &Report<'_>, surface: &Surface<'_>) -> Value {
         "is_adapter": surface.is_adapter,
         "tools": surface.tools.len(),
         "tokens": surface.tokens(),
-        "window": WINDOW,
+        "window": CONTEXT_WINDOW,
         "as_adapter": report.as_adapter(surface.index),
         "heaviest": heaviest,
         "scores": scores,
@@ -76,8 +76,8 @@ fn server(report: &Report<'_>, surface: &Surface<'_>) -> Value {
 }
 
 /// What became of each tool in a probe.
-fn probe(surface: &Surface<'_>) -> Vec<Value> {
-    let outcome = |tool: &Tool<'_>| match tool.observed {
+fn probe(surface: &ParsedServer<'_>) -> Vec<Value> {
+    let outcome = |tool: &ParsedTool<'_>| match tool.observed {
         Some(seen) => json!({
             "tool": tool.name, "called": true, "answers": seen.answers.as_str(), "changed": seen.changed,
         }),
@@ -88,7 +88,7 @@ fn probe(surface: &Surface<'_>) -> Vec<Value> {
     surface.tools.iter().map(outcome).collect()
 }
 
-fn finding(report: &Report<'_>, found: &Found<'_>) -> Value {
+fn finding(report: &AuditReport<'_>, found: &LocatedFinding<'_>) -> Value {
     let finding = found.finding;
     let tool = finding.place.tool.map(|_| subject(report, found));
     let related: Vec<Value> = finding
@@ -105,13 +105,13 @@ fn finding(report: &Report<'_>, found: &Found<'_>) -> Value {
         "level": finding.level.as_str(),
         "server": report.server(finding.place.server),
         "tool": tool,
-        "path": found.spot.path,
-        "file": found.spot.file,
-        "line": found.spot.span.map(|span| span.line),
-        "column": found.spot.span.map(|span| span.column),
+        "path": found.location.path,
+        "file": found.location.file,
+        "line": found.location.span.map(|span| span.line),
+        "column": found.location.span.map(|span| span.column),
         "message": finding.message,
         "help": finding.help,
-        "demanded_by": finding.demanded_by,
+        "demanded_by": finding.required_by,
         "related": related,
         "fix": finding.fix.as_ref().map(fix),
         "fingerprint": found.fingerprint.digest(),
@@ -133,9 +133,9 @@ fn fix(fix: &Fix) -> Value {
     }
 }
 
-fn hints(report: &Report<'_>) -> Vec<Value> {
-    let rows = report.misleading();
-    let row = |(surface, tool, facing): &(&Surface<'_>, &Tool<'_>, crate::HintComparison)| {
+fn hints(report: &AuditReport<'_>) -> Vec<Value> {
+    let rows = report.misleading_hints();
+    let row = |(surface, tool, facing): &(&ParsedServer<'_>, &ParsedTool<'_>, crate::HintComparison)| {
         json!({
             "server": surface.server.name,
             "tool": tool.name,

@@ -1,20 +1,20 @@
 //! JUnit's XML, which build servers read: a suite per server, a case per rule that is on.
 
-use super::{Report, headline};
-use crate::{Server, all_rules};
+use super::{AuditReport, headline};
+use crate::{ServerTools, all_rules};
 use std::fmt::Write as _;
 
 /// A rule fails where it found something that fails the audit; milder findings stand in its output.
 #[must_use]
-pub fn junit(report: &Report<'_>) -> String {
+pub fn junit(report: &AuditReport<'_>) -> String {
     let mut suites = String::new();
     let (mut tests, mut failures) = (0, 0);
-    for surface in &report.surfaces {
+    for surface in &report.parsed_servers {
         let (text, cases, failed) = suite(report, surface.index);
         suites.push_str(&text);
         (tests, failures) = (tests + cases, failures + failed);
     }
-    for failed in report.audited.failed {
+    for failed in report.input.failed {
         let (name, why) = (escaped(&failed.name), escaped(&format!("{}: {}", failed.verdict(), failed.why)));
         let _ = writeln!(
             suites,
@@ -22,7 +22,7 @@ pub fn junit(report: &Report<'_>) -> String {
              <testcase classname=\"{name}\" name=\"tools/list\"><error message=\"{why}\"/></testcase>\n  </testsuite>"
         );
     }
-    let errors = report.audited.failed.len();
+    let errors = report.input.failed.len();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"mcpaql audit\" tests=\"{}\" \
          failures=\"{failures}\" errors=\"{errors}\">\n{suites}</testsuites>\n",
@@ -30,18 +30,18 @@ pub fn junit(report: &Report<'_>) -> String {
     )
 }
 
-fn suite(report: &Report<'_>, server: usize) -> (String, usize, usize) {
+fn suite(report: &AuditReport<'_>, server: usize) -> (String, usize, usize) {
     let name = escaped(report.server(server));
     let mut cases = String::new();
     let (mut tests, mut failures, mut skipped) = (0, 0, 0);
-    let is_probed = report.audited.servers.get(server).is_some_and(Server::is_probed);
+    let is_probed = report.input.servers.get(server).is_some_and(ServerTools::is_probed);
     for rule in all_rules() {
-        if report.audited.standard.level(rule.code, rule.level).is_none() {
+        if report.input.standard.level(rule.code, rule.level).is_none() {
             continue;
         }
         tests += 1;
         let own: Vec<_> = report
-            .found
+            .findings
             .iter()
             .filter(|found| found.finding.place.server == server && found.finding.rule.code == rule.code)
             .collect();
@@ -61,13 +61,13 @@ fn suite(report: &Report<'_>, server: usize) -> (String, usize, usize) {
             cases.push_str("/>\n");
             continue;
         }
-        let line = |found: &&super::Found<'_>| {
-            let (place, level) = (found.spot.shown(), found.finding.level.as_str());
+        let line = |found: &&super::LocatedFinding<'_>| {
+            let (place, level) = (found.location.to_text(), found.finding.level.as_str());
             escaped(&format!("{place}: {level}: {}", headline(report, found)))
         };
         let lines: Vec<String> = own.iter().map(line).collect();
         let lines = lines.join("\n");
-        if own.iter().any(|found| found.finding.level >= report.audited.fail_on) {
+        if own.iter().any(|found| found.finding.level >= report.input.fail_on) {
             failures += 1;
             let summary = escaped(rule.summary());
             let _ = writeln!(cases, "><failure message=\"{summary}\">{lines}</failure></testcase>");
@@ -84,7 +84,7 @@ fn suite(report: &Report<'_>, server: usize) -> (String, usize, usize) {
 /// Text for XML, in attributes and between tags; what XML cannot hold is written out.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
-    for c in super::shown(text).chars() {
+    for c in super::terminal_safe(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

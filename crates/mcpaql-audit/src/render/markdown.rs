@@ -1,13 +1,13 @@
 //! A page for comments and wikis.
 
-use super::{Found, Report, counted, grouped, sentence, shown, subject, summary};
-use crate::convention::Level;
-use crate::score::WINDOW;
+use super::{AuditReport, LocatedFinding, counted, grouped, sentence, subject, summary, terminal_safe};
+use crate::convention::RuleLevel;
+use crate::score::CONTEXT_WINDOW;
 use std::fmt::Write as _;
 
 /// A table of servers, then one of findings, the worst first.
 #[must_use]
-pub fn markdown(report: &Report<'_>) -> String {
+pub fn markdown(report: &AuditReport<'_>) -> String {
     let mut text = format!("# Audit of {}\n\n{}.\n", counted(report.tools(), "tool"), summary(report));
     servers(report, &mut text);
     findings(report, &mut text);
@@ -15,15 +15,15 @@ pub fn markdown(report: &Report<'_>) -> String {
     text
 }
 
-fn servers(report: &Report<'_>, text: &mut String) {
-    if report.surfaces.is_empty() {
+fn servers(report: &AuditReport<'_>, text: &mut String) {
+    if report.parsed_servers.is_empty() {
         return;
     }
     text.push_str(
         "\n| server | tools | tokens, estimated | of a window | as adapter | names | titles | annotations | descriptions | schemas | cost |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
-    for (surface, scores) in report.surfaces.iter().zip(&report.scores) {
+    for (surface, scores) in report.parsed_servers.iter().zip(&report.scores) {
         let tokens = surface.tokens();
         let adapter = report.as_adapter(surface.index).map_or_else(|| "–".to_owned(), grouped);
         let points: Vec<String> = scores
@@ -40,30 +40,30 @@ fn servers(report: &Report<'_>, text: &mut String) {
             points.join(" | ")
         );
     }
-    for failed in report.audited.failed {
+    for failed in report.input.failed {
         let (name, why) = (cell(&failed.name), cell(&failed.why));
         let _ = writeln!(text, "\n{name} was {}: {why}", failed.verdict());
     }
 }
 
 pub(super) fn percent(tokens: usize) -> String {
-    let tenths = tokens.saturating_mul(1000) / WINDOW;
+    let tenths = tokens.saturating_mul(1000) / CONTEXT_WINDOW;
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-fn findings(report: &Report<'_>, text: &mut String) {
-    if report.found.is_empty() {
+fn findings(report: &AuditReport<'_>, text: &mut String) {
+    if report.findings.is_empty() {
         return;
     }
     text.push_str("\n| | rule | server | tool | finding | where |\n|---|---|---|---|---|---|\n");
-    for level in Level::ALL.into_iter().rev() {
-        for found in report.found.iter().filter(|found| found.finding.level == level) {
+    for level in RuleLevel::ALL.into_iter().rev() {
+        for found in report.findings.iter().filter(|found| found.finding.level == level) {
             row(report, found, text);
         }
     }
 }
 
-fn row(report: &Report<'_>, found: &Found<'_>, text: &mut String) {
+fn row(report: &AuditReport<'_>, found: &LocatedFinding<'_>, text: &mut String) {
     let _ = writeln!(
         text,
         "| {} | {} | {} | {} | {} | {} |",
@@ -72,12 +72,12 @@ fn row(report: &Report<'_>, found: &Found<'_>, text: &mut String) {
         cell(report.server(found.finding.place.server)),
         cell(&subject(report, found)),
         cell(&sentence(found)),
-        cell(&found.spot.shown())
+        cell(&found.location.to_text())
     );
 }
 
-fn hints(report: &Report<'_>, text: &mut String) {
-    let rows = report.misleading();
+fn hints(report: &AuditReport<'_>, text: &mut String) {
+    let rows = report.misleading_hints();
     if rows.is_empty() {
         return;
     }
@@ -102,7 +102,7 @@ fn hints(report: &Report<'_>, text: &mut String) {
 /// Text of somebody else as a cell: nothing in it is markup, a link or a mention.
 fn cell(text: &str) -> String {
     let mut out = String::new();
-    for c in shown(text).chars() {
+    for c in terminal_safe(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

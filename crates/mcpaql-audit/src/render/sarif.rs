@@ -1,25 +1,25 @@
 //! SARIF 2.1.0, the format of code scanning services.
 
-use super::{Found, Report, failure, headline, shown, subject};
-use crate::convention::Level;
+use super::{AuditReport, LocatedFinding, failure, headline, subject, terminal_safe};
+use crate::convention::RuleLevel;
 use crate::rule::Rule;
 use indexmap::IndexMap;
-use mcpaql_document::render::sarif::{log_of, uri};
+use mcpaql_document::render::sarif::{log_with_failures, uri};
 use serde_json::{Value, json};
 
 /// One run with a rule per code that occurs and a result per finding.
 #[must_use]
-pub fn sarif(report: &Report<'_>) -> String {
+pub fn sarif(report: &AuditReport<'_>) -> String {
     let mut rules: IndexMap<&str, Value> = IndexMap::new();
     let mut results = Vec::new();
-    for found in &report.found {
+    for found in &report.findings {
         let entry = rules.entry(found.finding.rule.code);
         let index = entry.index();
         entry.or_insert_with(|| rule(found.finding.rule));
         results.push(result(report, found, index));
     }
-    let failures: Vec<String> = report.audited.failed.iter().map(failure).collect();
-    log_of(rules.into_values().collect(), results, &failures)
+    let failures: Vec<String> = report.input.failed.iter().map(failure).collect();
+    log_with_failures(rules.into_values().collect(), results, &failures)
 }
 
 fn rule(rule: &Rule) -> Value {
@@ -34,25 +34,25 @@ fn rule(rule: &Rule) -> Value {
     })
 }
 
-const fn level(level: Level) -> &'static str {
+const fn level(level: RuleLevel) -> &'static str {
     match level {
-        Level::Error => "error",
-        Level::Warning => "warning",
-        Level::Advice => "note",
+        RuleLevel::Error => "error",
+        RuleLevel::Warning => "warning",
+        RuleLevel::Advice => "note",
     }
 }
 
-fn result(report: &Report<'_>, found: &Found<'_>, rule: usize) -> Value {
-    let server = shown(report.server(found.finding.place.server));
-    let path = match found.spot.path.as_str() {
+fn result(report: &AuditReport<'_>, found: &LocatedFinding<'_>, rule: usize) -> Value {
+    let server = terminal_safe(report.server(found.finding.place.server));
+    let path = match found.location.path.as_str() {
         "" => server.clone(),
-        path => format!("{server}.{}", shown(path)),
+        path => format!("{server}.{}", terminal_safe(path)),
     };
     let mut location = json!({
         "logicalLocations": [{"fullyQualifiedName": path, "name": subject(report, found), "kind": "function"}],
     });
     // Code scanning services take no result without a file, so a server that was asked stands for one.
-    let (file, line, column) = match (found.spot.file, found.spot.span) {
+    let (file, line, column) = match (found.location.file, found.location.span) {
         (Some(file), Some(span)) => (uri(file), span.line, span.column),
         _ => (uri(server.trim_start_matches('/')), 1, 1),
     };

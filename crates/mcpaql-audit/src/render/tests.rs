@@ -1,10 +1,10 @@
 //! Every view of the same audit: complete, in order, and safe whatever a server says.
 
 use super::*;
-use crate::convention::{Kind, Standard};
+use crate::convention::{ConventionKind, Standard};
 use crate::load::{builtin, builtins};
-use crate::report::{Audited, Failed, Origin};
-use crate::{Baseline, Finding, Server, audit};
+use crate::report::{AuditInput, FailedServer, ToolsOrigin};
+use crate::{Baseline, Finding, ServerTools, audit};
 use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 
@@ -22,54 +22,55 @@ fn tools() -> Value {
 }
 
 fn standard() -> Standard {
-    let wanted = |name: &str, kind| name == "mcp" || kind == Kind::Client;
+    let wanted = |name: &str, kind| name == "mcp" || kind == ConventionKind::Client;
     let conventions = builtins().iter().filter(|one| wanted(&one.name, one.kind)).cloned();
-    Standard::of(conventions.chain(builtin("claude-directory").cloned()).collect())
+    Standard::from_conventions(conventions.chain(builtin("claude-directory").cloned()).collect())
 }
 
-struct Case {
-    servers: Vec<Server>,
-    origins: Vec<Origin>,
-    failed: Vec<Failed>,
+struct RenderCase {
+    servers: Vec<ServerTools>,
+    origins: Vec<ToolsOrigin>,
+    failed: Vec<FailedServer>,
     standard: Standard,
     findings: Vec<Finding>,
 }
 
-impl Case {
-    fn new(origin: Origin) -> Case {
+impl RenderCase {
+    fn new(origin: ToolsOrigin) -> RenderCase {
         let tools = tools().as_array().unwrap().clone();
-        let servers = vec![Server { name: format!("server {HOSTILE}"), tools, ..Server::default() }];
+        let servers =
+            vec![ServerTools { name: format!("server {HOSTILE}"), tools, ..ServerTools::default() }];
         let standard = standard();
         let findings = audit(&servers, &standard);
-        let failed = vec![Failed { name: HOSTILE.into(), why: "it <died>".into(), in_part: false }];
-        Case { servers, origins: vec![origin], failed, standard, findings }
+        let failed = vec![FailedServer { name: HOSTILE.into(), why: "it <died>".into(), in_part: false }];
+        RenderCase { servers, origins: vec![origin], failed, standard, findings }
     }
 
-    fn audited(&self) -> Audited<'_> {
-        Audited {
+    fn audited(&self) -> AuditInput<'_> {
+        AuditInput {
             servers: &self.servers,
             origins: &self.origins,
             as_adapters: &[Some(7)],
             failed: &self.failed,
             standard: &self.standard,
-            fail_on: Level::Warning,
+            fail_on: RuleLevel::Warning,
         }
     }
 
-    fn render(&self, format: Format) -> String {
-        format.render(&Report::new(self.audited(), &self.findings, None), Options::default())
+    fn render(&self, format: RenderFormat) -> String {
+        format.render(&AuditReport::new(self.audited(), &self.findings, None), RenderOptions::default())
     }
 }
 
-fn saved() -> Case {
+fn saved() -> RenderCase {
     let text = format!("{{\n  \"result\": {{\"tools\":\n{:#}}}}}", tools());
     let source = Source::new("a, b:c.json", text);
-    Case::new(Origin::List { source, pointer: "/result/tools".into() })
+    RenderCase::new(ToolsOrigin::List { source, pointer: "/result/tools".into() })
 }
 
 #[test]
 fn nothing_of_a_server_is_obeyed_or_hidden_in_any_format() {
-    for format in Format::ALL {
+    for format in RenderFormat::ALL {
         let text = saved().render(format);
         for c in ['\u{1b}', '\u{202e}', '\u{200b}'] {
             assert!(!text.contains(c), "{} holds {c:?}: {text}", format.as_str());
@@ -91,19 +92,20 @@ fn no_format_shows_a_credential_wherever_it_stands() {
         {"name": key, "inputSchema": {"type": "object", "properties": {key: {"description": key}}}},
     ]);
     let text = format!("{{\"tools\": {tools:#}}}");
-    for origin in
-        [Origin::Asked, Origin::List { source: Source::new("a.json", text), pointer: "/tools".into() }]
-    {
-        let mut case = Case::new(origin);
+    for origin in [
+        ToolsOrigin::Asked,
+        ToolsOrigin::List { source: Source::new("a.json", text), pointer: "/tools".into() },
+    ] {
+        let mut case = RenderCase::new(origin);
         case.servers[0].tools = tools.as_array().unwrap().clone();
         case.servers[0].name = key.into();
-        case.failed[0] = Failed { name: key.into(), why: format!("{key} failed"), in_part: false };
+        case.failed[0] = FailedServer { name: key.into(), why: format!("{key} failed"), in_part: false };
         case.findings = audit(&case.servers, &case.standard);
         assert!(case.findings.len() > 12, "{}", case.findings.len());
-        for format in Format::ALL {
+        for format in RenderFormat::ALL {
             for verbose in [false, true] {
-                let options = Options { verbose, hints: verbose, ..Options::default() };
-                let text = format.render(&Report::new(case.audited(), &case.findings, None), options);
+                let options = RenderOptions { verbose, hints: verbose, ..RenderOptions::default() };
+                let text = format.render(&AuditReport::new(case.audited(), &case.findings, None), options);
                 assert!(
                     !text.replace('\\', "").contains(key.get(..20).unwrap()),
                     "{}: {text}",
@@ -118,7 +120,7 @@ fn no_format_shows_a_credential_wherever_it_stands() {
 
 #[test]
 fn findings_of_a_file_point_into_it_and_those_of_a_server_have_a_path() {
-    let value: Value = serde_json::from_str(&saved().render(Format::Json)).unwrap();
+    let value: Value = serde_json::from_str(&saved().render(RenderFormat::Json)).unwrap();
     let of = |value: &Value| {
         let findings = value["findings"].as_array().unwrap().clone();
         findings.into_iter().find(|finding| finding["rule"] == "HINT-002").unwrap()
@@ -128,7 +130,8 @@ fn findings_of_a_file_point_into_it_and_those_of_a_server_have_a_path() {
     let line = text.lines().nth(found["line"].as_u64().unwrap() as usize - 1).unwrap();
     assert!(line.contains("Hint\""), "{line}");
     assert_eq!(found["file"], "a, b:c.json");
-    let value: Value = serde_json::from_str(&Case::new(Origin::Asked).render(Format::Json)).unwrap();
+    let value: Value =
+        serde_json::from_str(&RenderCase::new(ToolsOrigin::Asked).render(RenderFormat::Json)).unwrap();
     let found = of(&value);
     assert_eq!(found["file"], Value::Null);
     assert!(found["path"].as_str().unwrap().starts_with("tools[0].annotations"), "{found}");
@@ -138,7 +141,7 @@ fn findings_of_a_file_point_into_it_and_those_of_a_server_have_a_path() {
 
 #[test]
 fn sarif_names_rules_places_and_fingerprints() {
-    let log: Value = serde_json::from_str(&saved().render(Format::Sarif)).unwrap();
+    let log: Value = serde_json::from_str(&saved().render(RenderFormat::Sarif)).unwrap();
     let run = &log["runs"][0];
     assert_eq!(log["version"], "2.1.0");
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
@@ -152,7 +155,8 @@ fn sarif_names_rules_places_and_fingerprints() {
         assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
     }
     assert_eq!(run["results"].as_array().unwrap().len(), saved().findings.len());
-    let log: Value = serde_json::from_str(&Case::new(Origin::Asked).render(Format::Sarif)).unwrap();
+    let log: Value =
+        serde_json::from_str(&RenderCase::new(ToolsOrigin::Asked).render(RenderFormat::Sarif)).unwrap();
     let location = &log["runs"][0]["results"][0]["locations"][0];
     let place = &location["physicalLocation"];
     assert!(place["artifactLocation"]["uri"].as_str().unwrap().starts_with("server%20x"), "{place}");
@@ -165,7 +169,7 @@ fn sarif_names_rules_places_and_fingerprints() {
 
 #[test]
 fn workflow_commands_are_one_line_each_with_escaped_properties() {
-    let text = saved().render(Format::Github);
+    let text = saved().render(RenderFormat::Github);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), saved().findings.len() + 1, "and the server that could not be asked");
     for line in &lines {
@@ -209,14 +213,14 @@ fn tags(xml: &str) -> Vec<String> {
 #[test]
 fn junit_is_whole_and_counts_what_fails() {
     let case = saved();
-    let text = case.render(Format::Junit);
+    let text = case.render(RenderFormat::Junit);
     let tags = tags(&text);
     let count = |name: &str| tags.iter().filter(|tag| *tag == name).count();
     assert_eq!((count("testsuites"), count("testsuite"), count("error")), (1, 2, 1));
     let failing: std::collections::BTreeSet<&str> = case
         .findings
         .iter()
-        .filter(|finding| finding.level >= Level::Warning)
+        .filter(|finding| finding.level >= RuleLevel::Warning)
         .map(|finding| finding.rule.code)
         .collect();
     assert_eq!(count("failure"), failing.len());
@@ -227,7 +231,7 @@ fn junit_is_whole_and_counts_what_fails() {
 
 #[test]
 fn markdown_has_only_its_own_columns_and_marks() {
-    let text = saved().render(Format::Markdown);
+    let text = saved().render(RenderFormat::Markdown);
     for row in text.lines().filter(|line| line.starts_with("| error")) {
         let columns = row.replace("\\|", "").matches('|').count();
         assert_eq!(columns, 7, "{row}");
@@ -237,7 +241,7 @@ fn markdown_has_only_its_own_columns_and_marks() {
 
 #[test]
 fn the_report_for_people_ends_with_one_clear_line() {
-    let text = saved().render(Format::Full);
+    let text = saved().render(RenderFormat::Full);
     let last = text.lines().last().unwrap();
     assert!(last.contains(" in 3 tools of 1 server; 1 server not audited"), "{last}");
     assert!(text.contains("about 7 as an mcpaql adapter"), "{text}");
@@ -255,8 +259,9 @@ fn hints_are_held_against_a_policy_where_somebody_chose_one_or_asks() {
             "inputSchema": {"type": "object"}, "description": "Deletes a note."}));
         case.findings = audit(&case.servers, &case.standard);
         let baseline = Baseline::of(&case.findings, &case.servers);
-        let report = Report::new(case.audited(), &case.findings, known.then_some(&baseline));
-        full(&report, Options { hints, ..Options::default() }).contains("Hints that say something else")
+        let report = AuditReport::new(case.audited(), &case.findings, known.then_some(&baseline));
+        full(&report, RenderOptions { hints, ..RenderOptions::default() })
+            .contains("Hints that say something else")
     };
     assert_eq!([table(false, false, false), table(true, false, false)], [false, true]);
     assert_eq!(
@@ -268,40 +273,40 @@ fn hints_are_held_against_a_policy_where_somebody_chose_one_or_asks() {
 #[test]
 fn colours_are_only_painted_where_wanted() {
     let case = saved();
-    let report = Report::new(case.audited(), &case.findings, None);
-    let colored = full(&report, Options { color: true, ..Options::default() });
+    let report = AuditReport::new(case.audited(), &case.findings, None);
+    let colored = full(&report, RenderOptions { color: true, ..RenderOptions::default() });
     let plain: String = colored
         .split('\u{1b}')
         .enumerate()
         .map(|(index, part)| if index == 0 { part } else { part.split_once('m').unwrap().1 })
         .collect();
     assert_ne!(colored, plain);
-    assert_eq!(plain, full(&report, Options::default()));
+    assert_eq!(plain, full(&report, RenderOptions::default()));
 }
 
 #[test]
 fn many_findings_of_a_rule_are_folded() {
     let tools: Vec<Value> =
         (0..9).map(|n| json!({"name": format!("bad name {n}"), "inputSchema": {"type": "object"}})).collect();
-    let servers = [Server { name: "s".into(), tools, ..Server::default() }];
+    let servers = [ServerTools { name: "s".into(), tools, ..ServerTools::default() }];
     let standard = standard();
     let findings = audit(&servers, &standard);
-    let audited = Audited {
+    let audited = AuditInput {
         servers: &servers,
         origins: &[],
         as_adapters: &[],
         failed: &[],
         standard: &standard,
-        fail_on: Level::Error,
+        fail_on: RuleLevel::Error,
     };
-    let report = Report::new(audited, &findings, None);
-    let folded = full(&report, Options::default());
+    let report = AuditReport::new(audited, &findings, None);
+    let folded = full(&report, RenderOptions::default());
     assert!(
         folded.contains("… and 6 more") && folded.trim_end().ends_with("--verbose shows all"),
         "{folded}"
     );
     assert!(!folded.contains("bad name 8"), "{folded}");
-    let all = full(&report, Options { verbose: true, ..Options::default() });
+    let all = full(&report, RenderOptions { verbose: true, ..RenderOptions::default() });
     assert!(all.contains("bad name 8") && !all.contains("… and "), "{all}");
 }
 
@@ -311,15 +316,18 @@ fn a_baseline_leaves_only_what_is_new_and_tells_what_is_gone() {
     let baseline = Baseline::of(&case.findings, &case.servers);
     let read = Baseline::parse(&baseline.to_text()).unwrap();
     assert_eq!(read, baseline);
-    let report = Report::new(case.audited(), &case.findings, Some(&read));
-    assert_eq!((report.found.len(), report.known, report.gone.len()), (0, case.findings.len(), 0));
+    let report = AuditReport::new(case.audited(), &case.findings, Some(&read));
+    assert_eq!(
+        (report.findings.len(), report.known_count, report.resolved.len()),
+        (0, case.findings.len(), 0)
+    );
 
     let fewer = Baseline::of(&case.findings[1..], &case.servers);
-    let report = Report::new(case.audited(), &case.findings, Some(&fewer));
-    assert_eq!((report.found.len(), report.gone.len()), (1, 0));
+    let report = AuditReport::new(case.audited(), &case.findings, Some(&fewer));
+    assert_eq!((report.findings.len(), report.resolved.len()), (1, 0));
 
-    let report = Report::new(case.audited(), &case.findings[1..], Some(&baseline));
-    assert_eq!((report.found.len(), report.gone.len()), (0, 1));
+    let report = AuditReport::new(case.audited(), &case.findings[1..], Some(&baseline));
+    assert_eq!((report.findings.len(), report.resolved.len()), (0, 1));
     for text in
         ["", "{}", "[]", "{\"mcpaql_audit_baseline\": 2, \"findings\": []}", "{\"mcpaql_audit_baseline\": 1}"]
     {

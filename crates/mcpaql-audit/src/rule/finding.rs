@@ -1,8 +1,8 @@
 //! What a rule found: where, what, and what would be right.
 
 use super::Rule;
-use crate::convention::Level;
-use crate::tool::{Place, Surface, Tool};
+use crate::convention::RuleLevel;
+use crate::tool::{ParsedServer, ParsedTool, ToolPlace};
 use mcpaql_core::facts::Effect;
 use mcpaql_core::policy::HintOverrides;
 
@@ -12,18 +12,18 @@ pub struct Finding {
     /// The rule that says so.
     pub rule: &'static Rule,
     /// How bad.
-    pub level: Level,
+    pub level: RuleLevel,
     /// Where.
-    pub place: Place,
+    pub place: ToolPlace,
     /// What is wrong, in one sentence without a final full stop; control and invisible characters of the server's text may be
     /// in it.
     pub message: String,
     /// What to do about it, as a fragment.
     pub help: Option<String>,
     /// Names of the conventions that demand otherwise; empty where everybody would.
-    pub demanded_by: Vec<String>,
+    pub required_by: Vec<String>,
     /// What else is part of it: the other tool of a collision.
-    pub related: Vec<Place>,
+    pub related: Vec<ToolPlace>,
     /// What can be written instead without asking anybody.
     pub fix: Option<Fix>,
 }
@@ -51,13 +51,13 @@ impl Finding {
     }
 
     /// Says who demands otherwise.
-    pub(crate) fn by(&mut self, who: impl Into<String>) -> &mut Finding {
-        self.demanded_by.push(who.into());
+    pub(crate) fn required_by(&mut self, who: impl Into<String>) -> &mut Finding {
+        self.required_by.push(who.into());
         self
     }
 
     /// Names another place that is part of it.
-    pub(crate) fn with(&mut self, place: Place) -> &mut Finding {
+    pub(crate) fn related(&mut self, place: ToolPlace) -> &mut Finding {
         self.related.push(place);
         self
     }
@@ -69,8 +69,8 @@ impl Finding {
     }
 
     /// Is only advice, whatever the rule is otherwise.
-    pub(crate) fn advice(&mut self) -> &mut Finding {
-        self.level = self.level.min(Level::Advice);
+    pub(crate) fn downgrade_to_advice(&mut self) -> &mut Finding {
+        self.level = self.level.min(RuleLevel::Advice);
         self
     }
 }
@@ -79,19 +79,19 @@ impl Finding {
 #[derive(Debug)]
 pub(crate) struct Findings<'f> {
     rule: &'static Rule,
-    level: Level,
+    level: RuleLevel,
     found: &'f mut Vec<Finding>,
 }
 
 impl<'f> Findings<'f> {
-    pub(crate) fn new(rule: &'static Rule, level: Level, found: &'f mut Vec<Finding>) -> Findings<'f> {
+    pub(crate) fn new(rule: &'static Rule, level: RuleLevel, found: &'f mut Vec<Finding>) -> Findings<'f> {
         Findings { rule, level, found }
     }
 
     /// About a place in a tool.
     pub(crate) fn tool(
         &mut self,
-        tool: &Tool<'_>,
+        tool: &ParsedTool<'_>,
         pointer: impl Into<String>,
         message: impl Into<String>,
     ) -> &mut Finding {
@@ -99,12 +99,12 @@ impl<'f> Findings<'f> {
     }
 
     /// About a server as a whole.
-    pub(crate) fn server(&mut self, surface: &Surface<'_>, message: impl Into<String>) -> &mut Finding {
-        let place = Place { server: surface.index, tool: None, pointer: String::new() };
+    pub(crate) fn server(&mut self, surface: &ParsedServer<'_>, message: impl Into<String>) -> &mut Finding {
+        let place = ToolPlace { server: surface.index, tool: None, pointer: String::new() };
         self.push(place, message.into())
     }
 
-    fn push(&mut self, place: Place, message: String) -> &mut Finding {
+    fn push(&mut self, place: ToolPlace, message: String) -> &mut Finding {
         let index = self.found.len();
         self.found.push(Finding {
             rule: self.rule,
@@ -112,7 +112,7 @@ impl<'f> Findings<'f> {
             place,
             message,
             help: None,
-            demanded_by: Vec::new(),
+            required_by: Vec::new(),
             related: Vec::new(),
             fix: None,
         });

@@ -6,6 +6,7 @@ mod closed_world_reach;
 mod destructive_read;
 mod harmless_delete;
 mod idempotent_addition;
+mod missing_hints;
 mod mistyped_hint;
 mod mixed_effects;
 mod no_answer;
@@ -19,12 +20,11 @@ mod two_worlds;
 mod unannounced_read;
 mod unknown_annotation;
 mod unrepeatable_read;
-mod unsaid_hints;
 
 use crate::rule::Rule;
 
 pub(super) static RULES: &[&Rule] = &[
-    &unsaid_hints::RULE,
+    &missing_hints::RULE,
     &read_only_and_destructive::RULE,
     &no_safety_hint::RULE,
     &server_without_hints::RULE,
@@ -49,17 +49,18 @@ pub(super) static RULES: &[&Rule] = &[
 
 #[cfg(test)]
 mod tests {
-    use crate::convention::{Level, Standard};
+    use crate::convention::{RuleLevel, Standard};
     use crate::load::builtin;
-    use crate::{Finding, Fix, Known, Server, audit};
+    use crate::{Finding, Fix, KnownFacts, ServerTools, audit};
     use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
     use mcpaql_core::operation::Category;
     use serde_json::{Value, json};
 
     fn found(tool: &Value, conventions: &[&str]) -> Vec<Finding> {
         let conventions = conventions.iter().map(|name| builtin(name).unwrap().clone());
-        let server = Server { name: "x".to_owned(), tools: vec![tool.clone()], ..Server::default() };
-        let all = audit(&[server], &Standard::of(conventions.collect()));
+        let server =
+            ServerTools { name: "x".to_owned(), tools: vec![tool.clone()], ..ServerTools::default() };
+        let all = audit(&[server], &Standard::from_conventions(conventions.collect()));
         all.into_iter().filter(|finding| finding.rule.code.starts_with("HINT")).collect()
     }
 
@@ -72,7 +73,7 @@ mod tests {
         json!({"name": name, "inputSchema": {"type": "object"}, "annotations": annotations})
     }
 
-    fn level(tool: &Value, conventions: &[&str], code: &str) -> Option<Level> {
+    fn level(tool: &Value, conventions: &[&str], code: &str) -> Option<RuleLevel> {
         found(tool, conventions)
             .into_iter()
             .find(|finding| finding.rule.code == code)
@@ -145,23 +146,26 @@ mod tests {
             let findings = found(&annotated("x", json!({ wrong: false })), &[]);
             let finding = findings.iter().find(|finding| finding.rule.code == "HINT-014").unwrap();
             assert_eq!(finding.help, Some(format!("write `{right}`")), "{wrong}");
-            assert!(finding.fix.is_some() && finding.level == Level::Warning, "{wrong}");
+            assert!(finding.fix.is_some() && finding.level == RuleLevel::Warning, "{wrong}");
         }
         let extension = annotated("x", json!({"x-cost": 1, "acme/cost": 1, "_note": ""}));
         assert_eq!(level(&extension, &[], "HINT-014"), None);
-        assert_eq!(level(&annotated("x", json!({"category": "a"})), &[], "HINT-014"), Some(Level::Advice));
+        assert_eq!(
+            level(&annotated("x", json!({"category": "a"})), &[], "HINT-014"),
+            Some(RuleLevel::Advice)
+        );
     }
 
     #[test]
     fn who_demands_a_hint_decides_how_bad_it_is_to_leave_it_out() {
         let tool = annotated("create_note", json!({"readOnlyHint": false}));
-        assert_eq!(level(&tool, &["mcp"], "HINT-001"), Some(Level::Advice));
-        assert_eq!(level(&tool, &["mcpaql"], "HINT-001"), Some(Level::Warning));
-        assert_eq!(level(&tool, &["openai-apps"], "HINT-001"), Some(Level::Error));
+        assert_eq!(level(&tool, &["mcp"], "HINT-001"), Some(RuleLevel::Advice));
+        assert_eq!(level(&tool, &["mcpaql"], "HINT-001"), Some(RuleLevel::Warning));
+        assert_eq!(level(&tool, &["openai-apps"], "HINT-001"), Some(RuleLevel::Error));
         let by = found(&tool, &["mcpaql", "openai-apps"])
             .into_iter()
             .find(|finding| finding.rule.code == "HINT-001");
-        assert_eq!(by.unwrap().demanded_by, ["mcpaql", "openai-apps"]);
+        assert_eq!(by.unwrap().required_by, ["mcpaql", "openai-apps"]);
     }
 
     #[test]
@@ -178,12 +182,12 @@ mod tests {
     fn a_read_only_write_is_as_bad_as_it_is_sure() {
         let reads = |name: &str, description: &str| json!({"name": name, "description": description, "annotations": {"readOnlyHint": true}});
         for (name, description, expected) in [
-            ("delete_note", "", Some(Level::Error)),
-            ("send_email", "", Some(Level::Error)),
-            ("mark_all_notifications_read", "", Some(Level::Error)),
-            ("stop_server", "Stops the server.", Some(Level::Warning)),
-            ("trigger_demo", "Demonstrates progress.", Some(Level::Advice)),
-            ("storage_state", "Saves cookies to a file.", Some(Level::Advice)),
+            ("delete_note", "", Some(RuleLevel::Error)),
+            ("send_email", "", Some(RuleLevel::Error)),
+            ("mark_all_notifications_read", "", Some(RuleLevel::Error)),
+            ("stop_server", "Stops the server.", Some(RuleLevel::Warning)),
+            ("trigger_demo", "Demonstrates progress.", Some(RuleLevel::Advice)),
+            ("storage_state", "Saves cookies to a file.", Some(RuleLevel::Advice)),
             ("list_deleted_notes", "", None),
             ("get_send_status", "", None),
             ("generate_chart", "Generates a chart.", None),
@@ -203,17 +207,17 @@ mod tests {
             reach: Reach::Backend,
         };
         let claims = json!({"readOnlyHint": true, "idempotentHint": true});
-        let server = Server {
+        let server = ServerTools {
             tools: vec![
                 annotated("get_next", claims),
                 annotated("take_next", json!({"destructiveHint": false})),
             ],
             known: ["get_next", "take_next"]
-                .map(|name| (name.to_owned(), Known { category: Category::Delete, facts }))
+                .map(|name| (name.to_owned(), KnownFacts { category: Category::Delete, facts }))
                 .into(),
-            ..Server::default()
+            ..ServerTools::default()
         };
-        let found = audit(&[server], &Standard::of(Vec::new()));
+        let found = audit(&[server], &Standard::from_conventions(Vec::new()));
         let places: Vec<_> = found.iter().map(|finding| (finding.rule.code, finding.place.tool)).collect();
         assert!(
             places.contains(&("HINT-005", Some(0))) && places.contains(&("HINT-010", Some(1))),
@@ -228,10 +232,10 @@ mod tests {
             json!({"name": "update_note", "description": "Updates a note.", "inputSchema": schema, "annotations": hints})
         };
         let plain = tool(json!({"type": "object"}));
-        assert_eq!(level(&plain, &["mcpaql"], "HINT-016"), Some(Level::Advice));
+        assert_eq!(level(&plain, &["mcpaql"], "HINT-016"), Some(RuleLevel::Advice));
         let etag =
             json!({"type": "object", "properties": {"etag": {"type": "string"}}, "required": ["etag"]});
-        assert_eq!(level(&tool(etag), &["mcpaql"], "HINT-016"), Some(Level::Warning));
+        assert_eq!(level(&tool(etag), &["mcpaql"], "HINT-016"), Some(RuleLevel::Warning));
         let elsewhere =
             json!({"type": "object", "properties": {"outputs": {"type": "array"}}, "required": ["outputs"]});
         assert_eq!(level(&tool(elsewhere), &["mcpaql"], "HINT-016"), None, "what it works on may stay");
@@ -255,9 +259,9 @@ mod tests {
             ("type", json!({"enum": ["list", "delete"]}), false),
         ] {
             let found = level(&tool(parameter, schema.clone()), &["mcp"], "HINT-015");
-            assert_eq!(found, mixes.then_some(Level::Advice), "{parameter} {schema}");
+            assert_eq!(found, mixes.then_some(RuleLevel::Advice), "{parameter} {schema}");
         }
         let mixed = tool("action", json!({"enum": ["list", "delete"]}));
-        assert_eq!(level(&mixed, &["claude-directory"], "HINT-015"), Some(Level::Warning));
+        assert_eq!(level(&mixed, &["claude-directory"], "HINT-015"), Some(RuleLevel::Warning));
     }
 }

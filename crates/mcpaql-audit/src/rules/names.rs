@@ -21,7 +21,7 @@ pub(super) mod spelling;
 mod tests;
 mod too_long;
 mod too_long_for_client;
-pub(super) mod verb_place;
+pub(super) mod verb_placement;
 mod word_count;
 
 use crate::rule::Rule;
@@ -37,7 +37,7 @@ pub(super) static RULES: &[&Rule] = &[
     &missing_prefix::RULE,
     &pattern::RULE,
     &no_verb::RULE,
-    &verb_place::RULE,
+    &verb_placement::RULE,
     &brand::RULE,
     &duplicate::RULE,
     &same_but_for_spelling::RULE,

@@ -2,7 +2,7 @@
 //!
 //! What is found must be one beyond doubt, because it is reported; what is masked need not, and may be cut off.
 
-use crate::text::prefilter::{Clue, Prefilter};
+use crate::text::prefilter::{Prefilter, WordGroup};
 use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ static KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 /// Passwords in the address of a database, behind a name and a sign; what is in the last group is the password.
-static PASSWORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static PASSWORD_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?-u)(?i:\b(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|clickhouse|s?ftp|ssh|smtps?|ldaps?)://",
         r"([!-9;-?A-~]{1,64}):([!-.0-?A-~]{6,128})@[a-z0-9\[])",
@@ -28,7 +28,7 @@ static PASSWORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 /// What is not shown: every known beginning of a key with something behind it, and passwords of addresses.
-static MASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static MASK_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?-u:gh[pousr]_[A-Za-z0-9]{12,}|github_pat_[A-Za-z0-9_]{12,}|glpat-[A-Za-z0-9_-]{12,}|sk-[A-Za-z0-9]{20,}|sk-(?:ant|proj)-[A-Za-z0-9_-]{12,}|",
         r"[sr]k_live_[A-Za-z0-9]{12,}|xox[abeprs]-[0-9]{4,}[A-Za-z0-9-]{8,}|AKIA[0-9A-Z]{12,}|AIza[0-9A-Za-z_-]{20,}|npm_[A-Za-z0-9]{20,}|hf_[A-Za-z]{20,}|",
@@ -37,11 +37,11 @@ static MASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 /// The user and password of an address; what formats quote with is no part of it.
-static ADDRESSES: LazyLock<Option<Regex>> =
+static URL_CREDENTIALS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(://[^/\s:@"'<>&\\,]+:)[^/\s@"'<>&\\,{}$•]+@"#).ok());
 
 /// No known key is shorter.
-const SHORTEST: usize = 20;
+const MIN_KEY_LENGTH: usize = 20;
 const MASK: &str = "•••";
 
 /// What keys begin with, what else than letters and digits stands behind, and how much of it there is at least.
@@ -70,7 +70,7 @@ fn may_have_key(text: &str, prefilter: Prefilter) -> bool {
             rest.iter().take(least).position(|byte| !byte.is_ascii_alphanumeric() && !also.contains(byte));
         end.is_none() && rest.len() >= least
     };
-    prefilter.holds(Clue::KEY)
+    prefilter.holds(WordGroup::KEY)
         && KEY_SHAPES.iter().any(|(begin, also, least)| {
             let behind = |at: usize| text.as_bytes().get(at + begin.len()..).unwrap_or_default();
             text.match_indices(begin).any(|(at, _)| is_long(behind(at), also, *least))
@@ -81,14 +81,17 @@ fn may_have_key(text: &str, prefilter: Prefilter) -> bool {
 const NAME_ENDINGS: &[&str] = &["password", "passwd", "pwd", "key", "secret", "token"];
 
 /// No password is longer.
-const LONGEST: usize = 128;
+const MAX_PASSWORD_LENGTH: usize = 128;
 
 /// Whether what begins behind a sign is as long as a password, and of letters and digits.
-fn is_made(text: &str) -> bool {
+fn looks_generated(text: &str) -> bool {
     let text = text.strip_prefix(' ').unwrap_or(text);
     let text = text.strip_prefix(['"', '\'', '`']).unwrap_or(text);
-    let end = text.bytes().take(LONGEST).position(|byte| !byte.is_ascii_graphic() || b"\"'`".contains(&byte));
-    let word = text.as_bytes().get(..end.unwrap_or(LONGEST.min(text.len()))).unwrap_or_default();
+    let end = text
+        .bytes()
+        .take(MAX_PASSWORD_LENGTH)
+        .position(|byte| !byte.is_ascii_graphic() || b"\"'`".contains(&byte));
+    let word = text.as_bytes().get(..end.unwrap_or(MAX_PASSWORD_LENGTH.min(text.len()))).unwrap_or_default();
     let has = |is: fn(&u8) -> bool| word.iter().any(is);
     word.len() >= 8 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
 }
@@ -99,7 +102,7 @@ fn may_have_user(text: &str, prefilter: Prefilter) -> bool {
         let behind = word.split_once("://").and_then(|(_, address)| address.split_once(':'));
         behind.is_some_and(|(_, behind)| behind.contains('@'))
     };
-    prefilter.holds(Clue::ADDRESS) && text.contains('@') && text.split_whitespace().any(has_user)
+    prefilter.holds(WordGroup::ADDRESS) && text.contains('@') && text.split_whitespace().any(has_user)
 }
 
 /// Whether a password may be there: in an address, or behind its name and a sign.
@@ -115,15 +118,16 @@ fn may_have_password(text: &str, prefilter: Prefilter) -> bool {
             let end = before.len().checked_sub(name.len()).and_then(|from| before.get(from..));
             end.is_some_and(|end| end.eq_ignore_ascii_case(name.as_bytes()))
         };
-        NAME_ENDINGS.iter().any(is_name) && text.get(sign + 1..).is_some_and(is_made)
+        NAME_ENDINGS.iter().any(is_name) && text.get(sign + 1..).is_some_and(looks_generated)
     };
     may_have_user(text, prefilter)
-        || (prefilter.holds(Clue::PASSWORD) && text.match_indices([':', '=']).any(|(sign, _)| is_named(sign)))
+        || (prefilter.holds(WordGroup::PASSWORD)
+            && text.match_indices([':', '=']).any(|(sign, _)| is_named(sign)))
 }
 
 /// Whether a text holds a credential that nobody would take for an example.
-pub(crate) fn is_in(text: &str, prefilter: Prefilter) -> bool {
-    if text.len() < SHORTEST {
+pub(crate) fn has_credential(text: &str, prefilter: Prefilter) -> bool {
+    if text.len() < MIN_KEY_LENGTH {
         return false;
     }
     let keys = || {
@@ -131,7 +135,7 @@ pub(crate) fn is_in(text: &str, prefilter: Prefilter) -> bool {
         keys.is_some_and(|keys| keys.find_iter(text).any(|key| !is_placeholder(key.as_str())))
     };
     let passwords = || {
-        let passwords = PASSWORDS.as_ref();
+        let passwords = PASSWORD_PATTERN.as_ref();
         passwords
             .is_some_and(|passwords| passwords.captures_iter(text).any(|found| password(&found).is_some()))
     };
@@ -176,37 +180,37 @@ fn is_placeholder(key: &str) -> bool {
             return true;
         }
     }
-    let is_known_key = key.len() >= SHORTEST && KEYS.as_ref().is_some_and(|keys| keys.is_match(key));
+    let is_known_key = key.len() >= MIN_KEY_LENGTH && KEYS.as_ref().is_some_and(|keys| keys.is_match(key));
     let words = if is_known_key { WORDS.get(..6).unwrap_or_default() } else { WORDS };
     words.iter().any(|word| lower.contains(word))
 }
 
 /// The text of a report without what looks like a credential, whatever the format.
 pub(crate) fn masked(text: &str) -> Cow<'_, str> {
-    masked_at_a_glance(text, Prefilter::of(text))
+    mask_prefiltered(text, Prefilter::of(text))
 }
 
-fn masked_at_a_glance(text: &str, prefilter: Prefilter) -> Cow<'_, str> {
+fn mask_prefiltered(text: &str, prefilter: Prefilter) -> Cow<'_, str> {
     let text = match may_have_key(text, prefilter) {
         false => Cow::Borrowed(text),
-        true => MASKED.as_ref().map_or(Cow::Borrowed(""), |keys| keys.replace_all(text, MASK)),
+        true => MASK_PATTERN.as_ref().map_or(Cow::Borrowed(""), |keys| keys.replace_all(text, MASK)),
     };
     if !may_have_user(&text, prefilter) {
         return text;
     }
-    let Some(addresses) = ADDRESSES.as_ref() else { return Cow::Borrowed("") };
-    then(text, |text| addresses.replace_all(text, "${1}•••@"))
+    let Some(addresses) = URL_CREDENTIALS.as_ref() else { return Cow::Borrowed("") };
+    mask_more(text, |text| addresses.replace_all(text, "${1}•••@"))
 }
 
 /// What a finding says without what looks like a credential, passwords behind their name among it.
-pub(crate) fn masked_words(text: &str) -> Cow<'_, str> {
+pub(crate) fn mask_finding(text: &str) -> Cow<'_, str> {
     let prefilter = Prefilter::of(text);
-    let masked = masked_at_a_glance(text, prefilter);
+    let masked = mask_prefiltered(text, prefilter);
     if !may_have_password(&masked, prefilter) {
         return masked;
     }
-    let Some(passwords) = PASSWORDS.as_ref() else { return Cow::Borrowed("") };
-    then(masked, |text| {
+    let Some(passwords) = PASSWORD_PATTERN.as_ref() else { return Cow::Borrowed("") };
+    mask_more(masked, |text| {
         passwords.replace_all(text, |found: &Captures<'_>| {
             let whole = found.get(0).map_or("", |whole| whole.as_str());
             match password(found) {
@@ -217,7 +221,7 @@ pub(crate) fn masked_words(text: &str) -> Cow<'_, str> {
     })
 }
 
-fn then<'t>(text: Cow<'t, str>, mask: impl for<'a> Fn(&'a str) -> Cow<'a, str>) -> Cow<'t, str> {
+fn mask_more<'t>(text: Cow<'t, str>, mask: impl for<'a> Fn(&'a str) -> Cow<'a, str>) -> Cow<'t, str> {
     match mask(&text) {
         Cow::Borrowed(_) => text,
         Cow::Owned(masked) => Cow::Owned(masked),
@@ -238,8 +242,8 @@ mod tests {
             "password=hunter2secret99, then go on",
             "Call it with api_key=0f1e2d3c4b5a69788796a5b4c3d2e1f0",
         ] {
-            assert!(is_in(text, Prefilter::of(text)), "{text}");
-            assert_ne!(masked_words(text), text, "{text}");
+            assert!(has_credential(text, Prefilter::of(text)), "{text}");
+            assert_ne!(mask_finding(text), text, "{text}");
         }
     }
 
@@ -282,7 +286,7 @@ mod tests {
             "The path of password: /etc/secrets/password1.txt",
             "https://example.com:8443/path?a=b@c and mailto:bob@example.com",
         ] {
-            assert!(!is_in(text, Prefilter::of(text)), "{text}");
+            assert!(!has_credential(text, Prefilter::of(text)), "{text}");
         }
     }
 
@@ -294,9 +298,9 @@ mod tests {
             r#"{"u":"https://a.example","x":"b@c"}"#
         );
         assert_eq!(masked("https://bob:hunter2@example.com"), "https://bob:•••@example.com");
-        assert_eq!(masked_words("password=hunter2secret99, then"), "password=•••, then");
+        assert_eq!(mask_finding("password=hunter2secret99, then"), "password=•••, then");
         for plain in ["risk-assessment of a task-list", "sk-and-more", "get_github_pat", "localhost:80"] {
-            assert_eq!(masked_words(plain), plain);
+            assert_eq!(mask_finding(plain), plain);
         }
     }
 }

@@ -5,7 +5,7 @@
 
 /// What a pattern is for; each has a rule of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Family {
+pub(crate) enum PoisonKind {
     /// Speaks to the model as if it were the system, or behind the user's back.
     Instruction,
     /// Asks for files, secrets or the conversation.
@@ -14,41 +14,46 @@ pub(crate) enum Family {
     Shadowing,
 }
 
-pub(crate) struct Pattern {
-    pub(crate) family: Family,
+pub(crate) struct PoisonPattern {
+    pub(crate) family: PoisonKind,
     /// What the text does, as in "The tool … WHAT".
     pub(crate) what: &'static str,
     pub(crate) regex: &'static str,
     /// In lower case and with single blanks: without all of these it cannot match, and need not be made. The first is looked for
     /// in every text, and should be rare.
-    pub(crate) needs: &'static [Need],
+    pub(crate) needs: &'static [WordSequence],
 }
 
 /// One of these words.
-pub(crate) type Words = &'static [&'static str];
+pub(crate) type WordChoice = &'static [&'static str];
 /// Words of which one follows directly upon another.
-pub(crate) type Need = &'static [Words];
+pub(crate) type WordSequence = &'static [WordChoice];
 
-const fn pattern(family: Family, what: &'static str, regex: &'static str, needs: &'static [Need]) -> Pattern {
-    Pattern { family, what, regex, needs }
+const fn pattern(
+    family: PoisonKind,
+    what: &'static str,
+    regex: &'static str,
+    needs: &'static [WordSequence],
+) -> PoisonPattern {
+    PoisonPattern { family, what, regex, needs }
 }
 
-use Family::{Collection, Instruction, Shadowing};
+use PoisonKind::{Collection, Instruction, Shadowing};
 
 /// Words that several patterns need.
 #[rustfmt::skip]
-const GIVING: Words = &["pass", "include", "put", "send", "provide", "insert", "append", "attach", "add", "populate", "fill", "summari", "copy", "forward", "read",
+const GIVE_WORDS: WordChoice = &["pass", "include", "put", "send", "provide", "insert", "append", "attach", "add", "populate", "fill", "summari", "copy", "forward", "read",
     "collect", "gather", "dump", "list", "exfiltrate"];
 #[rustfmt::skip]
-const OTHER_SERVERS: Words = &["other server", "other mcp server", "different server", "different mcp server"];
+const OTHER_SERVERS: WordChoice = &["other server", "other mcp server", "different server", "different mcp server"];
 
 /// Parts of names of parameters that ask for a secret.
 #[rustfmt::skip]
-pub(crate) const SECRET_NAMES: Words = &["id_rsa", "ssh_key", "mcp_json", "aws_credentials", "etc_passwd", "private_key", "system_prompt"];
+pub(crate) const SECRET_NAMES: WordChoice = &["id_rsa", "ssh_key", "mcp_json", "aws_credentials", "etc_passwd", "private_key", "system_prompt"];
 
 /// In ASCII and whatever case; blanks stand for any white space.
 #[rustfmt::skip]
-pub(crate) const PATTERNS: &[Pattern] = &[
+pub(crate) const PATTERNS: &[PoisonPattern] = &[
     pattern(
         Instruction,
         "marks text as an instruction",
@@ -231,7 +236,7 @@ pub(crate) const PATTERNS: &[Pattern] = &[
                 "complete message history", "complete system prompt", "conversation history", "chat history", "your system prompt", "the system prompt",
                 "all previous messages", "all prior messages", "all earlier messages", "all user messages"]],
             &[&["parameter", "argument", "field", "sidenote", "side note", "context", "note", "metadata", "here", "this tool"]],
-            &[GIVING],
+            &[GIVE_WORDS],
         ],
     ),
     pattern(
@@ -244,7 +249,7 @@ pub(crate) const PATTERNS: &[Pattern] = &[
             &[&["all ", "any ", "every ", "your ", "user's ", "users ", "of the "], &["environment variables", "env vars", "private key", "ssh key",
                 "api keys", "passwords", "credentials", "secrets", "access tokens", "session token"]],
             &[&["parameter", "argument", "field", "sidenote", "side note", "metadata", "in this", "to this"]],
-            &[GIVING],
+            &[GIVE_WORDS],
         ],
     ),
     pattern(
@@ -255,7 +260,7 @@ pub(crate) const PATTERNS: &[Pattern] = &[
             &[&["environment var", "env var"]],
             &[&["value of ", "values of ", "content of ", "contents of "]],
             &[&["secret", "token", "key", "passw", "credential"]],
-            &[GIVING],
+            &[GIVE_WORDS],
         ],
     ),
     pattern(
@@ -266,7 +271,7 @@ pub(crate) const PATTERNS: &[Pattern] = &[
             &[&[".env", ".npmrc", ".netrc", ".pypirc", ".pgpass", ".git-credentials", ".bash_history", ".zsh_history"]],
             &[&["content of ", "contents of "]],
             &[&["parameter", "argument", "field", "sidenote", "side note", "metadata", "note", "context"]],
-            &[GIVING],
+            &[GIVE_WORDS],
         ],
     ),
     pattern(
@@ -401,6 +406,6 @@ pub(crate) const PATTERNS: &[Pattern] = &[
 ];
 
 /// What each pattern needs first.
-pub(crate) fn first_needs() -> impl Iterator<Item = (usize, Words)> {
+pub(crate) fn first_needs() -> impl Iterator<Item = (usize, WordChoice)> {
     PATTERNS.iter().enumerate().filter_map(|(index, pattern)| Some((index, *pattern.needs.first()?.first()?)))
 }

@@ -19,45 +19,45 @@ pub(crate) struct Prefilter {
 
 /// Words that somebody asks for together: a text holds one of them or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Clue(u64);
+pub(crate) struct WordGroup(u64);
 
-impl Clue {
+impl WordGroup {
     /// The beginnings of well-known keys.
-    pub(crate) const KEY: Clue = Clue(1 << 63);
+    pub(crate) const KEY: WordGroup = WordGroup(1 << 63);
     /// What a password stands behind.
-    pub(crate) const PASSWORD: Clue = Clue(1 << 62);
+    pub(crate) const PASSWORD: WordGroup = WordGroup(1 << 62);
     /// The middle of an address.
-    pub(crate) const ADDRESS: Clue = Clue(1 << 61);
+    pub(crate) const ADDRESS: WordGroup = WordGroup(1 << 61);
     /// What stands before data and scripts in a link.
-    pub(crate) const SCHEME: Clue = Clue(1 << 60);
+    pub(crate) const SCHEME: WordGroup = WordGroup(1 << 60);
     /// The beginning of a comment in HTML or Markdown.
-    pub(crate) const COMMENT: Clue = Clue(1 << 59);
+    pub(crate) const COMMENT: WordGroup = WordGroup(1 << 59);
     /// Parts of names that ask for a secret.
-    pub(crate) const SECRET: Clue = Clue(1 << 58);
+    pub(crate) const SECRET: WordGroup = WordGroup(1 << 58);
     /// Any pattern of a poisoned tool.
-    pub(crate) const POISON: Clue = Clue((1 << 58) - 1);
+    pub(crate) const POISON: WordGroup = WordGroup((1 << 58) - 1);
 
     /// What a pattern of a poisoned tool needs first.
-    pub(crate) const fn poison(pattern: usize) -> Clue {
-        Clue(1 << pattern)
+    pub(crate) const fn poison(pattern: usize) -> WordGroup {
+        WordGroup(1 << pattern)
     }
 }
 
 impl Prefilter {
     pub(crate) fn of(text: &str) -> Prefilter {
         let words = WORDS.as_ref().map_or(u64::MAX, |words| words.read(text));
-        Prefilter { words, marks: marks(text) }
+        Prefilter { words, marks: character_flags(text) }
     }
 
     /// Whether any of the words may be there.
     #[inline]
-    pub(crate) const fn holds(self, words: Clue) -> bool {
+    pub(crate) const fn holds(self, words: WordGroup) -> bool {
         self.words & words.0 != 0
     }
 
     /// Whether there is anything but printed ASCII, blanks, tabs and ends of lines.
     #[inline]
-    pub(crate) const fn is_odd(self) -> bool {
+    pub(crate) const fn has_special_characters(self) -> bool {
         self.marks & (FOREIGN | CONTROL) != 0
     }
 
@@ -115,19 +115,19 @@ const PASSWORD_NAMES: &[&str] = &[
 ];
 
 /// The words that are looked for, and who asks.
-fn words() -> impl Iterator<Item = (&'static str, Clue)> {
-    let fixed: [(&[&str], Clue); 6] = [
-        (KEY_BEGINNINGS, Clue::KEY),
-        (PASSWORD_NAMES, Clue::PASSWORD),
-        (&["://"], Clue::ADDRESS),
-        (&["data:", "javascript:"], Clue::SCHEME),
-        (&["<!--", "[//]:"], Clue::COMMENT),
-        (patterns::SECRET_NAMES, Clue::SECRET),
+fn words() -> impl Iterator<Item = (&'static str, WordGroup)> {
+    let fixed: [(&[&str], WordGroup); 6] = [
+        (KEY_BEGINNINGS, WordGroup::KEY),
+        (PASSWORD_NAMES, WordGroup::PASSWORD),
+        (&["://"], WordGroup::ADDRESS),
+        (&["data:", "javascript:"], WordGroup::SCHEME),
+        (&["<!--", "[//]:"], WordGroup::COMMENT),
+        (patterns::SECRET_NAMES, WordGroup::SECRET),
     ];
     let fixed = fixed.into_iter().flat_map(|(words, clue)| words.iter().map(move |word| (*word, clue)));
     fixed.chain(
         patterns::first_needs()
-            .flat_map(|(pattern, words)| words.iter().map(move |word| (*word, Clue::poison(pattern)))),
+            .flat_map(|(pattern, words)| words.iter().map(move |word| (*word, WordGroup::poison(pattern)))),
     )
 }
 
@@ -135,7 +135,7 @@ const FOREIGN: u8 = 1;
 const CONTROL: u8 = 2;
 
 /// What the characters of a text are.
-fn marks(text: &str) -> u8 {
+fn character_flags(text: &str) -> u8 {
     // Without a way out, so that many bytes are compared at once.
     text.bytes().fold(0, |marks, byte| {
         let is_foreign = byte > 0x7f;
@@ -148,9 +148,9 @@ fn marks(text: &str) -> u8 {
 }
 
 /// An automaton over all words at once; nothing where it cannot be built, and then every word may be there.
-static WORDS: LazyLock<Option<Words>> = LazyLock::new(Words::new);
+static WORDS: LazyLock<Option<WordAutomaton>> = LazyLock::new(WordAutomaton::new);
 
-struct Words {
+struct WordAutomaton {
     automaton: DFA,
     start: StateID,
     /// The state behind two blanks, of which the second one changes nothing.
@@ -158,11 +158,11 @@ struct Words {
     /// By byte: in lower case, and a blank for all white space.
     folded: [u8; 256],
     /// By the number of a word, who asks.
-    clues: Vec<u64>,
+    groups: Vec<u64>,
 }
 
-impl Words {
-    fn new() -> Option<Words> {
+impl WordAutomaton {
+    fn new() -> Option<WordAutomaton> {
         let (words, clues): (Vec<&str>, Vec<u64>) =
             words().map(|(word, clue)| (word, clue.0)).chain([("  ", 0)]).unzip();
         let automaton = DFA::builder().prefilter(false).build(words).ok()?;
@@ -174,7 +174,7 @@ impl Words {
             b'\t'..=b'\r' => b' ',
             byte => byte.to_ascii_lowercase(),
         });
-        Some(Words { automaton, start, blanks, folded, clues })
+        Some(WordAutomaton { automaton, start, blanks, folded, groups: clues })
     }
 
     /// Steps through the automaton instead of searching with it, so that case does not matter and any white space is one blank.
@@ -187,7 +187,7 @@ impl Words {
                 if next == self.blanks {
                     continue;
                 }
-                found |= self.ending(next);
+                found |= self.groups_ending_at(next);
             }
             state = next;
         }
@@ -195,12 +195,12 @@ impl Words {
     }
 
     /// Who asks for the words that end in a state.
-    fn ending(&self, state: StateID) -> u64 {
+    fn groups_ending_at(&self, state: StateID) -> u64 {
         if !self.automaton.is_match(state) {
             return 0;
         }
         (0..self.automaton.match_len(state))
-            .filter_map(|index| self.clues.get(self.automaton.match_pattern(state, index).as_usize()))
+            .filter_map(|index| self.groups.get(self.automaton.match_pattern(state, index).as_usize()))
             .fold(0, |found, clue| found | clue)
     }
 }
@@ -233,9 +233,9 @@ mod tests {
             assert!(Prefilter::of(control).may_control(), "{control:?}");
         }
         assert!(!Prefilter::of("日本 — ünïcode \n\t").may_control());
-        assert!(!Prefilter::of("Plain: text\r\n\twith ~tilde").is_odd());
+        assert!(!Prefilter::of("Plain: text\r\n\twith ~tilde").has_special_characters());
         for odd in ["caf\u{e9}", "\u{1b}[0m", "\u{7f}", "a\u{0b}b", "\u{200b}"] {
-            assert!(Prefilter::of(odd).is_odd(), "{odd:?}");
+            assert!(Prefilter::of(odd).has_special_characters(), "{odd:?}");
         }
     }
 

@@ -1,28 +1,28 @@
 //! The parameters of a tool, as far as rules about its effect read them: which it demands, and whether one of them switches
 //! between reading and writing.
 
-use super::Tool;
-use super::tree::of;
+use super::ParsedTool;
+use super::tree::value_member;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::verbs::{self, Verb, Weight};
 use serde_json::Value;
 
 /// A word that is longer says nothing to anybody.
-const LONGEST_WORD: usize = 32;
+const MAX_WORD_LENGTH: usize = 32;
 /// What a description of a switch says behind this many words is about something else.
-const MOST_WORDS: usize = 200;
+const MAX_DESCRIPTION_WORDS: usize = 200;
 
 /// The last words of parameters that say what a call does.
 const SWITCHES: [&str; 5] = ["action", "command", "method", "operation", "op"];
 
 /// Words of every description of a switch, and tools that send whatever request they are told to.
 const FILLERS: [&str; 6] = ["execute", "has", "invoke", "is", "perform", "submit"];
-const SENDERS: [&str; 7] = ["api", "call", "curl", "fetch", "http", "request", "rest"];
+const REQUEST_TOOL_WORDS: [&str; 7] = ["api", "call", "curl", "fetch", "http", "request", "rest"];
 
 /// A parameter that decides whether a call reads or writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Switch<'a> {
+pub(crate) struct EffectSwitch<'a> {
     /// Its name.
     pub(crate) parameter: &'a str,
     /// A value that reads.
@@ -32,36 +32,36 @@ pub(crate) struct Switch<'a> {
 }
 
 /// Name and schema of each parameter.
-pub(crate) fn parameters<'a>(tool: &Tool<'a>) -> impl Iterator<Item = (&'a str, &'a Value)> + use<'a> {
-    let properties = tool.schema.and_then(|schema| of(schema, "properties")?.as_object());
+pub(crate) fn parameters<'a>(tool: &ParsedTool<'a>) -> impl Iterator<Item = (&'a str, &'a Value)> + use<'a> {
+    let properties = tool.schema.and_then(|schema| value_member(schema, "properties")?.as_object());
     properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
 }
 
 /// The names of the parameters that a call must have.
-pub(crate) fn required<'a>(tool: &Tool<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
-    let names = tool.schema.and_then(|schema| of(schema, "required")?.as_array());
+pub(crate) fn required<'a>(tool: &ParsedTool<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+    let names = tool.schema.and_then(|schema| value_member(schema, "required")?.as_array());
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// The switch between reading and writing, where one parameter is that.
-pub(crate) fn switch<'a>(tool: &Tool<'a>) -> Option<Switch<'a>> {
+pub(crate) fn switch<'a>(tool: &ParsedTool<'a>) -> Option<EffectSwitch<'a>> {
     parameters(tool).find_map(|(name, schema)| {
-        let is_mode = deciding(tool, name)?;
-        let found = deeds(tool, schema, is_mode);
+        let is_mode = switch_mode(tool, name)?;
+        let found = value_verbs(tool, schema, is_mode);
         // A mode is how something is done, unless its values are clearly deeds.
         let acts = |verb: &Verb| {
             verb.effect.category() != Category::Read && (!is_mode || verb.weight == Weight::Strong)
         };
         let reads = found.iter().find(|(_, verb)| verb.reads())?.0.clone();
         let acts = found.iter().find(|(_, verb)| acts(verb))?.0.clone();
-        Some(Switch { parameter: name, reads, acts })
+        Some(EffectSwitch { parameter: name, reads, acts })
     })
 }
 
 /// The effects of the listed values of a parameter that says what a call does.
-pub(crate) fn choices(tool: &Tool<'_>) -> Vec<Effect> {
+pub(crate) fn listed_effects(tool: &ParsedTool<'_>) -> Vec<Effect> {
     let listed = parameters(tool).find_map(|(name, schema)| {
-        deciding(tool, name).filter(|is_mode| !is_mode)?;
+        switch_mode(tool, name).filter(|is_mode| !is_mode)?;
         let effects: Vec<Effect> =
             values(schema).into_iter().filter_map(|value| Some(leading_verb(value)?.effect)).collect();
         (effects.len() > 1).then_some(effects)
@@ -70,7 +70,7 @@ pub(crate) fn choices(tool: &Tool<'_>) -> Vec<Effect> {
 }
 
 /// Whether a parameter says what a call does, and if so, whether it is a mode.
-fn deciding(tool: &Tool<'_>, name: &str) -> Option<bool> {
+fn switch_mode(tool: &ParsedTool<'_>, name: &str) -> Option<bool> {
     // All of them end in one of these letters.
     if !matches!(name.as_bytes().last(), Some(b'n' | b'd' | b'p' | b'e' | b'N' | b'D' | b'P' | b'E')) {
         return None;
@@ -80,7 +80,7 @@ fn deciding(tool: &Tool<'_>, name: &str) -> Option<bool> {
         end.is_some_and(|end| end.eq_ignore_ascii_case(switch))
     });
     // Most names are settled here, before they are taken apart.
-    if !ends || name.len() > LONGEST_WORD {
+    if !ends || name.len() > MAX_WORD_LENGTH {
         return None;
     }
     let words = mcpaql_lexicon::words(name);
@@ -88,21 +88,21 @@ fn deciding(tool: &Tool<'_>, name: &str) -> Option<bool> {
     let is_mode = last == "mode";
     // What sends a request to start something starts it by any method.
     let is_http = words.iter().any(|word| word == "http");
-    let sends = || tool.words.iter().any(|word| SENDERS.contains(&word.as_str()));
+    let sends = || tool.words.iter().any(|word| REQUEST_TOOL_WORDS.contains(&word.as_str()));
     let decides = is_mode || SWITCHES.contains(&last.as_str());
     (decides && (!is_http || sends())).then_some(is_mode)
 }
 
 /// What the values of a parameter do, as far as they are listed; else what its description says, or that of a tool which
 /// manages something.
-fn deeds(tool: &Tool<'_>, schema: &Value, is_mode: bool) -> Vec<(String, &'static Verb)> {
+fn value_verbs(tool: &ParsedTool<'_>, schema: &Value, is_mode: bool) -> Vec<(String, &'static Verb)> {
     let values = values(schema);
     if !values.is_empty() || is_mode {
         return values.iter().filter_map(|value| Some(((*value).to_owned(), leading_verb(value)?))).collect();
     }
-    let found = told(schema.get("description").and_then(Value::as_str).unwrap_or_default());
+    let found = described_verbs(schema.get("description").and_then(Value::as_str).unwrap_or_default());
     let manages = tool.words.iter().any(|word| word.starts_with("manage") || word == "crud");
-    if found.is_empty() && manages { told(tool.description.unwrap_or_default()) } else { found }
+    if found.is_empty() && manages { described_verbs(tool.description.unwrap_or_default()) } else { found }
 }
 
 /// The values that a parameter may have, if they are listed.
@@ -117,9 +117,9 @@ fn listed(schema: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// The verbs that a description lists.
-fn told(text: &str) -> Vec<(String, &'static Verb)> {
+fn described_verbs(text: &str) -> Vec<(String, &'static Verb)> {
     let tokens = text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty());
-    let short = tokens.take(MOST_WORDS).filter(|token| token.len() <= LONGEST_WORD);
+    let short = tokens.take(MAX_DESCRIPTION_WORDS).filter(|token| token.len() <= MAX_WORD_LENGTH);
     let verbs = short.filter_map(|token| Some((token.to_owned(), verbs::verb(token)?)));
     let telling = |verb: &Verb| verb.weight == Weight::Strong && !FILLERS.contains(&verb.word);
     verbs.filter(|(_, verb)| telling(verb)).collect()

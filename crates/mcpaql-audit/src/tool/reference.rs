@@ -1,12 +1,12 @@
 //! Where `$ref` leads.
 
-use super::tree::{Schema, Tree, of};
+use super::tree::{Schema, ToolTree, value_member};
 use serde_json::Value;
 use std::borrow::Cow;
 
 /// What a reference leads to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Target<'a> {
+pub(crate) enum ReferenceTarget<'a> {
     /// A schema of the same tool.
     Found(&'a Value),
     /// Nothing.
@@ -23,11 +23,11 @@ pub(crate) struct Reference<'a> {
     /// Index of the schema that has it.
     pub(crate) schema: usize,
     pub(crate) written: &'a str,
-    pub(crate) target: Target<'a>,
+    pub(crate) target: ReferenceTarget<'a>,
 }
 
 /// The references of a tool, in the order of its schemas.
-pub(crate) fn all<'a>(tree: &Tree<'a>, tool: &'a Value) -> Vec<Reference<'a>> {
+pub(crate) fn tool_references<'a>(tree: &ToolTree<'a>, tool: &'a Value) -> Vec<Reference<'a>> {
     let schemas = tree.schemas.iter().enumerate();
     let referring = schemas.filter_map(|(index, schema)| Some((index, schema, written(schema)?)));
     let reference = |(index, schema, written)| Reference {
@@ -44,38 +44,42 @@ pub(crate) fn written<'a>(schema: &Schema<'a>) -> Option<&'a str> {
 }
 
 pub(crate) fn target<'a>(
-    tree: &Tree<'a>,
+    tree: &ToolTree<'a>,
     schema: &Schema<'a>,
     reference: &str,
     tool: &'a Value,
-) -> Target<'a> {
+) -> ReferenceTarget<'a> {
     let key = if schema.is_input { "inputSchema" } else { "outputSchema" };
-    let Some(root) = of(tool, key) else { return Target::Missing };
+    let Some(root) = value_member(tool, key) else { return ReferenceTarget::Missing };
     let Some(fragment) = reference.strip_prefix('#') else {
-        let named = tree.schemas.iter().any(|schema| is_called(schema, reference));
+        let named = tree.schemas.iter().any(|schema| has_id(schema, reference));
         let network = reference.starts_with("http://") || reference.starts_with("https://");
         return match (named, network) {
-            (true, _) => Target::Unknown,
-            (false, true) => Target::Network,
-            (false, false) => Target::Missing,
+            (true, _) => ReferenceTarget::Unknown,
+            (false, true) => ReferenceTarget::Network,
+            (false, false) => ReferenceTarget::Missing,
         };
     };
     if fragment.is_empty() {
-        return Target::Found(root);
+        return ReferenceTarget::Found(root);
     }
-    if let Some(found) = fragment.starts_with('/').then(|| pointed(root, &decoded(fragment))).flatten() {
-        return Target::Found(found);
+    if let Some(found) = fragment.starts_with('/').then(|| value_at(root, &decoded(fragment))).flatten() {
+        return ReferenceTarget::Found(found);
     }
     // Below an identifier of its own a pointer begins there.
     let identified = |schema: &Schema<'_>| {
         schema.parent.is_some()
             && schema.get("$id").or_else(|| schema.get("id")).is_some_and(Value::is_string)
     };
-    let anchored = tree.schemas.iter().any(|schema| is_called(schema, reference));
-    if anchored || tree.schemas.iter().any(identified) { Target::Unknown } else { Target::Missing }
+    let anchored = tree.schemas.iter().any(|schema| has_id(schema, reference));
+    if anchored || tree.schemas.iter().any(identified) {
+        ReferenceTarget::Unknown
+    } else {
+        ReferenceTarget::Missing
+    }
 }
 
-fn is_called(schema: &Schema<'_>, reference: &str) -> bool {
+fn has_id(schema: &Schema<'_>, reference: &str) -> bool {
     let is = |key: &str, text: &str| schema.get(key).and_then(Value::as_str) == Some(text);
     is("$id", reference)
         || is("id", reference)
@@ -83,14 +87,14 @@ fn is_called(schema: &Schema<'_>, reference: &str) -> bool {
 }
 
 /// What a pointer points to; where it only passes objects and nothing is escaped, without copying its keys.
-pub(crate) fn pointed<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
+pub(crate) fn value_at<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
     let Some(keys) = pointer.strip_prefix('/').filter(|keys| !keys.contains('~')) else {
         return root.pointer(pointer);
     };
     let mut here = root;
     for key in keys.split('/') {
         here = match here {
-            Value::Object(_) => of(here, key)?,
+            Value::Object(_) => value_member(here, key)?,
             _ => return root.pointer(pointer),
         };
     }

@@ -6,27 +6,27 @@
 use super::reference::{self, Reference};
 use crate::text::prefilter::Prefilter;
 use mcpaql_core::reader::child;
-use mcpaql_core::schema::keywords::{Holds, holds};
+use mcpaql_core::schema::keywords::{KeywordValue, keyword_value};
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
 
 /// The parts of a tool that clients show to models or people.
 #[derive(Debug, Default)]
-pub(crate) struct Tree<'a> {
-    steps: Vec<Step<'a>>,
+pub(crate) struct ToolTree<'a> {
+    steps: Vec<PointerStep<'a>>,
     /// In the order of the document, the root of the input schema first.
     pub(crate) schemas: Vec<Schema<'a>>,
     /// In the order of the document.
-    pub(crate) texts: Vec<Text<'a>>,
+    pub(crate) texts: Vec<ToolText<'a>>,
     /// Which patterns of a poisoned tool which texts hold; several rules ask for it.
-    pub(crate) poison: OnceLock<Vec<Hit>>,
+    pub(crate) poison: OnceLock<Vec<PatternMatch>>,
     /// Where its references lead, in the order of the schemas.
     pub(crate) references: Vec<Reference<'a>>,
 }
 
 /// A text that matches a pattern.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Hit {
+pub(crate) struct PatternMatch {
     /// Index of the text.
     pub(crate) text: usize,
     /// Index of the pattern.
@@ -35,16 +35,16 @@ pub(crate) struct Hit {
 
 /// A place in a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct At(u32);
+pub(crate) struct TreePosition(u32);
 
 #[derive(Debug)]
-struct Step<'a> {
+struct PointerStep<'a> {
     parent: u32,
-    key: Key<'a>,
+    key: StepKey<'a>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Key<'a> {
+enum StepKey<'a> {
     Name(&'a str),
     Index(usize),
 }
@@ -57,7 +57,7 @@ pub(crate) struct Schema<'a> {
     /// Its keywords.
     pub(crate) map: &'a Map<String, Value>,
     /// Where it stands.
-    pub(crate) at: At,
+    pub(crate) at: TreePosition,
     /// Of arguments, and not of results.
     pub(crate) is_input: bool,
     /// Values around what it describes.
@@ -71,8 +71,8 @@ pub(crate) struct Schema<'a> {
 /// A member of an object: few are compared sooner than one is hashed.
 #[inline]
 pub(crate) fn member<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
-    const FEW: usize = 10;
-    if map.len() > FEW {
+    const MAX_LINEAR_MEMBERS: usize = 10;
+    if map.len() > MAX_LINEAR_MEMBERS {
         return map.get(key);
     }
     map.iter().find(|(name, _)| name.as_str() == key).map(|(_, value)| value)
@@ -80,7 +80,7 @@ pub(crate) fn member<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a V
 
 /// The same of any value.
 #[inline]
-pub(crate) fn of<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+pub(crate) fn value_member<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     value.as_object().and_then(|map| member(map, key))
 }
 
@@ -134,7 +134,7 @@ impl<'a> Schema<'a> {
 
 /// What a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TextKind {
     /// Written for whoever reads: descriptions and titles.
     Prose,
     /// The name of a property.
@@ -145,10 +145,10 @@ pub(crate) enum Kind {
 
 /// A text anywhere in a tool.
 #[derive(Debug)]
-pub(crate) struct Text<'a> {
+pub(crate) struct ToolText<'a> {
     pub(crate) text: &'a str,
-    pub(crate) at: At,
-    pub(crate) kind: Kind,
+    pub(crate) at: TreePosition,
+    pub(crate) kind: TextKind,
     /// What a look at it tells.
     pub(crate) prefilter: Prefilter,
 }
@@ -156,44 +156,46 @@ pub(crate) struct Text<'a> {
 struct Visit<'a> {
     value: &'a Value,
     at: u32,
-    role: Holds,
-    kind: Kind,
+    role: KeywordValue,
+    kind: TextKind,
     is_input: bool,
     depth: usize,
     parent: Option<usize>,
     is_variant: bool,
 }
 
-impl<'a> Tree<'a> {
-    pub(crate) fn of(value: &'a Value) -> Tree<'a> {
-        let Some(tool) = value.as_object() else { return Tree::default() };
+impl<'a> ToolTree<'a> {
+    pub(crate) fn of(value: &'a Value) -> ToolTree<'a> {
+        let Some(tool) = value.as_object() else { return ToolTree::default() };
         // What most tools have room in.
-        let mut tree = Tree {
+        let mut tree = ToolTree {
             steps: Vec::with_capacity(96),
             schemas: Vec::with_capacity(16),
             texts: Vec::with_capacity(64),
-            ..Tree::default()
+            ..ToolTree::default()
         };
         for key in ["title", "description"] {
             if let Some(Value::String(text)) = member(tool, key) {
-                let at = tree.step(u32::MAX, Key::Name(key));
-                tree.text(text, at, Kind::Prose);
+                let at = tree.step(u32::MAX, StepKey::Name(key));
+                tree.text(text, at, TextKind::Prose);
             }
         }
-        if let Some(Value::String(text)) = member(tool, "annotations").and_then(|value| of(value, "title")) {
-            let parent = tree.step(u32::MAX, Key::Name("annotations"));
-            let at = tree.step(parent, Key::Name("title"));
-            tree.text(text, at, Kind::Prose);
+        if let Some(Value::String(text)) =
+            member(tool, "annotations").and_then(|value| value_member(value, "title"))
+        {
+            let parent = tree.step(u32::MAX, StepKey::Name("annotations"));
+            let at = tree.step(parent, StepKey::Name("title"));
+            tree.text(text, at, TextKind::Prose);
         }
         for key in ["inputSchema", "outputSchema"] {
             if let Some(value) = member(tool, key) {
-                let at = tree.step(u32::MAX, Key::Name(key));
+                let at = tree.step(u32::MAX, StepKey::Name(key));
                 let is_input = key == "inputSchema";
                 tree.walk(Visit {
                     value,
                     at,
-                    role: Holds::Schema,
-                    kind: Kind::Other,
+                    role: KeywordValue::Schema,
+                    kind: TextKind::Other,
                     is_input,
                     depth: 0,
                     parent: None,
@@ -201,12 +203,12 @@ impl<'a> Tree<'a> {
                 });
             }
         }
-        tree.references = reference::all(&tree, value);
+        tree.references = reference::tool_references(&tree, value);
         tree
     }
 
     /// The pointer of a place.
-    pub(crate) fn pointer(&self, at: At) -> String {
+    pub(crate) fn pointer(&self, at: TreePosition) -> String {
         let mut keys = Vec::new();
         let mut here = at.0;
         while let Some(step) = self.steps.get(here as usize) {
@@ -214,13 +216,13 @@ impl<'a> Tree<'a> {
             here = step.parent;
         }
         keys.iter().rev().fold(String::new(), |pointer, key| match key {
-            Key::Name(name) => child(&pointer, name),
-            Key::Index(index) => format!("{pointer}/{index}"),
+            StepKey::Name(name) => child(&pointer, name),
+            StepKey::Index(index) => format!("{pointer}/{index}"),
         })
     }
 
     /// The pointer of a keyword of a schema.
-    pub(crate) fn below(&self, at: At, key: &str) -> String {
+    pub(crate) fn keyword_pointer(&self, at: TreePosition, key: &str) -> String {
         child(&self.pointer(at), key)
     }
 
@@ -228,7 +230,7 @@ impl<'a> Tree<'a> {
     pub(crate) fn is_parameter(&self, schema: &Schema<'a>) -> bool {
         let step = |index: u32| self.steps.get(index as usize);
         let among = step(schema.at.0).and_then(|own| step(own.parent)).map(|around| around.key);
-        schema.is_input && schema.depth == 1 && matches!(among, Some(Key::Name("properties")))
+        schema.is_input && schema.depth == 1 && matches!(among, Some(StepKey::Name("properties")))
     }
 
     /// The schemas of arguments.
@@ -236,13 +238,13 @@ impl<'a> Tree<'a> {
         self.schemas.iter().filter(|schema| schema.is_input)
     }
 
-    fn text(&mut self, text: &'a str, at: u32, kind: Kind) {
-        self.texts.push(Text { text, at: At(at), kind, prefilter: Prefilter::of(text) });
+    fn text(&mut self, text: &'a str, at: u32, kind: TextKind) {
+        self.texts.push(ToolText { text, at: TreePosition(at), kind, prefilter: Prefilter::of(text) });
     }
 
-    fn step(&mut self, parent: u32, key: Key<'a>) -> u32 {
+    fn step(&mut self, parent: u32, key: StepKey<'a>) -> u32 {
         let index = u32::try_from(self.steps.len()).unwrap_or(u32::MAX);
-        self.steps.push(Step { parent, key });
+        self.steps.push(PointerStep { parent, key });
         index
     }
 
@@ -255,12 +257,14 @@ impl<'a> Tree<'a> {
                 }
                 Value::Array(items) => {
                     let role = match visit.role {
-                        Holds::Named | Holds::NamedVariants | Holds::Data => Holds::Data,
-                        _ => Holds::Schema,
+                        KeywordValue::Named | KeywordValue::NamedVariants | KeywordValue::Data => {
+                            KeywordValue::Data
+                        }
+                        _ => KeywordValue::Schema,
                     };
                     let from = open.len();
                     for (index, value) in items.iter().enumerate() {
-                        let at = self.step(visit.at, Key::Index(index));
+                        let at = self.step(visit.at, StepKey::Index(index));
                         open.push(Visit { value, at, role, ..visit });
                     }
                     reverse(&mut open, from);
@@ -274,13 +278,13 @@ impl<'a> Tree<'a> {
     fn members(&mut self, visit: &Visit<'a>, map: &'a Map<String, Value>, open: &mut Vec<Visit<'a>>) {
         let from = open.len();
         match visit.role {
-            Holds::Schema | Holds::Variant => self.keywords(visit, map, open),
+            KeywordValue::Schema | KeywordValue::Variant => self.keywords(visit, map, open),
             role => {
-                let role = if role == Holds::Data { Holds::Data } else { Holds::Schema };
+                let role = if role == KeywordValue::Data { KeywordValue::Data } else { KeywordValue::Schema };
                 for (key, value) in map {
-                    let at = self.step(visit.at, Key::Name(key));
-                    self.text(key, at, Kind::Name);
-                    open.push(Visit { value, at, role, kind: Kind::Other, ..*visit });
+                    let at = self.step(visit.at, StepKey::Name(key));
+                    self.text(key, at, TextKind::Name);
+                    open.push(Visit { value, at, role, kind: TextKind::Other, ..*visit });
                 }
             }
         }
@@ -292,18 +296,19 @@ impl<'a> Tree<'a> {
         let own = self.schemas.len();
         let mut keywords = 0;
         for (key, value) in map {
-            let at = self.step(visit.at, Key::Name(key));
+            let at = self.step(visit.at, StepKey::Name(key));
             keywords |= bit(key);
-            let role = holds(key);
-            let is_variant = matches!(role, Holds::Variant | Holds::Variants | Holds::NamedVariants);
+            let role = keyword_value(key);
+            let is_variant =
+                matches!(role, KeywordValue::Variant | KeywordValue::Variants | KeywordValue::NamedVariants);
             let kind = match key.as_str() {
-                "description" | "title" => Kind::Prose,
-                _ => Kind::Other,
+                "description" | "title" => TextKind::Prose,
+                _ => TextKind::Other,
             };
             let depth = if is_variant { depth } else { depth + 1 };
             open.push(Visit { value, at, role, kind, is_input, depth, parent: Some(own), is_variant });
         }
-        let (at, parent) = (At(visit.at), visit.parent);
+        let (at, parent) = (TreePosition(visit.at), visit.parent);
         self.schemas.push(Schema { keywords, map, at, is_input, depth, parent, is_variant });
     }
 }

@@ -1,16 +1,16 @@
 //! What a team decides in its configuration: policies, conventions, and what audits hold tools against.
 
-use mcpaql_audit::convention::{Level, Standard};
+use mcpaql_audit::convention::{RuleLevel, Standard};
 use mcpaql_audit::settings as audit;
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::policy::OpenWorld;
 use mcpaql_document::check;
 use mcpaql_document::config::{self, Config};
 use mcpaql_document::source::Source;
 
-fn load(text: &str) -> (Config, audit::Settings, Vec<Diagnostic>) {
+fn load(text: &str) -> (Config, audit::AuditSettings, Vec<Diagnostic>) {
     let source = Source::new("mcpaql.yaml", text);
     let value = source.parse().expect("YAML").value;
     let (config, mut diagnostics) = config::load(&value);
@@ -39,12 +39,12 @@ fn a_team_has_policies_and_conventions_of_its_own() {
     assert_eq!(config.settings.policy.as_deref(), Some("ours"));
     assert_eq!(config.adapters[1].settings.policy.as_deref(), Some("mcp"));
     assert_eq!(audit.defined[0].names.products, ["shop"]);
-    assert_eq!(audit.defined[0].rules["NAME-001"], Some(Level::Error), "in whatever case it is written");
+    assert_eq!(audit.defined[0].rules["NAME-001"], Some(RuleLevel::Error), "in whatever case it is written");
     assert_eq!(audit.policy.as_deref(), Some("base"));
     assert_eq!(audit.conventions, ["clients", "ours", "mcpaql"]);
     assert_eq!(audit.rules["NAME-001"], None);
 
-    let standard = Standard::with(audit.defined, &config.settings.policies);
+    let standard = Standard::with_policies(audit.defined, &config.settings.policies);
     assert!(standard.policy_chosen);
     assert_eq!((standard.policy.name.as_str(), standard.policy.open_world), ("ours", OpenWorld::Never));
 }
@@ -54,16 +54,16 @@ fn a_team_s_policy_changes_what_documents_serve() {
     let (config, ..) = load(OURS);
     let document = "name: demo\ntype: adapter\nversion: \"1.0.0\"\ndescription: A demo\npolicy: ours
 target: { base_url: \"https://api.example.com\" }\noperations: { read: [{ name: get_a, maps_to: GET /a }] }\n";
-    let served = |settings: &Settings| {
-        let settings = Settings { mode: Some(Mode::Discrete), ..settings.clone() };
+    let served = |settings: &AdapterSettings| {
+        let settings = AdapterSettings { mode: Some(Mode::Discrete), ..settings.clone() };
         let checked = check::check(&Source::new("a.yaml", document), &settings);
         (checked.errors(), checked.catalog.unwrap().tools.remove(0).to_json()["annotations"].to_string())
     };
     let ours = r#"{"readOnlyHint":true,"openWorldHint":false}"#;
     assert_eq!(served(&config.settings), (0, ours.to_owned()));
-    let defined = Settings { policy: None, ..config.settings };
+    let defined = AdapterSettings { policy: None, ..config.settings };
     assert_eq!(served(&defined), (0, ours.to_owned()), "the document names it");
-    let (errors, annotations) = served(&Settings::default());
+    let (errors, annotations) = served(&AdapterSettings::default());
     assert_eq!(errors, 1, "outside, nobody knows it");
     assert!(annotations.contains("idempotentHint"), "{annotations}");
 }

@@ -1,27 +1,29 @@
 //! What projects demand of their tools, held against tools as they would write them, and as this program serves them.
 
-use mcpaql_audit::convention::{Level, Standard};
+use mcpaql_audit::convention::{RuleLevel, Standard};
 use mcpaql_audit::load;
-use mcpaql_audit::{Finding, Server, audit};
+use mcpaql_audit::{Finding, ServerTools, audit};
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 
 fn standard(names: &[&str]) -> Standard {
-    Standard::of(names.iter().map(|name| load::builtin(name).expect("a convention").clone()).collect())
+    Standard::from_conventions(
+        names.iter().map(|name| load::builtin(name).expect("a convention").clone()).collect(),
+    )
 }
 
 /// The catalog of a text that must have no problems at all.
-fn catalog_of(source: &Source, settings: &Settings) -> Catalog {
+fn catalog_of(source: &Source, settings: &AdapterSettings) -> Catalog {
     let checked = check(source, settings);
     assert_eq!(checked.diagnostics, [], "{}", source.text);
     checked.catalog.expect("a document without problems can be served")
 }
 
 fn found(tools: Vec<Value>, standard: &Standard) -> Vec<Finding> {
-    audit(&[Server { name: "demo".into(), tools, ..Server::default() }], standard)
+    audit(&[ServerTools { name: "demo".into(), tools, ..ServerTools::default() }], standard)
 }
 
 fn said_of(findings: &[Finding]) -> Vec<String> {
@@ -31,7 +33,7 @@ fn said_of(findings: &[Finding]) -> Vec<String> {
 /// The codes and places of what is worse than advice.
 fn problems(tools: Vec<Value>, convention: &str) -> Vec<String> {
     let found = found(tools, &standard(&["mcp", convention]));
-    let bad = found.iter().filter(|finding| finding.level > Level::Advice);
+    let bad = found.iter().filter(|finding| finding.level > RuleLevel::Advice);
     bad.map(|finding| format!("{} {}", finding.rule.code, finding.place.pointer)).collect()
 }
 
@@ -58,11 +60,11 @@ operations:
 ";
 
 fn served(policy: &str, pattern: Option<&str>, mode: Mode) -> Vec<Value> {
-    let settings = Settings {
+    let settings = AdapterSettings {
         policy: Some(policy.into()),
         pattern: pattern.map(str::to_owned),
         mode: Some(mode),
-        ..Settings::default()
+        ..AdapterSettings::default()
     };
     json_of(&catalog_of(&Source::new("notes.yaml", NOTES), &settings))
 }
@@ -113,15 +115,15 @@ fn the_naming_proposal_demands_brand_title_and_two_hints() {
 fn the_integration_chapter_demands_introspect_and_recommends_the_rest() {
     let mut tool =
         adapter_tool("notes_query", "Query", json!({"readOnlyHint": true, "destructiveHint": false}));
-    let codes = |tool: &Value| -> Vec<(String, Level)> {
+    let codes = |tool: &Value| -> Vec<(String, RuleLevel)> {
         let found = found(vec![tool.clone()], &standard(&["mcpaql-spec"]));
         found.iter().map(|finding| (finding.rule.code.to_owned(), finding.level)).collect()
     };
-    assert!(codes(&tool).iter().all(|(_, level)| *level == Level::Advice), "{:?}", codes(&tool));
+    assert!(codes(&tool).iter().all(|(_, level)| *level == RuleLevel::Advice), "{:?}", codes(&tool));
     assert!(codes(&tool).iter().any(|(code, _)| code == "NAME-009"));
     tool["name"] = "mcp_aql_query".into();
     tool["description"] = "Reads from the mailbox, whatever is asked of it.".into();
-    assert!(codes(&tool).contains(&("DESC-004".to_owned(), Level::Error)), "{:?}", codes(&tool));
+    assert!(codes(&tool).contains(&("DESC-004".to_owned(), RuleLevel::Error)), "{:?}", codes(&tool));
 }
 
 /// A tool that is one operation.

@@ -2,11 +2,11 @@
 //!
 //! What is needed for it is made when somebody first asks, from heads and outlines; no operation is read whole for it.
 
-use super::{Catalog, Entry};
+use super::{Catalog, CatalogEntry};
 use crate::library::Outline;
 use crate::links::{self, Links};
 use crate::operation::{Binding, INTROSPECT, Operation, Segment};
-use crate::search::{Builder, Doc, Index};
+use crate::search::{Doc, SearchIndex, SearchIndexBuilder};
 use crate::suggest;
 use std::sync::OnceLock;
 
@@ -14,28 +14,28 @@ use std::sync::OnceLock;
 pub type Producers<'c> = Vec<(String, Vec<&'c str>)>;
 
 /// So many operations are offered for a name that there is not.
-const OFFERED: usize = 3;
+const MAX_SUGGESTED_OPERATIONS: usize = 3;
 
 /// What operations are about and what they have for one another, once somebody asked.
 #[derive(Debug, Default)]
 pub(crate) struct Discovery {
-    index: OnceLock<Index>,
+    index: OnceLock<SearchIndex>,
     links: OnceLock<Links>,
     /// Filled as soon as both were made together.
-    both: OnceLock<()>,
+    prepared: OnceLock<()>,
 }
 
 impl Catalog {
     /// The operations that fit a question, the best first.
     #[must_use]
-    pub fn search(&self, question: &str, limit: usize) -> Vec<&Entry> {
+    pub fn search(&self, question: &str, limit: usize) -> Vec<&CatalogEntry> {
         let hits = self.index().search(question, limit);
         hits.into_iter().filter_map(|hit| self.operations.get(hit.position)).collect()
     }
 
     /// The same, with where their identifiers come from: producers that fit the question first, each said once.
     #[must_use]
-    pub fn search_with_chain(&self, question: &str, limit: usize) -> Vec<(&Entry, Producers<'_>)> {
+    pub fn search_with_chain(&self, question: &str, limit: usize) -> Vec<(&CatalogEntry, Producers<'_>)> {
         self.prepare();
         let found = self.index().search_with_chain(self.links(), question, limit, |_| true);
         found
@@ -48,28 +48,28 @@ impl Catalog {
                 });
                 let inferred = inferred.collect();
                 // What an import wrote down is what is inferred; only what an author says goes before the question.
-                let known = self.inferred(found.hit.position);
-                Some((entry, self.declared_over(entry, inferred, &known)))
+                let known = self.inferred_producers_at(found.hit.position);
+                Some((entry, self.apply_declared_producers(entry, inferred, &known)))
             })
             .collect()
     }
 
     /// Where the values of an operation's parameters come from: as its author says, else as the operations show.
     #[must_use]
-    pub fn producers<'c>(&'c self, entry: &'c Entry) -> Producers<'c> {
+    pub fn producers<'c>(&'c self, entry: &'c CatalogEntry) -> Producers<'c> {
         let Some(position) = self.position(entry) else { return Vec::new() };
-        self.declared_over(entry, self.inferred(position), &Vec::new())
+        self.apply_declared_producers(entry, self.inferred_producers_at(position), &Vec::new())
     }
 
     /// Where they come from as the operations show, whatever the author says.
     #[must_use]
-    pub fn inferred_producers(&self, entry: &Entry) -> Producers<'_> {
-        self.position(entry).map(|position| self.inferred(position)).unwrap_or_default()
+    pub fn inferred_producers(&self, entry: &CatalogEntry) -> Producers<'_> {
+        self.position(entry).map(|position| self.inferred_producers_at(position)).unwrap_or_default()
     }
 
     /// Where they come from as the operations show.
-    fn inferred(&self, position: usize) -> Producers<'_> {
-        let sources = self.links().of(position).map(|source| {
+    fn inferred_producers_at(&self, position: usize) -> Producers<'_> {
+        let sources = self.links().for_operation(position).map(|source| {
             let best = source.best().iter().filter_map(|producer| usize::try_from(*producer).ok());
             (source.param.clone(), self.names(best))
         });
@@ -77,13 +77,13 @@ impl Catalog {
     }
 
     /// With what the operation itself says in place of what is inferred, unless that is `known` anyway.
-    fn declared_over<'c>(
+    fn apply_declared_producers<'c>(
         &'c self,
-        entry: &'c Entry,
+        entry: &'c CatalogEntry,
         mut inferred: Producers<'c>,
         known: &Producers<'_>,
     ) -> Producers<'c> {
-        let declared = self.whole(entry).into_iter().flat_map(|whole| &whole.operation.params);
+        let declared = self.full_operation(entry).into_iter().flat_map(|whole| &whole.operation.params);
         for param in declared.filter(|param| !param.from.is_empty()) {
             let names: Vec<&str> = param.from.iter().map(String::as_str).collect();
             if known.iter().any(|(name, known)| *name == param.name && *known == names) {
@@ -104,12 +104,17 @@ impl Catalog {
             .collect()
     }
 
-    fn position(&self, entry: &Entry) -> Option<usize> {
+    fn position(&self, entry: &CatalogEntry) -> Option<usize> {
         self.by_name.get(&entry.operation.name).copied()
     }
 
     /// Adds an operation to an index; `of` is a word for the whole adapter, where the index is over several.
-    pub(crate) fn describe(&self, builder: &mut Builder, entry: &Entry, of: Option<&str>) {
+    pub(crate) fn add_to_index(
+        &self,
+        builder: &mut SearchIndexBuilder,
+        entry: &CatalogEntry,
+        of: Option<&str>,
+    ) {
         add(builder, &entry.operation, &self.outline(entry), of);
     }
 
@@ -119,21 +124,21 @@ impl Catalog {
     }
 
     /// All but `introspect`, which is the last.
-    fn own(&self) -> impl Iterator<Item = &Entry> {
+    fn searchable_entries(&self) -> impl Iterator<Item = &CatalogEntry> {
         self.operations.iter().filter(|entry| entry.operation.name != INTROSPECT)
     }
 
     /// Makes what a search with its chain needs from one look at every operation, which is what takes the time.
     fn prepare(&self) {
-        self.discovery.both.get_or_init(|| {
+        self.discovery.prepared.get_or_init(|| {
             let Discovery { index, links, .. } = &self.discovery;
             if index.get().is_some() || links.get().is_some() {
                 return;
             }
             let outlined: Vec<(&Operation, Outline)> =
-                self.own().map(|entry| (&entry.operation, self.outline(entry))).collect();
+                self.searchable_entries().map(|entry| (&entry.operation, self.outline(entry))).collect();
             index.get_or_init(|| {
-                let mut builder = Builder::default();
+                let mut builder = SearchIndexBuilder::default();
                 for (operation, outline) in &outlined {
                     add(&mut builder, operation, outline, None);
                 }
@@ -144,11 +149,11 @@ impl Catalog {
     }
 
     /// What operations are about.
-    pub(crate) fn index(&self) -> &Index {
+    pub(crate) fn index(&self) -> &SearchIndex {
         self.discovery.index.get_or_init(|| {
-            let mut builder = Builder::default();
-            for entry in self.own() {
-                self.describe(&mut builder, entry, None);
+            let mut builder = SearchIndexBuilder::default();
+            for entry in self.searchable_entries() {
+                self.add_to_index(&mut builder, entry, None);
             }
             builder.finish()
         })
@@ -158,27 +163,34 @@ impl Catalog {
     pub(crate) fn links(&self) -> &Links {
         self.discovery.links.get_or_init(|| {
             let operations: Vec<(&Operation, Outline)> =
-                self.own().map(|entry| (&entry.operation, self.outline(entry))).collect();
+                self.searchable_entries().map(|entry| (&entry.operation, self.outline(entry))).collect();
             links::producers(&operations)
         })
     }
 
     /// What a name that there is not may have meant: a slip of the finger first, else what its words and the parameters
     /// beside it are about.
-    pub(crate) fn meant<'k>(&self, name: &str, params: impl Iterator<Item = &'k str>) -> Vec<&Entry> {
+    pub(crate) fn suggest_operations<'k>(
+        &self,
+        name: &str,
+        params: impl Iterator<Item = &'k str>,
+    ) -> Vec<&CatalogEntry> {
         let names = self.operations.iter().map(|entry| entry.operation.name.as_str());
-        let near = suggest::nearest_many(name, names, OFFERED);
-        let slips = near.iter().copied().filter(|candidate| suggest::is_slip(name, candidate));
+        let near = suggest::nearest_many(name, names, MAX_SUGGESTED_OPERATIONS);
+        let slips = near.iter().copied().filter(|candidate| suggest::is_misspelling(name, candidate));
         let mut words = mcpaql_lexicon::snake_case(name).replace('_', " ");
         for param in params {
             words.push(' ');
             words.push_str(&mcpaql_lexicon::snake_case(param).replace('_', " "));
         }
-        let found: Vec<&str> =
-            self.search(&words, OFFERED).into_iter().map(|entry| entry.operation.name.as_str()).collect();
+        let found: Vec<&str> = self
+            .search(&words, MAX_SUGGESTED_OPERATIONS)
+            .into_iter()
+            .map(|entry| entry.operation.name.as_str())
+            .collect();
         let mut offered: Vec<&str> = Vec::new();
         for name in slips.chain(found.iter().copied()).chain(near.iter().copied()) {
-            if offered.len() < OFFERED && !offered.contains(&name) {
+            if offered.len() < MAX_SUGGESTED_OPERATIONS && !offered.contains(&name) {
                 offered.push(name);
             }
         }
@@ -186,7 +198,7 @@ impl Catalog {
     }
 }
 
-fn add(builder: &mut Builder, operation: &Operation, outline: &Outline, of: Option<&str>) {
+fn add(builder: &mut SearchIndexBuilder, operation: &Operation, outline: &Outline, of: Option<&str>) {
     let path = match &operation.binding {
         Binding::Http(http) => path_text(&http.path),
         _ => String::new(),

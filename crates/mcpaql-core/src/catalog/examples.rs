@@ -1,20 +1,20 @@
 //! Examples that validate, and the signature that a caller is shown.
 
-use crate::operation::{Category, Example, Operation, Param, Place, fills_default};
+use crate::operation::{Category, Example, Operation, Param, ParamLocation, fills_default};
 use crate::sample;
-use crate::schema::Schemas;
-use crate::signature::{self, Room};
-use crate::validate::{CompiledParams, Limits};
+use crate::schema::SchemaSet;
+use crate::signature::{self, TypeBudget};
+use crate::validate::{CompiledParams, SizeLimits};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 /// Keeps the examples that validate, and makes one up where there is none.
-pub(crate) fn settle_examples(
+pub(crate) fn fix_examples(
     operation: &mut Operation,
     params: &CompiledParams,
     types: &IndexMap<String, Value>,
-    schemas: &Schemas,
-    limits: &Limits,
+    schemas: &SchemaSet,
+    limits: &SizeLimits,
 ) {
     let fits = |example: &Map<String, Value>| params.validate(example.clone(), schemas, limits).is_ok();
     operation.examples.retain(|example| fits(&example.params));
@@ -28,11 +28,11 @@ pub(crate) fn settle_examples(
     }
     operation.examples.retain(|example| fits(&example.params));
     if operation.examples.is_empty() {
-        let ways: [(Sample, bool); 4] = [
+        let ways: [(SampleFn, bool); 4] = [
             (sample::sample, true),
-            (sample::untold, true),
+            (sample::sample_without_examples, true),
             (sample::sample, false),
-            (sample::untold, false),
+            (sample::sample_without_examples, false),
         ];
         let mut calls =
             ways.into_iter().filter_map(|(sample, change)| sample_call(operation, types, sample, change));
@@ -42,13 +42,13 @@ pub(crate) fn settle_examples(
     }
 }
 
-type Sample = fn(&str, &Value, &IndexMap<String, Value>) -> Option<Value>;
+type SampleFn = fn(&str, &Value, &IndexMap<String, Value>) -> Option<Value>;
 
 /// The required parameters filled in, and for an update that shall `change` something, something to change.
 fn sample_call(
     operation: &Operation,
     types: &IndexMap<String, Value>,
-    sample: Sample,
+    sample: SampleFn,
     change: bool,
 ) -> Option<Map<String, Value>> {
     let mut call = Map::new();
@@ -57,7 +57,7 @@ fn sample_call(
     for param in operation.params.iter().filter(required) {
         call.insert(param.name.clone(), value(param)?);
     }
-    let changes = |param: &Param| param.place != Place::Path;
+    let changes = |param: &Param| param.location != ParamLocation::Path;
     if change
         && operation.category == Category::Update
         && !operation.params.iter().filter(required).any(changes)
@@ -75,5 +75,5 @@ fn sample_call(
 /// All that a call needs: the parameters and the types they name, so that it can be right without introspection.
 pub(crate) fn call_signature(operation: &Operation, types: &IndexMap<String, Value>) -> String {
     let asked = Operation { returns: None, examples: Vec::new(), ..operation.clone() };
-    signature::within(&asked, types, Room::ERROR)
+    signature::line_with_types_within(&asked, types, TypeBudget::ERROR)
 }

@@ -5,11 +5,11 @@ use crate::policy::Policy;
 use serde_json::{Map, Value};
 
 /// The name of the standard profile.
-pub const CRUDE: &str = "crude";
+pub const CRUDE_PROFILE: &str = "crude";
 
 /// What may be decided outside the document; the most specific layer that says something wins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settings {
+pub struct AdapterSettings {
     /// How operations are spread over tools.
     pub mode: Option<Mode>,
     /// Whether the tools are those that all adapters share, whatever mode, profile, pattern and prefix it would have alone.
@@ -34,11 +34,11 @@ pub struct Settings {
     pub targets: Option<Map<String, Value>>,
 }
 
-impl Settings {
+impl AdapterSettings {
     /// This layer over a less specific one.
     #[must_use]
-    pub fn over(self, wider: Settings) -> Settings {
-        Settings {
+    pub fn with_fallback(self, wider: AdapterSettings) -> AdapterSettings {
+        AdapterSettings {
             mode: self.mode.or(wider.mode),
             sharing: self.sharing.or(wider.sharing),
             profile: self.profile.or(wider.profile),
@@ -54,25 +54,25 @@ impl Settings {
     }
 
     /// How an adapter is compiled to stand behind the shared tools; this goes over everything that it says itself.
-    pub(crate) fn shared(sharing: Sharing) -> Settings {
-        Settings {
+    pub(crate) fn for_shared_tools(sharing: Sharing) -> AdapterSettings {
+        AdapterSettings {
             mode: Some(if sharing.is_single() { Mode::Single } else { Mode::Semantic }),
-            profile: Some(CRUDE.to_owned()),
+            profile: Some(CRUDE_PROFILE.to_owned()),
             pattern: Some("mcpaql_{endpoint}".to_owned()),
-            ..Settings::default()
+            ..AdapterSettings::default()
         }
     }
 
     /// What the document itself says.
-    pub(crate) fn of(adapter: &Adapter) -> Settings {
-        Settings {
+    pub(crate) fn from_adapter(adapter: &Adapter) -> AdapterSettings {
+        AdapterSettings {
             mode: adapter.mode,
             profile: adapter.profile.as_ref().map(|profile| profile.name.clone()),
             pattern: adapter.tool_names.pattern.clone(),
             prefix: adapter.tool_names.prefix.clone(),
             policy: adapter.policy.clone(),
             errors: Some(adapter.errors),
-            ..Settings::default()
+            ..AdapterSettings::default()
         }
     }
 }

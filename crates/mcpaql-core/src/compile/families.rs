@@ -1,7 +1,7 @@
 //! Which endpoint family each operation stands in, and what the families hold.
 
 use crate::adapter::Profile;
-use crate::catalog::{Endpoint, Entry};
+use crate::catalog::{CatalogEntry, Endpoint};
 use crate::lifecycle::ExecutionAction;
 use crate::naming::title_of;
 use crate::operation::{Binding, Category, INTROSPECT, Operation};
@@ -53,7 +53,7 @@ pub(super) fn place_executions(operations: &mut [Operation], profile: &Profile) 
     }
 }
 
-pub(super) fn endpoints(entries: &[Entry], profile: Option<&Profile>) -> IndexMap<String, Endpoint> {
+pub(super) fn endpoints(entries: &[CatalogEntry], profile: Option<&Profile>) -> IndexMap<String, Endpoint> {
     let order: Vec<String> = match profile {
         Some(profile) => profile.families.keys().cloned().collect(),
         None => Category::ALL.map(|category| category.endpoint().to_owned()).to_vec(),
@@ -69,12 +69,13 @@ pub(super) fn endpoints(entries: &[Entry], profile: Option<&Profile>) -> IndexMa
             .map(|entry| entry.hints)
             .reduce(Hints::riskier);
         let Some(hints) = hints else { continue };
-        let states = members.iter().filter_map(|index| entries.get(*index)).map(|entry| entry.states);
+        let states = members.iter().filter_map(|index| entries.get(*index)).map(|entry| entry.written_hints);
         let states = states.fold(HintSet::NONE, HintSet::or);
         let family = profile.and_then(|profile| profile.families.get(&name));
         let title = family.and_then(|family| family.title.clone()).unwrap_or_else(|| title_of(&name));
         let purpose = family.map(|family| family.purpose.clone()).unwrap_or_default();
-        endpoints.insert(name, Endpoint { title, purpose, operations: members, hints, states });
+        endpoints
+            .insert(name, Endpoint { title, purpose, operations: members, hints, written_hints: states });
     }
     endpoints
 }

@@ -1,27 +1,31 @@
 //! Names every tool of a catalog, and sees to it that no two names are alike.
 
-use super::Compiler;
+use super::AdapterCompiler;
 use crate::adapter::Mode;
-use crate::catalog::{Catalog, Route, Scope};
-use crate::diagnostic::{Diagnostic, capital};
+use crate::catalog::{Catalog, ToolRoute, ToolScope};
+use crate::diagnostic::{Diagnostic, capitalize};
 use crate::error::Code;
-use crate::naming::{self, NameProblem, Names, Subject};
+use crate::naming::{self, NameProblem, ToolNamer, ToolSubject};
 use crate::operation::INTROSPECT;
 use std::collections::hash_map::Entry as Slot;
 
 /// Gives tools, entries and routes their names; false where the adapter cannot be served under them.
-pub(super) fn name(compiler: &mut Compiler, catalog: &mut Catalog, names: &Names) -> bool {
+pub(super) fn assign_tool_names(
+    compiler: &mut AdapterCompiler,
+    catalog: &mut Catalog,
+    names: &ToolNamer,
+) -> bool {
     let mut servable = true;
-    let mut scopes: Vec<(String, Scope)> = Vec::new();
+    let mut scopes: Vec<(String, ToolScope)> = Vec::new();
     for (subject, scope) in subjects(catalog) {
         match compiler.name(names, subject) {
             Some(name) => scopes.push((name, scope)),
             // One operation without a tool does not keep the others from theirs.
-            None => servable &= matches!(scope, Scope::Operation(_)),
+            None => servable &= matches!(scope, ToolScope::Operation(_)),
         }
     }
     for (name, scope) in &scopes {
-        for index in catalog.covered(scope) {
+        for index in catalog.operations_in_scope(scope) {
             if let Some(entry) = catalog.operations.get_mut(index)
                 && entry.tool.is_empty()
             {
@@ -30,7 +34,7 @@ pub(super) fn name(compiler: &mut Compiler, catalog: &mut Catalog, names: &Names
         }
     }
     for (name, scope) in &scopes {
-        let route = Route { scope: scope.clone(), renamed_to: None };
+        let route = ToolRoute { scope: scope.clone(), renamed_to: None };
         if catalog.routes.insert(name.clone(), route).is_some() {
             compiler.problem(
                 Code::SchemaDuplicateName,
@@ -46,13 +50,13 @@ pub(super) fn name(compiler: &mut Compiler, catalog: &mut Catalog, names: &Names
 }
 
 /// Older names of operations that have tools of their own: each is a tool's older name, unless that is taken.
-fn operation_aliases(catalog: &mut Catalog, names: &Names, scopes: &[(String, Scope)]) {
+fn operation_aliases(catalog: &mut Catalog, names: &ToolNamer, scopes: &[(String, ToolScope)]) {
     for (present, scope) in scopes {
-        let Scope::Operation(index) = scope else { continue };
+        let ToolScope::Operation(index) = scope else { continue };
         let Some(entry) = catalog.operations.get(*index) else { continue };
         for alias in &entry.operation.aliases {
-            if let Ok(alias) = names.name(Subject::Operation(alias)) {
-                let route = Route { scope: scope.clone(), renamed_to: Some(present.clone()) };
+            if let Ok(alias) = names.name(ToolSubject::Operation(alias)) {
+                let route = ToolRoute { scope: scope.clone(), renamed_to: Some(present.clone()) };
                 catalog.routes.entry(alias).or_insert(route);
             }
         }
@@ -60,31 +64,30 @@ fn operation_aliases(catalog: &mut Catalog, names: &Names, scopes: &[(String, Sc
 }
 
 /// What gets a tool in the catalog's mode, in the order of the surface.
-fn subjects(catalog: &Catalog) -> Vec<(Subject<'_>, Scope)> {
+fn subjects(catalog: &Catalog) -> Vec<(ToolSubject<'_>, ToolScope)> {
     let mut subjects = Vec::new();
     if matches!(catalog.mode, Mode::Semantic | Mode::All) {
         let endpoints = catalog.endpoints.keys();
-        subjects.extend(endpoints.map(|name| (Subject::Endpoint(name), Scope::Endpoint(name.clone()))));
+        subjects
+            .extend(endpoints.map(|name| (ToolSubject::Endpoint(name), ToolScope::Endpoint(name.clone()))));
     }
     if matches!(catalog.mode, Mode::Single | Mode::All) {
-        subjects.push((Subject::Whole, Scope::Whole));
+        subjects.push((ToolSubject::Adapter, ToolScope::Adapter));
     }
     if catalog.mode == Mode::Discrete {
         let operations = catalog.operations.iter().enumerate();
-        subjects.extend(
-            operations
-                .filter(|(_, entry)| entry.operation.name != INTROSPECT)
-                .map(|(index, entry)| (Subject::Operation(&entry.operation.name), Scope::Operation(index))),
-        );
+        subjects.extend(operations.filter(|(_, entry)| entry.operation.name != INTROSPECT).map(
+            |(index, entry)| (ToolSubject::Operation(&entry.operation.name), ToolScope::Operation(index)),
+        ));
     }
     subjects
 }
 
-impl Compiler {
-    fn name(&mut self, names: &Names, subject: Subject<'_>) -> Option<String> {
+impl AdapterCompiler {
+    fn name(&mut self, names: &ToolNamer, subject: ToolSubject<'_>) -> Option<String> {
         match names.name(subject) {
             Ok(name) => {
-                if name.len() > naming::SAFE_NAME {
+                if name.len() > naming::SAFE_TOOL_NAME_LENGTH {
                     self.diagnostics.push(Diagnostic::warning(
                         Code::SchemaInvalidName,
                         "/tool_names",
@@ -97,7 +100,7 @@ impl Compiler {
                 Some(name)
             }
             Err(NameProblem(text)) => {
-                self.problem(Code::SchemaInvalidName, "/tool_names", capital(&text));
+                self.problem(Code::SchemaInvalidName, "/tool_names", capitalize(&text));
                 None
             }
         }
@@ -105,13 +108,13 @@ impl Compiler {
 }
 
 /// Older names of tools: what each stands for is an endpoint, an operation, the adapter, or the present name of a tool.
-fn aliases(compiler: &mut Compiler, catalog: &mut Catalog, scopes: &[(String, Scope)]) {
+fn aliases(compiler: &mut AdapterCompiler, catalog: &mut Catalog, scopes: &[(String, ToolScope)]) {
     for (alias, stands_for) in catalog.adapter.tool_names.aliases.clone() {
         let pointer = format!("/tool_names/aliases/{}", alias.replace('~', "~0").replace('/', "~1"));
-        let is_meant = |scope: &Scope| match scope {
-            Scope::Endpoint(endpoint) => *endpoint == stands_for,
-            Scope::Whole => catalog.adapter.name == stands_for,
-            Scope::Operation(index) => {
+        let is_meant = |scope: &ToolScope| match scope {
+            ToolScope::Endpoint(endpoint) => *endpoint == stands_for,
+            ToolScope::Adapter => catalog.adapter.name == stands_for,
+            ToolScope::Operation(index) => {
                 catalog.operations.get(*index).is_some_and(|entry| entry.operation.name == stands_for)
             }
         };
@@ -140,12 +143,12 @@ fn aliases(compiler: &mut Compiler, catalog: &mut Catalog, scopes: &[(String, Sc
             continue;
         };
         if let Err(NameProblem(text)) = naming::check_name(&alias) {
-            compiler.problem(Code::SchemaInvalidName, &pointer, capital(&text));
+            compiler.problem(Code::SchemaInvalidName, &pointer, capitalize(&text));
             continue;
         }
         match catalog.routes.entry(alias) {
             Slot::Vacant(slot) => {
-                slot.insert(Route { scope: scope.clone(), renamed_to: Some(name.clone()) });
+                slot.insert(ToolRoute { scope: scope.clone(), renamed_to: Some(name.clone()) });
             }
             Slot::Occupied(slot) => {
                 let message = format!("The alias '{}' is already a tool's name", slot.key());

@@ -1,9 +1,9 @@
 //! One operation: everything there is to know, flat. Nested object parameters are named types.
 
-use crate::catalog::{Catalog, Entry, Producers, Whole};
-use crate::lifecycle::{ExecutionAction, Lifecycle, Status};
+use crate::catalog::{Catalog, CatalogEntry, FullOperation, Producers};
+use crate::lifecycle::{ExecutionAction, ExecutionStatus, Lifecycle};
 use crate::operation::{Operation, Param};
-use crate::signature::{self, Room};
+use crate::signature::{self, TypeBudget};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -30,8 +30,8 @@ const CONSTRAINTS: &[&str] = &[
 ];
 
 /// Everything about an operation; `None` where it cannot be read.
-pub(super) fn operation(catalog: &Catalog, entry: &Entry) -> Option<Value> {
-    let whole = catalog.whole(entry)?;
+pub(super) fn operation(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
+    let whole = catalog.full_operation(entry)?;
     let operation = whole.operation;
     let mut out = Map::new();
     out.insert("name".into(), operation.name.as_str().into());
@@ -52,7 +52,7 @@ pub(super) fn operation(catalog: &Catalog, entry: &Entry) -> Option<Value> {
     out.insert("examples".into(), examples(operation));
     out.insert("danger".into(), operation.danger.as_str().into());
     out.insert("idempotent".into(), entry.hints.idempotent.into());
-    out.insert("signature".into(), signature::with_types(operation, whole.types).into());
+    out.insert("signature".into(), signature::line_with_types(operation, whole.types).into());
     if !operation.tags.is_empty() {
         out.insert("tags".into(), json!(operation.tags));
     }
@@ -72,12 +72,12 @@ pub(super) fn operation(catalog: &Catalog, entry: &Entry) -> Option<Value> {
 }
 
 /// The signature of an operation with its types, and where its identifiers come from: all that a call needs.
-pub(super) fn signed(catalog: &Catalog, entry: &Entry) -> Option<Value> {
-    let whole = catalog.whole(entry)?;
+pub(super) fn signature_with_types(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
+    let whole = catalog.full_operation(entry)?;
     let mut out = Map::new();
     out.insert("name".into(), whole.operation.name.as_str().into());
     out.insert("endpoint".into(), whole.operation.endpoint.as_str().into());
-    out.insert("signature".into(), signature::with_types(whole.operation, whole.types).into());
+    out.insert("signature".into(), signature::line_with_types(whole.operation, whole.types).into());
     let from: Map<String, Value> =
         catalog.producers(entry).into_iter().map(|(param, names)| (param, names.into())).collect();
     if !from.is_empty() {
@@ -87,10 +87,10 @@ pub(super) fn signed(catalog: &Catalog, entry: &Entry) -> Option<Value> {
 }
 
 /// The signature of an operation in a list: the call, with types where they are few.
-pub(super) fn listed(catalog: &Catalog, entry: &Entry) -> Option<Value> {
-    let whole = catalog.whole(entry)?;
+pub(super) fn list_signature(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
+    let whole = catalog.full_operation(entry)?;
     let asked = Operation { returns: None, examples: Vec::new(), ..whole.operation.clone() };
-    let signature = match signature::complete(&asked, whole.types, Room::LISTED) {
+    let signature = match signature::line_with_all_types(&asked, whole.types, TypeBudget::LISTED) {
         Some(signature) => signature,
         None => signature::call(&asked),
     };
@@ -100,7 +100,7 @@ pub(super) fn listed(catalog: &Catalog, entry: &Entry) -> Option<Value> {
 /// How an operation runs in the background, and what asks after it.
 fn background(lifecycle: &Lifecycle) -> Value {
     json!({
-        "states": Status::ALL.map(Status::as_str),
+        "states": ExecutionStatus::ALL.map(ExecutionStatus::as_str),
         "survives_session": lifecycle.survives,
         "timeout_seconds": lifecycle.limit_ms().div_ceil(1000),
         "keep_seconds": lifecycle.keep_seconds,
@@ -188,7 +188,7 @@ fn type_name(schema: &Value) -> String {
     }
 }
 
-fn returns(whole: Whole<'_>) -> Value {
+fn returns(whole: FullOperation<'_>) -> Value {
     let Some(returns) = &whole.operation.returns else {
         return json!({"name": "any", "kind": "scalar"});
     };

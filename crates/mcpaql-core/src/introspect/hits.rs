@@ -5,7 +5,7 @@
 
 use super::summary;
 use crate::adapter::Mode;
-use crate::catalog::{Catalog, Entry, Producers};
+use crate::catalog::{Catalog, CatalogEntry, Producers};
 use crate::operation::Operation;
 use crate::schema::shorten;
 use crate::signature;
@@ -16,13 +16,13 @@ use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// So many operations where nobody says how many.
-pub(crate) const SHOWN: usize = 5;
+pub(crate) const DEFAULT_HITS: usize = 5;
 /// Estimated tokens of all of them together, for so many.
-const ROOM: usize = 236;
+const HITS_TOKEN_BUDGET: usize = 236;
 
 /// How much is said about an operation.
 #[derive(Clone, Copy)]
-pub(crate) struct Size {
+pub(crate) struct HitSize {
     pub(crate) signature: usize,
     summary: usize,
     /// Operations named for each parameter.
@@ -30,26 +30,26 @@ pub(crate) struct Size {
 }
 
 /// From generous to terse. Where values come from outlasts the summary: it leads on, and the name says much already.
-pub(crate) const SIZES: [Size; 6] = [
-    Size { signature: 40, summary: 100, producers: 2 },
-    Size { signature: 28, summary: 72, producers: 2 },
-    Size { signature: 20, summary: 56, producers: 1 },
-    Size { signature: 12, summary: 40, producers: 1 },
-    Size { signature: 8, summary: 0, producers: 1 },
-    Size { signature: 8, summary: 0, producers: 0 },
+pub(crate) const HIT_SIZES: [HitSize; 6] = [
+    HitSize { signature: 40, summary: 100, producers: 2 },
+    HitSize { signature: 28, summary: 72, producers: 2 },
+    HitSize { signature: 20, summary: 56, producers: 1 },
+    HitSize { signature: 12, summary: 40, producers: 1 },
+    HitSize { signature: 8, summary: 0, producers: 1 },
+    HitSize { signature: 8, summary: 0, producers: 0 },
 ];
 
 /// The hits, the best first, as generous as there is room.
-pub(crate) fn rows(catalog: &Catalog, shown: &[(&Entry, Producers<'_>)]) -> Value {
+pub(crate) fn rows(catalog: &Catalog, shown: &[(&CatalogEntry, Producers<'_>)]) -> Value {
     let shown: Vec<_> = shown.iter().map(|(entry, from)| (catalog, *entry, from.clone())).collect();
     rows_of(&shown, false)
 }
 
 /// The hits of several adapters, each with its adapter where that is to be said.
-pub(crate) fn rows_of(shown: &[(&Catalog, &Entry, Producers<'_>)], named: bool) -> Value {
-    let room = ROOM * shown.len().max(1).div_ceil(SHOWN);
+pub(crate) fn rows_of(shown: &[(&Catalog, &CatalogEntry, Producers<'_>)], named: bool) -> Value {
+    let room = HITS_TOKEN_BUDGET * shown.len().max(1).div_ceil(DEFAULT_HITS);
     let mut rows = Value::Null;
-    for size in SIZES {
+    for size in HIT_SIZES {
         let mut said = HashSet::new();
         rows = shown
             .iter()
@@ -70,12 +70,12 @@ pub(crate) fn rows_of(shown: &[(&Catalog, &Entry, Producers<'_>)], named: bool) 
 
 fn row(
     catalog: &Catalog,
-    entry: &Entry,
+    entry: &CatalogEntry,
     producers: &Producers<'_>,
-    size: Size,
+    size: HitSize,
     said: &mut HashSet<String>,
 ) -> Option<Map<String, Value>> {
-    let operation = catalog.whole(entry)?.operation;
+    let operation = catalog.full_operation(entry)?.operation;
     let mut out = Map::new();
     out.insert("name".into(), operation.name.as_str().into());
     if catalog.mode == Mode::Discrete {
@@ -85,10 +85,10 @@ fn row(
     }
     out.insert("signature".into(), signature::brief(operation, size.signature).into());
     let summary = summary(operation);
-    if size.summary > 0 && !repeats(&summary, operation) {
+    if size.summary > 0 && !repeats_name(&summary, operation) {
         out.insert("summary".into(), clipped(&summary, size.summary).into());
     }
-    let from = from(operation, producers, size.producers, said);
+    let from = producer_names(operation, producers, size.producers, said);
     if !from.is_empty() {
         out.insert("from".into(), Value::Object(from));
     }
@@ -96,7 +96,7 @@ fn row(
 }
 
 /// Where the required values come from, as far as no hit before said so.
-fn from(
+fn producer_names(
     operation: &Operation,
     producers: &Producers<'_>,
     most: usize,
@@ -114,7 +114,7 @@ fn from(
 }
 
 /// Whether a summary only says the name again.
-pub(crate) fn repeats(summary: &str, operation: &Operation) -> bool {
+pub(crate) fn repeats_name(summary: &str, operation: &Operation) -> bool {
     let params = operation.params.iter().map(|param| param.name.as_str());
     let known: Vec<&str> =
         std::iter::once(operation.name.as_str()).chain(params).flat_map(|name| name.split('_')).collect();

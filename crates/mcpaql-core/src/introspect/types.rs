@@ -1,6 +1,6 @@
 //! Types: the protocol's own, then the adapter's.
 
-use super::ask::{Ask, Detail};
+use super::args::{DetailLevel, IntrospectArgs};
 use super::details::{field, kind};
 use super::page::{self, Page};
 use crate::catalog::Catalog;
@@ -10,7 +10,7 @@ use crate::signature;
 use serde_json::{Map, Value, json};
 
 /// So many details where nobody says how many.
-const FULL: usize = 10;
+const FULL_PAGE_SIZE: usize = 10;
 
 /// The protocol's own types.
 pub const PROTOCOL_TYPES: &[&str] = &[
@@ -24,20 +24,23 @@ pub const PROTOCOL_TYPES: &[&str] = &[
 ];
 
 /// The types, a page at a time where there are many.
-pub(super) fn list(catalog: &Catalog, ask: &Ask<'_>) -> Result<Answer, OpError> {
+pub(super) fn list(catalog: &Catalog, ask: &IntrospectArgs<'_>) -> Result<Answer, OpError> {
     let names: Vec<String> =
         PROTOCOL_TYPES.iter().map(|name| (*name).to_owned()).chain(catalog.type_names()).collect();
-    let detail = ask.detail.unwrap_or(Detail::Summary);
+    let detail = ask.detail.unwrap_or(DetailLevel::Summary);
     let (size, most) = match detail {
-        Detail::Names => (page::LARGEST, page::LARGEST),
-        Detail::Full => (FULL, page::LARGEST),
-        _ if names.len() <= page::WHOLE => (page::WHOLE, page::LARGEST),
-        _ => (page::SIZE, page::LARGEST),
+        DetailLevel::Names => (page::MAX_LIST_PAGE_SIZE, page::MAX_LIST_PAGE_SIZE),
+        DetailLevel::Full => (FULL_PAGE_SIZE, page::MAX_LIST_PAGE_SIZE),
+        _ if names.len() <= page::MAX_UNPAGED_ITEMS => (page::MAX_UNPAGED_ITEMS, page::MAX_LIST_PAGE_SIZE),
+        _ => (page::LIST_PAGE_SIZE, page::MAX_LIST_PAGE_SIZE),
     };
     let page = Page::of(ask, names.len(), size, most)?;
     let shown = names.get(page.range.clone()).unwrap_or_default();
     let mut data = Map::new();
-    data.insert("types".into(), shown.iter().filter_map(|name| one(catalog, name, detail)).collect());
+    data.insert(
+        "types".into(),
+        shown.iter().filter_map(|name| describe_type(catalog, name, detail)).collect(),
+    );
     if ask.paged() || page.is_part() {
         data.insert("pageInfo".into(), page.info());
     }
@@ -45,21 +48,21 @@ pub(super) fn list(catalog: &Catalog, ask: &Ask<'_>) -> Result<Answer, OpError> 
 }
 
 /// The type of that name, so far as it is asked about.
-pub(super) fn one(catalog: &Catalog, name: &str, detail: Detail) -> Option<Value> {
+pub(super) fn describe_type(catalog: &Catalog, name: &str, detail: DetailLevel) -> Option<Value> {
     match detail {
-        Detail::Full => type_details(catalog, name),
-        Detail::Names => {
+        DetailLevel::Full => type_details(catalog, name),
+        DetailLevel::Names => {
             let known = PROTOCOL_TYPES.contains(&name) || catalog.type_named(name).is_some();
             known.then(|| name.into())
         }
-        Detail::Signature if !PROTOCOL_TYPES.contains(&name) => {
+        DetailLevel::Signature if !PROTOCOL_TYPES.contains(&name) => {
             let schema = catalog.type_named(name)?;
             Some(json!({"name": name, "signature": signature::type_line(name, &schema)}))
         }
-        Detail::Signature | Detail::Summary => {
+        DetailLevel::Signature | DetailLevel::Summary => {
             let details = match protocol_type(name) {
                 Some(details) => details,
-                None => headed(name, &catalog.type_named(name)?).into(),
+                None => type_header(name, &catalog.type_named(name)?).into(),
             };
             let shown = ["name", "kind", "description"].into_iter();
             Some(shown.filter_map(|key| Some((key, details.get(key)?.clone()))).collect())
@@ -68,7 +71,7 @@ pub(super) fn one(catalog: &Catalog, name: &str, detail: Detail) -> Option<Value
 }
 
 /// What stands before anything else about a type.
-fn headed(name: &str, schema: &Value) -> Map<String, Value> {
+fn type_header(name: &str, schema: &Value) -> Map<String, Value> {
     let mut out = Map::new();
     out.insert("name".into(), name.into());
     out.insert("kind".into(), kind(schema).into());
@@ -83,7 +86,7 @@ fn type_details(catalog: &Catalog, name: &str) -> Option<Value> {
         return Some(details);
     }
     let schema = &catalog.type_named(name)?;
-    let mut out = headed(name, schema);
+    let mut out = type_header(name, schema);
     match kind(schema) {
         "enum" => {
             out.insert("values".into(), schema.get("enum").cloned().unwrap_or_default());

@@ -1,24 +1,30 @@
 //! Which operations are said to provide an identifier.
 
 use super::{Links, producers};
-use crate::library::{Given, Need, Outline};
+use crate::library::{AnswerOutline, Outline, ParamOutline};
 use crate::operation::Category::{Create, Read};
 use crate::operation::{Category, Operation};
 use crate::search::tests::operation;
 
-struct Api(Vec<(Operation, Outline)>);
+struct LinkedOperations(Vec<(Operation, Outline)>);
 
-impl Api {
-    fn new(rows: &[(&str, &str, Category)]) -> Api {
+impl LinkedOperations {
+    fn new(rows: &[(&str, &str, Category)]) -> LinkedOperations {
         let rows =
             rows.iter().map(|(name, path, category)| (operation(name, path, *category), Outline::default()));
-        Api(rows.collect())
+        LinkedOperations(rows.collect())
     }
 
     /// The same with an answer: whether a list, of which type, with which fields.
-    fn answers(mut self, name: &str, list: bool, type_name: Option<&str>, fields: &[&str]) -> Api {
+    fn answers(
+        mut self,
+        name: &str,
+        list: bool,
+        type_name: Option<&str>,
+        fields: &[&str],
+    ) -> LinkedOperations {
         let (_, outline) = self.0.iter_mut().find(|(operation, _)| operation.name == name).unwrap();
-        outline.answer = Some(Given {
+        outline.answer = Some(AnswerOutline {
             type_name: type_name.map(str::to_owned),
             list,
             fields: fields.iter().map(|field| (*field).to_owned()).collect(),
@@ -26,9 +32,9 @@ impl Api {
         self
     }
 
-    fn needs(mut self, name: &str, param: &str) -> Api {
+    fn needs(mut self, name: &str, param: &str) -> LinkedOperations {
         let (_, outline) = self.0.iter_mut().find(|(operation, _)| operation.name == name).unwrap();
-        outline.params.push(Need { name: param.to_owned(), required: true, in_path: false });
+        outline.params.push(ParamOutline { name: param.to_owned(), required: true, in_path: false });
         self
     }
 
@@ -40,7 +46,7 @@ impl Api {
     fn from(&self, name: &str, param: &str) -> Vec<&str> {
         let position = self.0.iter().position(|(operation, _)| operation.name == name).unwrap();
         let links = self.links();
-        let source = links.of(position).find(|source| source.param == param);
+        let source = links.for_operation(position).find(|source| source.param == param);
         let producers = source.map(|source| source.producers.clone()).unwrap_or_default();
         producers.iter().map(|position| self.0[*position as usize].0.name.as_str()).collect()
     }
@@ -48,7 +54,7 @@ impl Api {
 
 #[test]
 fn the_collection_lists_what_the_path_identifies_one_of() {
-    let api = Api::new(&[
+    let api = LinkedOperations::new(&[
         ("list_issues", "/repos/{owner}/{repo}/issues", Read),
         ("get_issue", "/repos/{owner}/{repo}/issues/{issue_number}", Read),
         ("list_things", "/things", Read),
@@ -58,7 +64,7 @@ fn the_collection_lists_what_the_path_identifies_one_of() {
 
 #[test]
 fn a_search_is_best_where_nothing_else_is_known() {
-    let api = Api::new(&[
+    let api = LinkedOperations::new(&[
         ("list_people", "/people", Read),
         ("search_person", "/search/person", Read),
         ("get_person", "/people/{person_id}", Read),
@@ -68,13 +74,14 @@ fn a_search_is_best_where_nothing_else_is_known() {
 
 #[test]
 fn a_bare_id_is_that_of_the_collection() {
-    let api = Api::new(&[("list_people", "/people", Read), ("get_person", "/people/{id}", Read)]);
+    let api =
+        LinkedOperations::new(&[("list_people", "/people", Read), ("get_person", "/people/{id}", Read)]);
     assert_eq!(api.from("get_person", "id"), ["list_people"]);
 }
 
 #[test]
 fn parts_of_a_collection_provide_too_but_not_other_collections_below_it() {
-    let api = Api::new(&[
+    let api = LinkedOperations::new(&[
         ("list_popular_films", "/films/popular", Read),
         ("list_film_events", "/films/events", Read),
         ("get_film_event", "/films/events/{event_id}", Read),
@@ -85,7 +92,7 @@ fn parts_of_a_collection_provide_too_but_not_other_collections_below_it() {
 
 #[test]
 fn owner_and_repo_come_together() {
-    let api = Api::new(&[
+    let api = LinkedOperations::new(&[
         ("list_my_repos", "/user/repos", Read),
         ("get_repo", "/repos/{owner}/{repo}", Read),
         ("list_forks", "/repos/{owner}/{repo}/forks", Read),
@@ -97,7 +104,7 @@ fn owner_and_repo_come_together() {
 
 #[test]
 fn answers_tell_by_their_type_and_by_their_fields() {
-    let api = Api::new(&[
+    let api = LinkedOperations::new(&[
         ("list_staff", "/shops/staff", Read),
         ("get_order", "/orders/{order_id}", Read),
         ("get_employee", "/employees/{employee_id}", Read),
@@ -111,18 +118,14 @@ fn answers_tell_by_their_type_and_by_their_fields() {
 
 #[test]
 fn counts_and_defaults_of_things_are_not_things() {
-    let api = Api::new(&[("get_user", "/user", Read), ("get_gist", "/gists/{gist_id}", Read)]).answers(
-        "get_user",
-        false,
-        None,
-        &["id", "public_gists", "default_gist"],
-    );
+    let api = LinkedOperations::new(&[("get_user", "/user", Read), ("get_gist", "/gists/{gist_id}", Read)])
+        .answers("get_user", false, None, &["id", "public_gists", "default_gist"]);
     assert!(api.from("get_gist", "gist_id").is_empty());
 }
 
 #[test]
 fn what_needs_fewer_further_identifiers_comes_first() {
-    let api = Api::new(&[
+    let api = LinkedOperations::new(&[
         ("list_team_members", "/orgs/{org}/teams/{team_id}/members", Read),
         ("list_org_members", "/orgs/{org}/members", Read),
         ("remove_member", "/orgs/{org}/memberships/{member_id}", Category::Delete),
@@ -132,7 +135,7 @@ fn what_needs_fewer_further_identifiers_comes_first() {
 
 #[test]
 fn a_producer_never_needs_what_it_provides_nor_writes() {
-    let api = Api::new(&[
+    let api = LinkedOperations::new(&[
         ("list_similar_films", "/films/{film_id}/films", Read),
         ("create_film", "/films", Create),
         ("get_film", "/films/{film_id}", Read),
@@ -143,7 +146,7 @@ fn a_producer_never_needs_what_it_provides_nor_writes() {
 
 #[test]
 fn identifiers_outside_the_path_count_and_other_parameters_do_not() {
-    let api = Api::new(&[("list_films", "/films", Read), ("lend", "/loans", Create)])
+    let api = LinkedOperations::new(&[("list_films", "/films", Read), ("lend", "/loans", Create)])
         .needs("lend", "film_id")
         .needs("lend", "film_cursor");
     assert_eq!(api.from("lend", "film_id"), ["list_films"]);
@@ -160,20 +163,20 @@ fn an_identifier_that_most_need_is_marked() {
         ("list_teams", "/teams", Read),
         ("get_team", "/teams/{team}", Read),
     ]);
-    let links = Api::new(&rows).links();
-    assert!(links.of(0).all(|source| source.param == "repo" && source.everywhere));
-    assert!(links.of(42).all(|source| source.param == "team" && !source.everywhere));
-    assert_eq!((links.of(0).count(), links.of(42).count()), (1, 1));
+    let links = LinkedOperations::new(&rows).links();
+    assert!(links.for_operation(0).all(|source| source.param == "repo" && source.everywhere));
+    assert!(links.for_operation(42).all(|source| source.param == "team" && !source.everywhere));
+    assert_eq!((links.for_operation(0).count(), links.for_operation(42).count()), (1, 1));
 }
 
 #[test]
 fn positions_that_there_are_not_need_nothing() {
-    assert_eq!(Links::default().of(7).count(), 0);
+    assert_eq!(Links::default().for_operation(7).count(), 0);
 }
 
 #[test]
 fn odd_paths_are_no_reason_to_stop() {
-    let api = Api::new(&[
+    let api = LinkedOperations::new(&[
         ("", "", Read),
         ("a", "/{}/{}", Read),
         ("b", "//{id}{other}//", Read),
@@ -181,5 +184,5 @@ fn odd_paths_are_no_reason_to_stop() {
         ("d", "/{a}...{b}", Read),
     ]);
     let links = api.links();
-    assert!((0..5).all(|position| links.of(position).all(|source| !source.producers.is_empty())));
+    assert!((0..5).all(|position| links.for_operation(position).all(|source| !source.producers.is_empty())));
 }

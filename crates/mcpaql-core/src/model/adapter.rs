@@ -33,9 +33,9 @@ pub struct Adapter {
     /// In the order of the document; `introspect` is not among them.
     pub operations: Vec<Operation>,
     /// Where calls go; what `targets` have in common where there are any.
-    pub target: Target,
+    pub target: TargetConfig,
     /// Several upstreams of one kind, of which each call chooses one; empty where there is only `target`.
-    pub targets: IndexMap<String, Alternative>,
+    pub targets: IndexMap<String, AlternativeTarget>,
     /// The one that is taken where a call chooses none.
     pub default_target: Option<String>,
     /// How calls are authenticated.
@@ -49,7 +49,7 @@ pub struct Adapter {
 impl Adapter {
     /// An adapter that says nothing but what it is called and where its calls go.
     #[must_use]
-    pub fn new(name: impl Into<String>, target: Target) -> Adapter {
+    pub fn new(name: impl Into<String>, target: TargetConfig) -> Adapter {
         Adapter {
             name: name.into(),
             display_name: String::new(),
@@ -125,7 +125,7 @@ pub struct Profile {
     /// The name introspection shows; `custom` unless the document names it.
     pub name: String,
     /// In the order of the document.
-    pub families: IndexMap<String, Family>,
+    pub families: IndexMap<String, EndpointFamily>,
 }
 
 impl Profile {
@@ -142,7 +142,7 @@ impl Profile {
 
 /// One endpoint family of a custom profile.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Family {
+pub struct EndpointFamily {
     /// What it is for, in one sentence.
     pub purpose: String,
     /// For people.
@@ -157,7 +157,7 @@ pub struct Family {
 
 /// Where calls go.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Target {
+pub enum TargetConfig {
     /// An HTTP API.
     Http(HttpTarget),
     /// The embedded store.
@@ -170,22 +170,25 @@ pub enum Target {
     Code(CodeTarget),
 }
 
-impl Target {
+impl TargetConfig {
     /// Whether calls may leave this machine, which is what `openWorldHint` tells. What an MCP server does behind its tools
     /// cannot be seen, so it counts unless the server itself says otherwise.
     #[must_use]
     pub const fn is_remote(&self) -> bool {
-        matches!(self, Target::Http(_) | Target::Mcp(_) | Target::Code(CodeTarget { remote: true }))
+        matches!(
+            self,
+            TargetConfig::Http(_) | TargetConfig::Mcp(_) | TargetConfig::Code(CodeTarget { remote: true })
+        )
     }
 }
 
 /// One of several upstreams of one kind.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Alternative {
+pub struct AlternativeTarget {
     /// What it is, for the model; may be empty.
     pub description: String,
     /// Where its calls go.
-    pub target: Target,
+    pub target: TargetConfig,
     /// How its calls are authenticated.
     pub auth: Auth,
 }
@@ -337,7 +340,7 @@ pub enum Auth {
         /// Variable that holds the key.
         key_env: String,
         /// Where it goes.
-        place: KeyPlace,
+        location: KeyLocation,
         /// What stands before the key, nothing unless set.
         prefix: String,
     },
@@ -373,7 +376,7 @@ pub struct OAuth2 {
 
 /// Where an API key goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeyPlace {
+pub enum KeyLocation {
     /// A header of that name.
     Header(String),
     /// A query parameter of that name.
@@ -382,14 +385,14 @@ pub enum KeyPlace {
     Cookie(String),
 }
 
-impl KeyPlace {
+impl KeyLocation {
     /// The word in documents, and what the key is called there.
     #[must_use]
     pub fn parts(&self) -> (&'static str, &str) {
         match self {
-            KeyPlace::Header(name) => ("header", name),
-            KeyPlace::Query(name) => ("query", name),
-            KeyPlace::Cookie(name) => ("cookie", name),
+            KeyLocation::Header(name) => ("header", name),
+            KeyLocation::Query(name) => ("query", name),
+            KeyLocation::Cookie(name) => ("cookie", name),
         }
     }
 }

@@ -108,7 +108,7 @@ impl Hints {
 
     /// These of them; the others are left unsaid.
     #[must_use]
-    pub fn only(self, hints: HintSet) -> HintOverrides {
+    pub fn select(self, hints: HintSet) -> HintOverrides {
         let said = |hint: Hint| hints.contains(hint).then(|| self.get(hint));
         HintOverrides {
             read_only: said(Hint::ReadOnly),
@@ -134,7 +134,7 @@ pub struct HintOverrides {
 
 impl From<Hints> for HintOverrides {
     fn from(hints: Hints) -> HintOverrides {
-        hints.only(HintSet::ALL)
+        hints.select(HintSet::ALL)
     }
 }
 
@@ -152,7 +152,7 @@ impl HintOverrides {
 
     /// Which of them are said.
     #[must_use]
-    pub fn said(self) -> HintSet {
+    pub fn specified(self) -> HintSet {
         Hint::ALL.into_iter().filter(|hint| self.get(*hint).is_some()).collect()
     }
 
@@ -170,7 +170,7 @@ impl HintOverrides {
 
     /// This layer over a less specific one.
     #[must_use]
-    pub fn over(self, wider: HintOverrides) -> HintOverrides {
+    pub fn with_fallback(self, wider: HintOverrides) -> HintOverrides {
         HintOverrides {
             read_only: self.read_only.or(wider.read_only),
             destructive: self.destructive.or(wider.destructive),

@@ -4,21 +4,21 @@
 //! What always holds: only EXECUTE operations have a lifecycle, and a state that ends is never left again.
 
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
-use crate::operation::{Binding, Category, Danger, Example, Operation, Param, Place, Returns};
+use crate::operation::{Binding, Category, Danger, Example, Operation, Param, ParamLocation, Returns};
 use serde_json::{Map, Value, json};
 
 /// How long a finished execution is kept unless the document says otherwise: a day.
-pub const KEEP_SECONDS: u64 = 86_400;
+pub const DEFAULT_KEEP_SECONDS: u64 = 86_400;
 /// The longest time that one may be kept: a year.
-pub const LONGEST_KEEP_SECONDS: u64 = 31_536_000;
+pub const MAX_KEEP_SECONDS: u64 = 31_536_000;
 /// How long an execution may take unless the document says otherwise: an hour.
-pub const TIMEOUT_MS: u64 = 3_600_000;
+pub const DEFAULT_EXECUTION_TIMEOUT_MS: u64 = 3_600_000;
 /// The longest time that one call waits for an execution.
-pub const LONGEST_WAIT_SECONDS: u64 = 30;
+pub const MAX_WAIT_SECONDS: u64 = 30;
 /// A page of executions where nobody says how long it is, and the longest one.
-pub const PAGE: usize = 20;
+pub const DEFAULT_EXECUTIONS_PAGE_SIZE: usize = 20;
 /// The longest page.
-pub const LARGEST_PAGE: usize = 200;
+pub const MAX_EXECUTIONS_PAGE_SIZE: usize = 200;
 
 /// How an operation runs in the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Lifecycle {
 
 impl Default for Lifecycle {
     fn default() -> Self {
-        Lifecycle { survives: false, keep_seconds: KEEP_SECONDS, timeout_ms: None }
+        Lifecycle { survives: false, keep_seconds: DEFAULT_KEEP_SECONDS, timeout_ms: None }
     }
 }
 
@@ -41,13 +41,13 @@ impl Lifecycle {
     /// How long it may take.
     #[must_use]
     pub fn limit_ms(&self) -> u64 {
-        self.timeout_ms.unwrap_or(TIMEOUT_MS)
+        self.timeout_ms.unwrap_or(DEFAULT_EXECUTION_TIMEOUT_MS)
     }
 }
 
 /// Where an execution stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Status {
+pub enum ExecutionStatus {
     /// Waits for its turn.
     Pending,
     /// Is being worked on.
@@ -60,42 +60,50 @@ pub enum Status {
     Cancelled,
 }
 
-impl Status {
+impl ExecutionStatus {
     /// All five, in the order in which they come.
-    pub const ALL: [Status; 5] =
-        [Status::Pending, Status::Running, Status::Completed, Status::Failed, Status::Cancelled];
+    pub const ALL: [ExecutionStatus; 5] = [
+        ExecutionStatus::Pending,
+        ExecutionStatus::Running,
+        ExecutionStatus::Completed,
+        ExecutionStatus::Failed,
+        ExecutionStatus::Cancelled,
+    ];
 
     /// The word on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Status::Pending => "pending",
-            Status::Running => "running",
-            Status::Completed => "completed",
-            Status::Failed => "failed",
-            Status::Cancelled => "cancelled",
+            ExecutionStatus::Pending => "pending",
+            ExecutionStatus::Running => "running",
+            ExecutionStatus::Completed => "completed",
+            ExecutionStatus::Failed => "failed",
+            ExecutionStatus::Cancelled => "cancelled",
         }
     }
 
     /// The state of that word.
     #[must_use]
-    pub fn parse(text: &str) -> Option<Status> {
-        Status::ALL.into_iter().find(|status| status.as_str() == text)
+    pub fn parse(text: &str) -> Option<ExecutionStatus> {
+        ExecutionStatus::ALL.into_iter().find(|status| status.as_str() == text)
     }
 
     /// Whether nothing follows.
     #[must_use]
     pub const fn is_final(self) -> bool {
-        matches!(self, Status::Completed | Status::Failed | Status::Cancelled)
+        matches!(self, ExecutionStatus::Completed | ExecutionStatus::Failed | ExecutionStatus::Cancelled)
     }
 
     /// Whether the one may follow the other.
     #[must_use]
-    pub const fn may_become(self, next: Status) -> bool {
+    pub const fn may_become(self, next: ExecutionStatus) -> bool {
         match self {
-            Status::Pending => matches!(next, Status::Running | Status::Failed | Status::Cancelled),
-            Status::Running => next.is_final(),
-            Status::Completed | Status::Failed | Status::Cancelled => false,
+            ExecutionStatus::Pending => matches!(
+                next,
+                ExecutionStatus::Running | ExecutionStatus::Failed | ExecutionStatus::Cancelled
+            ),
+            ExecutionStatus::Running => next.is_final(),
+            ExecutionStatus::Completed | ExecutionStatus::Failed | ExecutionStatus::Cancelled => false,
         }
     }
 }
@@ -183,28 +191,28 @@ impl ExecutionAction {
         let id = Param {
             required: true,
             description: "As the call that started it answered".to_owned(),
-            ..Param::new("execution_id", Place::Query, json!({"type": "string", "maxLength": 64}))
+            ..Param::new("execution_id", ParamLocation::Query, json!({"type": "string", "maxLength": 64}))
         };
         let optional = |name: &str, description: &str, schema: Value| Param {
             description: description.to_owned(),
-            ..Param::new(name, Place::Query, schema)
+            ..Param::new(name, ParamLocation::Query, schema)
         };
         match self {
             ExecutionAction::Cancel => vec![id],
             ExecutionAction::Get => {
-                let seconds = json!({"type": "number", "minimum": 0, "maximum": LONGEST_WAIT_SECONDS});
+                let seconds = json!({"type": "number", "minimum": 0, "maximum": MAX_WAIT_SECONDS});
                 vec![id, optional("wait", "Seconds to wait for its end", seconds)]
             }
             ExecutionAction::List => vec![
                 optional(
                     "status",
                     "Only those in this state",
-                    json!({"type": "string", "enum": Status::ALL.map(Status::as_str)}),
+                    json!({"type": "string", "enum": ExecutionStatus::ALL.map(ExecutionStatus::as_str)}),
                 ),
                 optional(
                     "first",
                     "How many on a page",
-                    json!({"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}),
+                    json!({"type": "integer", "minimum": 1, "maximum": MAX_EXECUTIONS_PAGE_SIZE}),
                 ),
                 optional("after", "endCursor of the page before", json!({"type": "string", "maxLength": 64})),
             ],
@@ -213,8 +221,8 @@ impl ExecutionAction {
 
     fn examples(self) -> Vec<Example> {
         let call = match self {
-            ExecutionAction::Get => json!({"execution_id": EXAMPLE, "wait": LONGEST_WAIT_SECONDS}),
-            ExecutionAction::List => json!({"status": Status::Running.as_str()}),
+            ExecutionAction::Get => json!({"execution_id": EXAMPLE, "wait": MAX_WAIT_SECONDS}),
+            ExecutionAction::List => json!({"status": ExecutionStatus::Running.as_str()}),
             ExecutionAction::Cancel => json!({"execution_id": EXAMPLE}),
         };
         let params = match call {
@@ -233,7 +241,7 @@ fn execution_schema() -> Value {
         "properties": {
             "execution_id": {"type": "string"},
             "operation": {"type": "string"},
-            "status": {"type": "string", "enum": Status::ALL.map(Status::as_str)},
+            "status": {"type": "string", "enum": ExecutionStatus::ALL.map(ExecutionStatus::as_str)},
             "progress": {"type": "integer", "minimum": 0, "maximum": 100},
             "message": {"type": "string"},
             "started_at": {"type": "string", "format": "date-time"},
@@ -262,13 +270,13 @@ mod tests {
 
     #[test]
     fn what_has_ended_never_changes_and_nothing_goes_back() {
-        for from in Status::ALL {
-            assert_eq!(Status::parse(from.as_str()), Some(from));
-            for to in Status::ALL {
+        for from in ExecutionStatus::ALL {
+            assert_eq!(ExecutionStatus::parse(from.as_str()), Some(from));
+            for to in ExecutionStatus::ALL {
                 let forward = match (from, to) {
-                    (Status::Pending, Status::Running) => true,
-                    (Status::Pending, Status::Completed) => false,
-                    (Status::Pending | Status::Running, to) => to.is_final(),
+                    (ExecutionStatus::Pending, ExecutionStatus::Running) => true,
+                    (ExecutionStatus::Pending, ExecutionStatus::Completed) => false,
+                    (ExecutionStatus::Pending | ExecutionStatus::Running, to) => to.is_final(),
                     _ => false,
                 };
                 assert_eq!(from.may_become(to), forward, "{from:?} to {to:?}");

@@ -108,7 +108,7 @@ pub struct Param {
     /// The name the target knows (`as:` in the document), else the same.
     pub wire: String,
     /// Where an HTTP request carries it.
-    pub place: Place,
+    pub location: ParamLocation,
     /// Must be given.
     pub required: bool,
     /// Never logged, never echoed.
@@ -122,7 +122,7 @@ pub struct Param {
     /// What the target assumes when it is given nothing: shown, never sent.
     pub api_default: Option<Value>,
     /// How arrays and objects are spelled outside a JSON body (`style`/`explode` of OpenAPI).
-    pub style: Style,
+    pub style: ParamStyle,
     /// Operations that return a value for it, best first: the chain an agent has to walk.
     pub from: Vec<String>,
 }
@@ -130,19 +130,19 @@ pub struct Param {
 impl Param {
     /// An optional parameter whose wire name is its name, spelled as OpenAPI does by default in that place.
     #[must_use]
-    pub fn new(name: impl Into<String>, place: Place, schema: Value) -> Param {
+    pub fn new(name: impl Into<String>, location: ParamLocation, schema: Value) -> Param {
         let name = name.into();
         Param {
             wire: name.clone(),
             name,
-            place,
+            location,
             required: false,
             sensitive: false,
             description: String::new(),
             schema,
             default: None,
             api_default: None,
-            style: Style::default_for(place),
+            style: ParamStyle::default_for(location),
             from: Vec::new(),
         }
     }
@@ -200,7 +200,7 @@ impl PageKind {
 
 /// Where an HTTP request carries a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum ParamLocation {
     /// A placeholder of the path.
     Path,
     /// The query string.
@@ -215,16 +215,16 @@ pub enum Place {
     Target,
 }
 
-impl Place {
+impl ParamLocation {
     /// The word in documents; what chooses the upstream is written like a field of the body.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Place::Path => "path",
-            Place::Query => "query",
-            Place::Header => "header",
-            Place::Cookie => "cookie",
-            Place::Body | Place::Target => "body",
+            ParamLocation::Path => "path",
+            ParamLocation::Query => "query",
+            ParamLocation::Header => "header",
+            ParamLocation::Cookie => "cookie",
+            ParamLocation::Body | ParamLocation::Target => "body",
         }
     }
 }
@@ -249,7 +249,7 @@ pub const CREDENTIAL_HEADERS: &[&str] = &["authorization", "cookie", "proxy-auth
 
 /// OpenAPI's spelling of arrays and objects outside the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
+pub struct ParamStyle {
     /// Which separator.
     pub form: StyleForm,
     /// One `name=value` per element.
@@ -318,15 +318,17 @@ impl StyleForm {
     }
 }
 
-impl Style {
+impl ParamStyle {
     /// OpenAPI's default for that place.
     #[must_use]
-    pub const fn default_for(place: Place) -> Style {
+    pub const fn default_for(place: ParamLocation) -> ParamStyle {
         let (form, explode) = match place {
-            Place::Query | Place::Body | Place::Cookie | Place::Target => (StyleForm::Form, true),
-            Place::Path | Place::Header => (StyleForm::Simple, false),
+            ParamLocation::Query | ParamLocation::Body | ParamLocation::Cookie | ParamLocation::Target => {
+                (StyleForm::Form, true)
+            }
+            ParamLocation::Path | ParamLocation::Header => (StyleForm::Simple, false),
         };
-        Style { form, explode, reserved: false }
+        ParamStyle { form, explode, reserved: false }
     }
 }
 
@@ -585,7 +587,7 @@ pub enum ExitMeaning {
 #[must_use]
 pub fn fills_default(op: &Operation, param: &Param) -> bool {
     let patch = op.category == Category::Update
-        && param.place == Place::Body
+        && param.location == ParamLocation::Body
         && matches!(op.binding, Binding::Http(_) | Binding::Store(_));
     param.default.is_some() && !patch
 }
@@ -593,7 +595,7 @@ pub fn fills_default(op: &Operation, param: &Param) -> bool {
 /// What the target assumes when the caller gives nothing. Leaving a field out of an update leaves it as it is.
 #[must_use]
 pub fn assumed_default<'p>(op: &Operation, param: &'p Param) -> Option<&'p Value> {
-    let patched = op.category == Category::Update && param.place == Place::Body;
+    let patched = op.category == Category::Update && param.location == ParamLocation::Body;
     let default = param.api_default.as_ref().or_else(|| param.schema.get("default"));
     default.filter(|_| !patched && !param.sensitive)
 }

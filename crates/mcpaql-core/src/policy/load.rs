@@ -3,10 +3,10 @@
 use super::{Hint, HintSet, Idempotence, OpenWorld, Policy};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
-use crate::extends::Shelf;
+use crate::extends::ExtendableSet;
 use crate::facts::Effect;
 use crate::operation::Category;
-use crate::reader::{Object, Reader};
+use crate::reader::{DocumentObject, DocumentReader};
 use crate::suggest;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -26,22 +26,22 @@ const KEYS: &[&str] = &[
 const DESTRUCTIVE_KEYS: &[&str] = &["categories", "effects"];
 
 /// The name of the policy of adapters that choose none.
-pub const DEFAULT: &str = "mcpaql";
+pub const DEFAULT_POLICY: &str = "mcpaql";
 
 /// One of this version, read when it is first asked for.
 struct Builtin {
     text: &'static str,
-    meant: OnceLock<Policy>,
+    policy: OnceLock<Policy>,
 }
 
 impl Builtin {
     const fn new(text: &'static str) -> Builtin {
-        Builtin { text, meant: OnceLock::new() }
+        Builtin { text, policy: OnceLock::new() }
     }
 }
 
 /// The default first.
-const NAMES: [&str; 6] = [DEFAULT, "mcpaql-issue", "mcpaql-spec", "mcp", "lightdash", "nextcloud"];
+const NAMES: [&str; 6] = [DEFAULT_POLICY, "mcpaql-issue", "mcpaql-spec", "mcp", "lightdash", "nextcloud"];
 
 static BUILTIN: [Builtin; NAMES.len()] = [
     Builtin::new(include_str!("builtin/mcpaql.json")),
@@ -56,20 +56,21 @@ fn entry(name: &str) -> Option<&'static Builtin> {
     NAMES.iter().zip(&BUILTIN).find(|(own, _)| **own == name).map(|(_, builtin)| builtin)
 }
 
-fn written(name: &str) -> Option<Value> {
+fn builtin_value(name: &str) -> Option<Value> {
     serde_json::from_str(entry(name)?.text).ok()
 }
 
 /// The policy of this version that has that name.
 pub(super) fn builtin(name: &str) -> Option<&'static Policy> {
-    Some(entry(name)?.meant.get_or_init(|| read_builtin(&mut Reader::default(), name)))
+    Some(entry(name)?.policy.get_or_init(|| read_builtin(&mut DocumentReader::default(), name)))
 }
 
-pub(super) fn read_builtin(reader: &mut Reader, name: &str) -> Policy {
+pub(super) fn read_builtin(reader: &mut DocumentReader, name: &str) -> Policy {
     let none = Map::new();
-    let shelf = Shelf { noun: "policy", members: &none, builtin: &NAMES, written: &written };
-    let value = written(name).unwrap_or_default();
-    let whole = shelf.whole(reader, &value, "", &mut vec![name.to_owned()], &mut HashMap::new());
+    let shelf =
+        ExtendableSet { noun: "policy", members: &none, builtin: &NAMES, builtin_value: &builtin_value };
+    let value = builtin_value(name).unwrap_or_default();
+    let whole = shelf.resolve(reader, &value, "", &mut vec![name.to_owned()], &mut HashMap::new());
     reader.object(&whole, "").map(|object| read(reader, name, &object)).unwrap_or_default()
 }
 
@@ -88,7 +89,7 @@ pub fn policies() -> impl Iterator<Item = &'static Policy> {
 #[must_use]
 pub fn default() -> &'static Policy {
     static FALLBACK: OnceLock<Policy> = OnceLock::new();
-    builtin(DEFAULT).unwrap_or_else(|| FALLBACK.get_or_init(Policy::default))
+    builtin(DEFAULT_POLICY).unwrap_or_else(|| FALLBACK.get_or_init(Policy::default))
 }
 
 /// The policy of that name: a team's own, or one of this version.
@@ -99,7 +100,7 @@ pub fn find<'p>(name: &str, own: &'p [Policy]) -> Option<&'p Policy> {
 
 /// That there is no policy of that name, at a place that the caller knows; `None` where there is one.
 #[must_use]
-pub fn unknown(name: &str, own: &[Policy]) -> Option<Diagnostic> {
+pub fn unknown_policy(name: &str, own: &[Policy]) -> Option<Diagnostic> {
     let known: Vec<&str> = NAMES.into_iter().chain(own.iter().map(|policy| policy.name.as_str())).collect();
     if known.contains(&name) {
         return None;
@@ -117,21 +118,26 @@ pub fn unknown(name: &str, own: &[Policy]) -> Option<Diagnostic> {
 /// Reads policies from an untyped mapping that stands behind `pointer`.
 #[must_use]
 pub fn read_all(value: &Value, pointer: &str) -> (Vec<Policy>, Vec<Diagnostic>) {
-    let mut reader = Reader::default();
+    let mut reader = DocumentReader::default();
     let Some(members) = reader.object(value, pointer) else { return (Vec::new(), reader.diagnostics) };
-    let shelf = Shelf { noun: "policy", members: members.map, builtin: &NAMES, written: &written };
+    let shelf = ExtendableSet {
+        noun: "policy",
+        members: members.map,
+        builtin: &NAMES,
+        builtin_value: &builtin_value,
+    };
     let policies = shelf.read_all(&mut reader, pointer, read);
     (policies, reader.diagnostics)
 }
 
 /// What is not said is as in the default policy.
-fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Policy {
-    reader.known(object, KEYS);
+fn read(reader: &mut DocumentReader, name: &str, object: &DocumentObject<'_>) -> Policy {
+    reader.check_keys(object, KEYS);
     let usual = Policy::default();
     let destructive = reader.member(object, "destructive");
     let (mut destroying, mut effects) = (None, None);
     if let Some(destructive) = &destructive {
-        reader.known(destructive, DESTRUCTIVE_KEYS);
+        reader.check_keys(destructive, DESTRUCTIVE_KEYS);
         destroying = categories(reader, destructive, "categories");
         effects = list(reader, destructive, "effects", &Effect::ALL.map(Effect::as_str), Effect::parse);
     }
@@ -150,7 +156,7 @@ fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Policy {
         open_world: reader
             .choice(object, "open_world", &worlds, OpenWorld::parse)
             .unwrap_or(usual.open_world),
-        writes: writes(reader, object),
+        written_hints: writes(reader, object),
         title_in_annotations: reader
             .boolean(object, "title_in_annotations")
             .unwrap_or(usual.title_in_annotations),
@@ -159,8 +165,8 @@ fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Policy {
 
 /// `None` where nothing is said, which is not the same as an empty list.
 fn list<T>(
-    reader: &mut Reader,
-    object: &Object<'_>,
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
     key: &str,
     words: &[&str],
     parse: impl Fn(&str) -> Option<T>,
@@ -169,13 +175,13 @@ fn list<T>(
     Some(reader.choices(object, key, words, parse))
 }
 
-fn categories(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<Vec<Category>> {
+fn categories(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str) -> Option<Vec<Category>> {
     list(reader, object, key, &Category::ALL.map(Category::endpoint), Category::parse)
 }
 
 /// One list for every category, or a list for each.
-fn writes(reader: &mut Reader, object: &Object<'_>) -> [HintSet; 5] {
-    let hints = |reader: &mut Reader, object: &Object<'_>, key: &str| {
+fn writes(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> [HintSet; 5] {
+    let hints = |reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str| {
         let listed = list(reader, object, key, &Hint::ALL.map(Hint::key), Hint::parse);
         listed.map_or(HintSet::ALL, |listed| listed.into_iter().collect())
     };
@@ -184,6 +190,6 @@ fn writes(reader: &mut Reader, object: &Object<'_>) -> [HintSet; 5] {
     }
     let Some(each) = reader.member(object, "writes") else { return [HintSet::ALL; 5] };
     let keys = Category::ALL.map(Category::endpoint);
-    reader.known(&each, &keys);
+    reader.check_keys(&each, &keys);
     keys.map(|key| hints(reader, &each, key))
 }

@@ -33,7 +33,7 @@ fn kind(name: &str) -> (Category, Facts) {
 /// readOnly, destructive, idempotent, openWorld, as a tool of that kind announces them.
 fn row(policy: &str, name: &str) -> [Option<bool>; 4] {
     let (category, facts) = kind(name);
-    let said = Policy::named(policy).expect("a policy").announces(category, &facts);
+    let said = Policy::named(policy).expect("a policy").tool_hints(category, &facts);
     Hint::ALL.map(|hint| said.get(hint))
 }
 
@@ -45,7 +45,7 @@ fn table(policy: &str, rows: &[(&str, [Option<bool>; 4])]) {
 
 #[test]
 fn every_policy_of_this_version_is_without_a_problem() {
-    let mut reader = crate::reader::Reader::default();
+    let mut reader = crate::reader::DocumentReader::default();
     for name in names() {
         let policy = load::read_builtin(&mut reader, name);
         assert_eq!(policy.name, *name);
@@ -60,7 +60,7 @@ fn every_policy_of_this_version_is_without_a_problem() {
 #[test]
 fn a_policy_that_says_nothing_is_the_default() {
     let written = default();
-    assert_eq!(written.name, DEFAULT);
+    assert_eq!(written.name, DEFAULT_POLICY);
     assert_eq!(Policy { about: written.about.clone(), ..Policy::default() }, *written);
 }
 
@@ -164,7 +164,7 @@ fn nextcloud() {
     let policy = Policy::named("nextcloud").unwrap();
     assert!(!policy.title_in_annotations);
     let local = facts(Effect::Read, Repeat::NoEffect, Reach::Process);
-    assert_eq!(policy.announces(Category::Read, &local).open_world, T, "whatever is searched");
+    assert_eq!(policy.tool_hints(Category::Read, &local).open_world, T, "whatever is searched");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn what_is_left_unsaid_never_sounds_safer_than_it_is() {
         {
             let (category, facts) = kind(name);
             let (meant, taken) =
-                (policy.hints(category, &facts), policy.announces(category, &facts).effective());
+                (policy.hints(category, &facts), policy.tool_hints(category, &facts).effective());
             assert_eq!(meant.riskier(taken), taken, "{name} under {}", policy.name);
         }
     }

@@ -7,7 +7,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 /// Longer texts are no examples.
 const MAX_TEXT: usize = 400;
 /// How often something that may be repeated is, beyond what must be.
-const MOST_REPEATED: u32 = 64;
+const MAX_REPEATS: u32 = 64;
 /// Letters that read as an example, in the order they are taken.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const DIGITS: &str = "1234567890";
@@ -16,16 +16,16 @@ const DIGITS: &str = "1234567890";
 pub(super) fn texts(pattern: &str) -> impl Iterator<Item = String> {
     let parsed = ParserBuilder::new().nest_limit(64).build().parse(&translate(pattern)).ok();
     let ways =
-        [1, 0].into_iter().chain(2..=MOST_REPEATED).flat_map(|more| (0..3).map(move |branch| (more, branch)));
+        [1, 0].into_iter().chain(2..=MAX_REPEATS).flat_map(|more| (0..3).map(move |branch| (more, branch)));
     parsed.into_iter().flat_map(move |hir| {
         ways.clone().filter_map(move |(more, branch)| {
-            let mut writer = Writer { out: String::new(), more, branch, turn: 0 };
+            let mut writer = PatternSampler { out: String::new(), more, branch, turn: 0 };
             writer.write(&hir, 0).then_some(writer.out)
         })
     })
 }
 
-struct Writer {
+struct PatternSampler {
     out: String,
     more: u32,
     /// Which alternative is taken.
@@ -34,7 +34,7 @@ struct Writer {
     turn: usize,
 }
 
-impl Writer {
+impl PatternSampler {
     /// Adds what the expression matches; false where nothing plain does.
     fn write(&mut self, hir: &Hir, depth: usize) -> bool {
         if depth > 64 || self.out.len() > MAX_TEXT {

@@ -1,10 +1,10 @@
 //! Nodes × value → violations. The path exists only on the stack until something is wrong, so a valid value costs no
 //! allocation.
 
-use super::exact;
+use super::integers;
 use super::{
-    Additional, ArrayRules, Node, NumberRules, ObjectRules, PathPart, Rules, SchemaId, Schemas, StringRules,
-    TypeSet, Violation, ViolationKind, shorten, type_name,
+    AdditionalRule, ArrayRules, NumberRules, ObjectRules, PathPart, Rules, SchemaId, SchemaNode, SchemaSet,
+    StringRules, TypeSet, Violation, ViolationKind, shorten, type_name,
 };
 use crate::suggest::nearest;
 use serde_json::{Map, Number, Value, json};
@@ -23,9 +23,9 @@ const MAX_STEPS: u32 = 1_000_000;
 /// The largest integer up to which a float holds every one.
 const MAX_EXACT: i64 = (1 << 53) - 1;
 /// Values of an enum that a message lists.
-const LISTED: usize = 10;
+const MAX_LISTED_VALUES: usize = 10;
 
-pub(super) fn check(schemas: &Schemas, id: SchemaId, value: &Value) -> Vec<Violation> {
+pub(super) fn check(schemas: &SchemaSet, id: SchemaId, value: &Value) -> Vec<Violation> {
     let mut checker = Checker {
         schemas,
         found: Vec::new(),
@@ -37,7 +37,7 @@ pub(super) fn check(schemas: &Schemas, id: SchemaId, value: &Value) -> Vec<Viola
         too_deep: false,
         sensitive: false,
     };
-    checker.visit(id, value, &Trail::ROOT);
+    checker.visit(id, value, &ValuePath::ROOT);
     // A probe that gave up decided nothing, so neither did what was built on it.
     let gave_up = match (checker.steps > MAX_STEPS, checker.too_deep) {
         (true, _) => ViolationKind::TooComplex,
@@ -48,25 +48,25 @@ pub(super) fn check(schemas: &Schemas, id: SchemaId, value: &Value) -> Vec<Viola
 }
 
 /// Where a visit stands: a list of parents that lives on the stack.
-struct Trail<'t> {
-    parent: Option<&'t Trail<'t>>,
-    part: Part<'t>,
+struct ValuePath<'t> {
+    parent: Option<&'t ValuePath<'t>>,
+    part: ValueStep<'t>,
     depth: usize,
 }
 
 #[derive(Clone, Copy)]
-enum Part<'t> {
+enum ValueStep<'t> {
     Root,
     Field(&'t str),
     Key(&'t str),
     Index(usize),
 }
 
-impl<'t> Trail<'t> {
-    const ROOT: Trail<'static> = Trail { parent: None, part: Part::Root, depth: 0 };
+impl<'t> ValuePath<'t> {
+    const ROOT: ValuePath<'static> = ValuePath { parent: None, part: ValueStep::Root, depth: 0 };
 
-    fn to(&'t self, part: Part<'t>) -> Trail<'t> {
-        Trail { parent: Some(self), part, depth: self.depth + 1 }
+    fn to(&'t self, part: ValueStep<'t>) -> ValuePath<'t> {
+        ValuePath { parent: Some(self), part, depth: self.depth + 1 }
     }
 
     fn path(&self) -> Vec<PathPart> {
@@ -74,10 +74,10 @@ impl<'t> Trail<'t> {
         let mut here = Some(self);
         while let Some(trail) = here {
             match trail.part {
-                Part::Root => {}
-                Part::Field(name) => parts.push(PathPart::Field(name.to_owned())),
-                Part::Key(name) => parts.push(PathPart::Key(name.to_owned())),
-                Part::Index(index) => parts.push(PathPart::Index(index)),
+                ValueStep::Root => {}
+                ValueStep::Field(name) => parts.push(PathPart::Field(name.to_owned())),
+                ValueStep::Key(name) => parts.push(PathPart::Key(name.to_owned())),
+                ValueStep::Index(index) => parts.push(PathPart::Index(index)),
             }
             here = trail.parent;
         }
@@ -87,7 +87,7 @@ impl<'t> Trail<'t> {
 }
 
 struct Checker<'s> {
-    schemas: &'s Schemas,
+    schemas: &'s SchemaSet,
     found: Vec<Violation>,
     limit: usize,
     failures: usize,
@@ -100,7 +100,7 @@ struct Checker<'s> {
 }
 
 impl<'s> Checker<'s> {
-    fn fail(&mut self, at: &Trail<'_>, kind: impl FnOnce() -> ViolationKind) {
+    fn fail(&mut self, at: &ValuePath<'_>, kind: impl FnOnce() -> ViolationKind) {
         self.failures += 1;
         if !self.probing && self.found.len() < self.limit {
             self.found.push(Violation { path: at.path(), sensitive: self.sensitive, kind: kind() });
@@ -112,7 +112,7 @@ impl<'s> Checker<'s> {
         if self.probing { self.failures > 0 } else { self.found.len() >= self.limit }
     }
 
-    fn visit(&mut self, id: SchemaId, value: &Value, at: &Trail<'_>) {
+    fn visit(&mut self, id: SchemaId, value: &Value, at: &ValuePath<'_>) {
         let Some(node) = self.schemas.node(id) else { return };
         if at.depth > MAX_DEPTH || self.frames >= MAX_FRAMES {
             self.too_deep = true;
@@ -125,12 +125,12 @@ impl<'s> Checker<'s> {
         self.frames += 1;
         let outer = self.sensitive;
         self.sensitive |= node.sensitive;
-        self.judge(node, value, at);
+        self.check_node(node, value, at);
         self.sensitive = outer;
         self.frames -= 1;
     }
 
-    fn judge(&mut self, node: &'s Node, value: &Value, at: &Trail<'_>) {
+    fn check_node(&mut self, node: &'s SchemaNode, value: &Value, at: &ValuePath<'_>) {
         if node.nullable && value.is_null() {
             return;
         }
@@ -143,13 +143,13 @@ impl<'s> Checker<'s> {
         }
         if let Value::Number(number) = value
             && !node.types.intersects(TypeSet::FRACTION)
-            && exact::is_inexact(number)
+            && integers::is_inexact(number)
         {
             return self.fail(at, too_large);
         }
         let Some(rules) = node.rules.as_deref() else { return };
         if let Some(literals) = &rules.literals
-            && !literals.iter().any(|literal| same(literal, value))
+            && !literals.iter().any(|literal| json_equal(literal, value))
         {
             return self.fail_literal(literals, value, at);
         }
@@ -160,10 +160,10 @@ impl<'s> Checker<'s> {
             Value::Object(fields) => self.object(rules.object.as_ref(), fields, at),
             Value::Null | Value::Bool(_) => {}
         }
-        self.combined(rules, value, at);
+        self.check_combinators(rules, value, at);
     }
 
-    fn combined(&mut self, rules: &'s Rules, value: &Value, at: &Trail<'_>) {
+    fn check_combinators(&mut self, rules: &'s Rules, value: &Value, at: &ValuePath<'_>) {
         for &id in rules.reference.iter().chain(&rules.all_of) {
             if self.settled() {
                 return;
@@ -174,18 +174,20 @@ impl<'s> Checker<'s> {
             if self.settled() {
                 return;
             }
-            if !variants.iter().any(|&id| self.holds(id, value, at)) {
+            if !variants.iter().any(|&id| self.is_valid(id, value, at)) {
                 self.fail_choice(variants, value, at);
             }
         }
         if let Some(id) = rules.not
-            && self.holds(id, value, at)
+            && self.is_valid(id, value, at)
         {
-            self.fail(at, || broken("has a form that is not allowed".to_owned(), json!({"not": {}})));
+            self.fail(at, || {
+                value_violation("has a form that is not allowed".to_owned(), json!({"not": {}}))
+            });
         }
     }
 
-    fn holds(&mut self, id: SchemaId, value: &Value, at: &Trail<'_>) -> bool {
+    fn is_valid(&mut self, id: SchemaId, value: &Value, at: &ValuePath<'_>) -> bool {
         let outer = (std::mem::replace(&mut self.probing, true), std::mem::take(&mut self.failures));
         self.visit(id, value, at);
         let holds = self.failures == 0;
@@ -193,21 +195,21 @@ impl<'s> Checker<'s> {
         holds
     }
 
-    fn fail_literal(&mut self, literals: &[Value], value: &Value, at: &Trail<'_>) {
+    fn fail_literal(&mut self, literals: &[Value], value: &Value, at: &ValuePath<'_>) {
         self.fail(at, || {
             let nearest = value.as_str().and_then(|text| {
                 let texts = || literals.iter().filter_map(Value::as_str);
                 let same_letters = texts().find(|literal| literal.eq_ignore_ascii_case(text));
                 same_letters.or_else(|| nearest(text, texts())).map(str::to_owned)
             });
-            let fragment = literals_said(literals);
-            let allowed = json!({"enum": literals.iter().take(LISTED * 5).collect::<Vec<_>>()});
+            let fragment = literals_message(literals);
+            let allowed = json!({"enum": literals.iter().take(MAX_LISTED_VALUES * 5).collect::<Vec<_>>()});
             ViolationKind::Value { fragment, allowed, nearest }
         });
     }
 
     /// Reports the variant that was meant where that can be told, and every form otherwise.
-    fn fail_choice(&mut self, variants: &'s [SchemaId], value: &Value, at: &Trail<'_>) {
+    fn fail_choice(&mut self, variants: &'s [SchemaId], value: &Value, at: &ValuePath<'_>) {
         if self.probing {
             return self.fail(at, || ViolationKind::TooComplex);
         }
@@ -219,7 +221,8 @@ impl<'s> Checker<'s> {
         }
         let mut meant: Vec<SchemaId> =
             variants.iter().copied().filter(|&id| self.schemas.types(id, 16).contains(given)).collect();
-        let marked: Vec<SchemaId> = meant.iter().copied().filter(|&id| self.marked(id, value, 16)).collect();
+        let marked: Vec<SchemaId> =
+            meant.iter().copied().filter(|&id| self.has_discriminator(id, value, 16)).collect();
         if !marked.is_empty() {
             meant = marked;
         }
@@ -241,7 +244,7 @@ impl<'s> Checker<'s> {
     fn first(&mut self, id: SchemaId, value: &Value) -> Option<Violation> {
         let (found, limit, failures) = (std::mem::take(&mut self.found), self.limit, self.failures);
         self.limit = 1;
-        self.visit(id, value, &Trail::ROOT);
+        self.visit(id, value, &ValuePath::ROOT);
         let first = std::mem::replace(&mut self.found, found).into_iter().next();
         (self.limit, self.failures) = (limit, failures);
         first
@@ -252,20 +255,20 @@ impl<'s> Checker<'s> {
     }
 
     /// Whether a field that can have only one value (`kind: {const: circle}`) says that this variant is meant.
-    fn marked(&self, id: SchemaId, value: &Value, fuel: u8) -> bool {
+    fn has_discriminator(&self, id: SchemaId, value: &Value, fuel: u8) -> bool {
         let (Some(fields), Some(fuel)) = (value.as_object(), fuel.checked_sub(1)) else { return false };
         let Some(rules) = self.schemas.node(id).and_then(|node| node.rules.as_deref()) else { return false };
         let own = rules.object.iter().flat_map(|object| &object.properties).any(|(name, &property)| {
-            matches!((self.literals(property), fields.get(name)), (Some([only]), Some(given)) if same(only, given))
+            matches!((self.literals(property), fields.get(name)), (Some([only]), Some(given)) if json_equal(only, given))
         });
         own || rules
             .reference
             .iter()
             .chain(rules.all_of.iter().take(8))
-            .any(|&id| self.marked(id, value, fuel / 2))
+            .any(|&id| self.has_discriminator(id, value, fuel / 2))
     }
 
-    fn number(&mut self, rules: Option<&NumberRules>, number: &Number, at: &Trail<'_>) {
+    fn number(&mut self, rules: Option<&NumberRules>, number: &Number, at: &ValuePath<'_>) {
         let Some(rules) = rules else { return };
         let too_low = rules.minimum.as_ref().is_some_and(|(bound, exclusive)| match compare(number, bound) {
             Ordering::Less => true,
@@ -279,16 +282,16 @@ impl<'s> Checker<'s> {
                 Ordering::Less => false,
             });
         if too_low || too_high {
-            self.fail(at, || bounds_broken(rules));
+            self.fail(at, || bounds_violation(rules));
         }
         if let Some(step) = &rules.multiple_of
             && !is_multiple(number, step)
         {
-            self.fail(at, || broken(multiple_said(step), json!({"multipleOf": step})));
+            self.fail(at, || value_violation(multiple_message(step), json!({"multipleOf": step})));
         }
     }
 
-    fn string(&mut self, rules: Option<&StringRules>, text: &str, at: &Trail<'_>) {
+    fn string(&mut self, rules: Option<&StringRules>, text: &str, at: &ValuePath<'_>) {
         let Some(rules) = rules else { return };
         // A text has no more characters than bytes, which settles most cases without counting.
         let bytes = text.len() as u64;
@@ -297,7 +300,7 @@ impl<'s> Checker<'s> {
         let long = rules.max.is_some_and(|max| bytes > max && count(text) > max);
         if short || long {
             self.fail(at, || {
-                count_broken(("minLength", rules.min), ("maxLength", rules.max), "character", count(text))
+                count_violation(("minLength", rules.min), ("maxLength", rules.max), "character", count(text))
             });
         }
         if let Some(pattern) = &rules.pattern
@@ -305,27 +308,32 @@ impl<'s> Checker<'s> {
         {
             self.fail(at, || {
                 let fragment = format!("must match the pattern {}", shorten(&rules.pattern_text, 120));
-                broken(fragment, json!({"pattern": rules.pattern_text}))
+                value_violation(fragment, json!({"pattern": rules.pattern_text}))
             });
         }
         if let Some(format) = rules.format
             && !format.accepts(text)
         {
-            self.fail(at, || broken(format.fragment().to_owned(), json!({"format": format.name()})));
+            self.fail(at, || value_violation(format.fragment().to_owned(), json!({"format": format.name()})));
         }
     }
 
-    fn array(&mut self, rules: Option<&'s ArrayRules>, items: &[Value], at: &Trail<'_>) {
+    fn array(&mut self, rules: Option<&'s ArrayRules>, items: &[Value], at: &ValuePath<'_>) {
         let Some(rules) = rules else { return };
         let length = items.len() as u64;
         if rules.min.is_some_and(|min| length < min) || rules.max.is_some_and(|max| length > max) {
-            self.fail(at, || count_broken(("minItems", rules.min), ("maxItems", rules.max), "item", length));
+            self.fail(at, || {
+                count_violation(("minItems", rules.min), ("maxItems", rules.max), "item", length)
+            });
         }
         if rules.unique
             && let Some(index) = duplicate(items)
         {
-            self.fail(&at.to(Part::Index(index)), || {
-                broken("repeats an earlier item of the list".to_owned(), json!({"uniqueItems": true}))
+            self.fail(&at.to(ValueStep::Index(index)), || {
+                value_violation(
+                    "repeats an earlier item of the list".to_owned(),
+                    json!({"uniqueItems": true}),
+                )
             });
         }
         for (index, item) in items.iter().enumerate() {
@@ -333,12 +341,12 @@ impl<'s> Checker<'s> {
                 return;
             }
             if let Some(id) = rules.prefix.get(index).copied().or(rules.items) {
-                self.visit(id, item, &at.to(Part::Index(index)));
+                self.visit(id, item, &at.to(ValueStep::Index(index)));
             }
         }
     }
 
-    fn object(&mut self, rules: Option<&'s ObjectRules>, fields: &Map<String, Value>, at: &Trail<'_>) {
+    fn object(&mut self, rules: Option<&'s ObjectRules>, fields: &Map<String, Value>, at: &ValuePath<'_>) {
         let Some(rules) = rules else { return };
         for name in &rules.required {
             if !fields.contains_key(name) {
@@ -348,7 +356,7 @@ impl<'s> Checker<'s> {
         let length = fields.len() as u64;
         if rules.min.is_some_and(|min| length < min) || rules.max.is_some_and(|max| length > max) {
             let (min, max) = (("minProperties", rules.min), ("maxProperties", rules.max));
-            self.fail(at, || count_broken(min, max, "field", length));
+            self.fail(at, || count_violation(min, max, "field", length));
         }
         for (name, value) in fields {
             if self.settled() {
@@ -358,19 +366,19 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn field(&mut self, rules: &'s ObjectRules, name: &str, value: &Value, at: &Trail<'_>) {
+    fn field(&mut self, rules: &'s ObjectRules, name: &str, value: &Value, at: &ValuePath<'_>) {
         let mut declared = false;
         if let Some(&id) = rules.properties.get(name) {
             declared = true;
-            self.visit(id, value, &at.to(Part::Field(name)));
+            self.visit(id, value, &at.to(ValueStep::Field(name)));
         }
         for (_, id) in rules.patterns.iter().filter(|(pattern, _)| pattern.is_match(name)) {
             declared = true;
-            self.visit(*id, value, &at.to(Part::Key(name)));
+            self.visit(*id, value, &at.to(ValueStep::Key(name)));
         }
         match rules.additional {
-            Additional::Schema(id) if !declared => self.visit(id, value, &at.to(Part::Key(name))),
-            Additional::None if !declared => self.fail(at, || ViolationKind::UnknownField {
+            AdditionalRule::Schema(id) if !declared => self.visit(id, value, &at.to(ValueStep::Key(name))),
+            AdditionalRule::None if !declared => self.fail(at, || ViolationKind::UnknownField {
                 field: name.to_owned(),
                 valid: rules.properties.keys().cloned().collect(),
                 nearest: nearest(name, rules.properties.keys().map(String::as_str)).map(str::to_owned),
@@ -381,30 +389,30 @@ impl<'s> Checker<'s> {
 }
 
 /// `must be one of 'open', 'closed'`.
-pub(super) fn literals_said(literals: &[Value]) -> String {
+pub(super) fn literals_message(literals: &[Value]) -> String {
     let mut fragment = match literals {
         [only] => format!("must be {}", literal_text(only)),
         several => {
-            let listed: Vec<String> = several.iter().take(LISTED).map(literal_text).collect();
+            let listed: Vec<String> = several.iter().take(MAX_LISTED_VALUES).map(literal_text).collect();
             format!("must be one of {}", listed.join(", "))
         }
     };
-    if literals.len() > LISTED {
-        fragment.push_str(&format!(" and {} more", literals.len() - LISTED));
+    if literals.len() > MAX_LISTED_VALUES {
+        fragment.push_str(&format!(" and {} more", literals.len() - MAX_LISTED_VALUES));
     }
     fragment
 }
 
 fn too_large() -> ViolationKind {
     let fragment = "is too large to be kept exactly; send it as a string if the operation allows one";
-    broken(fragment.to_owned(), json!({"minimum": -MAX_EXACT, "maximum": MAX_EXACT}))
+    value_violation(fragment.to_owned(), json!({"minimum": -MAX_EXACT, "maximum": MAX_EXACT}))
 }
 
-fn broken(fragment: String, allowed: Value) -> ViolationKind {
+fn value_violation(fragment: String, allowed: Value) -> ViolationKind {
     ViolationKind::Value { fragment, allowed, nearest: None }
 }
 
-fn bounds_broken(rules: &NumberRules) -> ViolationKind {
+fn bounds_violation(rules: &NumberRules) -> ViolationKind {
     let mut allowed = Map::new();
     if let Some((bound, exclusive)) = &rules.minimum {
         allowed
@@ -414,11 +422,11 @@ fn bounds_broken(rules: &NumberRules) -> ViolationKind {
         allowed
             .insert(if *exclusive { "exclusiveMaximum" } else { "maximum" }.to_owned(), bound.clone().into());
     }
-    broken(bounds_said(rules), allowed.into())
+    value_violation(bounds_message(rules), allowed.into())
 }
 
 /// "or more" and "or less", because leak checks read "at" and a word as a stack frame.
-pub(super) fn bounds_said(rules: &NumberRules) -> String {
+pub(super) fn bounds_message(rules: &NumberRules) -> String {
     if let (Some((low, false)), Some((high, false))) = (&rules.minimum, &rules.maximum) {
         return format!("must be between {low} and {high}");
     }
@@ -431,13 +439,13 @@ pub(super) fn bounds_said(rules: &NumberRules) -> String {
     format!("must be {}", low.into_iter().chain(high).collect::<Vec<_>>().join(" and "))
 }
 
-pub(super) fn multiple_said(step: &Number) -> String {
+pub(super) fn multiple_message(step: &Number) -> String {
     format!("must be a multiple of {step}")
 }
 
-type Count = (&'static str, Option<u64>);
+type CountBound = (&'static str, Option<u64>);
 
-fn count_broken(min: Count, max: Count, noun: &str, actual: u64) -> ViolationKind {
+fn count_violation(min: CountBound, max: CountBound, noun: &str, actual: u64) -> ViolationKind {
     let allowed: Map<String, Value> =
         [min, max].into_iter().filter_map(|(key, bound)| Some((key.to_owned(), bound?.into()))).collect();
     let plural = |count: u64| if count == 1 { "" } else { "s" };
@@ -447,7 +455,7 @@ fn count_broken(min: Count, max: Count, noun: &str, actual: u64) -> ViolationKin
         (Some(low), None) => format!("{low} {noun}{} or more", plural(low)),
         (None, high) => format!("no more than {} {noun}{}", high.unwrap_or(0), plural(high.unwrap_or(0))),
     };
-    broken(format!("must have {wanted}, has {actual}"), allowed.into())
+    value_violation(format!("must have {wanted}, has {actual}"), allowed.into())
 }
 
 fn literal_text(value: &Value) -> String {
@@ -483,12 +491,14 @@ fn is_multiple(number: &Number, step: &Number) -> bool {
 }
 
 /// JSON equality: `1` and `1.0` are the same number, the order of fields means nothing.
-fn same(a: &Value, b: &Value) -> bool {
+fn json_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => compare(a, b) == Ordering::Equal,
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| json_equal(a, b))
+        }
         (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| json_equal(a, b)))
         }
         _ => a == b,
     }
@@ -502,7 +512,7 @@ fn duplicate(items: &[Value]) -> Option<usize> {
     let mut seen: HashMap<u64, Vec<&Value>> = HashMap::with_capacity(items.len());
     items.iter().position(|item| {
         let bucket = seen.entry(fingerprint(item)).or_default();
-        let repeated = bucket.iter().any(|earlier| same(earlier, item));
+        let repeated = bucket.iter().any(|earlier| json_equal(earlier, item));
         bucket.push(item);
         repeated
     })

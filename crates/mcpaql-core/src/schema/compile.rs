@@ -1,15 +1,15 @@
 //! Value → nodes. What cannot be understood is reported and then allows everything: one bad keyword never takes an
 //! operation away.
 
-use super::format::Format;
+use super::format::StringFormat;
 use super::{
-    Additional, ArrayRules, Node, NumberRules, ObjectRules, Rules, SchemaId, SchemaProblem, Schemas,
-    StringRules, TypeSet, required_fields, shorten, type_name,
+    AdditionalRule, ArrayRules, NumberRules, ObjectRules, Rules, SchemaId, SchemaNode, SchemaProblem,
+    SchemaSet, StringRules, TypeSet, required_fields, shorten, type_name,
 };
 use super::{cycles, keywords, pattern};
 use crate::diagnostic::Severity;
 use crate::error::Code;
-use crate::reader::short;
+use crate::reader::short_value;
 use crate::suggest::nearest;
 use indexmap::IndexMap;
 use serde_json::{Map, Number, Value};
@@ -17,17 +17,21 @@ use serde_json::{Map, Number, Value};
 /// Deeper schemas are reported and cut; no hand or generator writes them.
 const MAX_DEPTH: usize = 64;
 
-pub(super) fn types(types: &IndexMap<String, Value>) -> (Schemas, Vec<SchemaProblem>) {
-    let mut schemas = Schemas::default();
+pub(super) fn types(types: &IndexMap<String, Value>) -> (SchemaSet, Vec<SchemaProblem>) {
+    let mut schemas = SchemaSet::default();
     // Every name has its place before any body is compiled, so that types may refer to each other in any order.
     for name in types.keys() {
-        let id = push(&mut schemas, Node::ANY);
+        let id = push(&mut schemas, SchemaNode::ANY);
         schemas.names.insert(name.clone(), id);
     }
-    let mut compiler =
-        Compiler { schemas: &mut schemas, problems: Vec::new(), pointer: "/types".to_owned(), depth: 0 };
+    let mut compiler = SchemaCompiler {
+        schemas: &mut schemas,
+        problems: Vec::new(),
+        pointer: "/types".to_owned(),
+        depth: 0,
+    };
     for (name, schema) in types {
-        let node = compiler.below(&[name], |compiler| compiler.node(schema));
+        let node = compiler.with_pointer(&[name], |compiler| compiler.node(schema));
         if let Some(id) = compiler.schemas.named(name)
             && let Some(slot) = compiler.schemas.nodes.get_mut(id.0 as usize)
         {
@@ -35,41 +39,46 @@ pub(super) fn types(types: &IndexMap<String, Value>) -> (Schemas, Vec<SchemaProb
         }
     }
     let mut problems = compiler.problems;
-    cycles::cut(&mut schemas, &mut problems);
+    cycles::break_cycles(&mut schemas, &mut problems);
     (schemas, problems)
 }
 
-pub(super) fn schema(schemas: &mut Schemas, schema: &Value, pointer: &str) -> (SchemaId, Vec<SchemaProblem>) {
-    let mut compiler = Compiler { schemas, problems: Vec::new(), pointer: pointer.to_owned(), depth: 0 };
+pub(super) fn schema(
+    schemas: &mut SchemaSet,
+    schema: &Value,
+    pointer: &str,
+) -> (SchemaId, Vec<SchemaProblem>) {
+    let mut compiler =
+        SchemaCompiler { schemas, problems: Vec::new(), pointer: pointer.to_owned(), depth: 0 };
     let id = compiler.add(schema);
     (id, compiler.problems)
 }
 
-fn push(schemas: &mut Schemas, node: Node) -> SchemaId {
+fn push(schemas: &mut SchemaSet, node: SchemaNode) -> SchemaId {
     let id = SchemaId(u32::try_from(schemas.nodes.len()).unwrap_or(u32::MAX));
     schemas.nodes.push(node);
     id
 }
 
-struct Compiler<'s> {
-    schemas: &'s mut Schemas,
+struct SchemaCompiler<'s> {
+    schemas: &'s mut SchemaSet,
     problems: Vec<SchemaProblem>,
     pointer: String,
     depth: usize,
 }
 
-impl Compiler<'_> {
+impl SchemaCompiler<'_> {
     fn add(&mut self, schema: &Value) -> SchemaId {
         let node = self.node(schema);
         push(self.schemas, node)
     }
 
     fn add_below(&mut self, parts: &[&str], schema: &Value) -> SchemaId {
-        self.below(parts, |compiler| compiler.add(schema))
+        self.with_pointer(parts, |compiler| compiler.add(schema))
     }
 
     /// Runs `f` with the pointer moved down.
-    fn below<R>(&mut self, parts: &[&str], f: impl FnOnce(&mut Self) -> R) -> R {
+    fn with_pointer<R>(&mut self, parts: &[&str], f: impl FnOnce(&mut Self) -> R) -> R {
         let length = self.pointer.len();
         for part in parts {
             self.pointer.push('/');
@@ -107,10 +116,10 @@ impl Compiler<'_> {
         self.problems.push(problem);
     }
 
-    fn node(&mut self, schema: &Value) -> Node {
+    fn node(&mut self, schema: &Value) -> SchemaNode {
         let map = match schema {
-            Value::Bool(true) => return Node::ANY,
-            Value::Bool(false) => return Node::NEVER,
+            Value::Bool(true) => return SchemaNode::ANY,
+            Value::Bool(false) => return SchemaNode::NEVER,
             Value::Object(map) => map,
             other => {
                 let problem = self
@@ -118,16 +127,16 @@ impl Compiler<'_> {
                     .expected("mapping")
                     .found(type_name(other));
                 self.problems.push(problem);
-                return Node::ANY;
+                return SchemaNode::ANY;
             }
         };
         if self.depth > MAX_DEPTH {
             let text = format!("the schema is nested more than {MAX_DEPTH} levels deep");
             let problem = self.error(Code::SchemaInvalidValue, "", text);
             self.problems.push(problem);
-            return Node::ANY;
+            return SchemaNode::ANY;
         }
-        self.typing_errors(map);
+        self.report_misspelled_keywords(map);
         let rules = Rules {
             literals: self.literals(map),
             number: self.number_rules(map),
@@ -146,7 +155,7 @@ impl Compiler<'_> {
         let types = self.types(map, &rules);
         self.literal_types(map, types);
         let password = map.get("format").and_then(Value::as_str) == Some("password");
-        Node {
+        SchemaNode {
             types,
             nullable: self.flag(map, "nullable"),
             sensitive: self.flag(map, "sensitive") || password,
@@ -188,7 +197,7 @@ impl Compiler<'_> {
         } else if lower == "any" {
             Some("no 'type' at all, which allows every value".to_owned())
         } else {
-            keywords::meant_type(&lower).map(|meant| format!("type: {meant}"))
+            keywords::nearest_type(&lower).map(|meant| format!("type: {meant}"))
         };
         let text = format!("'{}' is not a JSON type", shorten(name, 64));
         let mut problem = self
@@ -229,7 +238,7 @@ impl Compiler<'_> {
         let none = !values.iter().any(fits);
         for (index, value) in values.iter().enumerate().filter(|(_, value)| !fits(value)) {
             let declared = declared.as_str().map_or_else(|| types.label(), str::to_owned);
-            let text = format!("the value {} of 'enum' is not of type {declared}", short(value));
+            let text = format!("the value {} of 'enum' is not of type {declared}", short_value(value));
             let mut problem =
                 self.error(Code::SchemaInvalidValue, "enum", text).expected(declared).found(type_name(value));
             problem.pointer = format!("{}/{index}", problem.pointer);
@@ -241,8 +250,8 @@ impl Compiler<'_> {
     }
 
     /// A format that is nearly a known one would be taken for one that nobody checks.
-    fn nearly_a_format(&mut self, name: &str) {
-        if let Some(meant) = Format::meant(name) {
+    fn report_misspelled_format(&mut self, name: &str) {
+        if let Some(meant) = StringFormat::nearest_name(name) {
             let pointer = format!("{}/format", self.pointer);
             let text = format!("'{}' is not a known format", shorten(name, 64));
             let problem = SchemaProblem::warning(Code::SchemaInvalidValue, pointer, text)
@@ -324,9 +333,9 @@ impl Compiler<'_> {
             self.unusable_pattern(pattern_text);
         }
         let format_name = self.text(map, "format").unwrap_or_default();
-        let format = Format::named(format_name);
+        let format = StringFormat::named(format_name);
         if format.is_none() {
-            self.nearly_a_format(format_name);
+            self.report_misspelled_format(format_name);
         }
         if min.is_none() && max.is_none() && pattern.is_none() && format.is_none() {
             return None;
@@ -365,9 +374,9 @@ impl Compiler<'_> {
         }
         let required: Vec<String> = required_fields(schema).into_iter().map(str::to_owned).collect();
         let mut additional = match map.get("additionalProperties") {
-            None | Some(Value::Bool(true)) => Additional::Any,
-            Some(Value::Bool(false)) => Additional::None,
-            Some(schema) => Additional::Schema(self.add_below(&["additionalProperties"], schema)),
+            None | Some(Value::Bool(true)) => AdditionalRule::Any,
+            Some(Value::Bool(false)) => AdditionalRule::None,
+            Some(schema) => AdditionalRule::Schema(self.add_below(&["additionalProperties"], schema)),
         };
         let mut patterns = Vec::new();
         for (pattern, property) in self.mapping(map, "patternProperties").into_iter().flatten() {
@@ -375,14 +384,14 @@ impl Compiler<'_> {
             match self.schemas.patterns.read(pattern) {
                 Some(read) => patterns.push((read, id)),
                 // Whatever it would match cannot be told from an unknown key.
-                None => additional = Additional::Any,
+                None => additional = AdditionalRule::Any,
             }
         }
         let rules = ObjectRules { properties, required, patterns, additional, min, max };
         let empty = rules.properties.is_empty()
             && rules.required.is_empty()
             && rules.patterns.is_empty()
-            && rules.additional == Additional::Any
+            && rules.additional == AdditionalRule::Any
             && min.is_none()
             && max.is_none();
         if empty { None } else { Some(rules) }
@@ -408,9 +417,9 @@ impl Compiler<'_> {
     }
 
     /// A key that is nearly a keyword says something that would be lost.
-    fn typing_errors(&mut self, map: &Map<String, Value>) {
+    fn report_misspelled_keywords(&mut self, map: &Map<String, Value>) {
         for key in map.keys() {
-            if let Some(meant) = keywords::meant(key) {
+            if let Some(meant) = keywords::nearest_keyword(key) {
                 let pointer = format!("{}/{}", self.pointer, escape(key));
                 let text = format!("'{}' is not a keyword of JSON Schema", shorten(key, 64));
                 let problem =

@@ -1,13 +1,13 @@
 //! References that lead only to themselves.
 
 use super::compile::escape;
-use super::{Node, Rules, SchemaId, SchemaProblem, Schemas, shorten};
+use super::{Rules, SchemaId, SchemaNode, SchemaProblem, SchemaSet, shorten};
 use crate::error::Code;
 use std::collections::HashSet;
 
 impl Rules {
     /// The schemas that judge the same value.
-    fn in_place(&self) -> impl Iterator<Item = SchemaId> {
+    fn same_value_schemas(&self) -> impl Iterator<Item = SchemaId> {
         self.reference
             .into_iter()
             .chain(self.all_of.iter().copied())
@@ -18,7 +18,7 @@ impl Rules {
 
 /// Types that refer only to themselves describe nothing, and would be followed for ever: they are reported and then
 /// allow everything. Without recursion, because a chain of types may be as long as the document.
-pub(super) fn cut(schemas: &mut Schemas, problems: &mut Vec<SchemaProblem>) {
+pub(super) fn break_cycles(schemas: &mut SchemaSet, problems: &mut Vec<SchemaProblem>) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,
@@ -28,7 +28,7 @@ pub(super) fn cut(schemas: &mut Schemas, problems: &mut Vec<SchemaProblem>) {
     let edges: Vec<Vec<SchemaId>> = schemas
         .nodes
         .iter()
-        .map(|node| node.rules.as_ref().map(|rules| rules.in_place().collect()).unwrap_or_default())
+        .map(|node| node.rules.as_ref().map(|rules| rules.same_value_schemas().collect()).unwrap_or_default())
         .collect();
     let mut marks = vec![Mark::New; edges.len()];
     let mut cut: HashSet<SchemaId> = HashSet::new();
@@ -64,7 +64,7 @@ pub(super) fn cut(schemas: &mut Schemas, problems: &mut Vec<SchemaProblem>) {
     }
     for id in cut {
         if let Some(node) = schemas.nodes.get_mut(id.0 as usize) {
-            *node = Node::ANY;
+            *node = SchemaNode::ANY;
         }
     }
 }

@@ -8,8 +8,10 @@
 //! A choice is written so that a validator tells the variant that was meant: by the type of the value with `if` and `then`, as
 //! far as one variant alone has that type. Only the others are `anyOf`.
 
-use super::{Additional, ArrayRules, Node, NumberRules, ObjectRules, Rules, SchemaId, Schemas, StringRules};
-use super::{TypeSet, format::Format};
+use super::{
+    AdditionalRule, ArrayRules, NumberRules, ObjectRules, Rules, SchemaId, SchemaNode, SchemaSet, StringRules,
+};
+use super::{TypeSet, format::StringFormat};
 use indexmap::IndexMap;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Capture, Hir, HirKind, Repetition};
@@ -20,24 +22,24 @@ const FUEL: u8 = 16;
 /// The highest count of a repetition that engines of the RE2 family take.
 const MAX_REPEAT: u32 = 1000;
 
-impl Schemas {
+impl SchemaSet {
     /// A schema as standard JSON Schema; named types are references.
     #[must_use]
-    pub fn standard(&self, id: SchemaId) -> Value {
+    pub fn to_json_schema(&self, id: SchemaId) -> Value {
         if let Some((name, _)) = self.names.get_index(id.0 as usize) {
             return json!({"$ref": format!("#/$defs/{}", pointer_part(name))});
         }
-        self.written(id)
+        self.definition(id)
     }
 
     /// A named type as standard JSON Schema.
     #[must_use]
-    pub fn standard_type(&self, name: &str) -> Option<Value> {
-        self.named(name).map(|id| self.written(id))
+    pub fn type_to_json_schema(&self, name: &str) -> Option<Value> {
+        self.named(name).map(|id| self.definition(id))
     }
 
-    fn written(&self, id: SchemaId) -> Value {
-        let node = self.node(id).unwrap_or(&Node::ANY);
+    fn definition(&self, id: SchemaId) -> Value {
+        let node = self.node(id).unwrap_or(&SchemaNode::ANY);
         if node.types == TypeSet::NONE && !node.nullable {
             return false.into();
         }
@@ -84,16 +86,16 @@ impl Schemas {
         if let Some(rules) = &rules.object {
             self.object(rules, out);
         }
-        if let Some(Value::Object(reference)) = rules.reference.map(|id| self.standard(id)) {
+        if let Some(Value::Object(reference)) = rules.reference.map(|id| self.to_json_schema(id)) {
             out.extend(reference);
         }
-        besides.extend(rules.all_of.iter().map(|id| self.standard(*id)));
+        besides.extend(rules.all_of.iter().map(|id| self.to_json_schema(*id)));
         besides.extend(rules.choices.iter().map(|variants| self.choice(variants)));
         if !besides.is_empty() {
             out.insert("allOf".into(), besides.into());
         }
         if let Some(id) = rules.not {
-            out.insert("not".into(), self.standard(id));
+            out.insert("not".into(), self.to_json_schema(id));
         }
     }
 
@@ -140,20 +142,21 @@ impl Schemas {
     /// One of variants of the same type: the one that a field with a single value names, where each has such a field.
     fn one_of(&self, variants: &[SchemaId]) -> Value {
         if let [only] = variants {
-            return self.standard(*only);
+            return self.to_json_schema(*only);
         }
-        let marks: Option<Vec<(String, Value)>> = variants.iter().map(|id| self.mark(*id, FUEL)).collect();
-        let Some(marks) = marks else { return json!({"anyOf": self.several(variants)}) };
+        let marks: Option<Vec<(String, Value)>> =
+            variants.iter().map(|id| self.discriminator(*id, FUEL)).collect();
+        let Some(marks) = marks else { return json!({"anyOf": self.to_json_schemas(variants)}) };
         let is_marked = |(name, literal): &(String, Value)| json!({"properties": {name: {"enum": [literal]}}, "required": [name]});
-        let mut rest = json!({"anyOf": self.several(variants)});
+        let mut rest = json!({"anyOf": self.to_json_schemas(variants)});
         for (id, mark) in variants.iter().zip(&marks).rev() {
-            rest = json!({"if": is_marked(mark), "then": self.standard(*id), "else": rest});
+            rest = json!({"if": is_marked(mark), "then": self.to_json_schema(*id), "else": rest});
         }
         rest
     }
 
     /// A field that can have only one value.
-    fn mark(&self, id: SchemaId, fuel: u8) -> Option<(String, Value)> {
+    fn discriminator(&self, id: SchemaId, fuel: u8) -> Option<(String, Value)> {
         let (node, fuel) = (self.node(id)?, fuel.checked_sub(1)?);
         let rules = node.rules.as_deref()?;
         let literal = |id: SchemaId| match self.node(id)?.rules.as_ref()?.literals.as_deref()? {
@@ -163,20 +166,24 @@ impl Schemas {
         let mut own = rules.object.iter().flat_map(|object| &object.properties);
         let own = own.find_map(|(name, property)| Some((name.clone(), literal(*property)?)));
         own.or_else(|| {
-            rules.reference.iter().chain(rules.all_of.iter().take(8)).find_map(|id| self.mark(*id, fuel / 2))
+            rules
+                .reference
+                .iter()
+                .chain(rules.all_of.iter().take(8))
+                .find_map(|id| self.discriminator(*id, fuel / 2))
         })
     }
 
-    fn several(&self, ids: &[SchemaId]) -> Value {
-        ids.iter().map(|id| self.standard(*id)).collect()
+    fn to_json_schemas(&self, ids: &[SchemaId]) -> Value {
+        ids.iter().map(|id| self.to_json_schema(*id)).collect()
     }
 
     fn array(&self, rules: &ArrayRules, out: &mut Map<String, Value>) {
         if !rules.prefix.is_empty() {
-            out.insert("prefixItems".into(), self.several(&rules.prefix));
+            out.insert("prefixItems".into(), self.to_json_schemas(&rules.prefix));
         }
         if let Some(items) = rules.items {
-            out.insert("items".into(), self.standard(items));
+            out.insert("items".into(), self.to_json_schema(items));
         }
         bounds(out, ("minItems", rules.min), ("maxItems", rules.max));
         if rules.unique {
@@ -187,7 +194,7 @@ impl Schemas {
     fn object(&self, rules: &ObjectRules, out: &mut Map<String, Value>) {
         if !rules.properties.is_empty() {
             let properties: Map<String, Value> =
-                rules.properties.iter().map(|(name, id)| (name.clone(), self.standard(*id))).collect();
+                rules.properties.iter().map(|(name, id)| (name.clone(), self.to_json_schema(*id))).collect();
             out.insert("properties".into(), properties.into());
         }
         if !rules.required.is_empty() {
@@ -197,17 +204,17 @@ impl Schemas {
             let patterns: Map<String, Value> = rules
                 .patterns
                 .iter()
-                .map(|(pattern, id)| (linear(pattern.translated()), self.standard(*id)))
+                .map(|(pattern, id)| (portable_pattern(pattern.translated()), self.to_json_schema(*id)))
                 .collect();
             out.insert("patternProperties".into(), patterns.into());
         }
         match rules.additional {
-            Additional::Any => {}
-            Additional::None => {
+            AdditionalRule::Any => {}
+            AdditionalRule::None => {
                 out.insert("additionalProperties".into(), false.into());
             }
-            Additional::Schema(id) => {
-                out.insert("additionalProperties".into(), self.standard(id));
+            AdditionalRule::Schema(id) => {
+                out.insert("additionalProperties".into(), self.to_json_schema(id));
             }
         }
         bounds(out, ("minProperties", rules.min), ("maxProperties", rules.max));
@@ -263,7 +270,7 @@ fn number(rules: &NumberRules, out: &mut Map<String, Value>) {
 fn string(rules: &StringRules, out: &mut Map<String, Value>, besides: &mut Vec<Value>) {
     bounds(out, ("minLength", rules.min), ("maxLength", rules.max));
     if let Some(pattern) = &rules.pattern {
-        out.insert("pattern".into(), linear(pattern.translated()).into());
+        out.insert("pattern".into(), portable_pattern(pattern.translated()).into());
     }
     if let Some(format) = rules.format {
         let pattern = format!("^(?:{})$", format_pattern(format));
@@ -278,20 +285,22 @@ fn string(rules: &StringRules, out: &mut Map<String, Value>, besides: &mut Vec<V
 }
 
 /// A pattern in which nothing depends on the engine: shorthands are written out, and a word's edge is ASCII in RE2 anyway.
-fn linear(translated: &str) -> String {
+fn portable_pattern(translated: &str) -> String {
     match ParserBuilder::new().build().parse(translated) {
-        Ok(parsed) => counted(&parsed).to_string().replace(r"(?-u:\b)", r"\b").replace(r"(?-u:\B)", r"\B"),
+        Ok(parsed) => {
+            cap_repetitions(&parsed).to_string().replace(r"(?-u:\b)", r"\b").replace(r"(?-u:\B)", r"\B")
+        }
         // It was read before, so this is never reached.
         Err(_) => String::new(),
     }
 }
 
 /// The pattern with repetitions that engines take: a higher maximum is none.
-fn counted(pattern: &Hir) -> Hir {
-    let all = |parts: &[Hir]| parts.iter().map(counted).collect();
+fn cap_repetitions(pattern: &Hir) -> Hir {
+    let all = |parts: &[Hir]| parts.iter().map(cap_repetitions).collect();
     match pattern.kind() {
         HirKind::Repetition(repeated) => {
-            let sub = match counted(&repeated.sub) {
+            let sub = match cap_repetitions(&repeated.sub) {
                 // Without a group `(?:a+)+` would be written as `a++`, which engines refuse.
                 sub if matches!(sub.kind(), HirKind::Repetition(_)) => {
                     Hir::capture(Capture { index: 1, name: None, sub: Box::new(sub) })
@@ -305,7 +314,7 @@ fn counted(pattern: &Hir) -> Hir {
                 sub: Box::new(sub),
             })
         }
-        HirKind::Capture(group) => counted(&group.sub),
+        HirKind::Capture(group) => cap_repetitions(&group.sub),
         HirKind::Concat(parts) => Hir::concat(all(parts)),
         HirKind::Alternation(parts) => Hir::alternation(all(parts)),
         _ => pattern.clone(),
@@ -313,7 +322,7 @@ fn counted(pattern: &Hir) -> Hir {
 }
 
 /// What a format asks for, as a pattern.
-fn format_pattern(format: Format) -> String {
+fn format_pattern(format: StringFormat) -> String {
     const DATE: &str = "(?:(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29\
         |[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)\
         |02-(?:0[1-9]|1[0-9]|2[0-8])))";
@@ -323,16 +332,16 @@ fn format_pattern(format: Format) -> String {
     let host = || format!(r"{LABEL}(?:\.{LABEL})*\.?");
     let ipv4 = || format!(r"{BYTE}(?:\.{BYTE}){{3}}");
     match format {
-        Format::Date => DATE.to_owned(),
-        Format::DateTime => format!("{DATE}[Tt]{TIME}"),
-        Format::Time => TIME.to_owned(),
-        Format::Email => format!(r"[^\s\p{{Z}}\p{{Cc}}]{{1,64}}@(?:{}|\[[^\n]*\])", host()),
-        Format::Uri => r#"[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Z}\p{Cc}<>"]+"#.to_owned(),
-        Format::Uuid => "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}".to_owned(),
-        Format::Ipv4 => ipv4(),
-        Format::Ipv6 => ipv6(&ipv4()),
-        Format::Hostname => host(),
-        Format::Byte => "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?".to_owned(),
+        StringFormat::Date => DATE.to_owned(),
+        StringFormat::DateTime => format!("{DATE}[Tt]{TIME}"),
+        StringFormat::Time => TIME.to_owned(),
+        StringFormat::Email => format!(r"[^\s\p{{Z}}\p{{Cc}}]{{1,64}}@(?:{}|\[[^\n]*\])", host()),
+        StringFormat::Uri => r#"[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Z}\p{Cc}<>"]+"#.to_owned(),
+        StringFormat::Uuid => "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}".to_owned(),
+        StringFormat::Ipv4 => ipv4(),
+        StringFormat::Ipv6 => ipv6(&ipv4()),
+        StringFormat::Hostname => host(),
+        StringFormat::Byte => "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?".to_owned(),
     }
 }
 
@@ -367,15 +376,15 @@ mod tests {
 
     fn standard(schema: &Value) -> Value {
         let types = IndexMap::from([("Node".to_owned(), json!({"type": "object"}))]);
-        let (mut schemas, _) = Schemas::compile(&types);
+        let (mut schemas, _) = SchemaSet::compile(&types);
         let (id, _) = schemas.add(schema, "");
-        schemas.standard(id)
+        schemas.to_json_schema(id)
     }
 
     #[test]
     fn a_repeated_repetition_keeps_its_group() {
         for (given, expected) in [("^(a+)+$", r"(?:\A(a+)+\z)"), ("(?:[a-c]{2,3}){4}", "([a-c]{2,3}){4}")] {
-            assert_eq!(linear(given), expected);
+            assert_eq!(portable_pattern(given), expected);
         }
     }
 
@@ -490,7 +499,7 @@ mod tests {
             "a===",
             "&&&&",
         ];
-        for format in Format::ALL {
+        for format in StringFormat::ALL {
             let pattern = Regex::new(&format!("^(?:{})$", format_pattern(format))).unwrap();
             for text in texts {
                 assert_eq!(pattern.is_match(text), format.accepts(text), "{} {text:?}", format.name());

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A checked format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum StringFormat {
     Date,
     DateTime,
     Time,
@@ -17,45 +17,45 @@ pub(super) enum Format {
     Byte,
 }
 
-impl Format {
+impl StringFormat {
     /// The format of that name; unknown names mean nothing.
-    pub(super) fn named(name: &str) -> Option<Format> {
+    pub(super) fn named(name: &str) -> Option<StringFormat> {
         Some(match name {
-            "date" => Format::Date,
-            "date-time" => Format::DateTime,
-            "time" => Format::Time,
-            "email" => Format::Email,
-            "uri" => Format::Uri,
-            "uuid" => Format::Uuid,
-            "ipv4" => Format::Ipv4,
-            "ipv6" => Format::Ipv6,
-            "hostname" => Format::Hostname,
-            "byte" => Format::Byte,
+            "date" => StringFormat::Date,
+            "date-time" => StringFormat::DateTime,
+            "time" => StringFormat::Time,
+            "email" => StringFormat::Email,
+            "uri" => StringFormat::Uri,
+            "uuid" => StringFormat::Uuid,
+            "ipv4" => StringFormat::Ipv4,
+            "ipv6" => StringFormat::Ipv6,
+            "hostname" => StringFormat::Hostname,
+            "byte" => StringFormat::Byte,
             _ => return None,
         })
     }
 
-    pub(super) const ALL: [Format; 10] = [
-        Format::Date,
-        Format::DateTime,
-        Format::Time,
-        Format::Email,
-        Format::Uri,
-        Format::Uuid,
-        Format::Ipv4,
-        Format::Ipv6,
-        Format::Hostname,
-        Format::Byte,
+    pub(super) const ALL: [StringFormat; 10] = [
+        StringFormat::Date,
+        StringFormat::DateTime,
+        StringFormat::Time,
+        StringFormat::Email,
+        StringFormat::Uri,
+        StringFormat::Uuid,
+        StringFormat::Ipv4,
+        StringFormat::Ipv6,
+        StringFormat::Hostname,
+        StringFormat::Byte,
     ];
 
     /// The checked format that an unknown name nearly is; nothing for names that mean something elsewhere.
-    pub(super) fn meant(name: &str) -> Option<&'static str> {
+    pub(super) fn nearest_name(name: &str) -> Option<&'static str> {
         const OTHERS: [&str; 4] = ["iri", "uris", "bytes", "url"];
         if name.len() < 4 || name.len() > 20 || OTHERS.contains(&name) {
             return None;
         }
         let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_', ' '], "");
-        let names = Format::ALL.map(Format::name);
+        let names = StringFormat::ALL.map(StringFormat::name);
         names.into_iter().find(|known| plain(known) == plain(name)).or_else(|| {
             names.into_iter().find(|known| known.len() > 3 && strsim::damerau_levenshtein(known, name) == 1)
         })
@@ -63,47 +63,47 @@ impl Format {
 
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Format::Date => "date",
-            Format::DateTime => "date-time",
-            Format::Time => "time",
-            Format::Email => "email",
-            Format::Uri => "uri",
-            Format::Uuid => "uuid",
-            Format::Ipv4 => "ipv4",
-            Format::Ipv6 => "ipv6",
-            Format::Hostname => "hostname",
-            Format::Byte => "byte",
+            StringFormat::Date => "date",
+            StringFormat::DateTime => "date-time",
+            StringFormat::Time => "time",
+            StringFormat::Email => "email",
+            StringFormat::Uri => "uri",
+            StringFormat::Uuid => "uuid",
+            StringFormat::Ipv4 => "ipv4",
+            StringFormat::Ipv6 => "ipv6",
+            StringFormat::Hostname => "hostname",
+            StringFormat::Byte => "byte",
         }
     }
 
     /// What to send instead, as the rest of a sentence that begins with the parameter's name.
     pub(super) const fn fragment(self) -> &'static str {
         match self {
-            Format::Date => "must be a date such as 2025-01-31",
-            Format::DateTime => "must be a date and time with zone such as 2025-01-31T09:30:00Z",
-            Format::Time => "must be a time with zone such as 09:30:00Z",
-            Format::Email => "must be an email address such as name@example.com",
-            Format::Uri => "must be an absolute URI such as https://example.com/page",
-            Format::Uuid => "must be a UUID such as 123e4567-e89b-12d3-a456-426614174000",
-            Format::Ipv4 => "must be an IPv4 address such as 192.0.2.1",
-            Format::Ipv6 => "must be an IPv6 address such as 2001:db8::1",
-            Format::Hostname => "must be a host name such as example.com",
-            Format::Byte => "must be base64 text such as aGVsbG8=",
+            StringFormat::Date => "must be a date such as 2025-01-31",
+            StringFormat::DateTime => "must be a date and time with zone such as 2025-01-31T09:30:00Z",
+            StringFormat::Time => "must be a time with zone such as 09:30:00Z",
+            StringFormat::Email => "must be an email address such as name@example.com",
+            StringFormat::Uri => "must be an absolute URI such as https://example.com/page",
+            StringFormat::Uuid => "must be a UUID such as 123e4567-e89b-12d3-a456-426614174000",
+            StringFormat::Ipv4 => "must be an IPv4 address such as 192.0.2.1",
+            StringFormat::Ipv6 => "must be an IPv6 address such as 2001:db8::1",
+            StringFormat::Hostname => "must be a host name such as example.com",
+            StringFormat::Byte => "must be base64 text such as aGVsbG8=",
         }
     }
 
     pub(super) fn accepts(self, text: &str) -> bool {
         match self {
-            Format::Date => is_date(text),
-            Format::DateTime => is_date_time(text),
-            Format::Time => is_time(text),
-            Format::Email => is_email(text),
-            Format::Uri => is_uri(text),
-            Format::Uuid => is_uuid(text),
-            Format::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
-            Format::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
-            Format::Hostname => is_hostname(text),
-            Format::Byte => is_base64(text),
+            StringFormat::Date => is_date(text),
+            StringFormat::DateTime => is_date_time(text),
+            StringFormat::Time => is_time(text),
+            StringFormat::Email => is_email(text),
+            StringFormat::Uri => is_uri(text),
+            StringFormat::Uuid => is_uuid(text),
+            StringFormat::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
+            StringFormat::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
+            StringFormat::Hostname => is_hostname(text),
+            StringFormat::Byte => is_base64(text),
         }
     }
 }
@@ -249,7 +249,7 @@ mod tests {
             ),
             ("byte", &["", "aGVsbG8=", "QUJD"], &["aGVsbG8", "a===", "&&&&"]),
         ] {
-            let format = Format::named(name).expect(name);
+            let format = StringFormat::named(name).expect(name);
             assert_eq!(format.name(), name);
             for text in right {
                 assert!(format.accepts(text), "{name} should accept {text:?}");
@@ -258,6 +258,6 @@ mod tests {
                 assert!(!format.accepts(text), "{name} should refuse {text:?}");
             }
         }
-        assert_eq!(Format::named("int32"), None);
+        assert_eq!(StringFormat::named("int32"), None);
     }
 }

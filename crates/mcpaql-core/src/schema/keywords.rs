@@ -23,7 +23,7 @@ const OTHER_KEYWORDS: &[&str] = &[
 
 /// What the value of a keyword is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub enum KeywordValue {
     /// A schema.
     Schema,
     /// A schema for the same value: a variant or a condition.
@@ -43,7 +43,7 @@ pub enum Holds {
 /// What the value of a keyword is.
 #[inline]
 #[must_use]
-pub fn holds(keyword: &str) -> Holds {
+pub fn keyword_value(keyword: &str) -> KeywordValue {
     match keyword {
         "items"
         | "additionalProperties"
@@ -52,13 +52,13 @@ pub fn holds(keyword: &str) -> Holds {
         | "propertyNames"
         | "unevaluatedProperties"
         | "unevaluatedItems"
-        | "contentSchema" => Holds::Schema,
-        "if" | "then" | "else" | "not" => Holds::Variant,
-        "prefixItems" => Holds::Schemas,
-        "anyOf" | "oneOf" | "allOf" => Holds::Variants,
-        "properties" | "patternProperties" | "$defs" | "definitions" => Holds::Named,
-        "dependentSchemas" => Holds::NamedVariants,
-        _ => Holds::Data,
+        | "contentSchema" => KeywordValue::Schema,
+        "if" | "then" | "else" | "not" => KeywordValue::Variant,
+        "prefixItems" => KeywordValue::Schemas,
+        "anyOf" | "oneOf" | "allOf" => KeywordValue::Variants,
+        "properties" | "patternProperties" | "$defs" | "definitions" => KeywordValue::Named,
+        "dependentSchemas" => KeywordValue::NamedVariants,
+        _ => KeywordValue::Data,
     }
 }
 
@@ -96,7 +96,7 @@ const TYPE_SYNONYMS: [(&str, &str); 16] = [
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
 
 /// The keyword that `key` nearly is; nothing for keywords themselves, extensions and words of another kind.
-pub(super) fn meant(key: &str) -> Option<&'static str> {
+pub(super) fn nearest_keyword(key: &str) -> Option<&'static str> {
     let keywords =
         || DOCUMENT_KEYWORDS.iter().chain(OTHER_KEYWORDS).copied().filter(|keyword| *keyword != "ref");
     if keywords().any(|keyword| keyword == key) || key.starts_with("x-") || key.len() > 40 {
@@ -109,7 +109,7 @@ pub(super) fn meant(key: &str) -> Option<&'static str> {
 }
 
 /// The type that `name`, in lower case, probably stands for.
-pub fn meant_type(name: &str) -> Option<&'static str> {
+pub fn nearest_type(name: &str) -> Option<&'static str> {
     let synonym = TYPE_SYNONYMS.iter().find(|(word, _)| *word == name).map(|(_, meant)| *meant);
     synonym.or_else(|| nearest(name, TYPES))
 }

@@ -19,12 +19,12 @@ const MAX_BYTES: usize = 1 << 22;
 
 /// A pattern that can be checked.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub(super) struct SchemaPattern {
     translated: String,
     automaton: OnceLock<Option<Regex>>,
 }
 
-impl Pattern {
+impl SchemaPattern {
     /// As the engine reads it.
     pub(super) fn translated(&self) -> &str {
         &self.translated
@@ -45,18 +45,18 @@ impl Pattern {
 
 /// Patterns repeat a lot within one document.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Patterns(HashMap<String, Option<Arc<Pattern>>>);
+pub(super) struct SchemaPatternCache(HashMap<String, Option<Arc<SchemaPattern>>>);
 
-impl Patterns {
+impl SchemaPatternCache {
     /// The pattern, unless it cannot be checked.
-    pub(super) fn read(&mut self, pattern: &str) -> Option<Arc<Pattern>> {
+    pub(super) fn read(&mut self, pattern: &str) -> Option<Arc<SchemaPattern>> {
         if let Some(known) = self.0.get(pattern) {
             return known.clone();
         }
         let translated = translate(pattern);
         let parsed = ParserBuilder::new().nest_limit(MAX_NESTING).build().parse(&translated).ok();
         let usable = parsed.is_some_and(|parsed| weight(&parsed) <= MAX_WEIGHT);
-        let read = usable.then(|| Arc::new(Pattern { translated, automaton: OnceLock::new() }));
+        let read = usable.then(|| Arc::new(SchemaPattern { translated, automaton: OnceLock::new() }));
         self.0.insert(pattern.to_owned(), read.clone());
         read
     }
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn patterns_mean_what_ecma_means() {
-        let mut patterns = Patterns::default();
+        let mut patterns = SchemaPatternCache::default();
         for (pattern, text, expected) in [
             (r"^\d+$", "12", true),
             (r"^\d+$", "١٢", false),
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn what_the_engine_cannot_do_is_refused() {
-        let mut patterns = Patterns::default();
+        let mut patterns = SchemaPatternCache::default();
         for pattern in
             ["(?=a)b", "(?!x)", r"(a)\1", "(", "[", r"\", "a{1000}{1000}{1000}", r"^[\p{L}\p{N}]{0,256}$"]
         {
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_is_read_can_be_checked() {
-        let mut patterns = Patterns::default();
+        let mut patterns = SchemaPatternCache::default();
         for pattern in [
             "^.{0,1023}$",
             "^.{0,1500}$",
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn reading_makes_no_automaton_and_equal_patterns_share_one() {
-        let mut patterns = Patterns::default();
+        let mut patterns = SchemaPatternCache::default();
         let (one, same) =
             (patterns.read("^a+$").expect("a pattern"), patterns.read("^a+$").expect("a pattern"));
         assert!(one.automaton.get().is_none());

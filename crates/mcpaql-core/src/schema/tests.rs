@@ -11,7 +11,7 @@ fn types(value: Value) -> IndexMap<String, Value> {
 
 /// The violations of `value`, as text.
 fn violations(schema: Value, value: Value) -> Vec<String> {
-    let mut schemas = Schemas::default();
+    let mut schemas = SchemaSet::default();
     let (id, problems) = schemas.add(&schema, "");
     assert_eq!(problems, [], "{schema}");
     schemas.check(id, &value).iter().map(ToString::to_string).collect()
@@ -19,7 +19,7 @@ fn violations(schema: Value, value: Value) -> Vec<String> {
 
 fn problems(schema: Value) -> Vec<SchemaProblem> {
     let (mut schemas, _) =
-        Schemas::compile(&types(json!({"Issue": {"type": "object"}, "Label": {"type": "string"}})));
+        SchemaSet::compile(&types(json!({"Issue": {"type": "object"}, "Label": {"type": "string"}})));
     schemas.add(&schema, "/p").1
 }
 
@@ -172,7 +172,7 @@ fn overlapping_variants_are_left_to_the_target() {
 
 #[test]
 fn secrets_inside_a_value_are_marked() {
-    let mut schemas = Schemas::default();
+    let mut schemas = SchemaSet::default();
     let schema = json!({"properties": {"user": {"type": "string"}, "key": {"type": "string", "sensitive": true},
         "pass": {"type": "string", "format": "password"}}});
     let (id, _) = schemas.add(&schema, "");
@@ -238,7 +238,7 @@ fn problems_point_to_the_keyword_and_suggest() {
 
 #[test]
 fn types_may_be_recursive() {
-    let (schemas, problems) = Schemas::compile(&types(json!({
+    let (schemas, problems) = SchemaSet::compile(&types(json!({
         "Tree": {"properties": {"children": {"items": {"$ref": "#/types/Tree"}}, "size": {"$ref": "#/types/Size"}}},
         "Size": {"type": "integer"},
     })));
@@ -256,7 +256,7 @@ fn types_that_refer_only_to_themselves_are_reported_and_cut() {
         json!({"A": {"$ref": "#/types/A"}}),
         json!({"A": {"anyOf": [{"type": "string"}, {"allOf": [{"$ref": "#/types/A"}]}]}}),
     ] {
-        let (schemas, problems) = Schemas::compile(&types(document.clone()));
+        let (schemas, problems) = SchemaSet::compile(&types(document.clone()));
         assert_eq!(problems.len(), 1, "{document}: {problems:?}");
         assert_eq!(problems[0].code, Code::SchemaUnresolvedRef);
         assert_eq!(schemas.check(schemas.named("A").unwrap(), &json!(1)), []);
@@ -269,7 +269,7 @@ fn long_chains_of_types_neither_overflow_nor_pass_unseen() {
         .map(|n| (format!("T{n}"), json!({"$ref": format!("#/types/T{}", n + 1)})))
         .chain([("T20000".to_owned(), json!({"type": "string"}))])
         .collect();
-    let (schemas, problems) = Schemas::compile(&chain);
+    let (schemas, problems) = SchemaSet::compile(&chain);
     assert_eq!(problems, []);
     let found = schemas.check(schemas.named("T0").unwrap(), &json!("x"));
     assert_eq!(found[0].kind, ViolationKind::TooDeep);
@@ -278,7 +278,7 @@ fn long_chains_of_types_neither_overflow_nor_pass_unseen() {
 
 #[test]
 fn deep_and_explosive_values_come_to_an_end() {
-    let (schemas, _) = Schemas::compile(&types(json!({
+    let (schemas, _) = SchemaSet::compile(&types(json!({
         "Node": {"items": {"$ref": "#/types/Node"}},
         "Bomb": {"oneOf": [
             {"type": "array", "items": {"$ref": "#/types/Bomb"}, "maxItems": 1},
@@ -316,7 +316,7 @@ proptest! {
 
     #[test]
     fn nothing_panics(schema in any_json(), node in any_json(), value in any_json()) {
-        let (mut schemas, _) = Schemas::compile(&IndexMap::from([("Node".to_owned(), node)]));
+        let (mut schemas, _) = SchemaSet::compile(&IndexMap::from([("Node".to_owned(), node)]));
         let (id, _) = schemas.add(&schema, "/p");
         for violation in schemas.check(id, &value).into_iter().chain(schemas.check(schemas.named("Node").unwrap(), &value)) {
             prop_assert!(!violation.to_string().is_empty());

@@ -2,15 +2,15 @@
 
 use super::rank::Ranking;
 use super::vocabulary::Vocabulary;
-use super::{Doc, Hit, each_word, query};
+use super::{Doc, SearchHit, each_word, query};
 use crate::operation::Category;
-use mcpaql_lexicon::questions::EMPTY;
+use mcpaql_lexicon::questions::STOP_WORDS;
 use mcpaql_lexicon::{first_sentence, is_plural, stem};
 use std::collections::HashMap;
 
 /// Where a word stands.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum IndexField {
     /// The last literal segment of the path, which says what the operation is about.
     Subject,
     /// The segment before, which says whose.
@@ -31,41 +31,41 @@ enum Place {
     Description,
 }
 
-impl Place {
+impl IndexField {
     /// How much a word counts there.
     const fn weight(self) -> f32 {
         match self {
-            Place::Subject => 2.6,
-            Place::BodyParam => 0.8,
-            Place::Name => 1.2,
-            Place::Summary => 3.0,
-            Place::Owner => 1.2,
-            Place::Sentence => 0.8,
-            Place::Tag => 0.8,
-            Place::Field => 0.9,
-            Place::Area => 0.5,
-            Place::Param => 0.45,
-            Place::Description => 0.3,
-            Place::Placeholder => 0.25,
+            IndexField::Subject => 2.6,
+            IndexField::BodyParam => 0.8,
+            IndexField::Name => 1.2,
+            IndexField::Summary => 3.0,
+            IndexField::Owner => 1.2,
+            IndexField::Sentence => 0.8,
+            IndexField::Tag => 0.8,
+            IndexField::Field => 0.9,
+            IndexField::Area => 0.5,
+            IndexField::Param => 0.45,
+            IndexField::Description => 0.3,
+            IndexField::Placeholder => 0.25,
         }
     }
 
     /// Whether the words there name the operation.
     const fn is_head(self) -> bool {
-        matches!(self, Place::Name | Place::Subject | Place::Owner | Place::Area)
+        matches!(self, IndexField::Name | IndexField::Subject | IndexField::Owner | IndexField::Area)
     }
 }
 
 /// Where further words hardly add anything.
-const ENOUGH: f32 = 3.0;
+const WEIGHT_SATURATION: f32 = 3.0;
 /// How much a word for the caller counts in a head: whose things are meant goes without saying.
-const CALLER: f32 = 0.5;
+const CALLER_WEIGHT: f32 = 0.5;
 /// Words of a description that are read; what matters is said first.
 const DESCRIPTION_WORDS: usize = 60;
 /// Bytes of a description in which they are looked for.
 const DESCRIPTION_BYTES: usize = 900;
 /// Parameters, and fields of an answer, that are read.
-const NAMES: usize = 48;
+const MAX_NAMES: usize = 48;
 
 /// One operation that holds a stem.
 #[derive(Debug, Clone, Copy, Default)]
@@ -78,7 +78,7 @@ pub(super) struct Posting {
 }
 
 /// The weight of a word that says everything.
-const WHOLE: f32 = 65_535.0;
+const FULL_WEIGHT: f32 = 65_535.0;
 
 /// The stem is part of the head.
 const HEAD: u16 = 1;
@@ -92,11 +92,11 @@ const MANY: u16 = 4;
 impl Posting {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the whole")]
     fn new(doc: u32, weight: f32, marks: u16) -> Posting {
-        Posting { doc, weight: (weight.clamp(0.0, 1.0) * WHOLE) as u16, marks }
+        Posting { doc, weight: (weight.clamp(0.0, 1.0) * FULL_WEIGHT) as u16, marks }
     }
 
     pub(super) fn weight(self) -> f32 {
-        f32::from(self.weight) / WHOLE
+        f32::from(self.weight) / FULL_WEIGHT
     }
 
     pub(super) const fn is_head(self) -> bool {
@@ -114,7 +114,7 @@ impl Posting {
 
 /// What ranking needs to know about an operation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Card {
+pub(super) struct DocInfo {
     pub(super) category: Category,
     pub(super) deprecated: bool,
     /// Whether its path ends in a placeholder, so that it is about one thing.
@@ -133,7 +133,7 @@ pub(super) struct Card {
 
 /// Operations, ready to be searched.
 #[derive(Debug, Clone, Default)]
-pub struct Index {
+pub struct SearchIndex {
     /// All stems in order, one after another.
     text: String,
     /// Where each stem ends in `text`.
@@ -141,14 +141,14 @@ pub struct Index {
     /// Where the postings of each stem end.
     runs: Vec<u32>,
     postings: Vec<Posting>,
-    pub(super) cards: Vec<Card>,
+    pub(super) docs: Vec<DocInfo>,
 }
 
-impl Index {
+impl SearchIndex {
     /// An index of these operations; a hit's position is the place in this order.
     #[must_use]
-    pub fn build<'a>(docs: impl IntoIterator<Item = Doc<'a>>) -> Index {
-        let mut builder = Builder::default();
+    pub fn build<'a>(docs: impl IntoIterator<Item = Doc<'a>>) -> SearchIndex {
+        let mut builder = SearchIndexBuilder::default();
         for doc in docs {
             builder.add(&doc);
         }
@@ -157,26 +157,26 @@ impl Index {
 
     /// At most `limit` operations that fit the question, the best first, none of them twice.
     #[must_use]
-    pub fn search(&self, question: &str, limit: usize) -> Vec<Hit> {
+    pub fn search(&self, question: &str, limit: usize) -> Vec<SearchHit> {
         self.search_among(question, limit, |_| true)
     }
 
     /// The same among the operations at positions that `fits` lets through.
     #[must_use]
-    pub fn search_among(&self, question: &str, limit: usize, fits: impl Fn(usize) -> bool) -> Vec<Hit> {
+    pub fn search_among(&self, question: &str, limit: usize, fits: impl Fn(usize) -> bool) -> Vec<SearchHit> {
         Ranking::new(self, &query::read(self, question)).hits(limit, fits)
     }
 
     /// How many operations it holds.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.cards.len()
+        self.docs.len()
     }
 
     /// Whether it holds none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.cards.is_empty()
+        self.docs.is_empty()
     }
 
     pub(super) fn terms(&self) -> usize {
@@ -213,7 +213,7 @@ impl Index {
 
     /// How much a stem says: the rarer, the more.
     pub(super) fn rarity(&self, id: usize) -> f32 {
-        rarity(self.postings(id).len(), self.cards.len())
+        rarity(self.postings(id).len(), self.docs.len())
     }
 }
 
@@ -225,7 +225,7 @@ fn rarity(holders: usize, all: usize) -> f32 {
 
 /// What is known of a word.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct WordInfo {
     /// The number of its stem.
     stem: u32,
     /// Whether it says nothing.
@@ -236,7 +236,7 @@ struct Known {
 
 /// What an operation holds of a stem.
 #[derive(Debug, Clone, Copy, Default)]
-struct Held {
+struct StemOccurrence {
     /// A bit for each place.
     places: u16,
     weight: f32,
@@ -245,42 +245,43 @@ struct Held {
 
 /// An index in the making, for operations that are read one at a time.
 #[derive(Debug, Default)]
-pub struct Builder {
+pub struct SearchIndexBuilder {
     /// Every word that was seen, so that each is looked at once.
-    words: HashMap<Box<str>, Known>,
+    words: HashMap<Box<str>, WordInfo>,
     numbers: HashMap<Box<str>, u32>,
     /// Stem, operation, weight.
     found: Vec<(u32, Posting)>,
-    cards: Vec<Card>,
+    docs: Vec<DocInfo>,
     /// What the present operation holds, by stem.
-    held: Vec<Held>,
+    held: Vec<StemOccurrence>,
     /// The stems it holds.
     touched: Vec<u32>,
     names: Vec<Box<str>>,
     buffer: String,
 }
 
-impl Builder {
+impl SearchIndexBuilder {
     /// Adds the next operation.
     pub fn add(&mut self, doc: &Doc<'_>) {
         let vocabulary = Vocabulary::get();
-        self.read(doc.name, Place::Name, vocabulary);
+        self.read(doc.name, IndexField::Name, vocabulary);
         let single = self.read_path(doc.path, vocabulary);
-        self.read(doc.summary, Place::Summary, vocabulary);
+        self.read(doc.summary, IndexField::Summary, vocabulary);
         for tag in doc.tags {
-            self.read(tag, Place::Tag, vocabulary);
+            self.read(tag, IndexField::Tag, vocabulary);
         }
-        for param in doc.params.iter().take(NAMES) {
-            let place = if doc.category == Category::Update { Place::BodyParam } else { Place::Param };
+        for param in doc.params.iter().take(MAX_NAMES) {
+            let place =
+                if doc.category == Category::Update { IndexField::BodyParam } else { IndexField::Param };
             self.read(param, place, vocabulary);
         }
-        for field in doc.fields.iter().take(NAMES) {
-            self.read(field, Place::Field, vocabulary);
+        for field in doc.fields.iter().take(MAX_NAMES) {
+            self.read(field, IndexField::Field, vocabulary);
         }
         self.read_description(doc.description, vocabulary);
-        self.keep();
+        self.finish_doc();
         let needs = u8::try_from(doc.path.matches('{').count()).unwrap_or(u8::MAX);
-        self.cards.push(Card {
+        self.docs.push(DocInfo {
             category: doc.category,
             deprecated: doc.deprecated,
             single,
@@ -295,12 +296,12 @@ impl Builder {
 
     /// The finished index.
     #[must_use]
-    pub fn finish(mut self) -> Index {
+    pub fn finish(mut self) -> SearchIndex {
         let mut stems: Vec<(Box<str>, u32)> = std::mem::take(&mut self.numbers).into_iter().collect();
         stems.sort_unstable();
-        let mut index = Index { cards: std::mem::take(&mut self.cards), ..Index::default() };
-        let mut by_name: Vec<(&str, &mut Card)> =
-            self.names.iter().map(|name| &**name).zip(&mut index.cards).collect();
+        let mut index = SearchIndex { docs: std::mem::take(&mut self.docs), ..SearchIndex::default() };
+        let mut by_name: Vec<(&str, &mut DocInfo)> =
+            self.names.iter().map(|name| &**name).zip(&mut index.docs).collect();
         by_name.sort_by_key(|(name, _)| *name);
         for (rank, (_, card)) in by_name.into_iter().enumerate() {
             card.rank = number(rank);
@@ -341,25 +342,25 @@ impl Builder {
         index
     }
 
-    fn read(&mut self, text: &str, place: Place, vocabulary: &Vocabulary) {
+    fn read(&mut self, text: &str, place: IndexField, vocabulary: &Vocabulary) {
         let mut buffer = std::mem::take(&mut self.buffer);
         each_word(text, &mut buffer, |word| {
-            let known = self.know(word, vocabulary);
-            self.hold(known, place, 0);
+            let known = self.word_info(word, vocabulary);
+            self.add_occurrence(known, place, 0);
         });
         self.buffer = buffer;
     }
 
-    fn know(&mut self, word: &str, vocabulary: &Vocabulary) -> Known {
+    fn word_info(&mut self, word: &str, vocabulary: &Vocabulary) -> WordInfo {
         if let Some(known) = self.words.get(word) {
             return *known;
         }
         let stemmed = stem(word);
-        let empty = EMPTY.contains(word);
+        let empty = STOP_WORDS.contains(word);
         let names = !empty && stemmed.len() > 1 && !vocabulary.is_common(&stemmed);
         let next = number(self.numbers.len());
         let stem = *self.numbers.entry(stemmed.into()).or_insert(next);
-        let known = Known { stem, empty, names };
+        let known = WordInfo { stem, empty, names };
         self.words.insert(word.into(), known);
         known
     }
@@ -372,14 +373,14 @@ impl Builder {
         let mut one = false;
         for segment in segments().rev() {
             if segment.contains('{') {
-                self.read(segment, Place::Placeholder, vocabulary);
+                self.read(segment, IndexField::Placeholder, vocabulary);
                 one = true;
                 continue;
             }
             let stands = match place {
-                0 => Place::Subject,
-                1 => Place::Owner,
-                _ => Place::Area,
+                0 => IndexField::Subject,
+                1 => IndexField::Owner,
+                _ => IndexField::Area,
             };
             self.read_segment(segment, stands, std::mem::take(&mut one), vocabulary);
             place += 1;
@@ -388,14 +389,14 @@ impl Builder {
     }
 
     /// Reads a literal segment, of which the last word says what all are about: `branch-policies` are policies.
-    fn read_segment(&mut self, segment: &str, place: Place, one: bool, vocabulary: &Vocabulary) {
+    fn read_segment(&mut self, segment: &str, place: IndexField, one: bool, vocabulary: &Vocabulary) {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let mut before: Option<Known> = None;
+        let mut before: Option<WordInfo> = None;
         let mut last = String::new();
         each_word(segment, &mut buffer, |word| {
-            let known = self.know(word, vocabulary);
+            let known = self.word_info(word, vocabulary);
             if let Some(before) = before.replace(known) {
-                self.hold(before, place, 0);
+                self.add_occurrence(before, place, 0);
             }
             last.clear();
             last.push_str(word);
@@ -403,8 +404,8 @@ impl Builder {
         self.buffer = buffer;
         if let Some(known) = before {
             let plural = is_plural(&last);
-            let topic = if matches!(place, Place::Subject) { TOPIC } else { 0 };
-            self.hold(
+            let topic = if matches!(place, IndexField::Subject) { TOPIC } else { 0 };
+            self.add_occurrence(
                 known,
                 place,
                 topic
@@ -425,15 +426,15 @@ impl Builder {
         let rest = text.get(first.len()..).unwrap_or_default();
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut left = DESCRIPTION_WORDS;
-        for (part, place) in [(first, Place::Sentence), (rest, Place::Description)] {
+        for (part, place) in [(first, IndexField::Sentence), (rest, IndexField::Description)] {
             each_word(part, &mut buffer, |word| {
                 if left == 0 {
                     return;
                 }
-                let known = self.know(word, vocabulary);
+                let known = self.word_info(word, vocabulary);
                 if !known.empty {
                     left -= 1;
-                    self.hold(known, place, 0);
+                    self.add_occurrence(known, place, 0);
                 }
             });
         }
@@ -441,10 +442,10 @@ impl Builder {
     }
 
     /// A word counts once in each place.
-    fn hold(&mut self, known: Known, place: Place, marks: u16) {
+    fn add_occurrence(&mut self, known: WordInfo, place: IndexField, marks: u16) {
         let at = known.stem as usize;
         if at >= self.held.len() {
-            self.held.resize(at + 1, Held::default());
+            self.held.resize(at + 1, StemOccurrence::default());
         }
         let Some(held) = self.held.get_mut(at) else { return };
         let mark = 1_u16 << place as u8;
@@ -462,22 +463,22 @@ impl Builder {
     }
 
     /// Turns what is held of the present operation into postings, one for each stem.
-    fn keep(&mut self) {
-        let doc = number(self.cards.len());
+    fn finish_doc(&mut self) {
+        let doc = number(self.docs.len());
         for stem in self.touched.drain(..) {
             let Some(held) = self.held.get_mut(stem as usize).map(std::mem::take) else { continue };
-            let weight = held.weight / (held.weight + ENOUGH);
+            let weight = held.weight / (held.weight + WEIGHT_SATURATION);
             self.found.push((stem, Posting::new(doc, weight, held.marks)));
         }
     }
 }
 
-fn weigh_heads(index: &mut Index) {
-    let mut heads = vec![(0.0_f32, 0_u8); index.cards.len()];
+fn weigh_heads(index: &mut SearchIndex) {
+    let mut heads = vec![(0.0_f32, 0_u8); index.docs.len()];
     let vocabulary = Vocabulary::get();
     for id in 0..index.terms() {
         let caller = vocabulary.is_caller(index.term(id));
-        let rarity = index.rarity(id) * if caller { CALLER } else { 1.0 };
+        let rarity = index.rarity(id) * if caller { CALLER_WEIGHT } else { 1.0 };
         for posting in index.postings(id).iter().filter(|posting| posting.is_head()) {
             if let Some(head) = heads.get_mut(posting.doc as usize) {
                 head.0 += rarity;
@@ -485,7 +486,7 @@ fn weigh_heads(index: &mut Index) {
             }
         }
     }
-    for (card, head) in index.cards.iter_mut().zip(heads) {
+    for (card, head) in index.docs.iter_mut().zip(heads) {
         (card.head, card.words) = head;
     }
 }

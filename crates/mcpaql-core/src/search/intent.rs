@@ -8,7 +8,7 @@ pub(super) struct Intent(u8);
 
 impl Intent {
     /// Something shall be done, whatever it is.
-    pub(super) const ACT: Intent = Intent::of(Category::Create)
+    pub(super) const ANY_ACTION: Intent = Intent::of(Category::Create)
         .and(Intent::of(Category::Update))
         .and(Intent::of(Category::Delete))
         .and(Intent::of(Category::Execute));

@@ -1,11 +1,11 @@
 //! A question as search understands it: what shall be done, and to what.
 
-use super::grammar::{self, Asked, Role};
-use super::index::Index;
+use super::index::SearchIndex;
 use super::intent::Intent;
+use super::question::{self, QueryTerm, Role};
 use super::vocabulary::Vocabulary;
 use crate::operation::Category;
-use mcpaql_lexicon::{doers, relatives};
+use mcpaql_lexicon::{agent_noun_stems, related_stems};
 
 /// How much a word counts for another of its family.
 const RELATIVE: f32 = 0.6;
@@ -24,12 +24,12 @@ pub(super) struct Query {
     /// What shall be done to the world, where the question says so.
     pub(super) intent: Intent,
     /// Whether one thing is meant, or several, where the question says so.
-    pub(super) number: Option<Number>,
+    pub(super) number: Option<GrammaticalNumber>,
 }
 
 /// One or several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Number {
+pub(super) enum GrammaticalNumber {
     /// `commit abc123`.
     One,
     /// `the secrets`.
@@ -45,21 +45,26 @@ pub(super) struct Concept {
     pub(super) stems: Vec<(usize, f32)>,
     pub(super) role: Role,
     /// Whether one such thing is meant.
-    pub(super) number: Option<Number>,
+    pub(super) number: Option<GrammaticalNumber>,
     /// How rare the word itself is: one that stands for it says no more.
     pub(super) rarity: f32,
 }
 
 /// Reads a question against the words that the index holds.
-pub(super) fn read(index: &Index, question: &str) -> Query {
+pub(super) fn read(index: &SearchIndex, question: &str) -> Query {
     let vocabulary = Vocabulary::get();
-    let words = grammar::split(question);
-    let reading = grammar::understand(&words, vocabulary);
-    let concepts = concepts(index, &reading.asked, reading.intent, vocabulary);
+    let words = question::split(question);
+    let reading = question::parse_question(&words, vocabulary);
+    let concepts = concepts(index, &reading.terms, reading.intent, vocabulary);
     Query { concepts, intent: reading.intent, number: reading.number }
 }
 
-fn concepts(index: &Index, asked: &[Asked<'_>], intent: Intent, vocabulary: &Vocabulary) -> Vec<Concept> {
+fn concepts(
+    index: &SearchIndex,
+    asked: &[QueryTerm<'_>],
+    intent: Intent,
+    vocabulary: &Vocabulary,
+) -> Vec<Concept> {
     let mut concepts: Vec<Concept> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     for (place, word) in asked.iter().enumerate() {
@@ -80,8 +85,8 @@ fn concepts(index: &Index, asked: &[Asked<'_>], intent: Intent, vocabulary: &Voc
             seen.push(stem);
             let before = place.checked_sub(1).and_then(|before| asked.get(before));
             let after = asked.get(place + 1);
-            if word.role == Role::Deed {
-                for doer in doers(stem) {
+            if word.role == Role::Action {
+                for doer in agent_noun_stems(stem) {
                     concept.add(index.find(&doer), DOER);
                 }
             }
@@ -94,12 +99,12 @@ fn concepts(index: &Index, asked: &[Asked<'_>], intent: Intent, vocabulary: &Voc
             concepts.push(concept);
         }
     }
-    calm_verbs(&mut concepts);
+    limit_verb_weights(&mut concepts);
     concepts
 }
 
 /// However rare a verb is, it says no more than what it is about: there may be no operation of that name.
-fn calm_verbs(concepts: &mut [Concept]) {
+fn limit_verb_weights(concepts: &mut [Concept]) {
     let nouns = concepts
         .iter()
         .filter(|concept| concept.role != Role::Verb && concept.weight >= NOUN && concept.rarity.is_finite());
@@ -115,7 +120,7 @@ impl Concept {
     /// Everything in the index that a word may mean, next to the words around it.
     fn fill(
         &mut self,
-        index: &Index,
+        index: &SearchIndex,
         stem: &str,
         before: Option<&str>,
         after: Option<&str>,
@@ -129,14 +134,14 @@ impl Concept {
             [before.map(|before| (before, stem)), after.map(|after| (stem, after))].into_iter().flatten()
         {
             self.add(index.find(&format!("{one}{other}")), 1.0);
-            for (others, much) in vocabulary.alike(&format!("{one} {other}")) {
+            for (others, much) in vocabulary.synonyms(&format!("{one} {other}")) {
                 self.add_all(index, others, *much);
             }
         }
-        for (others, much) in vocabulary.alike(stem) {
+        for (others, much) in vocabulary.synonyms(stem) {
             self.add_all(index, others, *much);
         }
-        for relative in relatives(stem) {
+        for relative in related_stems(stem) {
             self.add(index.find(&relative), RELATIVE);
         }
         if self.stems.is_empty() {
@@ -155,10 +160,10 @@ impl Concept {
     }
 
     /// Adds a word, or those of a turn of phrase, of which each says only a part.
-    fn add_all(&mut self, index: &Index, stems: &[String], weight: f32) {
+    fn add_all(&mut self, index: &SearchIndex, stems: &[String], weight: f32) {
         let part = if stems.len() > 1 { 0.7 } else { 1.0 };
         for stem in stems {
-            let doer = self.role == Role::Deed && (stem.ends_with("er") || stem.ends_with("or"));
+            let doer = self.role == Role::Action && (stem.ends_with("er") || stem.ends_with("or"));
             self.add(index.find(stem), if doer { DOER } else { weight * part });
         }
     }
@@ -166,7 +171,7 @@ impl Concept {
 
 /// What a word that the index does not hold may have meant: two words written as one, the start of a longer one, or a
 /// slip of the hand.
-fn guesses(index: &Index, stem: &str) -> Vec<(usize, f32)> {
+fn guesses(index: &SearchIndex, stem: &str) -> Vec<(usize, f32)> {
     let halves = (3..stem.len().saturating_sub(2)).find_map(|at| {
         let (one, other) = stem.split_at_checked(at)?;
         Some([index.find(one)?, index.find(other)?])
@@ -185,7 +190,7 @@ fn guesses(index: &Index, stem: &str) -> Vec<(usize, f32)> {
 }
 
 /// The stem that is one slip away, or two in a long word, and starts with the same letter.
-fn nearest(index: &Index, stem: &str) -> Option<usize> {
+fn nearest(index: &SearchIndex, stem: &str) -> Option<usize> {
     let first = stem.chars().next()?;
     let slips = match stem.len() {
         0..5 => return None,

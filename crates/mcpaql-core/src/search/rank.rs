@@ -1,15 +1,15 @@
 //! Which operations answer a question best.
 
-use super::Hit;
-use super::grammar::Role;
-use super::index::{Card, Index};
-use super::query::{Concept, Number, Query};
+use super::SearchHit;
+use super::index::{DocInfo, SearchIndex};
+use super::query::{Concept, GrammaticalNumber, Query};
+use super::question::Role;
 use crate::operation::Category;
 
 /// How many of the best are looked at more closely.
 const SHORTLIST: usize = 64;
 /// How many hits are chosen from these with an eye on each other; who reads further wants the plain order.
-const CHOSEN: usize = 20;
+const MAX_DIVERSIFIED: usize = 20;
 /// How much of an operation's score does not depend on what its head says beyond the question.
 const ANY_HEAD: f32 = 0.45;
 /// How much of it does not depend on how much of the question it has something to say about.
@@ -45,41 +45,41 @@ const ANSWERED: f32 = 0.7;
 
 /// What a question is worth to every operation.
 pub(super) struct Ranking<'q> {
-    index: &'q Index,
+    index: &'q SearchIndex,
     query: &'q Query,
-    found: Found,
+    found: QueryMatches,
 }
 
 impl<'q> Ranking<'q> {
-    pub(super) fn new(index: &'q Index, query: &'q Query) -> Ranking<'q> {
-        Ranking { index, query, found: Found::new(index, query) }
+    pub(super) fn new(index: &'q SearchIndex, query: &'q Query) -> Ranking<'q> {
+        Ranking { index, query, found: QueryMatches::new(index, query) }
     }
 
     /// How well the operation at that position fits.
     pub(super) fn score(&self, doc: u32) -> f32 {
-        self.index.cards.get(doc as usize).map_or(0.0, |card| self.found.score(doc, card, self.query))
+        self.index.docs.get(doc as usize).map_or(0.0, |card| self.found.score(doc, card, self.query))
     }
 
     /// At most `limit` operations among those that fit, the best first.
-    pub(super) fn hits(&self, limit: usize, fits: impl Fn(usize) -> bool) -> Vec<Hit> {
+    pub(super) fn hits(&self, limit: usize, fits: impl Fn(usize) -> bool) -> Vec<SearchHit> {
         let fitting = self.found.docs.iter().filter(|doc| fits(**doc as usize));
         let mut list: Vec<(u32, f32)> = fitting.map(|&doc| (doc, self.score(doc))).collect();
-        let rank = |doc: u32| self.index.cards.get(doc as usize).map(|card| card.rank);
+        let rank = |doc: u32| self.index.docs.get(doc as usize).map(|card| card.rank);
         list.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| rank(a.0).cmp(&rank(b.0))));
         let far = list.split_off(list.len().min(SHORTLIST));
-        let mut hits = spread(&mut list, &self.found, limit.min(CHOSEN));
+        let mut hits = diversify(&mut list, &self.found, limit.min(MAX_DIVERSIFIED));
         // Further hits are never better than the last one that was chosen, as a score says how far down it stands.
         let mut least = hits.last().map_or(0.0, |hit| hit.score);
         for (doc, score) in list.into_iter().chain(far).take(limit.saturating_sub(hits.len())) {
             least = least.min(score);
-            hits.push(Hit { position: doc as usize, score: least });
+            hits.push(SearchHit { position: doc as usize, score: least });
         }
         hits
     }
 }
 
 /// What the words of a question found.
-struct Found {
+struct QueryMatches {
     /// For each concept the operations that hold it, in order, with what it is worth there.
     worth: Vec<Vec<(u32, f32)>>,
     /// Every operation that holds any.
@@ -115,9 +115,9 @@ struct Tally {
     topic: bool,
 }
 
-impl Found {
-    fn new(index: &Index, query: &Query) -> Found {
-        let mut found = Found {
+impl QueryMatches {
+    fn new(index: &SearchIndex, query: &Query) -> QueryMatches {
+        let mut found = QueryMatches {
             worth: Vec::with_capacity(query.concepts.len()),
             docs: Vec::new(),
             tally: vec![Tally::default(); index.len()],
@@ -140,7 +140,7 @@ impl Found {
                 all.heads += one.heads;
                 all.object += one.object;
                 all.topic |= one.topic;
-                if concept.number == Some(Number::One) && one.many {
+                if concept.number == Some(GrammaticalNumber::One) && one.many {
                     if concept.role == Role::Object { all.all = true } else { all.mismatches += 1.0 }
                 }
                 worth.push((doc, one.worth));
@@ -151,7 +151,7 @@ impl Found {
         found
     }
 
-    fn score(&self, doc: u32, card: &Card, query: &Query) -> f32 {
+    fn score(&self, doc: u32, card: &DocInfo, query: &Query) -> f32 {
         let Some(tally) = self.tally.get(doc as usize) else { return 0.0 };
         let head = if card.head > 0.0 { (tally.head / card.head).min(1.0) } else { 1.0 };
         let covered = if self.asked > 0.0 { (tally.covered / self.asked).min(1.0) } else { 0.0 };
@@ -160,9 +160,9 @@ impl Found {
         let simple = 1.0 - EFFORT * f32::from(card.needs.min(8));
         let unasked = (f32::from(card.words) - tally.heads).clamp(0.0, 8.0);
         tally.worth
-            * part(ANY_HEAD, head)
-            * part(ANY_PART, covered)
-            * part(ANY_OBJECT, object)
+            * with_minimum(ANY_HEAD, head)
+            * with_minimum(ANY_PART, covered)
+            * with_minimum(ANY_OBJECT, object)
             * query.intent.agreement(card.category)
             * self.fits_number(tally, card, query)
             * deprecated
@@ -171,15 +171,17 @@ impl Found {
     }
 
     /// Whether it is about one thing where one is meant, and about several where several are.
-    fn fits_number(&self, tally: &Tally, card: &Card, query: &Query) -> f32 {
+    fn fits_number(&self, tally: &Tally, card: &DocInfo, query: &Query) -> f32 {
         let others = 1.0 - MISMATCH * tally.mismatches.min(4.0);
         let object = match card.category {
             Category::Update | Category::Delete if tally.all => ALL_CHANGED,
-            Category::Delete if card.single && query.number == Some(Number::Several) => ONE_DELETED,
+            Category::Delete if card.single && query.number == Some(GrammaticalNumber::Several) => {
+                ONE_DELETED
+            }
             Category::Read => {
                 let read = match query.number {
-                    Some(Number::Several) if card.single => SINGLE,
-                    Some(Number::One) if card.list => LIST,
+                    Some(GrammaticalNumber::Several) if card.single => SINGLE,
+                    Some(GrammaticalNumber::One) if card.list => LIST,
                     _ if tally.all && !card.list => ALL_READ,
                     _ => 1.0,
                 };
@@ -199,7 +201,7 @@ impl Found {
 
 /// Weighs one word of the question against every operation that holds it or what it may stand for: the best of these
 /// counts. Gives the operations in order.
-fn weigh(index: &Index, concept: &Concept, best: &mut [Tally]) -> Vec<u32> {
+fn weigh(index: &SearchIndex, concept: &Concept, best: &mut [Tally]) -> Vec<u32> {
     let mut touched: Vec<u32> = Vec::new();
     for &(id, fit) in &concept.stems {
         let rarity = index.rarity(id);
@@ -227,12 +229,12 @@ fn weigh(index: &Index, concept: &Concept, best: &mut [Tally]) -> Vec<u32> {
 }
 
 /// A score of which `least` is given in any case.
-fn part(least: f32, share: f32) -> f32 {
+fn with_minimum(least: f32, share: f32) -> f32 {
     least + (1.0 - least) * share
 }
 
 /// Takes the best, then the best for what the ones before have not answered yet: a question often asks for several things.
-fn spread(list: &mut Vec<(u32, f32)>, found: &Found, limit: usize) -> Vec<Hit> {
+fn diversify(list: &mut Vec<(u32, f32)>, found: &QueryMatches, limit: usize) -> Vec<SearchHit> {
     let concepts = found.worth.len();
     let mut left = vec![1.0_f32; concepts];
     let mut hits = Vec::with_capacity(limit.min(list.len()));
@@ -258,7 +260,7 @@ fn spread(list: &mut Vec<(u32, f32)>, found: &Found, limit: usize) -> Vec<Hit> {
                 *left *= ANSWERED;
             }
         }
-        hits.push(Hit { position: doc as usize, score });
+        hits.push(SearchHit { position: doc as usize, score });
     }
     hits
 }

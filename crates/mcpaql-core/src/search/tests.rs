@@ -1,16 +1,16 @@
 //! Search as its users see it, over the catalog of a small library that lends films and books.
 
-use super::{Doc, Index};
-use crate::library::{Given, Need, Outline};
+use super::{Doc, SearchIndex};
+use crate::library::{AnswerOutline, Outline, ParamOutline};
 use crate::links::{Links, producers};
 use crate::operation::Category::{self, Create, Delete, Execute, Read, Update};
 use crate::operation::{Binding, HttpBinding, Operation, Segment};
 use proptest::prelude::*;
 
 /// Name, path, summary, category, fields of the answer.
-type Row = (&'static str, &'static str, &'static str, Category, &'static [&'static str]);
+type OperationRow = (&'static str, &'static str, &'static str, Category, &'static [&'static str]);
 
-const LIBRARY: &[Row] = &[
+const LIBRARY: &[OperationRow] = &[
     ("list_films", "/films", "List films", Read, &["id", "title", "year"]),
     ("get_film", "/films/{film_id}", "Get a film", Read, &["id", "title", "runtime", "languages", "studio"]),
     ("delete_film", "/films/{film_id}", "Delete a film", Delete, &[]),
@@ -36,8 +36,8 @@ const LIBRARY: &[Row] = &[
     ("renew_loan", "/loans/{loan_id}/renew", "Keep a film or book for longer", Execute, &[]),
 ];
 
-fn index() -> Index {
-    Index::build(LIBRARY.iter().map(|(name, path, summary, category, fields)| Doc {
+fn index() -> SearchIndex {
+    SearchIndex::build(LIBRARY.iter().map(|(name, path, summary, category, fields)| Doc {
         path,
         summary,
         fields,
@@ -61,8 +61,8 @@ fn links() -> Links {
         .zip(LIBRARY)
         .map(|(operation, (_, path, _, _, fields))| {
             let fields = fields.iter().map(|field| (*field).to_owned()).collect();
-            let answer = Given { type_name: None, list: !path.ends_with('}'), fields };
-            (operation, Outline { params: Vec::<Need>::new(), answer: Some(answer) })
+            let answer = AnswerOutline { type_name: None, list: !path.ends_with('}'), fields };
+            (operation, Outline { params: Vec::<ParamOutline>::new(), answer: Some(answer) })
         })
         .collect();
     producers(&outlined)
@@ -144,7 +144,7 @@ fn forms_spellings_and_slips_of_a_word_are_the_word() {
 fn what_is_mine_is_not_what_does_something_itself() {
     let doc = |name, path| Doc { path, ..Doc::new(name, Read) };
     let docs = [doc("list_self_hosted_shops", "/self-hosted-shops"), doc("list_my_shops", "/me/shops")];
-    let hits = Index::build(docs).search("my shops", 1);
+    let hits = SearchIndex::build(docs).search("my shops", 1);
     assert_eq!(hits.iter().map(|hit| hit.position).collect::<Vec<_>>(), [1]);
 }
 
@@ -164,7 +164,7 @@ fn a_title_is_not_what_the_operation_is_about() {
 /// The best of these for a question: name, path, category.
 fn best(question: &str, operations: &[(&'static str, &'static str, Category)]) -> &'static str {
     let docs = operations.iter().map(|(name, path, category)| Doc { path, ..Doc::new(name, *category) });
-    let hits = Index::build(docs).search(question, 1);
+    let hits = SearchIndex::build(docs).search(question, 1);
     hits.first().map_or("nothing", |hit| operations[hit.position].0)
 }
 
@@ -246,7 +246,7 @@ fn what_an_update_takes_is_what_it_changes() {
         doc("update_cover", "/films/cover/{cover_id}", &["cover_id"][..]),
         doc("update_film", "/films/{film_id}", &["film_id", "closing_date"][..]),
     ];
-    let hits = Index::build(docs).search("change the closing date of a film", 1);
+    let hits = SearchIndex::build(docs).search("change the closing date of a film", 1);
     assert_eq!(hits.iter().map(|hit| hit.position).collect::<Vec<_>>(), [1]);
 }
 
@@ -254,7 +254,7 @@ fn what_an_update_takes_is_what_it_changes() {
 fn deprecated_operations_stand_behind() {
     let doc = |name| Doc { path: "/parcels", summary: "List parcels", ..Doc::new(name, Read) };
     let old = Doc { deprecated: true, ..doc("list_parcels") };
-    let hits = Index::build([old, doc("list_parcels")]).search("parcels", 2);
+    let hits = SearchIndex::build([old, doc("list_parcels")]).search("parcels", 2);
     assert_eq!(hits.iter().map(|hit| hit.position).collect::<Vec<_>>(), [1, 0]);
 }
 
@@ -278,7 +278,7 @@ fn hits_are_distinct_and_scores_fall() {
 fn ties_go_to_the_earlier_operation_every_time() {
     let same = Doc { summary: "A twin", ..Doc::new("twin", Read) };
     for _ in 0..3 {
-        let hits = Index::build(vec![same; 50]).search("twin", 50);
+        let hits = SearchIndex::build(vec![same; 50]).search("twin", 50);
         assert_eq!(hits.iter().map(|hit| hit.position).collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
     }
 }
@@ -290,7 +290,7 @@ fn nothing_is_found_where_nothing_fits_or_nothing_is_asked() {
         assert!(names(question, 5).is_empty(), "{question:?} finds {:?}", names(question, 5));
     }
     assert!(names("films", 0).is_empty());
-    assert!(Index::build([]).search("films", 5).is_empty());
+    assert!(SearchIndex::build([]).search("films", 5).is_empty());
 }
 
 #[test]
@@ -334,7 +334,7 @@ proptest! {
     #[test]
     fn any_text_describes_an_operation(name in "\\PC{0,40}", path in "[/{}a-zé.:-]{0,40}", summary in "\\PC{0,80}") {
         let doc = Doc { path: &path, summary: &summary, description: &summary, ..Doc::new(&name, Read) };
-        let index = Index::build([doc]);
+        let index = SearchIndex::build([doc]);
         prop_assert_eq!(index.len(), 1);
         prop_assert!(index.search(&summary, 3).len() <= 1);
     }

@@ -1,7 +1,9 @@
 //! The lexicon as questions and operations are looked up in it: by stem.
 
 use super::intent::Intent;
-use mcpaql_lexicon::questions::{CALLER, LIGHT, MINE, NEAR, PEOPLE, PHRASES, SAME, SOMEBODY};
+use mcpaql_lexicon::questions::{
+    CALLER_WORDS, LIGHT_NOUNS, PERSON_NOUNS, PERSON_PRONOUNS, PHRASES, POSSESSIVES, RELATED_WORDS, SYNONYMS,
+};
 use mcpaql_lexicon::{stem, verbs};
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -19,12 +21,12 @@ pub(super) struct Vocabulary {
     caller: HashSet<String>,
     /// Words that count a little for others, whatever else they say.
     hints: HashMap<&'static str, Vec<String>>,
-    phrases: HashMap<&'static str, Vec<Phrase>>,
-    alike: HashMap<String, Vec<(Vec<String>, f32)>>,
+    phrases: HashMap<&'static str, Vec<QueryPhrase>>,
+    synonyms: HashMap<String, Vec<(Vec<String>, f32)>>,
 }
 
 /// A turn of phrase.
-pub(super) struct Phrase {
+pub(super) struct QueryPhrase {
     /// Its words after the first, unstemmed.
     pub(super) rest: Vec<&'static str>,
     /// What it means to do.
@@ -46,11 +48,11 @@ impl Vocabulary {
 
     fn new() -> Vocabulary {
         let mut verbs: HashMap<String, Intent> = HashMap::new();
-        for (word, category) in verbs::asked() {
+        for (word, category) in verbs::question_verbs() {
             let known: &mut Intent = verbs.entry(stem(word)).or_default();
             *known = known.and(Intent::of(category));
         }
-        let mut phrases: HashMap<&'static str, Vec<Phrase>> = HashMap::new();
+        let mut phrases: HashMap<&'static str, Vec<QueryPhrase>> = HashMap::new();
         for (words, category, stands_for) in PHRASES {
             let mut words = words.split(' ');
             let first = words.next().unwrap_or_default();
@@ -59,20 +61,20 @@ impl Vocabulary {
             if !intent.is_unknown() {
                 intent = intent.and(verbs.get(&stands_for).copied().unwrap_or_default());
             }
-            let phrase = Phrase { rest: words.collect(), intent, stands_for };
+            let phrase = QueryPhrase { rest: words.collect(), intent, stands_for };
             phrases.entry(first).or_default().push(phrase);
         }
         for several in phrases.values_mut() {
             several.sort_by_key(|phrase| std::cmp::Reverse(phrase.rest.len()));
         }
         Vocabulary {
-            common: stems(verbs::common()),
+            common: stems(verbs::common_verbs()),
             verbs,
-            light: stems(LIGHT.iter()),
-            caller: stems(CALLER.iter()),
+            light: stems(LIGHT_NOUNS.iter()),
+            caller: stems(CALLER_WORDS.iter()),
             hints: hints(),
             phrases,
-            alike: alike(),
+            synonyms: build_synonyms(),
         }
     }
 
@@ -102,19 +104,19 @@ impl Vocabulary {
     }
 
     /// Turns of phrase that start with an unstemmed word, the longest first.
-    pub(super) fn phrases(&self, first: &str) -> &[Phrase] {
+    pub(super) fn phrases(&self, first: &str) -> &[QueryPhrase] {
         self.phrases.get(first).map_or(&[], Vec::as_slice)
     }
 
     /// What else the word of that stem may stand for, as stems of one or more words, with how much it weighs.
-    pub(super) fn alike(&self, stem: &str) -> &[(Vec<String>, f32)] {
-        self.alike.get(stem).map_or(&[], Vec::as_slice)
+    pub(super) fn synonyms(&self, stem: &str) -> &[(Vec<String>, f32)] {
+        self.synonyms.get(stem).map_or(&[], Vec::as_slice)
     }
 }
 
 fn hints() -> HashMap<&'static str, Vec<String>> {
     let mut all = HashMap::new();
-    for (words, meant) in [(&SOMEBODY, &PEOPLE), (&MINE, &CALLER)] {
+    for (words, meant) in [(&PERSON_PRONOUNS, &PERSON_NOUNS), (&POSSESSIVES, &CALLER_WORDS)] {
         for word in words.iter() {
             all.insert(word, meant.iter().map(stem).collect());
         }
@@ -122,9 +124,9 @@ fn hints() -> HashMap<&'static str, Vec<String>> {
     all
 }
 
-fn alike() -> HashMap<String, Vec<(Vec<String>, f32)>> {
+fn build_synonyms() -> HashMap<String, Vec<(Vec<String>, f32)>> {
     let mut all: HashMap<String, Vec<(Vec<String>, f32)>> = HashMap::new();
-    for (groups, weight) in [(SAME, SAME_WEIGHT), (NEAR, NEAR_WEIGHT)] {
+    for (groups, weight) in [(SYNONYMS, SAME_WEIGHT), (RELATED_WORDS, NEAR_WEIGHT)] {
         for group in groups {
             let members: Vec<Vec<String>> =
                 group.split(' ').map(|member| member.split('_').map(stem).collect()).collect();

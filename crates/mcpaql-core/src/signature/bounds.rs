@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 /// A longer pattern is no hint any more.
 const LONG_PATTERN: usize = 40;
 /// Longer texts and lists are rarely written by accident.
-const LONG: u64 = 100;
+const MAX_SHOWN_LENGTH: u64 = 100;
 /// From here on a bound is only the width of a machine's integer.
-const WIDE: f64 = 2_147_483_647.0;
+const MACHINE_INTEGER_BOUND: f64 = 2_147_483_647.0;
 
 /// `1..100`, `..80 chars`, `/^[0-9a-f]{40}$/`.
 pub(super) fn bounds(kind: &str, map: &Map<String, Value>) -> Option<String> {
@@ -61,14 +61,14 @@ fn length(map: &Map<String, Value>) -> Option<String> {
     let bound = |key: &str| map.get(key).and_then(Value::as_u64);
     // One character is what every text has.
     let least = bound("minLength").filter(|least| *least > 1);
-    let most = bound("maxLength").filter(|most| *most <= LONG);
+    let most = bound("maxLength").filter(|most| *most <= MAX_SHOWN_LENGTH);
     span(least, most).map(|span| format!("{span} chars"))
 }
 
 fn items(map: &Map<String, Value>) -> Option<String> {
     let bound = |key: &str| map.get(key).and_then(Value::as_u64);
     let least = bound("minItems").filter(|least| *least > 0);
-    let most = bound("maxItems").filter(|most| *most <= LONG);
+    let most = bound("maxItems").filter(|most| *most <= MAX_SHOWN_LENGTH);
     span(least, most).map(|span| format!("{span} items"))
 }
 
@@ -84,7 +84,9 @@ fn span(least: Option<u64>, most: Option<u64>) -> Option<String> {
 }
 
 fn range(map: &Map<String, Value>) -> Option<String> {
-    let number = |key: &str| map.get(key).filter(|bound| bound.as_f64().is_some_and(|n| n.abs() < WIDE));
+    let number = |key: &str| {
+        map.get(key).filter(|bound| bound.as_f64().is_some_and(|n| n.abs() < MACHINE_INTEGER_BOUND))
+    };
     // OpenAPI 3.0 marks a bound as exclusive, JSON Schema has a keyword for it.
     let marked = |key: &str| map.get(key) == Some(&Value::Bool(true));
     let bound = |plain: &str, exclusive: &str, sign: &str| match (number(plain), number(exclusive)) {
@@ -108,7 +110,7 @@ fn range(map: &Map<String, Value>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::render::Form;
+    use super::super::render::TypeFormat;
     use super::*;
     use serde_json::json;
 
@@ -141,14 +143,14 @@ mod tests {
                 "string(/^a/)[]",
             ),
         ] {
-            assert_eq!(Form::FULL.text(&schema), expected, "{schema}");
+            assert_eq!(TypeFormat::FULL.text(&schema), expected, "{schema}");
         }
     }
 
     #[test]
     fn a_default_of_the_target_is_a_comment_unless_it_is_empty() {
         let with = |default: Value| {
-            Form::FULL.text(&json!({"properties": {"a": {"type": "string", "default": default}}}))
+            TypeFormat::FULL.text(&json!({"properties": {"a": {"type": "string", "default": default}}}))
         };
         assert_eq!(with(json!("open")), "{ a?: string /* default \"open\" */ }");
         assert_eq!(with(json!(30)), "{ a?: string /* default 30 */ }");

@@ -143,13 +143,13 @@ fn unused(name: &str, types: &IndexMap<String, Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::Place;
+    use crate::operation::ParamLocation;
     use crate::schema::strategies::{any_json, schema};
     use proptest::prelude::*;
     use serde_json::json;
 
     fn param(name: &str, schema: Value) -> Param {
-        Param::new(name, Place::Body, schema)
+        Param::new(name, ParamLocation::Body, schema)
     }
 
     /// Puts the bodies of generated types back in place of the references to them.

@@ -23,7 +23,7 @@ const SHOWN_FORMATS: [&str; 11] =
 
 /// How much is written out.
 #[derive(Clone, Copy)]
-pub(super) struct Form<'l> {
+pub(super) struct TypeFormat<'l> {
     /// A longer enum is cut to the second number of values.
     pub(super) enums: Option<(usize, usize)>,
     /// Objects of any size are written inline down to this depth.
@@ -31,19 +31,19 @@ pub(super) struct Form<'l> {
     /// Bounds, patterns and defaults of the target are said as well.
     pub(super) hints: bool,
     /// Takes what the line has no room for and gives it a name.
-    pub(super) lifted: Option<&'l Lifted<'l>>,
+    pub(super) lifted: Option<&'l HoistedTypes<'l>>,
 }
 
 /// What a line has no room for, under names that no type has.
-pub(super) struct Lifted<'t> {
+pub(super) struct HoistedTypes<'t> {
     taken: &'t IndexMap<String, Value>,
     owner: RefCell<String>,
     types: RefCell<IndexMap<String, Value>>,
 }
 
-impl<'t> Lifted<'t> {
-    pub(super) fn new(taken: &'t IndexMap<String, Value>) -> Lifted<'t> {
-        Lifted { taken, owner: RefCell::default(), types: RefCell::default() }
+impl<'t> HoistedTypes<'t> {
+    pub(super) fn new(taken: &'t IndexMap<String, Value>) -> HoistedTypes<'t> {
+        HoistedTypes { taken, owner: RefCell::default(), types: RefCell::default() }
     }
 
     /// What comes next belongs to the parameter of that name.
@@ -72,117 +72,118 @@ impl<'t> Lifted<'t> {
 }
 
 /// A type's text, and whether it needs parentheses before `[]`.
-struct Text {
+struct TypeText {
     text: String,
     compound: bool,
 }
 
-impl Text {
-    fn plain(text: impl Into<String>) -> Text {
-        Text { text: text.into(), compound: false }
+impl TypeText {
+    fn plain(text: impl Into<String>) -> TypeText {
+        TypeText { text: text.into(), compound: false }
     }
 
     /// Distinct texts with a separator between them.
-    fn joined(parts: impl IntoIterator<Item = Text>, separator: &str) -> Text {
+    fn joined(parts: impl IntoIterator<Item = TypeText>, separator: &str) -> TypeText {
         let mut distinct: IndexMap<String, bool> = IndexMap::new();
         for part in parts {
             distinct.insert(part.text, part.compound);
         }
         let compound = distinct.len() > 1 || distinct.values().any(|compound| *compound);
-        Text { text: distinct.into_keys().collect::<Vec<_>>().join(separator), compound }
+        TypeText { text: distinct.into_keys().collect::<Vec<_>>().join(separator), compound }
     }
 
-    fn in_parentheses(self) -> Text {
-        if self.compound { Text::plain(format!("({})", self.text)) } else { self }
+    fn in_parentheses(self) -> TypeText {
+        if self.compound { TypeText::plain(format!("({})", self.text)) } else { self }
     }
 }
 
-impl Form<'_> {
+impl TypeFormat<'_> {
     /// For a line: only what is small.
-    pub(super) const LINE: Form<'static> =
-        Form { enums: Some((LONG_ENUM, ENUM_SAMPLE)), expand: 0, hints: false, lifted: None };
+    pub(super) const LINE: TypeFormat<'static> =
+        TypeFormat { enums: Some((LONG_ENUM, ENUM_SAMPLE)), expand: 0, hints: false, lifted: None };
     /// For a type on its own: small objects, whole enums.
-    pub(super) const TYPE: Form<'static> = Form { enums: None, ..Form::LINE };
+    pub(super) const TYPE: TypeFormat<'static> = TypeFormat { enums: None, ..TypeFormat::LINE };
     /// For the body of a named type: everything.
-    pub(super) const FULL: Form<'static> =
-        Form { enums: None, expand: usize::MAX, hints: true, lifted: None };
+    pub(super) const FULL: TypeFormat<'static> =
+        TypeFormat { enums: None, expand: usize::MAX, hints: true, lifted: None };
     /// For the body of a named type that has no room for everything.
-    pub(super) const FLAT: Form<'static> =
-        Form { enums: Some((LARGE_ENUM_SAMPLE, LARGE_ENUM_SAMPLE)), expand: 1, ..Form::FULL };
+    pub(super) const FLAT: TypeFormat<'static> =
+        TypeFormat { enums: Some((LARGE_ENUM_SAMPLE, LARGE_ENUM_SAMPLE)), expand: 1, ..TypeFormat::FULL };
 
     pub(super) fn text(self, schema: &Value) -> String {
         self.render(schema, 0).text
     }
 
-    fn render(self, schema: &Value, depth: usize) -> Text {
+    fn render(self, schema: &Value, depth: usize) -> TypeText {
         let map = match schema {
             Value::Object(map) if depth <= MAX_DEPTH => map,
-            Value::Bool(false) => return Text::plain("never"),
-            _ => return Text::plain("any"),
+            Value::Bool(false) => return TypeText::plain("never"),
+            _ => return TypeText::plain("any"),
         };
         let body = self.body(schema, map, depth);
         let nullable = map.get("nullable") == Some(&Value::Bool(true));
         if nullable && body.text != "any" && !body.text.split('|').any(|part| part.trim() == "null") {
-            return Text { text: format!("{} | null", body.text), compound: true };
+            return TypeText { text: format!("{} | null", body.text), compound: true };
         }
         body
     }
 
-    fn body(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
+    fn body(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> TypeText {
         if let Some(target) = map.get("$ref").and_then(Value::as_str) {
-            return Text::plain(type_name(target));
+            return TypeText::plain(type_name(target));
         }
         if let Some(value) = map.get("const") {
-            return Text::plain(literal(value));
+            return TypeText::plain(literal(value));
         }
         if let Some(values) = map.get("enum").and_then(Value::as_array).filter(|values| !values.is_empty()) {
             return self.enumeration(values);
         }
         let list = |name: &str| map.get(name).and_then(Value::as_array).into_iter().flatten();
-        let told = |text: &Text| text.text != "any";
-        let variants: Vec<Text> =
+        let told = |text: &TypeText| text.text != "any";
+        let variants: Vec<TypeText> =
             list("oneOf").chain(list("anyOf")).map(|variant| self.render(variant, depth + 1)).collect();
-        let parts: Vec<Text> = list("allOf").map(|part| self.render(part, depth + 1)).filter(told).collect();
+        let parts: Vec<TypeText> =
+            list("allOf").map(|part| self.render(part, depth + 1)).filter(told).collect();
         // Variants that only add conditions to what the schema itself declares say nothing about its type.
         let variants = if variants.iter().any(told) { variants } else { Vec::new() };
         if variants.is_empty() && parts.is_empty() {
             return self.own(schema, map, depth);
         }
         let own = map.contains_key("properties").then(|| self.own(schema, map, depth));
-        let choice = (!variants.is_empty()).then(|| Text::joined(variants, " | "));
-        let mut all: Vec<Text> = own.into_iter().chain(parts).chain(choice).collect();
+        let choice = (!variants.is_empty()).then(|| TypeText::joined(variants, " | "));
+        let mut all: Vec<TypeText> = own.into_iter().chain(parts).chain(choice).collect();
         match all.pop() {
             Some(only) if all.is_empty() => only,
-            last => Text::joined(all.into_iter().chain(last).map(Text::in_parentheses), " & "),
+            last => TypeText::joined(all.into_iter().chain(last).map(TypeText::in_parentheses), " & "),
         }
     }
 
     /// What the schema says by `type` and its companions.
-    fn own(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
+    fn own(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> TypeText {
         match map.get("type") {
             Some(Value::String(name)) => self.typed(name, schema, map, depth),
             Some(Value::Array(names)) if names.iter().any(Value::is_string) => {
                 let parts =
                     names.iter().filter_map(Value::as_str).map(|name| self.typed(name, schema, map, depth));
-                Text::joined(parts, " | ")
+                TypeText::joined(parts, " | ")
             }
             _ if map.contains_key("properties") => self.typed("object", schema, map, depth),
             _ if map.contains_key("items") => self.typed("array", schema, map, depth),
-            _ => Text::plain("any"),
+            _ => TypeText::plain("any"),
         }
     }
 
-    fn typed(self, name: &str, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
+    fn typed(self, name: &str, schema: &Value, map: &Map<String, Value>, depth: usize) -> TypeText {
         let format = map.get("format").and_then(Value::as_str).filter(|name| SHOWN_FORMATS.contains(name));
         let text = match (name, format) {
-            ("string", Some(format)) => return Text::plain(format!("string({format})")),
+            ("string", Some(format)) => return TypeText::plain(format!("string({format})")),
             ("object", _) => return self.object(schema, map, depth),
             ("array", _) => self.array(map, depth),
             ("string" | "integer" | "number" | "boolean" | "null", _) => name.to_owned(),
-            _ => return Text::plain("any"),
+            _ => return TypeText::plain("any"),
         };
         let hint = if self.hints { bounds(name, map) } else { None };
-        Text::plain(hint.map_or(text.clone(), |hint| format!("{text}({hint})")))
+        TypeText::plain(hint.map_or(text.clone(), |hint| format!("{text}({hint})")))
     }
 
     fn array(self, map: &Map<String, Value>, depth: usize) -> String {
@@ -193,25 +194,25 @@ impl Form<'_> {
         match (map.get("prefixItems"), map.get("items")) {
             (Some(Value::Array(items)), _) | (None, Some(Value::Array(items))) => tuple(items),
             (_, Some(items)) => {
-                let form = Form { hints: self.hints && !only_length(items), ..self };
+                let form = TypeFormat { hints: self.hints && !only_length(items), ..self };
                 format!("{}[]", form.render(items, depth + 1).in_parentheses().text)
             }
             _ => "any[]".to_owned(),
         }
     }
 
-    fn object(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
+    fn object(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> TypeText {
         let properties = map.get("properties").and_then(Value::as_object).filter(|map| !map.is_empty());
         let small = |properties: &Map<String, Value>| {
             properties.len() <= SMALL_OBJECT && properties.values().all(is_flat)
         };
         if depth >= self.expand && properties.is_some_and(|properties| !small(properties)) {
-            return Text::plain(self.lifted.map_or("object".to_owned(), |lifted| lifted.name(schema)));
+            return TypeText::plain(self.lifted.map_or("object".to_owned(), |lifted| lifted.name(schema)));
         }
         let rest = map.get("additionalProperties").filter(|rest| rest.is_object());
         let rest = rest.map(|rest| format!("[key]: {}", self.render(rest, depth + 1).text));
         let Some(properties) = properties else {
-            return Text::plain(rest.map_or("object".to_owned(), |rest| format!("{{{rest}}}")));
+            return TypeText::plain(rest.map_or("object".to_owned(), |rest| format!("{{{rest}}}")));
         };
         let required = required_fields(schema);
         let fields = properties.iter().map(|(name, property)| {
@@ -221,20 +222,20 @@ impl Form<'_> {
             format!("{}{mark}: {text}{}", key(name), default.unwrap_or_default())
         });
         let fields: Vec<String> = fields.chain(rest).collect();
-        Text::plain(format!("{{ {} }}", fields.join(", ")))
+        TypeText::plain(format!("{{ {} }}", fields.join(", ")))
     }
 
-    fn enumeration(self, values: &[Value]) -> Text {
+    fn enumeration(self, values: &[Value]) -> TypeText {
         let cut = self.enums.filter(|(long, _)| values.len() > *long);
         if let (Some(_), Some(lifted)) = (cut, self.lifted) {
-            return Text::plain(lifted.name(&Value::from_iter([("enum", values.to_vec())])));
+            return TypeText::plain(lifted.name(&Value::from_iter([("enum", values.to_vec())])));
         }
         let shown = cut.map_or(values.len(), |(_, sample)| sample);
         let mut parts: Vec<String> = values.iter().take(shown).map(literal).collect();
         if cut.is_some() {
             parts.push(format!("…({})", values.len()));
         }
-        Text { compound: parts.len() > 1, text: parts.join("|") }
+        TypeText { compound: parts.len() > 1, text: parts.join("|") }
     }
 }
 

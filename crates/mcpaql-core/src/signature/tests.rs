@@ -1,5 +1,5 @@
 use super::*;
-use crate::operation::{Category, Place, Returns};
+use crate::operation::{Category, ParamLocation, Returns};
 use crate::schema::strategies::any_json;
 use crate::validate::fixtures::{operation, param};
 use proptest::prelude::*;
@@ -66,13 +66,13 @@ fn types_read_like_typescript() {
 fn a_line_has_required_parameters_first() {
     let mut op = operation("create_issue", Category::Create);
     op.params = vec![
-        param("labels", Place::Body, false, json!({"type": "array", "items": {"type": "string"}})),
-        param("owner", Place::Path, true, json!({"type": "string"})),
+        param("labels", ParamLocation::Body, false, json!({"type": "array", "items": {"type": "string"}})),
+        param("owner", ParamLocation::Path, true, json!({"type": "string"})),
         Param {
             default: Some(json!("open")),
-            ..param("state", Place::Body, false, json!({"enum": ["open", "closed"]}))
+            ..param("state", ParamLocation::Body, false, json!({"enum": ["open", "closed"]}))
         },
-        param("title", Place::Body, true, json!({"type": "string"})),
+        param("title", ParamLocation::Body, true, json!({"type": "string"})),
     ];
     let call = "create_issue(owner: string, title: string, labels?: string[], state?: \"open\"|\"closed\" = \"open\")";
     assert_eq!(line(&op), call);
@@ -86,7 +86,7 @@ fn a_line_has_required_parameters_first() {
 fn a_default_that_is_not_filled_in_is_not_shown() {
     let state = Param {
         default: Some(json!("open")),
-        ..param("state", Place::Body, false, json!({"type": "string"}))
+        ..param("state", ParamLocation::Body, false, json!({"type": "string"}))
     };
     let mut op = operation("update_issue", Category::Update);
     op.params = vec![state.clone()];
@@ -100,7 +100,7 @@ fn a_default_that_is_not_filled_in_is_not_shown() {
 fn a_long_enum_is_cut_in_the_line_only() {
     let letters = json!({"enum": ["a", "b", "c", "d", "e", "f", "g", "h", "i"]});
     let mut op = operation("pick", Category::Read);
-    op.params = vec![param("letter", Place::Query, true, letters.clone())];
+    op.params = vec![param("letter", ParamLocation::Query, true, letters.clone())];
     assert_eq!(line(&op), "pick(letter: \"a\"|\"b\"|\"c\"|\"d\"|…(9))");
     assert!(type_of(&letters).ends_with("\"h\"|\"i\""));
 }
@@ -110,8 +110,8 @@ fn what_the_line_cuts_is_a_type_below_it() {
     let letters = json!({"enum": ["a", "b", "c", "d", "e", "f", "g", "h", "i"]});
     let mut op = operation("pick", Category::Read);
     op.params = vec![
-        param("letter", Place::Query, true, letters.clone()),
-        param("others", Place::Query, false, json!({"type": "array", "items": letters})),
+        param("letter", ParamLocation::Query, true, letters.clone()),
+        param("others", ParamLocation::Query, false, json!({"type": "array", "items": letters})),
     ];
     let fields: serde_json::Map<String, Value> = ["id", "b", "c", "d", "e"]
         .map(|name| (name.to_owned(), json!({"type": "integer"})))
@@ -123,7 +123,7 @@ fn what_the_line_cuts_is_a_type_below_it() {
     });
     let taken = IndexMap::from([("Letter".to_owned(), json!({"type": "string"}))]);
     assert_eq!(
-        with_types(&op, &taken),
+        line_with_types(&op, &taken),
         "pick(letter: Letter2, others?: Letter2[]) -> Result[]\n\
          type Letter2 = \"a\"|\"b\"|\"c\"|\"d\"|\"e\"|\"f\"|\"g\"|\"h\"|\"i\"\n\
          type Result = { id?: integer, b?: integer, c?: integer, d?: integer, e?: integer }"
@@ -134,8 +134,8 @@ fn what_the_line_cuts_is_a_type_below_it() {
 fn an_enum_without_room_is_cut_and_the_operation_named_for_the_rest() {
     let zones: Vec<String> = (0..900).map(|n| format!("Zone/Number_{n}")).collect();
     let mut op = operation("set_zone", Category::Update);
-    op.params = vec![param("zone", Place::Query, true, json!({"enum": zones}))];
-    let text = with_types(&op, &IndexMap::new());
+    op.params = vec![param("zone", ParamLocation::Query, true, json!({"enum": zones}))];
+    let text = line_with_types(&op, &IndexMap::new());
     assert!(text.starts_with("set_zone(zone: Zone)\ntype Zone = \"Zone/Number_0\"|"), "{text}");
     assert!(text.ends_with("|…(900)\n// more: introspect {\"name\":\"set_zone\"}"), "{text}");
 }
@@ -148,16 +148,16 @@ fn types_of_parameters_have_room_before_those_of_the_answer() {
         .map(|name| ((*name).to_owned(), json!({"properties": {"x": of("Deep"), "y": of("Far")}})))
         .collect();
     let mut op = operation("ask", Category::Create);
-    op.params = vec![param("asked", Place::Body, true, of("Asked"))];
+    op.params = vec![param("asked", ParamLocation::Body, true, of("Asked"))];
     op.returns = Some(Returns { schema: of("Answer"), description: String::new() });
-    let cut = within(&op, &types, Room { lines: 2, tokens: 1000 });
+    let cut = line_with_types_within(&op, &types, TypeBudget { lines: 2, tokens: 1000 });
     assert_eq!(
         cut,
         "ask(asked: Asked) -> Answer\ntype Asked = { x?: Deep, y?: Far }\ntype Deep = { x?: Deep, y?: Far }\n\
          // more: introspect {\"query\":\"types\",\"name\":[\"Far\",\"Answer\"]}"
     );
-    assert_eq!(complete(&op, &types, Room { lines: 2, tokens: 1000 }), None);
-    assert_eq!(complete(&op, &types, Room::ALONE), Some(with_types(&op, &types)));
+    assert_eq!(line_with_all_types(&op, &types, TypeBudget { lines: 2, tokens: 1000 }), None);
+    assert_eq!(line_with_all_types(&op, &types, TypeBudget::ALONE), Some(line_with_types(&op, &types)));
 }
 
 #[test]
@@ -165,14 +165,14 @@ fn a_default_that_only_the_target_knows_is_a_comment() {
     let per_page = json!({"type": "integer", "maximum": 100, "default": 30});
     let mut op = operation("list_things", Category::Read);
     op.params = vec![
-        param("per_page", Place::Query, false, per_page.clone()),
+        param("per_page", ParamLocation::Query, false, per_page.clone()),
         Param {
             sensitive: true,
-            ..param("key", Place::Query, false, json!({"type": "string", "default": "k"}))
+            ..param("key", ParamLocation::Query, false, json!({"type": "string", "default": "k"}))
         },
         Param {
             default: Some(json!(1)),
-            ..param("page", Place::Query, false, json!({"type": "integer", "default": 1}))
+            ..param("page", ParamLocation::Query, false, json!({"type": "integer", "default": 1}))
         },
     ];
     assert_eq!(
@@ -180,7 +180,7 @@ fn a_default_that_only_the_target_knows_is_a_comment() {
         "list_things(per_page?: integer(..100) /* default 30 */, key?: string, page?: integer = 1)"
     );
     let mut op = operation("update_thing", Category::Update);
-    op.params = vec![param("size", Place::Body, false, per_page)];
+    op.params = vec![param("size", ParamLocation::Body, false, per_page)];
     assert_eq!(line(&op), "update_thing(size?: integer(..100))", "what is left out stays as it is");
 }
 
@@ -189,20 +189,21 @@ fn what_the_api_assumes_looks_like_any_default_of_the_target() {
     let assumed = |value: Value, param: Param| Param { api_default: Some(value), ..param };
     let mut op = operation("list_things", Category::Read);
     op.params = vec![
-        assumed(json!("v2"), param("version", Place::Path, true, json!({"type": "string"}))),
-        assumed(json!(30), param("per_page", Place::Query, false, json!({"type": "integer"}))),
-        assumed(json!(false), param("all", Place::Query, false, json!({"type": "boolean"}))),
+        assumed(json!("v2"), param("version", ParamLocation::Path, true, json!({"type": "string"}))),
+        assumed(json!(30), param("per_page", ParamLocation::Query, false, json!({"type": "integer"}))),
+        assumed(json!(false), param("all", ParamLocation::Query, false, json!({"type": "boolean"}))),
     ];
     assert_eq!(
         line(&op),
         "list_things(version: string /* default \"v2\" */, per_page?: integer /* default 30 */, all?: boolean)"
     );
     assert_eq!(call(&op), "list_things(version: string, per_page?: integer, all?: boolean)");
-    let secret = param("key", Place::Query, false, json!({"type": "string"}));
+    let secret = param("key", ParamLocation::Query, false, json!({"type": "string"}));
     op.params = vec![assumed(json!("k"), Param { sensitive: true, ..secret })];
     assert_eq!(line(&op), "list_things(key?: string)");
     let mut op = operation("update_thing", Category::Update);
-    op.params = vec![assumed(json!(30), param("size", Place::Body, false, json!({"type": "integer"})))];
+    op.params =
+        vec![assumed(json!(30), param("size", ParamLocation::Body, false, json!({"type": "integer"})))];
     assert_eq!(line(&op), "update_thing(size?: integer)");
 }
 
@@ -210,8 +211,10 @@ fn what_the_api_assumes_looks_like_any_default_of_the_target() {
 fn a_brief_call_keeps_what_is_required() {
     let mut op = operation("create_issue", Category::Create);
     let text = json!({"type": "string"});
-    op.params = ["owner", "repo", "title"].map(|name| param(name, Place::Body, true, text.clone())).into();
-    op.params.extend((0..12).map(|n| param(&format!("option_{n}"), Place::Body, false, text.clone())));
+    op.params =
+        ["owner", "repo", "title"].map(|name| param(name, ParamLocation::Body, true, text.clone())).into();
+    op.params
+        .extend((0..12).map(|n| param(&format!("option_{n}"), ParamLocation::Body, false, text.clone())));
     assert_eq!(brief(&op, 1000), call(&op));
     assert_eq!(
         brief(&op, 28),
@@ -240,12 +243,12 @@ fn types_follow_the_line_transitively_and_once() {
     let mut op = operation("label", Category::Create);
     op.params = vec![param(
         "labels",
-        Place::Body,
+        ParamLocation::Body,
         true,
         json!({"type": "array", "items": {"$ref": "#/types/Label"}}),
     )];
     assert_eq!(
-        with_types(&op, &types),
+        line_with_types(&op, &types),
         "label(labels: Label[])\n\
          type Label = { name: string, color?: string, default?: Flag, parent?: Label, owner?: { user?: User } }\n\
          type Flag = boolean\n\
@@ -258,7 +261,7 @@ proptest! {
     fn any_schema_has_a_type_on_one_line(schema in any_json()) {
         let text = type_of(&schema);
         prop_assert!(!text.is_empty() && !text.contains('\n'), "{}", text);
-        prop_assert!(!Form::FULL.text(&schema).contains('\n'));
+        prop_assert!(!TypeFormat::FULL.text(&schema).contains('\n'));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Descriptions of tools that stand for many operations.
 
-use crate::catalog::{CRUDE, Catalog, Endpoint, Entry};
+use crate::catalog::{CRUDE_PROFILE, Catalog, CatalogEntry, Endpoint};
 use crate::groups::Groups;
 use crate::operation::{Binding, Category, Danger, INTROSPECT, Operation, Segment};
 use crate::policy::Hints;
@@ -15,7 +15,7 @@ const GROUPS: usize = 12;
 const SOME_GROUPS: usize = 6;
 const FEW_GROUPS: usize = 3;
 /// A longer title or tag is cut.
-const LABEL: usize = 32;
+const MAX_LABEL_CHARS: usize = 32;
 /// So many operations are looked at for an example call, and so many where each has to be read for it.
 const CANDIDATES: usize = 24;
 const DEFERRED_CANDIDATES: usize = 2;
@@ -24,37 +24,41 @@ const LONG_EXAMPLE: usize = 200;
 
 /// How much a description says about each operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Detail {
+pub(super) enum DescriptionDetail {
     Counts,
-    Some,
+    SomeGroups,
     Groups,
     Names,
     Signatures,
 }
 
 /// Speaks about some operations of a catalog, in as much detail as is asked for.
-pub(super) struct Speaker<'c> {
+pub(super) struct DescriptionWriter<'c> {
     catalog: &'c Catalog,
-    entries: &'c [&'c Entry],
+    entries: &'c [&'c CatalogEntry],
     /// Shows the call that searches instead of the one that lists.
     search: bool,
     example: Option<String>,
 }
 
 /// Where operations are asked for: the only name of a tool in a description that is not its author's.
-pub(super) fn through(tool: &str) -> String {
+pub(super) fn introspect_through(tool: &str) -> String {
     format!("introspect through {tool}.")
 }
 
-impl<'c> Speaker<'c> {
-    pub(super) fn new(catalog: &'c Catalog, entries: &'c [&'c Entry], search: bool) -> Speaker<'c> {
-        Speaker { catalog, entries, search, example: quick_start(catalog, entries) }
+impl<'c> DescriptionWriter<'c> {
+    pub(super) fn new(
+        catalog: &'c Catalog,
+        entries: &'c [&'c CatalogEntry],
+        search: bool,
+    ) -> DescriptionWriter<'c> {
+        DescriptionWriter { catalog, entries, search, example: quick_start(catalog, entries) }
     }
 
     /// The description of an endpoint's tool.
-    pub(super) fn endpoint(&self, name: &str, endpoint: &Endpoint, detail: Detail) -> String {
+    pub(super) fn endpoint(&self, name: &str, endpoint: &Endpoint, detail: DescriptionDetail) -> String {
         let (catalog, entries) = (self.catalog, self.entries);
-        let category = (catalog.profile == CRUDE).then(|| Category::parse(name)).flatten();
+        let category = (catalog.profile == CRUDE_PROFILE).then(|| Category::parse(name)).flatten();
         let mut parts = Vec::new();
         match category {
             Some(category) => {
@@ -65,8 +69,8 @@ impl<'c> Speaker<'c> {
                 parts.push(format!("Primary semantic categories: {}", categories(entries).join(", ")));
             }
         }
-        let break_ = if detail == Detail::Signatures { "\n" } else { " " };
-        let separator = if detail == Detail::Signatures { "\n" } else { ", " };
+        let break_ = if detail == DescriptionDetail::Signatures { "\n" } else { " " };
+        let separator = if detail == DescriptionDetail::Signatures { "\n" } else { ", " };
         parts.push(format!("Supported operations:{break_}{}", list(catalog, entries, detail, separator)));
         if let Some(category) = category {
             parts.push(effect(category, endpoint.hints).to_owned());
@@ -80,7 +84,7 @@ impl<'c> Speaker<'c> {
     }
 
     /// The description of the tool that stands for everything.
-    pub(super) fn whole(&self, detail: Detail) -> String {
+    pub(super) fn whole(&self, detail: DescriptionDetail) -> String {
         let display_name = title(self.catalog);
         let mut parts = vec![
             format!("MCP-AQL {display_name} adapter. All operations through one entry point."),
@@ -88,8 +92,8 @@ impl<'c> Speaker<'c> {
         ];
         let mut lines = vec!["Supported operation categories:".to_owned()];
         for category in Category::ALL {
-            let of_category = |entry: &&Entry| entry.operation.category == category;
-            let entries: Vec<&Entry> = self.entries.iter().copied().filter(of_category).collect();
+            let of_category = |entry: &&CatalogEntry| entry.operation.category == category;
+            let entries: Vec<&CatalogEntry> = self.entries.iter().copied().filter(of_category).collect();
             if entries.is_empty() {
                 continue;
             }
@@ -111,7 +115,7 @@ impl<'c> Speaker<'c> {
         if home == Some(endpoint) {
             return self.discovery_call();
         }
-        let through = through(self.catalog.introspect_tool().unwrap_or_default());
+        let through = introspect_through(self.catalog.introspect_tool().unwrap_or_default());
         if self.search {
             format!("Search operations with {through}")
         } else {
@@ -129,12 +133,12 @@ impl<'c> Speaker<'c> {
 }
 
 /// What the description of an endpoint's tool says at least, whatever its operations are.
-pub(super) fn frame(category: Category) -> String {
+pub(super) fn base_description(category: Category) -> String {
     let harmless = Hints { read_only: true, destructive: false, idempotent: false, open_world: false };
     let harmful = Hints { read_only: false, destructive: true, ..harmless };
     let effects = [harmless, harmful].map(|hints| effect(category, hints));
     let effect = effects.into_iter().min_by_key(|effect| tokens::estimate(effect)).unwrap_or_default();
-    [purpose(category), "Supported operations:", effect, &through("")].join("\n\n")
+    [purpose(category), "Supported operations:", effect, &introspect_through("")].join("\n\n")
 }
 
 /// The call that lists everything.
@@ -145,7 +149,7 @@ const SEARCH_CALL: &str = r#"{"operation":"introspect","params":{"search":"what 
 /// What a gateway takes for shell syntax.
 const SHELL: [&str; 6] = [";", "&&", "||", "$(", "> ", "< "];
 
-fn is_harmless(text: &str) -> bool {
+fn has_no_shell_syntax(text: &str) -> bool {
     SHELL.iter().all(|word| !text.contains(word))
 }
 
@@ -159,7 +163,7 @@ pub(super) fn label(text: &str) -> String {
     let mut width = 0;
     let fitting = text.chars().take_while(|c| {
         width += if c.is_ascii() { 1 } else { 4 };
-        width <= LABEL
+        width <= MAX_LABEL_CHARS
     });
     let fitting = fitting.count();
     let cut = shorten(&text, fitting);
@@ -201,26 +205,26 @@ pub(super) fn effect(category: Category, hints: Hints) -> &'static str {
     }
 }
 
-fn list(catalog: &Catalog, entries: &[&Entry], detail: Detail, separator: &str) -> String {
-    let names = |text: &dyn Fn(&Entry) -> String| {
+fn list(catalog: &Catalog, entries: &[&CatalogEntry], detail: DescriptionDetail, separator: &str) -> String {
+    let names = |text: &dyn Fn(&CatalogEntry) -> String| {
         entries.iter().map(|entry| text(entry)).collect::<Vec<_>>().join(separator)
     };
     match detail {
         // `introspect` is explained by the discovery line; its signature would only repeat it.
-        Detail::Signatures => names(&|entry| {
-            let whole = catalog.whole(entry).filter(|_| entry.operation.name != INTROSPECT);
+        DescriptionDetail::Signatures => names(&|entry| {
+            let whole = catalog.full_operation(entry).filter(|_| entry.operation.name != INTROSPECT);
             let signature = whole.map(|whole| signature::call(whole.operation));
-            signature.filter(|text| is_harmless(text)).unwrap_or_else(|| entry.operation.name.clone())
+            signature.filter(|text| has_no_shell_syntax(text)).unwrap_or_else(|| entry.operation.name.clone())
         }),
-        Detail::Names => names(&|entry| entry.operation.name.clone()),
-        Detail::Groups => counted(entries, GROUPS),
-        Detail::Some => counted(entries, SOME_GROUPS),
-        Detail::Counts => counted(entries, FEW_GROUPS),
+        DescriptionDetail::Names => names(&|entry| entry.operation.name.clone()),
+        DescriptionDetail::Groups => group_counts(entries, GROUPS),
+        DescriptionDetail::SomeGroups => group_counts(entries, SOME_GROUPS),
+        DescriptionDetail::Counts => group_counts(entries, FEW_GROUPS),
     }
 }
 
 /// Which operations answer before they are done, and where their results are found.
-fn background(entries: &[&Entry]) -> Option<String> {
+fn background(entries: &[&CatalogEntry]) -> Option<String> {
     let long: Vec<&str> = entries
         .iter()
         .filter(|entry| entry.operation.lifecycle.is_some())
@@ -237,7 +241,7 @@ fn background(entries: &[&Entry]) -> Option<String> {
 }
 
 /// `412 in 23 groups: repos 45, issues 30 and 21 more`; where nearly every operation is a group of its own, a few names.
-fn counted(entries: &[&Entry], most: usize) -> String {
+fn group_counts(entries: &[&CatalogEntry], most: usize) -> String {
     let own = || entries.iter().map(|entry| &entry.operation).filter(|op| op.name != INTROSPECT);
     let groups = Groups::of(own());
     let (total, count) = (groups.len(), own().count());
@@ -261,20 +265,21 @@ fn counted(entries: &[&Entry], most: usize) -> String {
 }
 
 /// The shortest example call of a real operation; one that needs no identifier first, since nobody has one at the start.
-fn quick_start(catalog: &Catalog, entries: &[&Entry]) -> Option<String> {
+fn quick_start(catalog: &Catalog, entries: &[&CatalogEntry]) -> Option<String> {
     let needs_id = |operation: &Operation| {
         let is_id = |name: &str| name == "id" || name.ends_with("_id") || name.ends_with("_number");
         operation.params.iter().any(|param| param.required && is_id(&param.name))
     };
     // A write without any parameter is the wrong thing to try first.
-    let blind = |entry: &Entry, call: &str| !entry.hints.read_only && !call.contains("\"params\"");
-    let is_own =
-        |entry: &&Entry| !matches!(entry.operation.binding, Binding::Introspect | Binding::Execution(_));
-    let own: Vec<&Entry> = entries.iter().copied().filter(is_own).collect();
+    let blind = |entry: &CatalogEntry, call: &str| !entry.hints.read_only && !call.contains("\"params\"");
+    let is_own = |entry: &&CatalogEntry| {
+        !matches!(entry.operation.binding, Binding::Introspect | Binding::Execution(_))
+    };
+    let own: Vec<&CatalogEntry> = entries.iter().copied().filter(is_own).collect();
     let deferred = own.first().is_some_and(|entry| catalog.is_deferred(entry));
     let most = if deferred { DEFERRED_CANDIDATES } else { CANDIDATES };
     let calls = candidates(own, most, |entry| &entry.operation).into_iter().filter_map(|entry| {
-        let operation = catalog.whole(entry)?.operation;
+        let operation = catalog.full_operation(entry)?.operation;
         let call = example_call(operation)?;
         Some(((risk(operation), blind(entry, &call), needs_id(operation), call.len()), call))
     });
@@ -295,7 +300,7 @@ fn candidates<T>(mut own: Vec<T>, most: usize, operation: impl Fn(&T) -> &Operat
 }
 
 /// Those of a family's operations, by their positions, that an example call may be taken from.
-pub(super) fn tried(family: Vec<(usize, &Operation)>) -> impl Iterator<Item = usize> {
+pub(super) fn example_candidates(family: Vec<(usize, &Operation)>) -> impl Iterator<Item = usize> {
     candidates(family, CANDIDATES, |(_, operation)| operation).into_iter().map(|(position, _)| position)
 }
 
@@ -324,10 +329,10 @@ fn example_call(operation: &Operation) -> Option<String> {
         call.insert("params".into(), Value::Object(example.params.clone()));
     }
     let text = Value::Object(call).to_string();
-    (text.len() <= LONG_EXAMPLE && is_harmless(&text)).then_some(text)
+    (text.len() <= LONG_EXAMPLE && has_no_shell_syntax(&text)).then_some(text)
 }
 
-fn categories(entries: &[&Entry]) -> Vec<&'static str> {
+fn categories(entries: &[&CatalogEntry]) -> Vec<&'static str> {
     Category::ALL
         .into_iter()
         .filter(|category| entries.iter().any(|entry| entry.operation.category == *category))

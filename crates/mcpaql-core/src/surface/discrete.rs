@@ -1,6 +1,6 @@
 //! A tool that is one operation: its own schema, with the types it needs inside.
 
-use crate::catalog::{Catalog, Entry, Tool};
+use crate::catalog::{Catalog, CatalogEntry, Tool};
 use crate::operation::{Param, assumed_default, fills_default};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -10,8 +10,8 @@ const BACKGROUND: &str =
     "Runs in the background: answers with an execution_id for get_execution, which waits.";
 
 /// `params` are those of the document, which a library has again where there is one.
-pub(super) fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Option<Tool> {
-    let full = catalog.read(entry);
+pub(super) fn operation_tool(catalog: &Catalog, entry: &CatalogEntry, params: &[Param]) -> Option<Tool> {
+    let full = catalog.read_from_library(entry);
     let (operation, params, types) = match &full {
         Some(full) => (&full.operation, full.operation.params.as_slice(), &full.types),
         None if catalog.is_deferred(entry) => return None,
@@ -64,7 +64,7 @@ pub(super) fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param])
         title: operation.title.clone(),
         description,
         input_schema: schema,
-        hints: entry.hints.only(entry.states),
+        hints: entry.hints.select(entry.written_hints),
         title_in_annotations: catalog.title_in_annotations,
     })
 }

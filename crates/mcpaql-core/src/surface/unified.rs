@@ -8,17 +8,17 @@ use crate::policy::{HintSet, Hints};
 use serde_json::{Value, json};
 
 /// How much is said about each adapter, from generous to terse; the last says it of so few that it always fits.
-const SIZES: [Size; 6] = [
-    Size { most: usize::MAX, title: true },
-    Size { most: usize::MAX, title: false },
-    Size { most: 24, title: false },
-    Size { most: 12, title: false },
-    Size { most: 5, title: false },
-    Size { most: 0, title: false },
+const ADAPTER_LIST_SIZES: [AdapterListSize; 6] = [
+    AdapterListSize { most: usize::MAX, title: true },
+    AdapterListSize { most: usize::MAX, title: false },
+    AdapterListSize { most: 24, title: false },
+    AdapterListSize { most: 12, title: false },
+    AdapterListSize { most: 5, title: false },
+    AdapterListSize { most: 0, title: false },
 ];
 
 #[derive(Clone, Copy)]
-struct Size {
+struct AdapterListSize {
     most: usize,
     title: bool,
 }
@@ -30,7 +30,7 @@ const SHAPE: &str = r#"{"adapter":NAME,"operation":NAME,"params":{…}}"#;
 pub(crate) fn unified(catalogs: &[&Catalog], single: bool, budget: Option<usize>) -> Vec<Tool> {
     let budget = budget.unwrap_or(if single { SINGLE_BUDGET } else { SEMANTIC_BUDGET });
     let mut tools = Vec::new();
-    for size in SIZES {
+    for size in ADAPTER_LIST_SIZES {
         tools = if single {
             whole(catalogs, size).into_iter().collect()
         } else {
@@ -43,7 +43,7 @@ pub(crate) fn unified(catalogs: &[&Catalog], single: bool, budget: Option<usize>
     tools
 }
 
-fn endpoint(catalogs: &[&Catalog], category: Category, size: Size) -> Option<Tool> {
+fn endpoint(catalogs: &[&Catalog], category: Category, size: AdapterListSize) -> Option<Tool> {
     let name = category.endpoint();
     let holding: Vec<(&Catalog, usize, &Endpoint)> = catalogs
         .iter()
@@ -56,11 +56,12 @@ fn endpoint(catalogs: &[&Catalog], category: Category, size: Size) -> Option<Too
         .collect();
     let (first, _, _) = holding.first()?;
     let hints = holding.iter().map(|(_, _, endpoint)| endpoint.hints).reduce(Hints::riskier)?;
-    let states = holding.iter().map(|(_, _, endpoint)| endpoint.states).fold(HintSet::NONE, HintSet::or);
+    let states =
+        holding.iter().map(|(_, _, endpoint)| endpoint.written_hints).fold(HintSet::NONE, HintSet::or);
     let tool = first.tools.iter().find(|tool| {
         first
             .route(&tool.name)
-            .is_some_and(|route| route.scope == crate::catalog::Scope::Endpoint(name.into()))
+            .is_some_and(|route| route.scope == crate::catalog::ToolScope::Endpoint(name.into()))
     })?;
     let counted: Vec<(&Catalog, usize)> = holding
         .iter()
@@ -84,16 +85,16 @@ fn endpoint(catalogs: &[&Catalog], category: Category, size: Size) -> Option<Too
         title: format!("All Adapters — {}", crate::naming::title_of(name)),
         description: parts.join("\n\n"),
         input_schema: input_schema(),
-        hints: hints.only(states),
+        hints: hints.select(states),
         title_in_annotations: catalogs.iter().any(|catalog| catalog.title_in_annotations),
     })
 }
 
-fn whole(catalogs: &[&Catalog], size: Size) -> Option<Tool> {
+fn whole(catalogs: &[&Catalog], size: AdapterListSize) -> Option<Tool> {
     let tool = catalogs.iter().find_map(|catalog| catalog.tools.first())?;
     let entries = || catalogs.iter().flat_map(|catalog| &catalog.operations);
     let hints = entries().map(|entry| entry.hints).reduce(Hints::riskier)?;
-    let states = entries().map(|entry| entry.states).fold(HintSet::NONE, HintSet::or);
+    let states = entries().map(|entry| entry.written_hints).fold(HintSet::NONE, HintSet::or);
     let counted: Vec<(&Catalog, usize)> =
         catalogs.iter().map(|catalog| (*catalog, catalog.operations.len().saturating_sub(1))).collect();
     let parts = [
@@ -107,13 +108,13 @@ fn whole(catalogs: &[&Catalog], size: Size) -> Option<Tool> {
         title: "All Adapters".to_owned(),
         description: parts.join("\n\n"),
         input_schema: input_schema(),
-        hints: hints.only(states),
+        hints: hints.select(states),
         title_in_annotations: catalogs.iter().any(|catalog| catalog.title_in_annotations),
     })
 }
 
 /// `github (GitHub, 89), files (6) and 3 more with 40`.
-fn listed(counted: &[(&Catalog, usize)], size: Size) -> String {
+fn listed(counted: &[(&Catalog, usize)], size: AdapterListSize) -> String {
     let mut shown: Vec<String> = Vec::new();
     for (catalog, count) in counted.iter().take(size.most) {
         let name = label(&catalog.adapter.name);

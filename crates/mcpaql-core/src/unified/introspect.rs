@@ -3,9 +3,9 @@
 use super::Unified;
 use crate::catalog::{Catalog, Producers};
 use crate::error::OpError;
-use crate::introspect::ask::{Ask, Detail};
+use crate::introspect::args::{DetailLevel, IntrospectArgs};
 use crate::introspect::page::{self, Page};
-use crate::introspect::{self, hits, invalid, list, named, unknown};
+use crate::introspect::{self, answer_by_name, hits, invalid, list, not_found_warning};
 use crate::operation::{Category, INTROSPECT};
 use crate::response::{Answer, Warning};
 use crate::schema::shorten;
@@ -13,7 +13,7 @@ use mcpaql_lexicon::first_sentence;
 use serde_json::{Map, Value, json};
 
 /// A list of adapters shows so much of a description.
-const ABOUT: usize = 120;
+const MAX_DESCRIPTION_CHARS: usize = 120;
 const HINT: &str =
     r#"Find operations with {"search":"what you want to do"}, or name an adapter beside 'operation'."#;
 
@@ -21,27 +21,27 @@ const HINT: &str =
 ///
 /// # Errors
 /// For what only makes sense for one adapter.
-pub(crate) fn everything(
+pub(crate) fn answer(
     catalogs: &[&Catalog],
     unified: &Unified,
     args: &Map<String, Value>,
 ) -> Result<Answer, OpError> {
-    let ask = Ask::read(args)?;
+    let ask = IntrospectArgs::read(args)?;
     if let Some(names) = &ask.names {
         if ask.types {
             return Err(invalid("query", "Types belong to an adapter. Name it in 'adapter'.".to_owned()));
         }
-        return Ok(named(&ask, names, "operation", |name| {
-            operation(catalogs, name, ask.detail.unwrap_or(Detail::Full))
+        return Ok(answer_by_name(&ask, names, "operation", |name| {
+            operation(catalogs, name, ask.detail.unwrap_or(DetailLevel::Full))
         }));
     }
     match ask.search {
-        Some(question) => found(catalogs, unified, &ask, question),
+        Some(question) => search(catalogs, unified, &ask, question),
         None => adapters(catalogs, &ask),
     }
 }
 
-fn operation(catalogs: &[&Catalog], name: &str, detail: Detail) -> Result<Value, Warning> {
+fn operation(catalogs: &[&Catalog], name: &str, detail: DetailLevel) -> Result<Value, Warning> {
     let holding: Vec<&&Catalog> = catalogs.iter().filter(|catalog| catalog.get(name).is_some()).collect();
     match holding.as_slice() {
         [catalog] => {
@@ -51,7 +51,7 @@ fn operation(catalogs: &[&Catalog], name: &str, detail: Detail) -> Result<Value,
             }
             Ok(shown)
         }
-        [] => Err(unknown("operation", name, &[])),
+        [] => Err(not_found_warning("operation", name, &[])),
         // The protocol's own is the same everywhere.
         [catalog, ..] if name == INTROSPECT => introspect::operation(catalog, name, detail),
         several => {
@@ -64,7 +64,12 @@ fn operation(catalogs: &[&Catalog], name: &str, detail: Detail) -> Result<Value,
     }
 }
 
-fn found(catalogs: &[&Catalog], unified: &Unified, ask: &Ask<'_>, question: &str) -> Result<Answer, OpError> {
+fn search(
+    catalogs: &[&Catalog],
+    unified: &Unified,
+    ask: &IntrospectArgs<'_>,
+    question: &str,
+) -> Result<Answer, OpError> {
     let all: usize = catalogs.iter().map(|catalog| catalog.operations.len()).sum();
     let fits = |(position, index): &(usize, usize)| {
         let entry = catalogs.get(*position).and_then(|catalog| catalog.operations.get(*index));
@@ -72,8 +77,8 @@ fn found(catalogs: &[&Catalog], unified: &Unified, ask: &Ask<'_>, question: &str
     };
     let hits: Vec<(usize, usize)> =
         unified.search(catalogs, question, all).into_iter().filter(fits).collect();
-    let page = Page::of(ask, hits.len(), hits::SHOWN, page::LARGEST)?;
-    let shown: Vec<(&Catalog, &crate::catalog::Entry, Producers<'_>)> = hits
+    let page = Page::of(ask, hits.len(), hits::DEFAULT_HITS, page::MAX_LIST_PAGE_SIZE)?;
+    let shown: Vec<(&Catalog, &crate::catalog::CatalogEntry, Producers<'_>)> = hits
         .get(page.range.clone())
         .unwrap_or_default()
         .iter()
@@ -114,7 +119,7 @@ fn found(catalogs: &[&Catalog], unified: &Unified, ask: &Ask<'_>, question: &str
     Ok(Answer { warnings, ..Answer::new(Value::Object(data)) })
 }
 
-fn adapters(catalogs: &[&Catalog], ask: &Ask<'_>) -> Result<Answer, OpError> {
+fn adapters(catalogs: &[&Catalog], ask: &IntrospectArgs<'_>) -> Result<Answer, OpError> {
     if ask.types {
         return Err(invalid("query", "Types belong to an adapter. Name it in 'adapter'.".to_owned()));
     }
@@ -124,7 +129,7 @@ fn adapters(catalogs: &[&Catalog], ask: &Ask<'_>) -> Result<Answer, OpError> {
         );
         return Err(invalid(param, message));
     }
-    let page = Page::of(ask, catalogs.len(), page::WHOLE, page::LARGEST)?;
+    let page = Page::of(ask, catalogs.len(), page::MAX_UNPAGED_ITEMS, page::MAX_LIST_PAGE_SIZE)?;
     let shown = catalogs.get(page.range.clone()).unwrap_or_default();
     let rows: Vec<Value> = shown.iter().map(|catalog| adapter(catalog)).collect();
     let mut data = Map::new();
@@ -154,7 +159,7 @@ fn adapter(catalog: &Catalog) -> Value {
     json!({
         "name": adapter.name,
         "display_name": adapter.display_name,
-        "description": shorten(first_sentence(adapter.description.trim()), ABOUT),
+        "description": shorten(first_sentence(adapter.description.trim()), MAX_DESCRIPTION_CHARS),
         "operations": counts,
     })
 }

@@ -1,7 +1,7 @@
 //! What to tell the model: one sentence with the repair in it, the rest in `details`, the signature always.
 
-use super::measure::Excess;
-use super::{CompiledParam, CompiledParams, Found, INPUT};
+use super::limits::LimitExceeded;
+use super::{CompiledParam, CompiledParams, INPUT, ParamViolation};
 use crate::error::{Code, OpError};
 use crate::operation::Param;
 use crate::schema::{PathPart, Violation, ViolationKind, path_text, shorten, type_name};
@@ -10,11 +10,11 @@ use crate::suggest::nearest;
 use serde_json::{Map, Value};
 
 /// Characters of a value that `details` repeats.
-const ECHO: usize = 200;
+const MAX_ECHO_CHARS: usize = 200;
 /// Names that a message lists.
-const LISTED: usize = 10;
+const MAX_LISTED_NAMES: usize = 10;
 /// Further problems that `details.also` lists.
-const ALSO: usize = 4;
+const MAX_FURTHER_PROBLEMS: usize = 4;
 
 /// `string (repository owner)`: the type, and what it is for where that is short and reads well inside a sentence.
 pub(super) fn expected(param: &Param) -> String {
@@ -33,14 +33,14 @@ fn shown(name: &str) -> String {
 
 /// Names as a message lists them.
 fn listed(names: &[String]) -> String {
-    let shown: Vec<_> = names.iter().take(LISTED).map(|name| shown(name)).collect();
+    let shown: Vec<_> = names.iter().take(MAX_LISTED_NAMES).map(|name| shown(name)).collect();
     let rest = names.len() - shown.len();
     if rest == 0 { shown.join(", ") } else { format!("{} and {rest} more", shown.join(", ")) }
 }
 
 /// Unknown name → the declared one that was probably meant.
-fn meant(unknown: &[String], valid: &[String]) -> Map<String, Value> {
-    let pairs = unknown.iter().take(LISTED).filter_map(|name| {
+fn nearest_names(unknown: &[String], valid: &[String]) -> Map<String, Value> {
+    let pairs = unknown.iter().take(MAX_LISTED_NAMES).filter_map(|name| {
         let meant = nearest(name, valid.iter().map(String::as_str))?;
         Some((shorten(name, 64).into_owned(), Value::from(meant)))
     });
@@ -48,7 +48,7 @@ fn meant(unknown: &[String], valid: &[String]) -> Map<String, Value> {
 }
 
 /// `. Did you mean 'force'?`
-fn question(meant: &Map<String, Value>, unknown: usize) -> String {
+fn did_you_mean(meant: &Map<String, Value>, unknown: usize) -> String {
     let quoted = |name: &Value| format!("'{}'", name.as_str().unwrap_or_default());
     let words: Vec<String> = match unknown {
         1 => meant.values().map(quoted).collect(),
@@ -58,16 +58,16 @@ fn question(meant: &Map<String, Value>, unknown: usize) -> String {
 }
 
 fn texts(names: &[String]) -> Value {
-    names.iter().take(LISTED).map(|name| shorten(name, 64)).collect::<Vec<_>>().into()
+    names.iter().take(MAX_LISTED_NAMES).map(|name| shorten(name, 64)).collect::<Vec<_>>().into()
 }
 
 impl CompiledParams {
     fn error(&self, code: Code, message: String) -> OpError {
-        OpError::new(code, message).with("operation", self.operation.as_str())
+        OpError::new(code, message).with_detail("operation", self.operation.as_str())
     }
 
-    fn signed(&self, error: OpError) -> OpError {
-        error.with("signature", self.signature.as_str())
+    fn with_signature_detail(&self, error: OpError) -> OpError {
+        error.with_detail("signature", self.signature.as_str())
     }
 
     fn names(&self, keep: impl Fn(&CompiledParam) -> bool) -> Vec<String> {
@@ -76,42 +76,42 @@ impl CompiledParams {
 
     pub(super) fn unknown_params(&self, unknown: &[String]) -> OpError {
         let valid = self.names(|_| true);
-        let meant = meant(unknown, &valid);
+        let meant = nearest_names(unknown, &valid);
         let hint = if valid.is_empty() {
             ". It takes no parameters".to_owned()
         } else {
-            question(&meant, unknown.len())
+            did_you_mean(&meant, unknown.len())
         };
         let message =
             format!("Unknown parameter(s) for operation '{}': {}{hint}", self.operation, listed(unknown));
         let mut error = self
             .error(Code::UnknownParam, message)
-            .with("unknown_params", texts(unknown))
-            .with("valid_params", valid);
+            .with_detail("unknown_params", texts(unknown))
+            .with_detail("valid_params", valid);
         if !meant.is_empty() {
-            error = error.with("did_you_mean", meant);
+            error = error.with_detail("did_you_mean", meant);
         }
-        self.signed(error)
+        self.with_signature_detail(error)
     }
 
     pub(super) fn unknown_input_fields(&self, unknown: &[String]) -> OpError {
         let valid = self.names(|param| !param.identifier);
-        let meant = meant(unknown, &valid);
+        let meant = nearest_names(unknown, &valid);
         let message = format!(
             "Unknown field(s) in 'input' of operation '{}': {}{}",
             self.operation,
             listed(unknown),
-            question(&meant, unknown.len())
+            did_you_mean(&meant, unknown.len())
         );
         let mut error = self
             .error(Code::UnknownField, message)
-            .with("param_name", INPUT)
-            .with("unknown_fields", texts(unknown))
-            .with("valid_fields", valid);
+            .with_detail("param_name", INPUT)
+            .with_detail("unknown_fields", texts(unknown))
+            .with_detail("valid_fields", valid);
         if !meant.is_empty() {
-            error = error.with("did_you_mean", meant);
+            error = error.with_detail("did_you_mean", meant);
         }
-        self.signed(error)
+        self.with_signature_detail(error)
     }
 
     pub(super) fn identifier_in_input(&self, param: &CompiledParam) -> OpError {
@@ -119,17 +119,19 @@ impl CompiledParams {
         let message = format!("'{name}' says what is updated and belongs beside 'input', not inside it");
         let error = self
             .error(Code::UnknownField, message)
-            .with("param_name", format!("{INPUT}.{name}"))
-            .with("unknown_fields", vec![name.clone()])
-            .with("valid_fields", self.names(|param| !param.identifier));
-        self.signed(error)
+            .with_detail("param_name", format!("{INPUT}.{name}"))
+            .with_detail("unknown_fields", vec![name.clone()])
+            .with_detail("valid_fields", self.names(|param| !param.identifier));
+        self.with_signature_detail(error)
     }
 
     pub(super) fn given_twice(&self, param: &CompiledParam) -> OpError {
         let name = &param.name;
         let message =
             format!("Parameter '{name}' has two different values, one of them inside 'input'. Send it once");
-        self.signed(self.error(Code::InvalidValue, message).with("param_name", name.as_str()))
+        self.with_signature_detail(
+            self.error(Code::InvalidValue, message).with_detail("param_name", name.as_str()),
+        )
     }
 
     pub(super) fn input_not_an_object(&self, given: &Value) -> OpError {
@@ -139,15 +141,17 @@ impl CompiledParams {
         );
         let error = self
             .error(Code::InvalidType, message)
-            .with("param_name", INPUT)
-            .with("expected_type", "object")
-            .with("actual_type", actual);
-        self.signed(error)
+            .with_detail("param_name", INPUT)
+            .with_detail("expected_type", "object")
+            .with_detail("actual_type", actual);
+        self.with_signature_detail(error)
     }
 
     pub(super) fn missing_params(&self, missing: &[&CompiledParam]) -> OpError {
         let Some((first, rest)) = missing.split_first() else {
-            return self.signed(self.error(Code::MissingParam, "A required parameter is missing".to_owned()));
+            return self.with_signature_detail(
+                self.error(Code::MissingParam, "A required parameter is missing".to_owned()),
+            );
         };
         let rest: Vec<String> = rest.iter().map(|param| format!("'{}'", param.name)).collect();
         let others = if rest.is_empty() {
@@ -160,79 +164,85 @@ impl CompiledParams {
         let names: Vec<&str> = missing.iter().map(|param| param.name.as_str()).collect();
         let error = self
             .error(Code::MissingParam, message)
-            .with("param_name", first.name.as_str())
-            .with("missing_params", names);
-        self.signed(error)
+            .with_detail("param_name", first.name.as_str())
+            .with_detail("missing_params", names);
+        self.with_signature_detail(error)
     }
 
-    pub(super) fn excess(
+    pub(super) fn limit_error(
         &self,
         param: &CompiledParam,
         params: &Map<String, Value>,
-        excess: Excess,
+        excess: LimitExceeded,
     ) -> OpError {
         let name = &param.name;
         let (limit, actual, maximum, message) = match excess {
-            Excess::Request { maximum } => {
+            LimitExceeded::Request { maximum } => {
                 let actual = serde_json::to_vec(params).map_or(maximum, |json| json.len());
                 let message = format!(
                     "The parameters have {actual} bytes, the limit is {maximum}. Send less in one call"
                 );
                 ("max_request_size", Some(actual), maximum, message)
             }
-            Excess::String { actual, maximum } => {
+            LimitExceeded::String { actual, maximum } => {
                 let message = format!(
                     "Parameter '{name}' has a text of {actual} bytes, the limit is {maximum}. Send a shorter one"
                 );
                 ("max_string_length", Some(actual), maximum, message)
             }
-            Excess::Items { actual, maximum } => {
+            LimitExceeded::Items { actual, maximum } => {
                 let message =
                     format!("Parameter '{name}' has {actual} items, the limit is {maximum}. Split the call");
                 ("max_array_elements", Some(actual), maximum, message)
             }
-            Excess::Depth { maximum } => {
+            LimitExceeded::Depth { maximum } => {
                 let message = format!(
                     "Parameter '{name}' is nested deeper than {maximum} levels. Send a flatter value"
                 );
                 ("max_nesting_depth", None, maximum, message)
             }
-            Excess::Nul => {
+            LimitExceeded::Nul => {
                 let message = format!("Parameter '{name}' holds the character U+0000. Send it without");
-                return self
-                    .signed(self.error(Code::InvalidEncoding, message).with("param_name", name.as_str()));
+                return self.with_signature_detail(
+                    self.error(Code::InvalidEncoding, message).with_detail("param_name", name.as_str()),
+                );
             }
-            Excess::Control => {
+            LimitExceeded::Control => {
                 let message = format!(
                     "Parameter '{name}' holds a control character such as a line break. Send one plain line"
                 );
-                return self
-                    .signed(self.error(Code::InvalidEncoding, message).with("param_name", name.as_str()));
+                return self.with_signature_detail(
+                    self.error(Code::InvalidEncoding, message).with_detail("param_name", name.as_str()),
+                );
             }
         };
-        let mut error =
-            self.error(Code::PayloadTooLarge, message).with("param_name", name.as_str()).with("limit", limit);
+        let mut error = self
+            .error(Code::PayloadTooLarge, message)
+            .with_detail("param_name", name.as_str())
+            .with_detail("limit", limit);
         // A value that is too deep is not walked to its end; one level more is what is known.
-        error = error.with("actual", actual.unwrap_or(maximum + 1)).with("maximum", maximum);
-        self.signed(error)
+        error = error.with_detail("actual", actual.unwrap_or(maximum + 1)).with_detail("maximum", maximum);
+        self.with_signature_detail(error)
     }
 
     /// The gravest violation as the error, the others as `details.also`.
-    pub(super) fn violated(&self, mut found: Vec<Found<'_>>) -> OpError {
+    pub(super) fn violation_error(&self, mut found: Vec<ParamViolation<'_>>) -> OpError {
         found.sort_by_key(|(_, _, violation)| rank(&violation.kind));
         let mut reports = found.iter().filter_map(|(position, value, violation)| {
-            Some(Report::new(self.param(*position)?, value, violation))
+            Some(ViolationReport::new(self.param(*position)?, value, violation))
         });
         let Some(first) = reports.next() else {
-            return self.signed(self.error(Code::InvalidValue, "A parameter is not valid".to_owned()));
+            return self.with_signature_detail(
+                self.error(Code::InvalidValue, "A parameter is not valid".to_owned()),
+            );
         };
-        let also: Vec<String> = reports.take(ALSO).map(|report| report.message()).collect();
+        let also: Vec<String> = reports.take(MAX_FURTHER_PROBLEMS).map(|report| report.message()).collect();
         let mut error = self.error(first.code(), first.message());
         error.details.extend(first.details());
         if !also.is_empty() {
-            error = error.with("also", also);
+            error = error.with_detail("also", also);
         }
-        self.signed(error)
+        self.with_signature_detail(error)
     }
 }
 
@@ -248,7 +258,7 @@ fn rank(kind: &ViolationKind) -> u8 {
 
 /// One violation of one parameter, on its way to a sentence. A secret one tells nothing that the caller gave: no value,
 /// no key, no suggestion that depends on them.
-struct Report<'v> {
+struct ViolationReport<'v> {
     violation: &'v Violation,
     /// `labels[2].name`.
     place: String,
@@ -256,7 +266,7 @@ struct Report<'v> {
     given: Option<&'v Value>,
 }
 
-impl<'v> Report<'v> {
+impl<'v> ViolationReport<'v> {
     fn new(param: &CompiledParam, value: &'v Value, violation: &'v Violation) -> Self {
         let secret = param.sensitive || violation.sensitive;
         let shown = match violation.path.iter().position(|part| matches!(part, PathPart::Key(_))) {
@@ -267,7 +277,12 @@ impl<'v> Report<'v> {
             PathPart::Field(key) | PathPart::Key(key) => value.get(key),
             PathPart::Index(index) => value.get(index),
         });
-        Report { violation, place: path_text(&param.name, shown), secret, given: given.filter(|_| !secret) }
+        ViolationReport {
+            violation,
+            place: path_text(&param.name, shown),
+            secret,
+            given: given.filter(|_| !secret),
+        }
     }
 
     fn code(&self) -> Code {
@@ -345,7 +360,9 @@ impl<'v> Report<'v> {
         }
         let echoed = match &self.violation.kind {
             // A list or an object that was sent as a text may have secrets among its parts.
-            ViolationKind::Type { expected, .. } => !wants(expected, "array") && !wants(expected, "object"),
+            ViolationKind::Type { expected, .. } => {
+                !expects_type(expected, "array") && !expects_type(expected, "object")
+            }
             ViolationKind::Value { .. } => true,
             _ => false,
         };
@@ -361,14 +378,14 @@ impl<'v> Report<'v> {
 fn echo(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => None,
-        Value::String(text) => Some(shorten(text, ECHO).into()),
+        Value::String(text) => Some(shorten(text, MAX_ECHO_CHARS).into()),
         Value::Number(_) | Value::Bool(_) => Some(value.clone()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }
 
 /// Whether a value of one of these types is expected.
-fn wants(expected: &str, kind: &str) -> bool {
+fn expects_type(expected: &str, kind: &str) -> bool {
     expected.split(" | ").any(|name| name == kind || (name == "number" && kind == "integer"))
 }
 
@@ -376,13 +393,15 @@ fn wants(expected: &str, kind: &str) -> bool {
 fn advice(expected: &str, given: &Value) -> Option<String> {
     match given {
         Value::Null => Some("Leave it out instead of sending null".to_owned()),
-        Value::String(text) => match meant_by(text).filter(|value| wants(expected, type_name(value))) {
+        Value::String(text) => match value_spelled_by(text)
+            .filter(|value| expects_type(expected, type_name(value)))
+        {
             Some(Value::Array(_) | Value::Object(_)) => Some("Send it as JSON, unquoted".to_owned()),
             Some(scalar) => Some(format!("Send it unquoted: {scalar}")),
-            None if wants(expected, "array") => Some("Send a list such as [\"a\", \"b\"]".to_owned()),
+            None if expects_type(expected, "array") => Some("Send a list such as [\"a\", \"b\"]".to_owned()),
             None => None,
         },
-        Value::Number(_) | Value::Bool(_) if wants(expected, "string") => {
+        Value::Number(_) | Value::Bool(_) if expects_type(expected, "string") => {
             Some(format!("Send it quoted: \"{given}\""))
         }
         _ => None,
@@ -390,7 +409,7 @@ fn advice(expected: &str, given: &Value) -> Option<String> {
 }
 
 /// The value that a text spells.
-fn meant_by(text: &str) -> Option<Value> {
+fn value_spelled_by(text: &str) -> Option<Value> {
     let text = text.trim();
     let flag = [true, false]
         .into_iter()

@@ -1,8 +1,8 @@
 //! The parameters of an operation as a validator in another language needs them.
 
-use super::measure::TextRule;
+use super::limits::TextRule;
 use super::{CompiledParam, CompiledParams};
-use crate::schema::Schemas;
+use crate::schema::SchemaSet;
 use crate::suggest::snake_case;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,8 +28,8 @@ pub struct ParamRule<'p> {
 
 impl CompiledParams {
     /// Each parameter, in order.
-    pub fn rules(&self, schemas: &Schemas) -> impl Iterator<Item = ParamRule<'_>> {
-        self.params.iter().map(|param| param.rule(schemas.standard(param.schema)))
+    pub fn rules(&self, schemas: &SchemaSet) -> impl Iterator<Item = ParamRule<'_>> {
+        self.params.iter().map(|param| param.rule(schemas.to_json_schema(param.schema)))
     }
 
     /// Whether the fields of an update may stand in `input`.

@@ -1,7 +1,7 @@
 //! Operations for tests.
 
 use crate::facts::{Declared, Guard, Reach, infer};
-use crate::operation::{Binding, Category, Danger, HttpBinding, Operation, Param, Place};
+use crate::operation::{Binding, Category, Danger, HttpBinding, Operation, Param, ParamLocation};
 use serde_json::Value;
 
 /// An operation over HTTP without parameters.
@@ -22,6 +22,6 @@ pub(crate) fn operation(name: &str, category: Category) -> Operation {
 }
 
 /// A parameter whose wire name is its name.
-pub(crate) fn param(name: &str, place: Place, required: bool, schema: Value) -> Param {
+pub(crate) fn param(name: &str, place: ParamLocation, required: bool, schema: Value) -> Param {
     Param { required, ..Param::new(name, place, schema) }
 }

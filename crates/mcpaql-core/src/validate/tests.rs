@@ -15,26 +15,26 @@ fn update_issue(category: Category) -> Operation {
     op.params = vec![
         Param {
             description: "repository owner. Not the committer.".into(),
-            ..param("owner", Place::Path, true, json!({"type": "string", "minLength": 1}))
+            ..param("owner", ParamLocation::Path, true, json!({"type": "string", "minLength": 1}))
         },
-        param("number", Place::Path, true, json!({"type": "integer", "minimum": 1})),
-        Param { wire: "body".into(), ..param("text", Place::Body, false, json!({"type": "string"})) },
+        param("number", ParamLocation::Path, true, json!({"type": "integer", "minimum": 1})),
+        Param { wire: "body".into(), ..param("text", ParamLocation::Body, false, json!({"type": "string"})) },
         Param {
             default: Some(json!("open")),
-            ..param("state", Place::Body, false, json!({"enum": ["open", "closed"]}))
+            ..param("state", ParamLocation::Body, false, json!({"enum": ["open", "closed"]}))
         },
         Param {
             default: Some(json!(30)),
-            ..param("per_page", Place::Query, false, json!({"type": "integer", "maximum": 100}))
+            ..param("per_page", ParamLocation::Query, false, json!({"type": "integer", "maximum": 100}))
         },
-        param("labels", Place::Body, false, json!({"type": "array", "items": label, "maxItems": 3})),
-        param("draft", Place::Body, false, json!({"type": "boolean"})),
-        param("x_trace", Place::Header, false, json!({"type": "string"})),
+        param("labels", ParamLocation::Body, false, json!({"type": "array", "items": label, "maxItems": 3})),
+        param("draft", ParamLocation::Body, false, json!({"type": "boolean"})),
+        param("x_trace", ParamLocation::Header, false, json!({"type": "string"})),
         Param {
             sensitive: true,
             ..param(
                 "token",
-                Place::Body,
+                ParamLocation::Body,
                 false,
                 json!({"oneOf": [{"type": "string", "pattern": "^tok_"},
                 {"type": "object", "additionalProperties": {"type": "integer"}}]}),
@@ -44,8 +44,8 @@ fn update_issue(category: Category) -> Operation {
     op
 }
 
-fn validate_with(op: &Operation, params: Value, limits: &Limits) -> Result<Value, OpError> {
-    let mut schemas = Schemas::default();
+fn validate_with(op: &Operation, params: Value, limits: &SizeLimits) -> Result<Value, OpError> {
+    let mut schemas = SchemaSet::default();
     let (compiled, problems) = CompiledParams::compile(op, &mut schemas, "/operations/0/params");
     assert_eq!(problems, []);
     let Value::Object(params) = params else { panic!("{params}") };
@@ -53,7 +53,7 @@ fn validate_with(op: &Operation, params: Value, limits: &Limits) -> Result<Value
 }
 
 fn validate(op: &Operation, params: Value) -> Result<Value, OpError> {
-    validate_with(op, params, &Limits::default())
+    validate_with(op, params, &SizeLimits::default())
 }
 
 /// The two required parameters and `more`.
@@ -92,7 +92,7 @@ fn a_required_parameter_with_a_default_may_be_left_out() {
     let mut op = operation("list", Category::Read);
     op.params = vec![Param {
         default: Some(json!(1)),
-        ..param("page", Place::Query, true, json!({"type": "integer"}))
+        ..param("page", ParamLocation::Query, true, json!({"type": "integer"}))
     }];
     assert_eq!(validate(&op, json!({})).unwrap(), json!({"page": 1}));
     assert_eq!(signature::line(&op), "list(page?: integer = 1)");
@@ -113,8 +113,11 @@ fn other_spellings_are_normalised_and_the_exact_name_wins() {
 fn a_wire_name_that_two_parameters_share_is_not_guessed() {
     let mut op = operation("move_item", Category::Update);
     op.params = vec![
-        Param { wire: "id".into(), ..param("from_id", Place::Path, false, json!({"type": "string"})) },
-        Param { wire: "id".into(), ..param("to_id", Place::Body, false, json!({"type": "string"})) },
+        Param {
+            wire: "id".into(),
+            ..param("from_id", ParamLocation::Path, false, json!({"type": "string"}))
+        },
+        Param { wire: "id".into(), ..param("to_id", ParamLocation::Body, false, json!({"type": "string"})) },
     ];
     assert_eq!(failure(&op, json!({"id": "x"})).code, Code::UnknownParam);
 }
@@ -126,7 +129,7 @@ fn names_of_the_protocol_are_dropped_unless_declared() {
     let clean = validate(&op, given.clone()).unwrap();
     assert!(clean.as_object().unwrap().keys().all(|name| !name.starts_with('_')), "{clean}");
     assert_eq!(clean["per_page"], 30);
-    op.params.push(param("_meta", Place::Body, false, json!({})));
+    op.params.push(param("_meta", ParamLocation::Body, false, json!({})));
     assert_eq!(validate(&op, given).unwrap()["_meta"], json!({"progressToken": 1}));
 }
 
@@ -180,7 +183,7 @@ fn a_description_that_would_trip_a_leak_check_is_left_out() {
     let mut op = operation("log", Category::Create);
     op.params = vec![Param {
         description: "Time at start".into(),
-        ..param("start", Place::Body, true, json!({"type": "string"}))
+        ..param("start", ParamLocation::Body, true, json!({"type": "string"}))
     }];
     assert_eq!(failure(&op, json!({})).message, "Missing required parameter 'start'. Expected: string");
 }
@@ -343,7 +346,7 @@ fn an_update_takes_its_fields_flat_or_in_input() {
 fn input_is_nothing_special_elsewhere() {
     assert_eq!(failure(&update_issue(Category::Create), with(json!({"input": {}}))).code, Code::UnknownParam);
     let mut op = update_issue(Category::Update);
-    op.params.push(param("input", Place::Body, false, json!({"type": "string"})));
+    op.params.push(param("input", ParamLocation::Body, false, json!({"type": "string"})));
     assert_eq!(validate(&op, with(json!({"input": "x"}))).unwrap()["input"], "x");
 }
 
@@ -351,11 +354,11 @@ fn input_is_nothing_special_elsewhere() {
 fn limits_name_themselves() {
     let mut op = operation("put", Category::Create);
     op.params = vec![
-        param("a", Place::Body, false, json!({})),
-        param("b", Place::Body, false, json!({"type": "string"})),
+        param("a", ParamLocation::Body, false, json!({})),
+        param("b", ParamLocation::Body, false, json!({"type": "string"})),
     ];
     let limits =
-        Limits { request_bytes: 100, response_bytes: 100, string_bytes: 20, array_items: 5, depth: 3 };
+        SizeLimits { request_bytes: 100, response_bytes: 100, string_bytes: 20, array_items: 5, depth: 3 };
     for (params, limit, actual, maximum) in [
         (json!({"a": "x".repeat(21)}), "max_string_length", 21, 20),
         (json!({"a": {"k".repeat(21): 1}}), "max_string_length", 21, 20),
@@ -389,7 +392,7 @@ fn control_characters_stay_out_of_paths_headers_and_command_lines() {
         assert!(validate(&op, with(params)).is_ok());
     }
     let mut command = operation("say", Category::Execute);
-    command.params = vec![param("text", Place::Body, false, json!({"type": "string"}))];
+    command.params = vec![param("text", ParamLocation::Body, false, json!({"type": "string"}))];
     command.binding = Binding::Command(CommandBinding {
         argv: vec![Arg::Template(Vec::new())],
         stdin: Stdin::Closed,
@@ -403,8 +406,8 @@ fn control_characters_stay_out_of_paths_headers_and_command_lines() {
 #[test]
 fn problems_of_a_schema_point_to_the_parameter() {
     let mut op = operation("list", Category::Read);
-    op.params = vec![param("page", Place::Query, false, json!({"type": "int"}))];
-    let (_, problems) = CompiledParams::compile(&op, &mut Schemas::default(), "/operations/read/0/params");
+    op.params = vec![param("page", ParamLocation::Query, false, json!({"type": "int"}))];
+    let (_, problems) = CompiledParams::compile(&op, &mut SchemaSet::default(), "/operations/read/0/params");
     assert_eq!(problems[0].pointer, "/operations/read/0/params/page/type");
 }
 
@@ -452,7 +455,7 @@ proptest! {
     fn what_fits_the_schema_passes_unchanged(schema in schema(), mut seed in any::<u64>()) {
         let value = fitting(&schema, &mut seed);
         let mut op = operation("any", Category::Create);
-        op.params = vec![param("p", Place::Body, true, schema)];
+        op.params = vec![param("p", ParamLocation::Body, true, schema)];
         let params = json!({"p": value});
         prop_assert_eq!(validate(&op, params.clone()).map_err(|error| error.message), Ok(params));
     }
@@ -467,12 +470,12 @@ proptest! {
         op.params = schemas
             .into_iter()
             .enumerate()
-            .map(|(n, schema)| param(&format!("p{n}"), Place::Query, n == 0, schema))
+            .map(|(n, schema)| param(&format!("p{n}"), ParamLocation::Query, n == 0, schema))
             .collect();
-        let mut compiled_schemas = Schemas::default();
+        let mut compiled_schemas = SchemaSet::default();
         let (compiled, _) = CompiledParams::compile(&op, &mut compiled_schemas, "");
         let params: Map<String, Value> = values.into_iter().collect();
-        if let Err(error) = compiled.validate(params, &compiled_schemas, &Limits::default()) {
+        if let Err(error) = compiled.validate(params, &compiled_schemas, &SizeLimits::default()) {
             prop_assert!(!error.message.is_empty());
             prop_assert_eq!(&error.details["signature"], &json!(compiled.signature()));
         }
@@ -489,17 +492,17 @@ proptest! {
             // The secret is a part of a parameter that is otherwise open.
             let mut schema = if schema.is_object() { schema } else { json!({}) };
             schema["sensitive"] = json!(true);
-            vec![param("p", Place::Query, true, json!({"type": "object", "properties": {"q": schema}}))]
+            vec![param("p", ParamLocation::Query, true, json!({"type": "object", "properties": {"q": schema}}))]
         } else {
-            vec![Param { sensitive: true, ..param("p", Place::Query, true, schema) }]
+            vec![Param { sensitive: true, ..param("p", ParamLocation::Query, true, schema) }]
         };
         let value = if nested { json!({"q": value}) } else { value };
-        let mut schemas = Schemas::default();
+        let mut schemas = SchemaSet::default();
         let (compiled, _) = CompiledParams::compile(&op, &mut schemas, "");
         let spelled = value.to_string();
         for given in [json!({"p": spelled}), json!({"p": value}), json!({"input": {"p": value}}), json!({"p": value, "zzz": value})] {
             let Value::Object(given) = given else { unreachable!() };
-            if let Err(error) = compiled.validate(given, &schemas, &Limits { array_items: 2, ..Limits::default() }) {
+            if let Err(error) = compiled.validate(given, &schemas, &SizeLimits { array_items: 2, ..SizeLimits::default() }) {
                 let text = format!("{error:?} {} {}", error, Value::Object(error.details.clone()));
                 prop_assert!(!text.contains(&secret), "{}", text);
             }
@@ -513,11 +516,16 @@ fn a_whole_float_reaches_the_target_as_the_integer_it_is() {
     let nested =
         json!({"type": "object", "properties": {"at": {"type": "integer"}, "of": {"type": "number"}}});
     op.params = vec![
-        param("id", Place::Query, false, json!({"type": ["integer", "null"]})),
-        param("ids", Place::Query, false, json!({"type": "array", "items": {"type": "integer"}})),
-        param("ratio", Place::Query, false, json!({"type": "number"})),
-        param("either", Place::Query, false, json!({"anyOf": [{"type": "integer"}, {"type": "string"}]})),
-        param("nested", Place::Query, false, nested),
+        param("id", ParamLocation::Query, false, json!({"type": ["integer", "null"]})),
+        param("ids", ParamLocation::Query, false, json!({"type": "array", "items": {"type": "integer"}})),
+        param("ratio", ParamLocation::Query, false, json!({"type": "number"})),
+        param(
+            "either",
+            ParamLocation::Query,
+            false,
+            json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+        ),
+        param("nested", ParamLocation::Query, false, nested),
     ];
     let given = json!({"id": 1.0, "ids": [1e3, 2, -0.0], "ratio": 2.0, "either": 5.0, "nested": {"at": 7.0, "of": 7.0}});
     let sent = validate(&op, given).unwrap().to_string();
@@ -528,9 +536,9 @@ fn a_whole_float_reaches_the_target_as_the_integer_it_is() {
 fn an_integer_that_was_not_kept_exactly_is_refused() {
     let mut op = operation("get", Category::Read);
     op.params = vec![
-        param("id", Place::Query, false, json!({"type": "integer"})),
-        param("ids", Place::Query, false, json!({"type": "array", "items": {"type": "integer"}})),
-        param("ratio", Place::Query, false, json!({"type": "number"})),
+        param("id", ParamLocation::Query, false, json!({"type": "integer"})),
+        param("ids", ParamLocation::Query, false, json!({"type": "array", "items": {"type": "integer"}})),
+        param("ratio", ParamLocation::Query, false, json!({"type": "number"})),
     ];
     let huge: Value = serde_json::from_str("123456789012345678901").unwrap();
     for params in [json!({"id": huge}), json!({"ids": [1, huge]}), json!({"id": 9_007_199_254_740_992.0})] {

@@ -7,15 +7,15 @@ use super::secrets;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::host::is_loopback;
-use mcpaql_core::reader::{Object, Reader};
+use mcpaql_core::reader::{DocumentObject, DocumentReader};
 
 /// What stands for a variable without a default.
 const UNKNOWN: &str = "variable";
 
 /// Reads `base_url`, which has no slash behind it.
 pub(super) fn base_url(
-    reader: &mut Reader,
-    object: &Object<'_>,
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
     text: &str,
     allow_http: bool,
 ) -> Option<String> {
@@ -25,7 +25,7 @@ pub(super) fn base_url(
         reader.push(
             Diagnostic::warning(
                 Code::SchemaInvalidValue,
-                object.at("base_url"),
+                object.pointer_to("base_url"),
                 "base_url ends with a slash",
             )
             .suggest(format!("write `{trimmed}`")),
@@ -36,8 +36,8 @@ pub(super) fn base_url(
 
 /// Reads a whole address, which may have a query, from behind `key`.
 pub(super) fn url(
-    reader: &mut Reader,
-    object: &Object<'_>,
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
     key: &str,
     text: &str,
     allow_http: bool,
@@ -49,13 +49,13 @@ pub(super) fn url(
 
 /// Reports what is wrong with the address behind `key`.
 pub(super) fn check(
-    reader: &mut Reader,
-    object: &Object<'_>,
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
     key: &str,
     text: &str,
     allow_http: bool,
 ) -> Option<()> {
-    let pointer = object.at(key);
+    let pointer = object.pointer_to(key);
     let mut problem = |message: &str, suggestion: &str| {
         reader.push(
             Diagnostic::error(Code::SchemaInvalidValue, &pointer, format!("{key} {message}"))
@@ -64,7 +64,7 @@ pub(super) fn check(
         );
         None
     };
-    let Some(sample) = Sample::of(text) else {
+    let Some(sample) = SampleAddress::of(text) else {
         return problem(
             "holds a variable that is not written as one",
             "write `${env:NAME}`, or `${env:NAME:-default}` where it need not be set",
@@ -84,7 +84,11 @@ pub(super) fn check(
         );
     }
     if authority.contains('@') {
-        secrets::report(reader, &pointer, "remove the user and password and use `auth: { type: basic, … }`");
+        secrets::report_credential(
+            reader,
+            &pointer,
+            "remove the user and password and use `auth: { type: basic, … }`",
+        );
         return None;
     }
     match scheme {
@@ -99,16 +103,16 @@ pub(super) fn check(
 }
 
 /// An address with its variables filled in.
-struct Sample {
+struct SampleAddress {
     text: String,
     /// The address begins with a variable, so nothing is known about it.
     unknown: bool,
 }
 
-impl Sample {
+impl SampleAddress {
     /// `None` where something looks like a variable and is none.
-    fn of(text: &str) -> Option<Sample> {
-        let mut sample = Sample { text: String::new(), unknown: false };
+    fn of(text: &str) -> Option<SampleAddress> {
+        let mut sample = SampleAddress { text: String::new(), unknown: false };
         let mut rest = text;
         while let Some((before, reference)) = rest.split_once("${") {
             let (inside, after) = reference.strip_prefix("env:")?.split_once('}')?;

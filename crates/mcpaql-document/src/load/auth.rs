@@ -1,12 +1,12 @@
 //! `auth`: who calls say they are. Only names of environment variables are here, never values.
 
 use super::address::{self, is_variable};
-use super::target::word;
+use super::target::parse_word;
 use super::{secrets, wire};
-use mcpaql_core::adapter::{Auth, KeyPlace, OAuth2};
+use mcpaql_core::adapter::{Auth, KeyLocation, OAuth2};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use serde_json::{Map, Value};
 
 pub(super) const AUTH_KEYS: &[&str] = &[
@@ -35,35 +35,35 @@ pub(super) const AUTH_KEYS: &[&str] = &[
 pub(super) const AUTH_KINDS: &[&str] = &["none", "bearer", "api_key", "basic", "oauth2", "all", "any"];
 
 /// Reads `auth` of a document or an operation. `allow_http` is the target's.
-pub(crate) fn read(reader: &mut Reader, parent: &Object<'_>, allow_http: bool) -> Auth {
+pub(crate) fn read(reader: &mut DocumentReader, parent: &DocumentObject<'_>, allow_http: bool) -> Auth {
     match reader.member(parent, "auth") {
         Some(object) => scheme(reader, &object, allow_http),
         None => Auth::None,
     }
 }
 
-fn scheme(reader: &mut Reader, object: &Object<'_>, allow_http: bool) -> Auth {
+fn scheme(reader: &mut DocumentReader, object: &DocumentObject<'_>, allow_http: bool) -> Auth {
     // The generator form keeps the same keys in `config`.
     let mut flat: Map<String, Value> = object.map.clone();
     if let Some(config) = reader.member(object, "config") {
         report_credentials(reader, &config);
-        reader.known(&config, AUTH_KEYS);
+        reader.check_keys(&config, AUTH_KEYS);
         flat.extend(config.map.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
     report_credentials(reader, object);
     let known: Vec<&str> = AUTH_KEYS
         .iter()
         .copied()
-        .chain(object.map.keys().map(String::as_str).filter(|key| secrets::env_twin(key).is_some()))
+        .chain(object.map.keys().map(String::as_str).filter(|key| secrets::env_key(key).is_some()))
         .collect();
-    reader.known(object, &known);
-    let settings = Object { map: &flat, pointer: object.pointer.clone() };
+    reader.check_keys(object, &known);
+    let settings = DocumentObject { map: &flat, pointer: object.pointer.clone() };
     if settings.get("type").is_none() {
         reader.missing(&settings, "type", &AUTH_KINDS.join(", "));
         return Auth::None;
     }
-    let kind = reader.choice(&settings, "type", AUTH_KINDS, word(AUTH_KINDS));
-    let either = |reader: &mut Reader, long: &str, short: &str| {
+    let kind = reader.choice(&settings, "type", AUTH_KINDS, parse_word(AUTH_KINDS));
+    let either = |reader: &mut DocumentReader, long: &str, short: &str| {
         reader.string(&settings, long).or_else(|| reader.string(&settings, short))
     };
     match kind {
@@ -78,7 +78,7 @@ fn scheme(reader: &mut Reader, object: &Object<'_>, allow_http: bool) -> Auth {
             let cookie = either(reader, "cookie_name", "cookie");
             Auth::ApiKey {
                 key_env: variable(reader, &settings, "key_env").unwrap_or_default(),
-                place: key_place(reader, &settings, header, query, cookie),
+                location: key_location(reader, &settings, header, query, cookie),
                 prefix: reader.string(&settings, "prefix").unwrap_or_default(),
             }
         }
@@ -87,32 +87,32 @@ fn scheme(reader: &mut Reader, object: &Object<'_>, allow_http: bool) -> Auth {
             password_env: variable(reader, &settings, "password_env").unwrap_or_default(),
         },
         Some("oauth2") => oauth2(reader, &settings, allow_http),
-        Some("all") => Auth::All(together(reader, &settings, allow_http)),
+        Some("all") => Auth::All(combined_schemes(reader, &settings, allow_http)),
         Some("any") => Auth::Any(schemes(reader, &settings, allow_http)),
         _ => Auth::None,
     }
 }
 
 /// A key goes to one place; where several are named, the header counts, as it always did.
-fn key_place(
-    reader: &mut Reader,
-    settings: &Object<'_>,
+fn key_location(
+    reader: &mut DocumentReader,
+    settings: &DocumentObject<'_>,
     header: Option<String>,
     query: Option<String>,
     cookie: Option<String>,
-) -> KeyPlace {
+) -> KeyLocation {
     match (header, query, cookie) {
-        (None, Some(query), _) => KeyPlace::Query(query),
+        (None, Some(query), _) => KeyLocation::Query(query),
         (None, None, Some(cookie)) => {
             let key = if settings.get("cookie_name").is_some() { "cookie_name" } else { "cookie" };
-            wire::token(reader, &cookie, "cookie", "session_id", &settings.at(key));
-            KeyPlace::Cookie(cookie)
+            wire::check_token(reader, &cookie, "cookie", "session_id", &settings.pointer_to(key));
+            KeyLocation::Cookie(cookie)
         }
-        (header, ..) => KeyPlace::Header(header.unwrap_or_else(|| "X-API-Key".into())),
+        (header, ..) => KeyLocation::Header(header.unwrap_or_else(|| "X-API-Key".into())),
     }
 }
 
-fn oauth2(reader: &mut Reader, settings: &Object<'_>, allow_http: bool) -> Auth {
+fn oauth2(reader: &mut DocumentReader, settings: &DocumentObject<'_>, allow_http: bool) -> Auth {
     let token_url = reader.required_string(settings, "token_url");
     if let Some(text) = &token_url {
         address::check(reader, settings, "token_url", text, allow_http);
@@ -126,7 +126,7 @@ fn oauth2(reader: &mut Reader, settings: &Object<'_>, allow_http: bool) -> Auth 
         reader.push(
             Diagnostic::error(
                 Code::SchemaMissingField,
-                settings.at("client_secret_env"),
+                settings.pointer_to("client_secret_env"),
                 "OAuth 2.0 needs the client's secret, a refresh token, or both",
             )
             .expected("client_secret_env or refresh_token_env")
@@ -142,12 +142,12 @@ fn oauth2(reader: &mut Reader, settings: &Object<'_>, allow_http: bool) -> Auth 
     })
 }
 
-fn schemes(reader: &mut Reader, settings: &Object<'_>, allow_http: bool) -> Vec<Auth> {
+fn schemes(reader: &mut DocumentReader, settings: &DocumentObject<'_>, allow_http: bool) -> Vec<Auth> {
     if settings.get("schemes").is_none() {
         reader.missing(settings, "schemes", "a list of ways to authenticate");
     }
     let Some(items) = reader.array(settings, "schemes") else { return Vec::new() };
-    let pointer = settings.at("schemes");
+    let pointer = settings.pointer_to("schemes");
     let mut schemes = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         if let Some(object) = reader.object(item, &child(&pointer, index)) {
@@ -165,16 +165,20 @@ fn schemes(reader: &mut Reader, settings: &Object<'_>, allow_http: bool) -> Vec<
 }
 
 /// Schemes that go together must not write over each other.
-fn together(reader: &mut Reader, settings: &Object<'_>, allow_http: bool) -> Vec<Auth> {
+fn combined_schemes(
+    reader: &mut DocumentReader,
+    settings: &DocumentObject<'_>,
+    allow_http: bool,
+) -> Vec<Auth> {
     let schemes = schemes(reader, settings, allow_http);
     let mut seen = Vec::new();
     for (index, auth) in schemes.iter().enumerate() {
-        let Some(place) = place_of(auth) else { continue };
+        let Some(place) = credential_location(auth) else { continue };
         if seen.contains(&place) {
             reader.push(
                 Diagnostic::warning(
                     Code::SchemaInvalidValue,
-                    child(&settings.at("schemes"), index),
+                    child(&settings.pointer_to("schemes"), index),
                     format!("Two schemes that go together both write the {place}; the last one counts"),
                 )
                 .suggest("say `type: any` if either will do"),
@@ -185,26 +189,26 @@ fn together(reader: &mut Reader, settings: &Object<'_>, allow_http: bool) -> Vec
     schemes
 }
 
-fn place_of(auth: &Auth) -> Option<String> {
+fn credential_location(auth: &Auth) -> Option<String> {
     match auth {
-        Auth::Bearer { header, .. } | Auth::ApiKey { place: KeyPlace::Header(header), .. } => {
+        Auth::Bearer { header, .. } | Auth::ApiKey { location: KeyLocation::Header(header), .. } => {
             Some(format!("header '{}'", header.to_ascii_lowercase()))
         }
-        Auth::ApiKey { place: KeyPlace::Query(name), .. } => Some(format!("query parameter '{name}'")),
-        Auth::ApiKey { place: KeyPlace::Cookie(name), .. } => Some(format!("cookie '{name}'")),
+        Auth::ApiKey { location: KeyLocation::Query(name), .. } => Some(format!("query parameter '{name}'")),
+        Auth::ApiKey { location: KeyLocation::Cookie(name), .. } => Some(format!("cookie '{name}'")),
         Auth::Basic { .. } | Auth::OAuth2(_) => Some("header 'authorization'".to_owned()),
         Auth::None | Auth::All(_) | Auth::Any(_) => None,
     }
 }
 
-fn report_credentials(reader: &mut Reader, object: &Object<'_>) {
+fn report_credentials(reader: &mut DocumentReader, object: &DocumentObject<'_>) {
     for (key, value) in object.map {
-        if let Some(twin) = secrets::env_twin(key)
+        if let Some(twin) = secrets::env_key(key)
             && !value.is_null()
         {
-            secrets::report(
+            secrets::report_credential(
                 reader,
-                &object.at(key),
+                &object.pointer_to(key),
                 &format!("use `{twin}: NAME_OF_A_VARIABLE` and revoke this credential"),
             );
         }
@@ -212,10 +216,14 @@ fn report_credentials(reader: &mut Reader, object: &Object<'_>) {
 }
 
 /// The name of an environment variable; anything else might be the credential itself.
-fn variable(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<String> {
+fn variable(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str) -> Option<String> {
     let name = reader.required_string(object, key)?;
     if !is_variable(&name) {
-        secrets::report(reader, &object.at(key), "write the variable's name, such as `API_TOKEN`");
+        secrets::report_credential(
+            reader,
+            &object.pointer_to(key),
+            "write the variable's name, such as `API_TOKEN`",
+        );
         return None;
     }
     Some(name)

@@ -1,43 +1,43 @@
 //! How an operation reaches its target: an HTTP request (in `http`), an action on the store, or a process.
 
 use super::http;
-use super::operation::Setting;
-use super::params::Draft;
+use super::operation::OperationContext;
+use super::params::UnplacedParam;
 use indexmap::IndexMap;
-use mcpaql_core::adapter::Target;
+use mcpaql_core::adapter::TargetConfig;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::{
-    Arg, Binding, CommandBinding, ExitMeaning, Output, Param, Place, Segment, Stdin,
+    Arg, Binding, CommandBinding, ExitMeaning, Output, Param, ParamLocation, Segment, Stdin,
 };
-use mcpaql_core::reader::{Object, Reader, child, short};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child, short_value};
 use mcpaql_core::suggest;
 use serde_json::Value;
 
 /// Keys of conditional arguments.
 pub(super) const WHEN_KEYS: &[&str] = &["when", "args"];
 /// A binding and the parameters with their places.
-pub(super) struct Bound {
+pub(super) struct BoundOperation {
     pub(super) binding: Binding,
     pub(super) params: Vec<Param>,
 }
 
 /// Reads the binding that fits the document's target.
 pub(super) fn read(
-    reader: &mut Reader,
-    operation: &Object<'_>,
-    drafts: Vec<Draft>,
-    setting: &Setting<'_>,
-) -> Option<Bound> {
+    reader: &mut DocumentReader,
+    operation: &DocumentObject<'_>,
+    drafts: Vec<UnplacedParam>,
+    setting: &OperationContext<'_>,
+) -> Option<BoundOperation> {
     match setting.target {
-        Target::Http(target) => http::read(reader, operation, drafts, target),
-        Target::Command(_) => command(reader, operation, drafts),
-        Target::Mcp(_) => super::mcp::binding(reader, operation, drafts),
-        Target::Code(_) => {
-            let params = drafts.into_iter().map(|draft| draft.finish(Place::Body)).collect();
-            Some(Bound { binding: Binding::Code, params })
+        TargetConfig::Http(target) => http::read(reader, operation, drafts, target),
+        TargetConfig::Command(_) => command(reader, operation, drafts),
+        TargetConfig::Mcp(_) => super::mcp::binding(reader, operation, drafts),
+        TargetConfig::Code(_) => {
+            let params = drafts.into_iter().map(|draft| draft.finish(ParamLocation::Body)).collect();
+            Some(BoundOperation { binding: Binding::Code, params })
         }
-        Target::Store(store) => {
+        TargetConfig::Store(store) => {
             let names: Vec<&str> = store.resources.keys().map(String::as_str).collect();
             reader.push(
                 Diagnostic::error(
@@ -57,8 +57,8 @@ pub(super) fn read(
 
 /// Every placeholder must be a declared parameter, by its name or by its name on the wire.
 pub(super) fn resolve_placeholders(
-    reader: &mut Reader,
-    drafts: &[Draft],
+    reader: &mut DocumentReader,
+    drafts: &[UnplacedParam],
     pieces: &mut [Segment],
     pointer: &str,
 ) {
@@ -90,14 +90,18 @@ pub(super) fn resolve_placeholders(
     }
 }
 
-fn command(reader: &mut Reader, operation: &Object<'_>, drafts: Vec<Draft>) -> Option<Bound> {
+fn command(
+    reader: &mut DocumentReader,
+    operation: &DocumentObject<'_>,
+    drafts: Vec<UnplacedParam>,
+) -> Option<BoundOperation> {
     let Some(items) = reader.array(operation, "command") else {
         if operation.get("command").is_none() {
             reader.missing(operation, "command", "a list: the program and its arguments");
         }
         return None;
     };
-    let pointer = operation.at("command");
+    let pointer = operation.pointer_to("command");
     let mut argv = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         argv.extend(arg(reader, item, &child(&pointer, index), &drafts));
@@ -118,24 +122,24 @@ fn command(reader: &mut Reader, operation: &Object<'_>, drafts: Vec<Draft>) -> O
     let output = reader.choice(operation, "output", &Output::ALL.map(Output::as_str), Output::parse);
     let timeout_ms = reader.seconds(operation, "timeout");
     let exit = exit(reader, operation);
-    let params = drafts.into_iter().map(|draft| draft.finish(Place::Body)).collect();
+    let params = drafts.into_iter().map(|draft| draft.finish(ParamLocation::Body)).collect();
     let binding = CommandBinding { argv, stdin, output: output.unwrap_or(Output::Text), timeout_ms, exit };
-    Some(Bound { binding: Binding::Command(binding), params })
+    Some(BoundOperation { binding: Binding::Command(binding), params })
 }
 
 /// `text`, `[together, {or}, not]`, or `{when: flag, args: […]}`.
-fn arg(reader: &mut Reader, item: &Value, pointer: &str, drafts: &[Draft]) -> Option<Arg> {
+fn arg(reader: &mut DocumentReader, item: &Value, pointer: &str, drafts: &[UnplacedParam]) -> Option<Arg> {
     match item {
         Value::String(text) => Some(Arg::Template(pieces(reader, text, pointer, drafts)?)),
         Value::Number(number) => Some(Arg::Template(vec![Segment::Literal(number.to_string())])),
         Value::Array(items) => Some(Arg::Group(group(reader, items, pointer, drafts))),
         Value::Object(_) => {
             let object = reader.object(item, pointer)?;
-            reader.known(&object, WHEN_KEYS);
+            reader.check_keys(&object, WHEN_KEYS);
             let mut flag = vec![Segment::Param(reader.required_string(&object, "when")?)];
-            resolve_placeholders(reader, drafts, &mut flag, &object.at("when"));
+            resolve_placeholders(reader, drafts, &mut flag, &object.pointer_to("when"));
             let items = arguments(reader, &object)?;
-            let args = group(reader, items, &object.at("args"), drafts);
+            let args = group(reader, items, &object.pointer_to("args"), drafts);
             match flag.pop() {
                 Some(Segment::Param(name)) => Some(Arg::When(name, args)),
                 _ => None,
@@ -148,14 +152,19 @@ fn arg(reader: &mut Reader, item: &Value, pointer: &str, drafts: &[Draft]) -> Op
     }
 }
 
-fn arguments<'a>(reader: &mut Reader, object: &Object<'a>) -> Option<&'a [Value]> {
+fn arguments<'a>(reader: &mut DocumentReader, object: &DocumentObject<'a>) -> Option<&'a [Value]> {
     if object.get("args").is_none() {
         reader.missing(object, "args", "a list of arguments");
     }
     reader.array(object, "args")
 }
 
-fn group(reader: &mut Reader, items: &[Value], pointer: &str, drafts: &[Draft]) -> Vec<Vec<Segment>> {
+fn group(
+    reader: &mut DocumentReader,
+    items: &[Value],
+    pointer: &str,
+    drafts: &[UnplacedParam],
+) -> Vec<Vec<Segment>> {
     let mut args = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         let pointer = child(pointer, index);
@@ -167,7 +176,12 @@ fn group(reader: &mut Reader, items: &[Value], pointer: &str, drafts: &[Draft]) 
     args
 }
 
-fn pieces(reader: &mut Reader, text: &str, pointer: &str, drafts: &[Draft]) -> Option<Vec<Segment>> {
+fn pieces(
+    reader: &mut DocumentReader,
+    text: &str,
+    pointer: &str,
+    drafts: &[UnplacedParam],
+) -> Option<Vec<Segment>> {
     // Only `{snake_case}` is a placeholder in an argument: programs take braces of their own (`{}`, `HEAD@{1}`, scripts).
     let mut out: Vec<Segment> = Vec::new();
     let mut literal = String::new();
@@ -196,25 +210,25 @@ fn pieces(reader: &mut Reader, text: &str, pointer: &str, drafts: &[Draft]) -> O
     Some(out)
 }
 
-fn stdin(reader: &mut Reader, operation: &Object<'_>, drafts: &[Draft]) -> Stdin {
+fn stdin(reader: &mut DocumentReader, operation: &DocumentObject<'_>, drafts: &[UnplacedParam]) -> Stdin {
     match reader.string(operation, "stdin").as_deref() {
         None => Stdin::Closed,
         Some("params") => Stdin::Params,
         Some(text) => {
             let name = text.trim_start_matches('{').trim_end_matches('}');
             let mut piece = [Segment::Param(name.to_owned())];
-            resolve_placeholders(reader, drafts, &mut piece, &operation.at("stdin"));
+            resolve_placeholders(reader, drafts, &mut piece, &operation.pointer_to("stdin"));
             Stdin::Param(name.to_owned())
         }
     }
 }
 
 /// `exit: {1: success, 2: NOT_FOUND_RESOURCE}`.
-fn exit(reader: &mut Reader, operation: &Object<'_>) -> IndexMap<i32, ExitMeaning> {
+fn exit(reader: &mut DocumentReader, operation: &DocumentObject<'_>) -> IndexMap<i32, ExitMeaning> {
     let mut meanings = IndexMap::new();
     let Some(map) = reader.member(operation, "exit") else { return meanings };
     for (status, meaning) in map.map {
-        let pointer = map.at(status);
+        let pointer = map.pointer_to(status);
         let parsed = match meaning.as_str() {
             Some("success") => Some(ExitMeaning::Success),
             Some(text) => Code::parse(text).map(ExitMeaning::Error),
@@ -231,7 +245,7 @@ fn exit(reader: &mut Reader, operation: &Object<'_>) -> IndexMap<i32, ExitMeanin
                     format!("Exit status '{status}' has no usable meaning"),
                 )
                 .expected("a number, and `success` or an error code such as NOT_FOUND_RESOURCE")
-                .found(short(meaning)),
+                .found(short_value(meaning)),
             ),
         }
     }

@@ -3,7 +3,7 @@
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::FRAMING_HEADERS;
-use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 
 /// Headers that speak of the message, the connection or the browser, not of who calls.
 const NOT_PASSED_ON: &[&str] =
@@ -11,14 +11,14 @@ const NOT_PASSED_ON: &[&str] =
 const NOT_PASSED_ON_PREFIXES: &[&str] = &["accept-", "content-", "mcp-", "proxy-", "sec-", "x-forwarded-"];
 
 /// Reads the names. One that cannot be passed on is reported and left out.
-pub(super) fn read(reader: &mut Reader, target: &Object<'_>) -> Vec<String> {
+pub(super) fn read(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let pointer = target.at("caller_headers");
+    let pointer = target.pointer_to("caller_headers");
     for (index, name) in reader.strings(target, "caller_headers").into_iter().enumerate() {
         let lower = name.to_ascii_lowercase();
         let problem = if !is_header_name(&name) {
             Some(format!("'{name}' is not the name of a header"))
-        } else if is_of_the_message(&lower) {
+        } else if is_message_header(&lower) {
             Some(format!("The header '{name}' is not passed on: it speaks of the request, not of who calls"))
         } else if names.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
             Some(format!("The header '{name}' is there twice"))
@@ -54,7 +54,7 @@ pub(super) fn read(reader: &mut Reader, target: &Object<'_>) -> Vec<String> {
 }
 
 /// A program has no headers.
-pub(super) fn report_program(reader: &mut Reader, pointer: &str) {
+pub(super) fn report_program(reader: &mut DocumentReader, pointer: &str) {
     reader.push(
         Diagnostic::error(
             Code::SchemaInvalidValue,
@@ -65,7 +65,7 @@ pub(super) fn report_program(reader: &mut Reader, pointer: &str) {
     );
 }
 
-fn is_of_the_message(lower: &str) -> bool {
+fn is_message_header(lower: &str) -> bool {
     FRAMING_HEADERS.contains(&lower)
         || NOT_PASSED_ON.contains(&lower)
         || NOT_PASSED_ON_PREFIXES.iter().any(|prefix| lower.starts_with(prefix))

@@ -6,7 +6,7 @@
 
 use mcpaql_core::diagnostic::{Diagnostic, field_path};
 use mcpaql_core::error::Code;
-use mcpaql_core::reader::{Object, Reader, child, short};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child, short_value};
 use mcpaql_core::suggest;
 use serde_json::{Map, Value, json};
 
@@ -17,16 +17,16 @@ pub(super) const PRIMITIVES: &[&str] = &["string", "integer", "number", "boolean
 pub use mcpaql_core::schema::keywords::DOCUMENT_KEYWORDS as SCHEMA_KEYS;
 
 /// Turns what the author wrote into plain JSON Schema; `types` are the names that may be referred to.
-pub(super) fn schema(reader: &mut Reader, value: &Value, pointer: &str, types: &[String]) -> Value {
+pub(super) fn schema(reader: &mut DocumentReader, value: &Value, pointer: &str, types: &[String]) -> Value {
     match value {
         Value::String(name) => reference(reader, name, pointer, types),
         Value::Bool(_) => value.clone(),
         Value::Object(map) => {
-            let object = Object { map, pointer: pointer.to_owned() };
+            let object = DocumentObject { map, pointer: pointer.to_owned() };
             if let Some(short_form) = generator_form(reader, &object, types) {
                 return short_form;
             }
-            reader.known(&object, SCHEMA_KEYS);
+            reader.check_keys(&object, SCHEMA_KEYS);
             Value::Object(keywords(reader, &object, types))
         }
         other => {
@@ -37,10 +37,14 @@ pub(super) fn schema(reader: &mut Reader, value: &Value, pointer: &str, types: &
 }
 
 /// `{array: T}`, `{object: {name: T}}` and `{ref: Name}`, each alone.
-fn generator_form(reader: &mut Reader, object: &Object<'_>, types: &[String]) -> Option<Value> {
+fn generator_form(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    types: &[String],
+) -> Option<Value> {
     let mut members = object.map.iter();
     let (Some((key, value)), None) = (members.next(), members.next()) else { return None };
-    let pointer = object.at(key);
+    let pointer = object.pointer_to(key);
     match key.as_str() {
         "array" => Some(json!({"type": "array", "items": schema(reader, value, &pointer, types)})),
         "object" => {
@@ -48,7 +52,7 @@ fn generator_form(reader: &mut Reader, object: &Object<'_>, types: &[String]) ->
             let properties: Map<String, Value> = fields
                 .map
                 .iter()
-                .map(|(name, field)| (name.clone(), schema(reader, field, &fields.at(name), types)))
+                .map(|(name, field)| (name.clone(), schema(reader, field, &fields.pointer_to(name), types)))
                 .collect();
             Some(json!({"type": "object", "properties": properties}))
         }
@@ -64,11 +68,15 @@ fn generator_form(reader: &mut Reader, object: &Object<'_>, types: &[String]) ->
 }
 
 /// The keywords of one schema object; whatever is not a schema itself is kept as written.
-pub(super) fn keywords(reader: &mut Reader, object: &Object<'_>, types: &[String]) -> Map<String, Value> {
+pub(super) fn keywords(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    types: &[String],
+) -> Map<String, Value> {
     let mut out = Map::new();
     let mut required = Vec::new();
     for (key, value) in object.map {
-        let pointer = object.at(key);
+        let pointer = object.pointer_to(key);
         match key.as_str() {
             "type" => type_keyword(reader, value, &pointer, types, &mut out),
             "$ref" | "ref" => match value {
@@ -85,7 +93,7 @@ pub(super) fn keywords(reader: &mut Reader, object: &Object<'_>, types: &[String
                     if let Some(Value::Bool(true)) = field.get("required") {
                         required.push(Value::from(name.as_str()));
                     }
-                    properties.insert(name.clone(), schema(reader, field, &fields.at(name), types));
+                    properties.insert(name.clone(), schema(reader, field, &fields.pointer_to(name), types));
                 }
                 out.insert(key.clone(), Value::Object(properties));
             }
@@ -124,7 +132,7 @@ pub(super) fn keywords(reader: &mut Reader, object: &Object<'_>, types: &[String
 }
 
 fn type_keyword(
-    reader: &mut Reader,
+    reader: &mut DocumentReader,
     value: &Value,
     pointer: &str,
     types: &[String],
@@ -144,7 +152,7 @@ fn type_keyword(
                 format!("Field '{}' is not a type", field_path(pointer)),
             )
             .expected(format!("one of {}, or a declared type", PRIMITIVES.join(", ")))
-            .found(short(other)),
+            .found(short_value(other)),
         ),
     }
 }
@@ -156,7 +164,7 @@ fn merge(out: &mut Map<String, Value>, schema: Value) {
 }
 
 /// A type's name: primitive, declared, or either with `[]` behind it.
-fn reference(reader: &mut Reader, name: &str, pointer: &str, types: &[String]) -> Value {
+fn reference(reader: &mut DocumentReader, name: &str, pointer: &str, types: &[String]) -> Value {
     if let Some(element) = name.strip_suffix("[]") {
         return json!({"type": "array", "items": reference(reader, element, pointer, types)});
     }

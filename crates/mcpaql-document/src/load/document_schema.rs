@@ -1,7 +1,7 @@
 //! The schema for editors says what the loader does: the same keys, the same words, and it takes every document that loads.
 
 use super::operation::{EXAMPLE_KEYS, HINTS, OPERATION_KEYS};
-use super::params::{PARAM_KEYS, PLACES, TYPE_KEYS};
+use super::params::{LOCATIONS, PARAM_KEYS, TYPE_KEYS};
 use super::target::{
     CODE_KEYS, COMMAND_KEYS, HTTP_KEYS, MCP_KEYS, PROTOCOLS, RESOURCE_KEYS, STARTS, STORE_KEYS, TRANSPORTS,
 };
@@ -17,8 +17,8 @@ use mcpaql_core::error::Remedy;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::{BodyForm, Danger, Output, PageKind, StyleForm};
 use mcpaql_core::policy;
-use mcpaql_core::schema::{SchemaId, Schemas};
-use pages::PAGINATION_KEYS;
+use mcpaql_core::schema::{SchemaId, SchemaSet};
+use pagination::PAGINATION_KEYS;
 use profile::FAMILY_KEYS;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -125,7 +125,7 @@ fn every_list_of_words_is_the_loaders_own() {
         ("HttpBinding/properties/body", BodyForm::ALL.map(BodyForm::as_str).to_vec()),
         ("HttpBinding/properties/method", METHODS.to_vec()),
         ("Pagination/properties/kind", PageKind::ALL.map(PageKind::as_str).to_vec()),
-        ("Param/properties/in", PLACES.to_vec()),
+        ("Param/properties/in", LOCATIONS.to_vec()),
         ("Param/properties/style", StyleForm::ALL.map(StyleForm::as_str).to_vec()),
     ];
     for (pointer, expected) in rows {
@@ -157,7 +157,7 @@ fn targets_and_types_of_parameters_are_the_loaders_own() {
 
 /// Our own checker knows types by name and no `if`, so it gets the definitions as types and the form is chosen as the loader does.
 struct Editor {
-    schemas: Schemas,
+    schemas: SchemaSet,
     element: SchemaId,
     generator: SchemaId,
 }
@@ -173,7 +173,7 @@ impl Editor {
         );
         assert_eq!(schema["then"], json!({"$ref": "#/types/GeneratorDocument"}));
         assert_eq!(schema["else"], json!({"$ref": "#/types/ElementDocument"}));
-        let (schemas, problems) = Schemas::compile(&types);
+        let (schemas, problems) = SchemaSet::compile(&types);
         assert!(problems.is_empty(), "{problems:#?}");
         let named = |name: &str| schemas.named(name).expect("a definition");
         Editor { element: named("ElementDocument"), generator: named("GeneratorDocument"), schemas }

@@ -1,14 +1,14 @@
 //! An operation over HTTP: its method and path, where each parameter goes, and what is different from the target.
 
-use super::binding::{Bound, resolve_placeholders};
-use super::params::Draft;
+use super::binding::{BoundOperation, resolve_placeholders};
+use super::params::UnplacedParam;
 use super::wire::WireNames;
 use super::{address, auth};
 use mcpaql_core::adapter::{Auth, HttpTarget};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::operation::{Binding, BodyForm, HttpBinding, Param, Place, Segment};
-use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::operation::{Binding, BodyForm, HttpBinding, Param, ParamLocation, Segment};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use mcpaql_core::suggest;
 
 /// Keys of `http`.
@@ -36,20 +36,20 @@ pub(super) const METHODS: &[&str] = &[
 
 /// Reads the request of an operation.
 pub(super) fn read(
-    reader: &mut Reader,
-    operation: &Object<'_>,
-    drafts: Vec<Draft>,
+    reader: &mut DocumentReader,
+    operation: &DocumentObject<'_>,
+    drafts: Vec<UnplacedParam>,
     target: &HttpTarget,
-) -> Option<Bound> {
+) -> Option<BoundOperation> {
     let nested = reader.member(operation, "http");
     let (method, path, pointer) = if let Some(http) = &nested {
-        reader.known(http, HTTP_BINDING_KEYS);
+        reader.check_keys(http, HTTP_BINDING_KEYS);
         let method = reader.required_string(http, "method");
         let path = reader.required_string(http, "path");
-        (method?, path?, http.at("path"))
+        (method?, path?, http.pointer_to("path"))
     } else {
         let text = reader.required_string(operation, "maps_to")?;
-        let pointer = operation.at("maps_to");
+        let pointer = operation.pointer_to("maps_to");
         let Some((method, path)) = text.split_once(char::is_whitespace) else {
             reader.push(
                 Diagnostic::error(Code::SchemaInvalidValue, &pointer, "maps_to needs a method and a path")
@@ -70,17 +70,17 @@ pub(super) fn read(
     let content_type = content_type(reader, holder("content_type"), body);
     let mut params = place_params(reader, drafts, &mut path, &method, &pointer);
     let body_param = body_param(reader, operation, &mut params, body);
-    let (base_url, auth) = differences(reader, operation, target);
-    Some(Bound {
+    let (base_url, auth) = operation_overrides(reader, operation, target);
+    Some(BoundOperation {
         binding: Binding::Http(HttpBinding { method, path, body, body_param, content_type, base_url, auth }),
         params,
     })
 }
 
 /// Where and how the call goes, where that is not the target's and the adapter's way.
-fn differences(
-    reader: &mut Reader,
-    operation: &Object<'_>,
+fn operation_overrides(
+    reader: &mut DocumentReader,
+    operation: &DocumentObject<'_>,
     target: &HttpTarget,
 ) -> (Option<String>, Option<Auth>) {
     let base_url = reader.string(operation, "base_url");
@@ -90,7 +90,7 @@ fn differences(
 }
 
 /// The media type of the body, which must fit how it is written.
-fn content_type(reader: &mut Reader, holder: &Object<'_>, body: BodyForm) -> Option<String> {
+fn content_type(reader: &mut DocumentReader, holder: &DocumentObject<'_>, body: BodyForm) -> Option<String> {
     let text = reader.string(holder, "content_type")?;
     let (expected, suggestion) = if !is_media_type(&text) {
         ("a media type such as application/vnd.api+json", None)
@@ -103,7 +103,7 @@ fn content_type(reader: &mut Reader, holder: &Object<'_>, body: BodyForm) -> Opt
     };
     let mut diagnostic = Diagnostic::error(
         Code::SchemaInvalidValue,
-        holder.at("content_type"),
+        holder.pointer_to("content_type"),
         format!("'{text}' is not a media type that the body can have"),
     )
     .expected(expected)
@@ -127,22 +127,24 @@ fn is_media_type(text: &str) -> bool {
 
 /// `body_param: items` makes the value of that parameter the whole body; a text or a file always is one parameter.
 fn body_param(
-    reader: &mut Reader,
-    operation: &Object<'_>,
+    reader: &mut DocumentReader,
+    operation: &DocumentObject<'_>,
     params: &mut [Param],
     body: BodyForm,
 ) -> Option<String> {
     let Some(name) = reader.string(operation, "body_param") else {
         return only_body_param(reader, operation, params, body);
     };
-    if let Some(param) = params.iter_mut().find(|param| param.name == name && param.place != Place::Path) {
-        param.place = Place::Body;
+    if let Some(param) =
+        params.iter_mut().find(|param| param.name == name && param.location != ParamLocation::Path)
+    {
+        param.location = ParamLocation::Body;
         return Some(name);
     }
     reader.push(
         Diagnostic::error(
             Code::SchemaUnresolvedRef,
-            operation.at("body_param"),
+            operation.pointer_to("body_param"),
             format!("'{name}' is not a declared parameter that could be the body"),
         )
         .found(name),
@@ -151,8 +153,8 @@ fn body_param(
 }
 
 fn only_body_param(
-    reader: &mut Reader,
-    operation: &Object<'_>,
+    reader: &mut DocumentReader,
+    operation: &DocumentObject<'_>,
     params: &[Param],
     body: BodyForm,
 ) -> Option<String> {
@@ -161,14 +163,17 @@ fn only_body_param(
         BodyForm::Binary => "binary",
         BodyForm::Json | BodyForm::Form | BodyForm::Multipart => return None,
     };
-    let names: Vec<&str> =
-        params.iter().filter(|param| param.place == Place::Body).map(|param| param.name.as_str()).collect();
+    let names: Vec<&str> = params
+        .iter()
+        .filter(|param| param.location == ParamLocation::Body)
+        .map(|param| param.name.as_str())
+        .collect();
     match names.as_slice() {
         [only] => return Some((*only).to_owned()),
         [] => reader.push(
             Diagnostic::warning(
                 Code::SchemaInvalidValue,
-                operation.at("body"),
+                operation.pointer_to("body"),
                 format!("A {word} body is a parameter, and this operation has none for it"),
             )
             .suggest("declare the parameter with `in: body`"),
@@ -176,7 +181,7 @@ fn only_body_param(
         several => reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
-                operation.at("body"),
+                operation.pointer_to("body"),
                 format!("A {word} body is one parameter, but there are several: {}", several.join(", ")),
             )
             .suggest("name the one with `body_param`, and give the others another `in`"),
@@ -185,7 +190,7 @@ fn only_body_param(
     None
 }
 
-fn method_of(reader: &mut Reader, method: &str, pointer: &str) -> Option<String> {
+fn method_of(reader: &mut DocumentReader, method: &str, pointer: &str) -> Option<String> {
     let upper = method.to_ascii_uppercase();
     if METHODS.contains(&upper.as_str()) {
         return Some(upper);
@@ -201,7 +206,7 @@ fn method_of(reader: &mut Reader, method: &str, pointer: &str) -> Option<String>
     None
 }
 
-fn path_of(reader: &mut Reader, path: &str, pointer: &str) -> Option<Vec<Segment>> {
+fn path_of(reader: &mut DocumentReader, path: &str, pointer: &str) -> Option<Vec<Segment>> {
     if let Some((before, query)) = path.split_once('?').filter(|(before, _)| before.starts_with('/')) {
         let keys: Vec<&str> =
             query.split('&').map(|pair| pair.split(['=', '#']).next().unwrap_or_default()).collect();
@@ -232,7 +237,7 @@ fn path_of(reader: &mut Reader, path: &str, pointer: &str) -> Option<Vec<Segment
 }
 
 /// Splits `…{name}…` into pieces.
-fn template(reader: &mut Reader, text: &str, pointer: &str) -> Option<Vec<Segment>> {
+fn template(reader: &mut DocumentReader, text: &str, pointer: &str) -> Option<Vec<Segment>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some((literal, behind)) = rest.split_once('{') {
@@ -258,14 +263,17 @@ fn template(reader: &mut Reader, text: &str, pointer: &str) -> Option<Vec<Segmen
 
 /// Gives every parameter its place and makes the path speak of parameters by their own names.
 fn place_params(
-    reader: &mut Reader,
-    drafts: Vec<Draft>,
+    reader: &mut DocumentReader,
+    drafts: Vec<UnplacedParam>,
     path: &mut [Segment],
     method: &str,
     pointer: &str,
 ) -> Vec<Param> {
-    let default =
-        if matches!(method, "GET" | "HEAD" | "DELETE" | "OPTIONS") { Place::Query } else { Place::Body };
+    let default = if matches!(method, "GET" | "HEAD" | "DELETE" | "OPTIONS") {
+        ParamLocation::Query
+    } else {
+        ParamLocation::Body
+    };
     resolve_placeholders(reader, &drafts, path, pointer);
     let in_path =
         |name: &str| path.iter().any(|piece| matches!(piece, Segment::Param(param) if param == name));
@@ -274,7 +282,7 @@ fn place_params(
     for draft in drafts {
         let placed = in_path(&draft.param.name);
         match (placed, draft.place) {
-            (true, Some(place)) if place != Place::Path => reader.push(
+            (true, Some(place)) if place != ParamLocation::Path => reader.push(
                 Diagnostic::error(
                     Code::SchemaInvalidValue,
                     child(&draft.pointer, "in"),
@@ -282,7 +290,7 @@ fn place_params(
                 )
                 .expected("path"),
             ),
-            (false, Some(Place::Path)) => reader.push(
+            (false, Some(ParamLocation::Path)) => reader.push(
                 Diagnostic::error(
                     Code::SchemaUnresolvedRef,
                     &draft.pointer,
@@ -295,7 +303,7 @@ fn place_params(
             ),
             _ => {}
         }
-        let place = if placed { Place::Path } else { draft.place.unwrap_or(default) };
+        let place = if placed { ParamLocation::Path } else { draft.place.unwrap_or(default) };
         wire.check(reader, &draft, place);
         draft.check_style(reader, place);
         if placed && !draft.param.required {

@@ -3,13 +3,13 @@
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::naming::title_of;
-use mcpaql_core::reader::{Object, Reader};
+use mcpaql_core::reader::{DocumentObject, DocumentReader};
 use mcpaql_core::suggest;
 use serde_json::Value;
 
 /// What an adapter is called.
 #[derive(Debug, Clone)]
-pub(super) struct Identity {
+pub(super) struct AdapterIdentity {
     pub(super) name: String,
     pub(super) display_name: String,
     pub(super) version: String,
@@ -17,10 +17,10 @@ pub(super) struct Identity {
     pub(super) tags: Vec<String>,
 }
 
-impl Identity {
+impl AdapterIdentity {
     /// For a document that has none, so that the rest of it can be checked.
-    pub(super) fn stand_in() -> Identity {
-        Identity {
+    pub(super) fn placeholder() -> AdapterIdentity {
+        AdapterIdentity {
             name: "adapter".into(),
             display_name: "Adapter".into(),
             version: "0.0.0".into(),
@@ -31,14 +31,14 @@ impl Identity {
 }
 
 /// Reads name, version and description; `None` where there is no usable name.
-pub(super) fn read(reader: &mut Reader, object: &Object<'_>) -> Option<Identity> {
+pub(super) fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<AdapterIdentity> {
     let name = reader.required_string(object, "name");
     let version = version(reader, object);
     let description = reader.required_string(object, "description");
     let display_name = display_name(reader, object);
     let tags = reader.strings(object, "tags");
     let name = adapter_name(reader, object, &name?)?;
-    Some(Identity {
+    Some(AdapterIdentity {
         display_name: display_name.unwrap_or_else(|| title_of(&name)),
         name,
         version: version.unwrap_or_else(|| "0.0.0".into()),
@@ -47,21 +47,25 @@ pub(super) fn read(reader: &mut Reader, object: &Object<'_>) -> Option<Identity>
     })
 }
 
-fn display_name(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+fn display_name(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<String> {
     let name = reader.string(object, "display_name")?;
     if !name.trim().is_empty() {
         return Some(name);
     }
     reader.push(
-        Diagnostic::error(Code::SchemaInvalidValue, object.at("display_name"), "The display name is empty")
-            .expected("the name that people read")
-            .suggest("write one, or remove the key to have it made from the name"),
+        Diagnostic::error(
+            Code::SchemaInvalidValue,
+            object.pointer_to("display_name"),
+            "The display name is empty",
+        )
+        .expected("the name that people read")
+        .suggest("write one, or remove the key to have it made from the name"),
     );
     None
 }
 
 /// A semantic version; YAML reads an unquoted `1.0` as a number.
-fn version(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+fn version(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<String> {
     let version = match object.get("version") {
         None => {
             reader.missing(object, "version", "MAJOR.MINOR.PATCH");
@@ -73,7 +77,7 @@ fn version(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
         Some(Value::String(version)) => version.clone(),
         Some(Value::Number(number)) => number.to_string(),
         Some(other) => {
-            reader.wrong_type(&object.at("version"), "string", other);
+            reader.wrong_type(&object.pointer_to("version"), "string", other);
             return None;
         }
     };
@@ -92,7 +96,7 @@ fn version(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
         (Code::SchemaInvalidType, format!("Version {version} is a number, not a semantic version"))
     };
     reader.push(
-        Diagnostic::error(code, object.at("version"), message)
+        Diagnostic::error(code, object.pointer_to("version"), message)
             .expected("MAJOR.MINOR.PATCH")
             .found(version)
             .suggest(format!("write `version: \"{better}\"`")),
@@ -100,7 +104,7 @@ fn version(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
     None
 }
 
-fn is_legal(name: &str) -> bool {
+fn is_valid_name(name: &str) -> bool {
     name.len() >= 2
         && name.len() <= 64
         && name.starts_with(|first: char| first.is_ascii_lowercase())
@@ -111,8 +115,12 @@ fn is_legal(name: &str) -> bool {
 }
 
 /// The name of an adapter, unless it is not one.
-pub(crate) fn adapter_name(reader: &mut Reader, object: &Object<'_>, name: &str) -> Option<String> {
-    let legal = is_legal(name);
+pub(crate) fn adapter_name(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    name: &str,
+) -> Option<String> {
+    let legal = is_valid_name(name);
     let branded = suggest::snake_case(name).split('_').any(|word| word == "mcpaql");
     if legal && !branded {
         return Some(name.to_owned());
@@ -125,10 +133,10 @@ pub(crate) fn adapter_name(reader: &mut Reader, object: &Object<'_>, name: &str)
     let better = suggest::snake_case(name);
     let better: Vec<&str> = better.split('_').filter(|word| *word != "mcpaql").collect();
     let better = better.join("-");
-    let mut diagnostic = Diagnostic::error(Code::SchemaInvalidName, object.at("name"), message)
+    let mut diagnostic = Diagnostic::error(Code::SchemaInvalidName, object.pointer_to("name"), message)
         .expected("2 to 64 lower case letters, digits and hyphens, beginning with a letter, without `mcpaql`")
         .found(name);
-    if better != name && is_legal(&better) {
+    if better != name && is_valid_name(&better) {
         diagnostic = diagnostic.suggest(format!("write `name: {better}`"));
     }
     reader.push(diagnostic);

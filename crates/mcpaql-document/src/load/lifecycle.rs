@@ -1,11 +1,11 @@
 //! `lifecycle`: operations that run in the background.
 
-use mcpaql_core::adapter::Target;
+use mcpaql_core::adapter::TargetConfig;
 use mcpaql_core::diagnostic::{Diagnostic, field_path};
 use mcpaql_core::error::Code;
-use mcpaql_core::lifecycle::{LONGEST_KEEP_SECONDS, Lifecycle};
+use mcpaql_core::lifecycle::{Lifecycle, MAX_KEEP_SECONDS};
 use mcpaql_core::operation::Category;
-use mcpaql_core::reader::{Object, Reader};
+use mcpaql_core::reader::{DocumentObject, DocumentReader};
 use serde_json::Value;
 
 /// Keys of `lifecycle`.
@@ -13,17 +13,17 @@ pub(super) const LIFECYCLE_KEYS: &[&str] = &["survives", "keep", "timeout"];
 
 /// Reads `lifecycle`: `true`, or an object.
 pub(super) fn read(
-    reader: &mut Reader,
-    operation: &Object<'_>,
+    reader: &mut DocumentReader,
+    operation: &DocumentObject<'_>,
     category: Category,
-    target: &Target,
+    target: &TargetConfig,
 ) -> Option<Lifecycle> {
     let value = operation.get("lifecycle")?;
     let lifecycle = match value {
         Value::Bool(wanted) => wanted.then(Lifecycle::default),
         Value::Object(_) => {
             let object = reader.member(operation, "lifecycle")?;
-            reader.known(&object, LIFECYCLE_KEYS);
+            reader.check_keys(&object, LIFECYCLE_KEYS);
             Some(Lifecycle {
                 survives: reader.boolean(&object, "survives").unwrap_or(false),
                 timeout_ms: reader.seconds(&object, "timeout"),
@@ -31,7 +31,7 @@ pub(super) fn read(
             })
         }
         other => {
-            reader.wrong_type(&operation.at("lifecycle"), "boolean or object", other);
+            reader.wrong_type(&operation.pointer_to("lifecycle"), "boolean or object", other);
             None
         }
     };
@@ -39,7 +39,7 @@ pub(super) fn read(
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
-                operation.at("lifecycle"),
+                operation.pointer_to("lifecycle"),
                 format!("An operation under {} cannot run in the background", category.endpoint()),
             )
             .at_key()
@@ -47,12 +47,13 @@ pub(super) fn read(
             .suggest("move the operation to `execute`, or remove `lifecycle`"),
         );
     }
-    if lifecycle.is_some() && matches!(target, Target::Mcp(server) if !server.caller_headers.is_empty()) {
+    if lifecycle.is_some() && matches!(target, TargetConfig::Mcp(server) if !server.caller_headers.is_empty())
+    {
         // What came of it would be there for every caller to ask after.
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
-                operation.at("lifecycle"),
+                operation.pointer_to("lifecycle"),
                 "An operation that is called with its caller's own credentials cannot run in the background",
             )
             .at_key()
@@ -63,12 +64,12 @@ pub(super) fn read(
     lifecycle
 }
 
-fn keep(reader: &mut Reader, object: &Object<'_>) -> Option<u64> {
+fn keep(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<u64> {
     let seconds = reader.unsigned(object, "keep")?;
-    if (1..=LONGEST_KEEP_SECONDS).contains(&seconds) {
+    if (1..=MAX_KEEP_SECONDS).contains(&seconds) {
         return Some(seconds);
     }
-    let pointer = object.at("keep");
+    let pointer = object.pointer_to("keep");
     reader.push(
         Diagnostic::error(
             Code::SchemaInvalidValue,

@@ -1,28 +1,28 @@
 //! Another MCP server as a target, and its tools as operations.
 
-use super::binding::Bound;
-use super::params::Draft;
-use super::target::{MCP_KEYS, STARTS, report_plain, text_map, word};
+use super::binding::BoundOperation;
+use super::params::UnplacedParam;
+use super::target::{MCP_KEYS, STARTS, parse_word, report_plain_credentials, text_map};
 use super::{address, caller_headers};
 use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::operation::{Binding, McpBinding, Place};
-use mcpaql_core::reader::{Object, Reader};
+use mcpaql_core::operation::{Binding, McpBinding, ParamLocation};
+use mcpaql_core::reader::{DocumentObject, DocumentReader};
 use serde_json::{Map, Value};
 
 /// Reads the keys of an MCP server: `command` or `url`, and what goes with it.
-pub(crate) fn target(reader: &mut Reader, target: &Object<'_>) -> Option<McpTarget> {
-    reader.known(target, MCP_KEYS);
+pub(crate) fn target(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<McpTarget> {
+    reader.check_keys(target, MCP_KEYS);
     let link = link(reader, target);
     let caller_headers = caller_headers::read(reader, target);
     let usual = McpTarget::new(link?);
     if matches!(usual.link, McpLink::Command(_)) && !caller_headers.is_empty() {
-        caller_headers::report_program(reader, &target.at("caller_headers"));
+        caller_headers::report_program(reader, &target.pointer_to("caller_headers"));
     }
     Some(McpTarget {
         caller_headers,
-        eager: reader.choice(target, "start", STARTS, word(STARTS)) == Some("eager"),
+        eager: reader.choice(target, "start", STARTS, parse_word(STARTS)) == Some("eager"),
         start_timeout_ms: reader.seconds(target, "start_timeout").unwrap_or(usual.start_timeout_ms),
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(usual.timeout_ms),
         max_response_bytes: reader.positive(target, "max_response_bytes").unwrap_or(usual.max_response_bytes),
@@ -31,7 +31,7 @@ pub(crate) fn target(reader: &mut Reader, target: &Object<'_>) -> Option<McpTarg
 }
 
 /// `command` or `url`, and what goes with it.
-pub(super) fn link(reader: &mut Reader, target: &Object<'_>) -> Option<McpLink> {
+pub(super) fn link(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<McpLink> {
     match (target.get("command").is_some(), target.get("url").is_some()) {
         (true, false) => command(reader, target).map(McpLink::Command),
         (false, true) => url(reader, target),
@@ -50,7 +50,7 @@ pub(super) fn link(reader: &mut Reader, target: &Object<'_>) -> Option<McpLink> 
     }
 }
 
-fn command(reader: &mut Reader, target: &Object<'_>) -> Option<McpCommand> {
+fn command(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<McpCommand> {
     if let Some(Value::String(line)) = target.get("command")
         && line.contains(char::is_whitespace)
     {
@@ -59,7 +59,7 @@ fn command(reader: &mut Reader, target: &Object<'_>) -> Option<McpCommand> {
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
-                target.at("command"),
+                target.pointer_to("command"),
                 "The command is one text, and no shell divides it into a program and its arguments",
             )
             .expected("a list: the program and its arguments")
@@ -71,15 +71,19 @@ fn command(reader: &mut Reader, target: &Object<'_>) -> Option<McpCommand> {
     let command = reader.strings(target, "command");
     if command.first().is_none_or(String::is_empty) {
         reader.push(
-            Diagnostic::error(Code::SchemaInvalidValue, target.at("command"), "The command names no program")
-                .expected("a list: the program and its arguments"),
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                target.pointer_to("command"),
+                "The command names no program",
+            )
+            .expected("a list: the program and its arguments"),
         );
         return None;
     }
     let set_env = text_map(reader, target, "set_env");
-    report_plain(
+    report_plain_credentials(
         reader,
-        &target.at("set_env"),
+        &target.pointer_to("set_env"),
         &set_env,
         "write `${env:NAME}` instead, or list the variable under `env`",
     );
@@ -91,32 +95,41 @@ fn command(reader: &mut Reader, target: &Object<'_>) -> Option<McpCommand> {
     })
 }
 
-fn url(reader: &mut Reader, target: &Object<'_>) -> Option<McpLink> {
+fn url(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<McpLink> {
     let allow_http = reader.boolean(target, "allow_http").unwrap_or(false);
     let headers = text_map(reader, target, "headers");
-    report_plain(reader, &target.at("headers"), &headers, "write `${env:NAME}` instead, or use `auth`");
+    report_plain_credentials(
+        reader,
+        &target.pointer_to("headers"),
+        &headers,
+        "write `${env:NAME}` instead, or use `auth`",
+    );
     let text = reader.required_string(target, "url")?;
     let url = address::url(reader, target, "url", &text, allow_http)?;
     Some(McpLink::Url { url, headers, allow_http })
 }
 
 /// Reads which tool an operation is: `tool`, else its own name, with what is `fixed` about it.
-pub(super) fn binding(reader: &mut Reader, operation: &Object<'_>, drafts: Vec<Draft>) -> Option<Bound> {
+pub(super) fn binding(
+    reader: &mut DocumentReader,
+    operation: &DocumentObject<'_>,
+    drafts: Vec<UnplacedParam>,
+) -> Option<BoundOperation> {
     let tool = match operation.get("tool") {
         Some(_) => reader.string(operation, "tool"),
         None => reader.string(operation, "name"),
     };
     let fixed = reader.member(operation, "fixed").map_or_else(Map::new, |fixed| fixed.map.clone());
-    let params: Vec<_> = drafts.into_iter().map(|draft| draft.finish(Place::Body)).collect();
+    let params: Vec<_> = drafts.into_iter().map(|draft| draft.finish(ParamLocation::Body)).collect();
     if let Some(param) = params.iter().find(|param| fixed.contains_key(&param.wire)) {
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
-                operation.at("fixed"),
+                operation.pointer_to("fixed"),
                 format!("'{}' is fixed, so nobody can be asked for it", param.wire),
             )
             .suggest(format!("remove it from `fixed`, or the parameter `{}`", param.name)),
         );
     }
-    Some(Bound { binding: Binding::Mcp(McpBinding { tool: tool?, fixed }), params })
+    Some(BoundOperation { binding: Binding::Mcp(McpBinding { tool: tool?, fixed }), params })
 }

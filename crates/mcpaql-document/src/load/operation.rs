@@ -1,19 +1,19 @@
 //! Operations: what the document says about each, bound to the target.
 
-use super::binding::{self, Bound};
+use super::binding::{self, BoundOperation};
 use super::dialect;
 use super::origins::Origins;
-use super::{lifecycle, pages, params};
-use mcpaql_core::adapter::Target;
+use super::{lifecycle, pagination, params};
+use mcpaql_core::adapter::TargetConfig;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
 use mcpaql_core::naming::{RESERVED, title_of};
 use mcpaql_core::operation::{
-    Binding, Category, Danger, Example, Operation, Param, Place, Returns, param_pointer,
+    Binding, Category, Danger, Example, Operation, Param, ParamLocation, Returns, param_pointer,
 };
 use mcpaql_core::policy::HintOverrides;
-use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use serde_json::{Map, Value};
 
 /// Keys of an operation.
@@ -60,23 +60,23 @@ pub(super) const EXAMPLE_KEYS: &[&str] = &["description", "params", "request"];
 pub(super) const HINTS: &[&str] = &["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 
 /// What stays the same for all operations of a document.
-pub(super) struct Setting<'a> {
+pub(super) struct OperationContext<'a> {
     pub(super) types: &'a [String],
-    pub(super) target: &'a Target,
+    pub(super) target: &'a TargetConfig,
 }
 
 /// One operation; `None` where it is too broken to serve.
 pub(super) fn read(
-    reader: &mut Reader,
+    reader: &mut DocumentReader,
     value: &Value,
     pointer: &str,
     category: Category,
-    setting: &Setting<'_>,
+    setting: &OperationContext<'_>,
     origins: &mut Origins,
 ) -> Option<Operation> {
     let object = reader.object(value, pointer)?;
-    reader.known(&object, OPERATION_KEYS);
-    reader.not_yet(
+    reader.check_keys(&object, OPERATION_KEYS);
+    reader.warn_unsupported_keys(
         &object,
         &[
             ("supports_fields", "answers come back whole"),
@@ -98,7 +98,7 @@ pub(super) fn read(
     let effect = reader.choice(&object, "effect", &Effect::ALL.map(Effect::as_str), Effect::parse);
     let danger = danger(reader, &object);
     let idempotent = idempotent(reader, &object);
-    let words = Words {
+    let words = OperationMetadata {
         title: reader.string(&object, "title"),
         description: reader.string(&object, "description").unwrap_or_default(),
         returns: returns(reader, &object, setting.types),
@@ -110,9 +110,9 @@ pub(super) fn read(
         source_id: reader.string(&object, "source_id"),
     };
     let lifecycle = lifecycle::read(reader, &object, category, setting.target);
-    let Bound { binding, params } = bound?;
-    let pagination = pages::read(reader, &object, &params);
-    contradictions(reader, &object, category, effect, danger, &binding);
+    let BoundOperation { binding, params } = bound?;
+    let pagination = pagination::read(reader, &object, &params);
+    check_contradictions(reader, &object, category, effect, danger, &binding);
     let name = name?;
     let danger = danger.unwrap_or_else(|| facts::danger_of(&name, category));
     let facts = facts::infer(&Declared {
@@ -147,7 +147,7 @@ pub(super) fn read(
 }
 
 /// What an operation says about itself, whatever it is bound to.
-struct Words {
+struct OperationMetadata {
     title: Option<String>,
     description: String,
     returns: Option<Returns>,
@@ -159,9 +159,9 @@ struct Words {
     source_id: Option<String>,
 }
 
-fn name(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+fn name(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<String> {
     let name = reader.required_string(object, "name")?;
-    let pointer = object.at("name");
+    let pointer = object.pointer_to("name");
     if !params::is_snake_case(&name) {
         let better = params::better_name(&name, |better| RESERVED.contains(&better));
         let hint = better.as_ref().map_or_else(String::new, |better| format!(" (try '{better}')"));
@@ -194,20 +194,20 @@ fn name(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
     Some(name)
 }
 
-fn danger(reader: &mut Reader, object: &Object<'_>) -> Option<Danger> {
+fn danger(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<Danger> {
     let words = Danger::ALL.map(Danger::as_str);
     let declared = reader.choice(object, "danger", &words, Danger::parse);
     declared.or_else(|| reader.choice(object, "danger_level", &words, Danger::parse))
 }
 
-fn idempotent(reader: &mut Reader, object: &Object<'_>) -> Option<bool> {
+fn idempotent(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<bool> {
     let declared = reader.boolean(object, "idempotent");
     let negated = reader.boolean(object, "non_idempotent");
     if declared.is_some() && declared == negated {
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
-                object.at("non_idempotent"),
+                object.pointer_to("non_idempotent"),
                 "'idempotent' and 'non_idempotent' contradict each other",
             )
             .suggest("keep one of them"),
@@ -217,9 +217,9 @@ fn idempotent(reader: &mut Reader, object: &Object<'_>) -> Option<bool> {
 }
 
 /// A write that the document files under `read` would be published as harmless: the one mistake that must not happen.
-fn contradictions(
-    reader: &mut Reader,
-    object: &Object<'_>,
+fn check_contradictions(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
     category: Category,
     effect: Option<Effect>,
     danger: Option<Danger>,
@@ -231,7 +231,7 @@ fn contradictions(
         reader.push(
             Diagnostic::warning(
                 Code::SchemaInvalidValue,
-                object.at(if object.get("maps_to").is_some() { "maps_to" } else { "http" }),
+                object.pointer_to(if object.get("maps_to").is_some() { "maps_to" } else { "http" }),
                 "A DELETE request filed under create makes the whole endpoint destructive",
             )
             .found("DELETE")
@@ -245,7 +245,7 @@ fn contradictions(
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
-                object.at("effect"),
+                object.pointer_to("effect"),
                 format!("An operation with the effect '{}' cannot be a read", effect.as_str()),
             )
             .expected("read or compute")
@@ -258,7 +258,7 @@ fn contradictions(
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
-                object.at(key),
+                object.pointer_to(key),
                 format!("An operation that is {} cannot be a read", danger.as_str()),
             )
             .expected("safe")
@@ -273,7 +273,7 @@ fn contradictions(
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
-                object.at(key),
+                object.pointer_to(key),
                 format!("A {} request cannot be a read: clients would run it without asking", http.method),
             )
             .expected("GET, HEAD, OPTIONS, or POST that only searches")
@@ -298,32 +298,32 @@ fn category_of_write(method: &str) -> Option<Category> {
 pub fn guard_of(params: &[Param]) -> Guard {
     let guarded = params.iter().any(|param| {
         param.required
-            && param.place != Place::Path
+            && param.location != ParamLocation::Path
             && matches!(param.name.as_str(), "etag" | "if_match" | "_etag" | "version" | "lock_version")
     });
     if guarded { Guard::Etag } else { Guard::None }
 }
 
-fn returns(reader: &mut Reader, object: &Object<'_>, types: &[String]) -> Option<Returns> {
+fn returns(reader: &mut DocumentReader, object: &DocumentObject<'_>, types: &[String]) -> Option<Returns> {
     let (key, value) =
         ["returns", "response"].iter().find_map(|key| object.get(key).map(|value| (*key, value)))?;
     let description = value.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let schema = dialect::schema(reader, value, &object.at(key), types);
+    let schema = dialect::schema(reader, value, &object.pointer_to(key), types);
     Some(Returns { schema, description })
 }
 
 /// `{params: {…}}`, `{request: {operation, params}}`, each with an optional description.
-fn examples(reader: &mut Reader, object: &Object<'_>) -> Vec<Example> {
+fn examples(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Vec<Example> {
     let Some(items) = reader.array(object, "examples") else { return Vec::new() };
-    let pointer = object.at("examples");
+    let pointer = object.pointer_to("examples");
     let mut examples = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let Some(example) = reader.object(item, &child(&pointer, index)) else { continue };
-        reader.known(&example, EXAMPLE_KEYS);
+        reader.check_keys(&example, EXAMPLE_KEYS);
         let description = reader.string(&example, "description").unwrap_or_default();
         let params = match reader.member(&example, "request") {
             Some(request) => {
-                other_operation(reader, object, &request);
+                check_example_operation(reader, object, &request);
                 reader.member(&request, "params")
             }
             None => reader.member(&example, "params"),
@@ -335,7 +335,11 @@ fn examples(reader: &mut Reader, object: &Object<'_>) -> Vec<Example> {
 }
 
 /// An example of another operation teaches a wrong call.
-fn other_operation(reader: &mut Reader, object: &Object<'_>, request: &Object<'_>) {
+fn check_example_operation(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    request: &DocumentObject<'_>,
+) {
     let Some(named) = reader.string(request, "operation") else { return };
     let own = object.get("name").and_then(Value::as_str).unwrap_or_default();
     let alias = match object.get("aliases") {
@@ -347,7 +351,7 @@ fn other_operation(reader: &mut Reader, object: &Object<'_>, request: &Object<'_
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
-                request.at("operation"),
+                request.pointer_to("operation"),
                 format!("The example calls '{named}', but it stands under '{own}'"),
             )
             .expected(own)
@@ -357,8 +361,8 @@ fn other_operation(reader: &mut Reader, object: &Object<'_>, request: &Object<'_
     }
 }
 
-fn aliases(reader: &mut Reader, object: &Object<'_>) -> Vec<String> {
-    let pointer = object.at("aliases");
+fn aliases(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Vec<String> {
+    let pointer = object.pointer_to("aliases");
     let own = object.get("name").and_then(Value::as_str);
     let mut aliases = reader.strings(object, "aliases");
     aliases.retain(|alias| {
@@ -380,23 +384,28 @@ fn aliases(reader: &mut Reader, object: &Object<'_>) -> Vec<String> {
     aliases
 }
 
-fn deprecated(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+fn deprecated(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<String> {
     match object.get("deprecated")? {
         Value::Bool(false) => None,
         Value::Bool(true) => Some(String::new()),
         Value::String(text) => Some(text.clone()),
         other => {
-            reader.wrong_type(&object.at("deprecated"), "boolean", other);
+            reader.wrong_type(&object.pointer_to("deprecated"), "boolean", other);
             None
         }
     }
 }
 
 /// Hint overrides behind `key`; `also` are keys the object may have besides the hints.
-pub(super) fn hints(reader: &mut Reader, object: &Object<'_>, key: &str, also: &[&str]) -> HintOverrides {
+pub(super) fn hints(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    key: &str,
+    also: &[&str],
+) -> HintOverrides {
     let Some(hints) = reader.member(object, key) else { return HintOverrides::default() };
     let keys: Vec<&str> = HINTS.iter().chain(also).copied().collect();
-    reader.known(&hints, &keys);
+    reader.check_keys(&hints, &keys);
     HintOverrides {
         read_only: reader.boolean(&hints, "readOnlyHint"),
         destructive: reader.boolean(&hints, "destructiveHint"),

@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 pub(super) use mcpaql_core::naming::is_snake_case;
-use mcpaql_core::operation::{Param, Place, Style, StyleForm};
-use mcpaql_core::reader::{Object, Reader, child};
-use mcpaql_core::schema::Schemas;
+use mcpaql_core::operation::{Param, ParamLocation, ParamStyle, StyleForm};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
+use mcpaql_core::schema::SchemaSet;
 use mcpaql_core::suggest;
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ pub(super) const PARAM_KEYS: &[&str] =
     &["name", "in", "as", "sensitive", "style", "explode", "allow_reserved", "from", "api_default"];
 
 /// Where a request may carry a parameter.
-pub(super) const PLACES: &[&str] = &["path", "query", "header", "cookie", "body"];
+pub(super) const LOCATIONS: &[&str] = &["path", "query", "header", "cookie", "body"];
 
 /// Keys one of which says what a parameter is.
 pub(super) const TYPE_KEYS: &[&str] =
@@ -25,27 +25,27 @@ pub(super) const TYPE_KEYS: &[&str] =
 
 /// A parameter as written: its place may still follow from the path.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct UnplacedParam {
     pub(super) param: Param,
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<ParamLocation>,
     pub(super) pointer: String,
     form: Option<StyleForm>,
     explode: Option<bool>,
     reserved: bool,
 }
 
-impl Draft {
+impl UnplacedParam {
     /// Reports a style that OpenAPI does not have in that place; what is sent then is the nearest that there is.
-    pub(super) fn check_style(&self, reader: &mut Reader, place: Place) {
+    pub(super) fn check_style(&self, reader: &mut DocumentReader, place: ParamLocation) {
         use StyleForm::{
             DeepObject, Form, Json, Label, Matrix, PipeDelimited, Segments, Simple, SpaceDelimited,
         };
         let fitting: &[StyleForm] = match place {
-            Place::Path => &[Simple, Label, Matrix, Json, Segments],
-            Place::Header => &[Simple, Json],
-            Place::Cookie => &[Form, Json],
+            ParamLocation::Path => &[Simple, Label, Matrix, Json, Segments],
+            ParamLocation::Header => &[Simple, Json],
+            ParamLocation::Cookie => &[Form, Json],
             // A comma-separated query was always written so.
-            Place::Query | Place::Body | Place::Target => {
+            ParamLocation::Query | ParamLocation::Body | ParamLocation::Target => {
                 &[Form, SpaceDelimited, PipeDelimited, DeepObject, Json, Simple]
             }
         };
@@ -66,22 +66,26 @@ impl Draft {
     }
 
     /// The parameter, now that its place is known.
-    pub(super) fn finish(mut self, place: Place) -> Param {
-        let fallback = Style::default_for(place);
+    pub(super) fn finish(mut self, place: ParamLocation) -> Param {
+        let fallback = ParamStyle::default_for(place);
         let form = self.form.unwrap_or(fallback.form);
         let explode = self.explode.unwrap_or(matches!(form, StyleForm::Form | StyleForm::DeepObject));
-        self.param.place = place;
-        self.param.style = Style { form, explode, reserved: self.reserved };
+        self.param.location = place;
+        self.param.style = ParamStyle { form, explode, reserved: self.reserved };
         self.param
     }
 }
 
 /// Reports what is wrong with the schemas of parameters that are never compiled.
-pub(super) fn report_schemas(reader: &mut Reader, drafts: &[Draft], types: &IndexMap<String, Value>) {
+pub(super) fn report_schemas(
+    reader: &mut DocumentReader,
+    drafts: &[UnplacedParam],
+    types: &IndexMap<String, Value>,
+) {
     if drafts.is_empty() {
         return;
     }
-    let (mut schemas, _) = Schemas::compile(types);
+    let (mut schemas, _) = SchemaSet::compile(types);
     for draft in drafts {
         let (_, problems) = schemas.add(&draft.param.schema, &draft.pointer);
         // Unknown keys were reported where they were read.
@@ -92,9 +96,13 @@ pub(super) fn report_schemas(reader: &mut Reader, drafts: &[Draft], types: &Inde
 }
 
 /// All parameters of an operation.
-pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, types: &[String]) -> Vec<Draft> {
-    let pointer = operation.at("params");
-    let mut drafts: Vec<Draft> = Vec::new();
+pub(super) fn read(
+    reader: &mut DocumentReader,
+    operation: &DocumentObject<'_>,
+    types: &[String],
+) -> Vec<UnplacedParam> {
+    let pointer = operation.pointer_to("params");
+    let mut drafts: Vec<UnplacedParam> = Vec::new();
     match operation.get("params") {
         None => {}
         Some(Value::Object(map)) => {
@@ -116,7 +124,7 @@ pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, types: &[String]
                         reader.push(
                             Diagnostic::error(
                                 Code::SchemaDuplicateName,
-                                object.at("name"),
+                                object.pointer_to("name"),
                                 format!("Parameter '{name}' is declared twice"),
                             )
                             .found(name)
@@ -134,13 +142,13 @@ pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, types: &[String]
 }
 
 fn param(
-    reader: &mut Reader,
+    reader: &mut DocumentReader,
     name: &str,
     value: &Value,
     pointer: String,
     types: &[String],
     taken: &dyn Fn(&str) -> bool,
-) -> Option<Draft> {
+) -> Option<UnplacedParam> {
     if !is_snake_case(name) {
         let better = better_name(name, taken);
         let hint = better.as_ref().map_or_else(String::new, |better| format!(" (try '{better}')"));
@@ -163,17 +171,24 @@ fn param(
         // `owner: string`, the shortest way to write it.
         let schema = dialect::schema(reader, value, &pointer, types);
         let param = plain(name, schema);
-        return Some(Draft { param, place: None, pointer, form: None, explode: None, reserved: false });
+        return Some(UnplacedParam {
+            param,
+            place: None,
+            pointer,
+            form: None,
+            explode: None,
+            reserved: false,
+        });
     }
     let object = reader.object(value, &pointer)?;
     let keys: Vec<&str> = SCHEMA_KEYS.iter().chain(PARAM_KEYS).copied().collect();
-    reader.known(&object, &keys);
+    reader.check_keys(&object, &keys);
     if !TYPE_KEYS.iter().any(|key| object.get(key).is_some()) {
         reader.missing(&object, "type", "a JSON type or a declared type");
     }
     let mut schema = Value::Object(dialect::keywords(reader, &schema_part(&object).as_object(), types));
     let required = matches!(object.get("required"), Some(Value::Bool(true)));
-    let place = reader.choice(&object, "in", PLACES, parse_place);
+    let place = reader.choice(&object, "in", LOCATIONS, parse_location);
     let mut param = plain(name, Value::Null);
     param.wire = reader.string(&object, "as").unwrap_or_else(|| name.to_owned());
     param.required = required;
@@ -196,16 +211,16 @@ fn param(
     let explode = reader.boolean(&object, "explode");
     let reserved = reader.boolean(&object, "allow_reserved").unwrap_or(false);
     param.from = reader.strings(&object, "from");
-    Some(Draft { param, place, pointer, form, explode, reserved })
+    Some(UnplacedParam { param, place, pointer, form, explode, reserved })
 }
 
 /// A secret has no default, and what is filled in leaves nothing for the target to assume.
-fn check_defaults(reader: &mut Reader, object: &Object<'_>, param: &Param) {
+fn check_defaults(reader: &mut DocumentReader, object: &DocumentObject<'_>, param: &Param) {
     for (key, default) in [("default", &param.default), ("api_default", &param.api_default)] {
         if param.sensitive && matches!(default, Some(Value::String(_) | Value::Number(_))) {
-            secrets::report(
+            secrets::report_credential(
                 reader,
-                &object.at(key),
+                &object.pointer_to(key),
                 "remove the default: the caller sends the secret, or `auth` names a variable that holds it",
             );
         }
@@ -214,7 +229,7 @@ fn check_defaults(reader: &mut Reader, object: &Object<'_>, param: &Param) {
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
-                object.at("api_default"),
+                object.pointer_to("api_default"),
                 format!("Parameter '{}' has both 'default' and 'api_default'", param.name),
             )
             .at_key()
@@ -232,13 +247,13 @@ struct SchemaPart {
 }
 
 impl SchemaPart {
-    fn as_object(&self) -> Object<'_> {
-        Object { map: &self.map, pointer: self.pointer.clone() }
+    fn as_object(&self) -> DocumentObject<'_> {
+        DocumentObject { map: &self.map, pointer: self.pointer.clone() }
     }
 }
 
 /// The parameter without the keys that are not its schema's.
-fn schema_part(object: &Object<'_>) -> SchemaPart {
+fn schema_part(object: &DocumentObject<'_>) -> SchemaPart {
     let map = object
         .map
         .iter()
@@ -250,7 +265,7 @@ fn schema_part(object: &Object<'_>) -> SchemaPart {
 
 /// A parameter with nothing but a name and a schema.
 pub(super) fn plain(name: &str, schema: Value) -> Param {
-    Param::new(name, Place::Query, schema)
+    Param::new(name, ParamLocation::Query, schema)
 }
 
 /// The legal name that `name` nearly is, unless there is none or another thing has it.
@@ -258,13 +273,13 @@ pub(super) fn better_name(name: &str, taken: impl Fn(&str) -> bool) -> Option<St
     Some(suggest::snake_case(name)).filter(|better| is_snake_case(better) && !taken(better))
 }
 
-fn parse_place(word: &str) -> Option<Place> {
+fn parse_location(word: &str) -> Option<ParamLocation> {
     match word {
-        "path" => Some(Place::Path),
-        "query" => Some(Place::Query),
-        "header" => Some(Place::Header),
-        "cookie" => Some(Place::Cookie),
-        "body" => Some(Place::Body),
+        "path" => Some(ParamLocation::Path),
+        "query" => Some(ParamLocation::Query),
+        "header" => Some(ParamLocation::Header),
+        "cookie" => Some(ParamLocation::Cookie),
+        "body" => Some(ParamLocation::Body),
         _ => None,
     }
 }

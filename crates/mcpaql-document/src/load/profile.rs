@@ -4,13 +4,13 @@ use super::Operations;
 use super::operation;
 use super::params::is_snake_case;
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Family, Profile};
-use mcpaql_core::catalog::CRUDE;
+use mcpaql_core::adapter::{EndpointFamily, Profile};
+use mcpaql_core::catalog::CRUDE_PROFILE;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::lifecycle::ExecutionAction;
 use mcpaql_core::operation::{Category, INTROSPECT, Operation};
-use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use mcpaql_core::suggest;
 use std::collections::HashMap;
 
@@ -18,17 +18,17 @@ pub(super) const FAMILY_KEYS: &[&str] = &["purpose", "title", "operations", "cat
 
 /// Reads the families; every operation must belong to exactly one, and one that belongs to none is left out.
 pub(super) fn read(
-    reader: &mut Reader,
-    document: &Object<'_>,
+    reader: &mut DocumentReader,
+    document: &DocumentObject<'_>,
     operations: &mut Operations,
 ) -> Option<Profile> {
     let name = reader.string(document, "profile");
     let Some(endpoints) = reader.member(document, "endpoints") else {
-        if let Some(name) = name.filter(|name| name != CRUDE) {
+        if let Some(name) = name.filter(|name| name != CRUDE_PROFILE) {
             reader.push(
                 Diagnostic::error(
                     Code::SchemaUnresolvedRef,
-                    document.at("profile"),
+                    document.pointer_to("profile"),
                     format!("Profile '{name}' has no endpoints"),
                 )
                 .expected("`crude`, or the name of the families under `endpoints`")
@@ -39,11 +39,11 @@ pub(super) fn read(
         return None;
     };
     let name = name.unwrap_or_else(|| "custom".into());
-    if name == CRUDE {
+    if name == CRUDE_PROFILE {
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidName,
-                document.at("profile"),
+                document.pointer_to("profile"),
                 "The profile 'crude' has its own endpoints; yours would never be used",
             )
             .expected("another name")
@@ -55,7 +55,7 @@ pub(super) fn read(
     let executes = operations.list.iter().any(|operation| operation.lifecycle.is_some());
     let mut families = IndexMap::new();
     for (family, value) in endpoints.map {
-        let pointer = endpoints.at(family);
+        let pointer = endpoints.pointer_to(family);
         if !is_snake_case(family) {
             reader.push(
                 Diagnostic::error(
@@ -69,7 +69,7 @@ pub(super) fn read(
             continue;
         }
         let Some(object) = reader.object(value, &pointer) else { continue };
-        reader.known(&object, FAMILY_KEYS);
+        reader.check_keys(&object, FAMILY_KEYS);
         families.insert(family.clone(), read_family(reader, &object, &operations.seen, executes));
     }
     assign(reader, &endpoints, &families, &mut operations.list);
@@ -77,11 +77,11 @@ pub(super) fn read(
 }
 
 fn read_family(
-    reader: &mut Reader,
-    object: &Object<'_>,
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
     seen: &HashMap<String, String>,
     executes: bool,
-) -> Family {
+) -> EndpointFamily {
     let is_execution = |name: &str| executes && ExecutionAction::is_name(name);
     let names = reader.strings(object, "operations");
     for (index, name) in names.iter().enumerate() {
@@ -90,7 +90,7 @@ fn read_family(
         }
         let mut diagnostic = Diagnostic::error(
             Code::SchemaUnresolvedRef,
-            child(&object.at("operations"), index),
+            child(&object.pointer_to("operations"), index),
             format!("'{name}' is not an operation of this adapter"),
         )
         .found(name.as_str());
@@ -108,7 +108,7 @@ fn read_family(
             None => reader.push(
                 Diagnostic::error(
                     Code::SchemaInvalidValue,
-                    object.at("categories"),
+                    object.pointer_to("categories"),
                     format!("'{word}' is not a category"),
                 )
                 .expected(Category::ALL.map(Category::as_str).join(", "))
@@ -116,7 +116,7 @@ fn read_family(
             ),
         }
     }
-    Family {
+    EndpointFamily {
         purpose: reader.required_string(object, "purpose").unwrap_or_default(),
         title: reader.string(object, "title"),
         operations: names,
@@ -127,13 +127,13 @@ fn read_family(
 
 /// Reports operations that no family takes, or that two families claim.
 fn assign(
-    reader: &mut Reader,
-    endpoints: &Object<'_>,
-    families: &IndexMap<String, Family>,
+    reader: &mut DocumentReader,
+    endpoints: &DocumentObject<'_>,
+    families: &IndexMap<String, EndpointFamily>,
     operations: &mut Vec<Operation>,
 ) {
     operations.retain(|operation| {
-        let claimed = |claims: &dyn Fn(&Family) -> bool| -> Vec<&str> {
+        let claimed = |claims: &dyn Fn(&EndpointFamily) -> bool| -> Vec<&str> {
             let found = families.iter().filter(|(_, family)| claims(family));
             found.map(|(name, _)| name.as_str()).collect()
         };

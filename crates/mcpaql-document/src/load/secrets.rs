@@ -2,7 +2,7 @@
 
 use mcpaql_core::diagnostic::{Diagnostic, field_path};
 use mcpaql_core::error::Code;
-use mcpaql_core::reader::{Reader, child};
+use mcpaql_core::reader::{DocumentReader, child};
 use regex::Regex;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -43,12 +43,12 @@ const CREDENTIAL_KEYS: &[(&str, &str)] = &[
 ];
 
 /// The `_env` key that replaces a credential key of `auth`.
-pub(super) fn env_twin(key: &str) -> Option<&'static str> {
+pub(super) fn env_key(key: &str) -> Option<&'static str> {
     CREDENTIAL_KEYS.iter().find(|(name, _)| *name == key).map(|(_, twin)| *twin)
 }
 
 /// Reports one credential.
-pub(super) fn report(reader: &mut Reader, pointer: &str, suggestion: &str) {
+pub(super) fn report_credential(reader: &mut DocumentReader, pointer: &str, suggestion: &str) {
     reader.push(
         Diagnostic::error(
             Code::SchemaEmbeddedCredential,
@@ -61,35 +61,35 @@ pub(super) fn report(reader: &mut Reader, pointer: &str, suggestion: &str) {
 }
 
 /// Looks for token shapes in every string of the document.
-pub(super) fn scan(reader: &mut Reader, value: &Value) {
+pub(super) fn scan(reader: &mut DocumentReader, value: &Value) {
     search(reader, value, &mut Vec::new());
 }
 
 /// A step from a value to one of its members. Pointers are written only for what is found: most documents hold nothing.
-enum Step<'a> {
+enum CredentialPathStep<'a> {
     Index(usize),
     Key(&'a str),
 }
 
-fn search<'a>(reader: &mut Reader, value: &'a Value, path: &mut Vec<Step<'a>>) {
+fn search<'a>(reader: &mut DocumentReader, value: &'a Value, path: &mut Vec<CredentialPathStep<'a>>) {
     match value {
         Value::String(text) if looks_like_token(text) || holds_query_credential(text, path.last()) => {
             let pointer = path.iter().fold(String::new(), |pointer, step| match step {
-                Step::Index(index) => child(&pointer, index),
-                Step::Key(key) => child(&pointer, key),
+                CredentialPathStep::Index(index) => child(&pointer, index),
+                CredentialPathStep::Key(key) => child(&pointer, key),
             });
-            report(reader, &pointer, advice(path));
+            report_credential(reader, &pointer, advice(path));
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                path.push(Step::Index(index));
+                path.push(CredentialPathStep::Index(index));
                 search(reader, item, path);
                 path.pop();
             }
         }
         Value::Object(map) => {
             for (key, item) in map {
-                path.push(Step::Key(key));
+                path.push(CredentialPathStep::Key(key));
                 search(reader, item, path);
                 path.pop();
             }
@@ -99,9 +99,9 @@ fn search<'a>(reader: &mut Reader, value: &'a Value, path: &mut Vec<Step<'a>>) {
 }
 
 /// Variables are replaced in the target's headers and working folder alone.
-fn advice(path: &[Step<'_>]) -> &'static str {
+fn advice(path: &[CredentialPathStep<'_>]) -> &'static str {
     let key = |back: usize| match path.iter().rev().nth(back) {
-        Some(Step::Key(key)) => *key,
+        Some(CredentialPathStep::Key(key)) => *key,
         _ => "",
     };
     let of_target = |key: &str| matches!(key, "target" | "target_api");
@@ -112,8 +112,8 @@ fn advice(path: &[Step<'_>]) -> &'static str {
     }
 }
 
-fn holds_query_credential(text: &str, last: Option<&Step<'_>>) -> bool {
-    matches!(last, Some(Step::Key(key)) if URL_KEYS.contains(key))
+fn holds_query_credential(text: &str, last: Option<&CredentialPathStep<'_>>) -> bool {
+    matches!(last, Some(CredentialPathStep::Key(key)) if URL_KEYS.contains(key))
         && !text.contains("${env:")
         && QUERY.as_ref().is_some_and(|query| query.is_match(text))
 }

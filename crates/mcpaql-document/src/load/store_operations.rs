@@ -8,7 +8,7 @@ use mcpaql_core::adapter::Resource;
 use mcpaql_core::facts::{self, Declared, Guard, Reach};
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{
-    Binding, Category, Example, Operation, Param, Place, Returns, StoreAction, StoreBinding,
+    Binding, Category, Example, Operation, Param, ParamLocation, Returns, StoreAction, StoreBinding,
 };
 use mcpaql_core::sample;
 use serde_json::{Map, Value, json};
@@ -20,15 +20,19 @@ pub const RECORD_KEYS: [&str; 4] = ["id", "created_at", "updated_at", "_etag"];
 const SAMPLE_ID: &str = "n66tq8v3m0kxe";
 
 /// Records of a page unless the caller says otherwise.
-pub const PAGE: u64 = 25;
+pub const DEFAULT_RECORDS_PAGE_SIZE: u64 = 25;
 /// The largest page.
-pub const PAGE_LIMIT: u64 = 100;
+pub const MAX_RECORDS_PAGE_SIZE: u64 = 100;
 
 /// The operations of the resource `name`.
 #[must_use]
 pub fn operations(name: &str, resource: &Resource) -> Vec<Operation> {
-    let words =
-        Words { name, plural: &resource.plural, singular: &spaced(name), many: &spaced(&resource.plural) };
+    let words = ResourceNames {
+        name,
+        plural: &resource.plural,
+        singular: &spaced(name),
+        many: &spaced(&resource.plural),
+    };
     vec![
         create(&words, resource),
         get(&words, resource),
@@ -74,26 +78,26 @@ pub fn is_filter(name: &str, schema: &Value) -> bool {
 
 /// Whether the field is a parameter of its own in `update`, next to `input`.
 #[must_use]
-pub fn is_flat(name: &str) -> bool {
+pub fn is_update_param(name: &str) -> bool {
     !matches!(name, "id" | "input" | "if_match")
 }
 
-struct Words<'a> {
+struct ResourceNames<'a> {
     name: &'a str,
     plural: &'a str,
     singular: &'a str,
     many: &'a str,
 }
 
-impl Words<'_> {
+impl ResourceNames<'_> {
     /// `a note`, `an entry`.
-    fn one(&self) -> String {
+    fn with_article(&self) -> String {
         let article = if self.singular.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         format!("{article} {}", self.singular)
     }
 }
 
-fn create(words: &Words<'_>, resource: &Resource) -> Operation {
+fn create(words: &ResourceNames<'_>, resource: &Resource) -> Operation {
     let params = resource
         .fields
         .iter()
@@ -104,19 +108,19 @@ fn create(words: &Words<'_>, resource: &Resource) -> Operation {
         })
         .collect();
     let about = match resource.description.trim() {
-        "" => format!("Create {}.", words.one()),
-        text => format!("Create {}: {}.", words.one(), text.trim_end_matches('.')),
+        "" => format!("Create {}.", words.with_article()),
+        text => format!("Create {}: {}.", words.with_article(), text.trim_end_matches('.')),
     };
     let example = required_sample(resource);
     operation(words, StoreAction::Create, about, params, Some(record(resource)), example)
 }
 
-fn get(words: &Words<'_>, resource: &Resource) -> Operation {
+fn get(words: &ResourceNames<'_>, resource: &Resource) -> Operation {
     let about = format!("Get one {} by its id.", words.singular);
     operation(words, StoreAction::Get, about, vec![id(words)], Some(record(resource)), Some(sample_id()))
 }
 
-fn list(words: &Words<'_>, resource: &Resource) -> Operation {
+fn list(words: &ResourceNames<'_>, resource: &Resource) -> Operation {
     let filters: Vec<(&String, &Value)> =
         resource.fields.iter().filter(|(name, schema)| is_filter(name, schema)).collect();
     let names: Vec<&str> = filters.iter().map(|(name, _)| name.as_str()).collect();
@@ -131,7 +135,7 @@ fn list(words: &Words<'_>, resource: &Resource) -> Operation {
     operation(words, StoreAction::List, about, params, Some(page(resource)), Some(example))
 }
 
-fn search(words: &Words<'_>, resource: &Resource) -> Operation {
+fn search(words: &ResourceNames<'_>, resource: &Resource) -> Operation {
     let fields = search_fields(resource);
     let about = match fields.as_slice() {
         [] => format!("Find {} by text.", words.many),
@@ -147,14 +151,14 @@ fn search(words: &Words<'_>, resource: &Resource) -> Operation {
     operation(words, StoreAction::Search, about, params, Some(page(resource)), Some(example))
 }
 
-fn update(words: &Words<'_>, resource: &Resource) -> Operation {
+fn update(words: &ResourceNames<'_>, resource: &Resource) -> Operation {
     let mut properties = Map::new();
     for (name, schema) in &resource.fields {
         let schema = partial(&without(schema, &["default", "sensitive", "required"]));
         let schema = if resource.required.contains(name) { schema } else { nullable(schema) };
         properties.insert(name.clone(), schema);
     }
-    let flat = properties.iter().filter(|(name, _)| is_flat(name));
+    let flat = properties.iter().filter(|(name, _)| is_update_param(name));
     let flat: Vec<Param> = flat.map(|(name, schema)| field_param(name, schema, false)).collect();
     let input = json!({"type": "object", "properties": properties.clone(), "additionalProperties": false});
     let mut params = vec![
@@ -163,7 +167,7 @@ fn update(words: &Words<'_>, resource: &Resource) -> Operation {
         if_match("The _etag you read. The update is refused if the record has changed since."),
     ];
     params.extend(flat);
-    let about = format!("Change fields of {} and keep the rest.", words.one());
+    let about = format!("Change fields of {} and keep the rest.", words.with_article());
     let change =
         resource.fields.iter().find_map(|(name, schema)| Some((name.clone(), plain_sample(name, schema)?)));
     let example = change.map(|change| {
@@ -179,7 +183,7 @@ fn if_match(description: &str) -> Param {
     Param { wire: "_etag".into(), ..param("if_match", json!({"type": "string"}), false, description) }
 }
 
-fn delete(words: &Words<'_>) -> Operation {
+fn delete(words: &ResourceNames<'_>) -> Operation {
     let params = vec![
         id(words),
         if_match("The _etag you read. The delete is refused if the record has changed since."),
@@ -194,7 +198,7 @@ fn delete(words: &Words<'_>) -> Operation {
 }
 
 fn operation(
-    words: &Words<'_>,
+    words: &ResourceNames<'_>,
     action: StoreAction,
     description: String,
     params: Vec<Param>,
@@ -232,14 +236,17 @@ fn operation(
     }
 }
 
-fn id(words: &Words<'_>) -> Param {
+fn id(words: &ResourceNames<'_>) -> Param {
     param("id", json!({"type": "string", "minLength": 1}), true, &format!("Id of the {}.", words.singular))
 }
 
 fn page_params() -> [Param; 2] {
-    let first = json!({"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT});
+    let first = json!({"type": "integer", "minimum": 1, "maximum": MAX_RECORDS_PAGE_SIZE});
     [
-        Param { default: Some(json!(PAGE)), ..param("first", first, false, "How many to return.") },
+        Param {
+            default: Some(json!(DEFAULT_RECORDS_PAGE_SIZE)),
+            ..param("first", first, false, "How many to return.")
+        },
         param("after", json!({"type": "string"}), false, "The endCursor of the page before."),
     ]
 }
@@ -252,7 +259,7 @@ fn field_param(name: &str, schema: &Value, required: bool) -> Param {
 }
 
 fn param(name: &str, schema: Value, required: bool, description: &str) -> Param {
-    Param { required, description: description.to_owned(), ..Param::new(name, Place::Body, schema) }
+    Param { required, description: description.to_owned(), ..Param::new(name, ParamLocation::Body, schema) }
 }
 
 /// The schema without those keys; a `required` list of object properties stays, a `required: true` flag goes.

@@ -4,13 +4,13 @@ use super::http::SERIALIZATIONS;
 use super::{address, dialect, params, secrets};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{
-    CodeTarget, CommandTarget, HttpTarget, McpLink, McpTarget, Resource, StoreTarget, Target,
+    CodeTarget, CommandTarget, HttpTarget, McpLink, McpTarget, Resource, StoreTarget, TargetConfig,
 };
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::BodyForm;
-use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use mcpaql_lexicon::plural;
 use serde_json::{Map, Value};
 
@@ -57,31 +57,36 @@ pub(super) const PROTOCOLS: &[&str] = &["rest", "store", "command", "code"];
 pub(super) const STARTS: &[&str] = &["lazy", "eager"];
 
 /// Reads `target`, or `target_api` of the generator form.
-pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &[String]) -> Option<Target> {
+pub(super) fn read(
+    reader: &mut DocumentReader,
+    parent: &DocumentObject<'_>,
+    key: &str,
+    types: &[String],
+) -> Option<TargetConfig> {
     if parent.get(key).is_none() {
         reader.missing(parent, key, "where the API is: base_url, transport, protocol, serialization");
         return None;
     }
     let target = reader.member(parent, key)?;
-    let transport = reader.choice(&target, "transport", TRANSPORTS, word(TRANSPORTS));
+    let transport = reader.choice(&target, "transport", TRANSPORTS, parse_word(TRANSPORTS));
     if transport == Some("mcp") {
-        return super::mcp::target(reader, &target).map(Target::Mcp);
+        return super::mcp::target(reader, &target).map(TargetConfig::Mcp);
     }
-    let protocol = reader.choice(&target, "protocol", PROTOCOLS, word(PROTOCOLS));
+    let protocol = reader.choice(&target, "protocol", PROTOCOLS, parse_word(PROTOCOLS));
     match (transport.unwrap_or("http"), protocol.unwrap_or("rest")) {
         ("native", "store") => store(reader, &target, types),
         ("native", "command") => Some(command(reader, &target)),
         ("native", "code") => {
-            reader.known(&target, CODE_KEYS);
+            reader.check_keys(&target, CODE_KEYS);
             let remote = reader.boolean(&target, "remote").unwrap_or(false);
-            Some(Target::Code(CodeTarget { remote }))
+            Some(TargetConfig::Code(CodeTarget { remote }))
         }
         ("http", "rest") => http(reader, &target),
         (transport, protocol) => {
             reader.push(
                 Diagnostic::error(
                     Code::SchemaInvalidValue,
-                    target.at("protocol"),
+                    target.pointer_to("protocol"),
                     format!("Transport '{transport}' does not speak '{protocol}'"),
                 )
                 .expected("http with rest, native with store, command or code, or mcp alone")
@@ -92,12 +97,12 @@ pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &
     }
 }
 
-pub(super) fn word<'w>(words: &'w [&'static str]) -> impl Fn(&str) -> Option<&'static str> + 'w {
+pub(super) fn parse_word<'w>(words: &'w [&'static str]) -> impl Fn(&str) -> Option<&'static str> + 'w {
     move |text| words.iter().copied().find(|word| *word == text)
 }
 
-fn http(reader: &mut Reader, target: &Object<'_>) -> Option<Target> {
-    reader.known(target, HTTP_KEYS);
+fn http(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<TargetConfig> {
+    reader.check_keys(target, HTTP_KEYS);
     // A text or a file is the body of one operation, not of all.
     let of_targets = |word: &str| BodyForm::parse(word).filter(|_| SERIALIZATIONS.contains(&word));
     let serialization =
@@ -106,8 +111,13 @@ fn http(reader: &mut Reader, target: &Object<'_>) -> Option<Target> {
     let allow_http = reader.boolean(target, "allow_http").unwrap_or(false);
     let base_url = base_url.and_then(|text| address::base_url(reader, target, &text, allow_http));
     let headers = text_map(reader, target, "headers");
-    report_plain(reader, &target.at("headers"), &headers, "write `${env:NAME}` instead, or use `auth`");
-    Some(Target::Http(HttpTarget {
+    report_plain_credentials(
+        reader,
+        &target.pointer_to("headers"),
+        &headers,
+        "write `${env:NAME}` instead, or use `auth`",
+    );
+    Some(TargetConfig::Http(HttpTarget {
         allow_http,
         serialization,
         ..http_target(reader, target, base_url?, headers)
@@ -115,8 +125,8 @@ fn http(reader: &mut Reader, target: &Object<'_>) -> Option<Target> {
 }
 
 fn http_target(
-    reader: &mut Reader,
-    target: &Object<'_>,
+    reader: &mut DocumentReader,
+    target: &DocumentObject<'_>,
     base_url: String,
     headers: IndexMap<String, String>,
 ) -> HttpTarget {
@@ -135,39 +145,48 @@ fn http_target(
 }
 
 /// Values that only a variable may hold.
-pub(super) fn report_plain(
-    reader: &mut Reader,
+pub(super) fn report_plain_credentials(
+    reader: &mut DocumentReader,
     pointer: &str,
     values: &IndexMap<String, String>,
     suggestion: &str,
 ) {
     for (name, value) in values {
         if secrets::is_credential_name(name) && !value.contains("${env:") {
-            secrets::report(reader, &child(pointer, name), suggestion);
+            secrets::report_credential(reader, &child(pointer, name), suggestion);
         }
     }
 }
 
 /// A target of the kind that the document probably means, so that its operations can be checked.
-pub(super) fn stand_in(document: &Object<'_>) -> Target {
+pub(super) fn placeholder_target(document: &DocumentObject<'_>) -> TargetConfig {
     let written = document
         .get("target")
         .or_else(|| document.get("adapter").and_then(|adapter| adapter.get("target_api")));
     let nothing = Map::new();
-    let empty = Object { map: &nothing, pointer: String::new() };
+    let empty = DocumentObject { map: &nothing, pointer: String::new() };
     let word = |key| written.and_then(|target| target.get(key)).and_then(Value::as_str);
     if word("transport") == Some("mcp") {
         let (url, headers) = (String::new(), IndexMap::new());
-        return Target::Mcp(McpTarget::new(McpLink::Url { url, headers, allow_http: false }));
+        return TargetConfig::Mcp(McpTarget::new(McpLink::Url { url, headers, allow_http: false }));
     }
     match word("protocol") {
-        Some("command") => command(&mut Reader::default(), &empty),
-        Some("store") => Target::Store(StoreTarget { resources: IndexMap::new() }),
-        _ => Target::Http(http_target(&mut Reader::default(), &empty, String::new(), IndexMap::new())),
+        Some("command") => command(&mut DocumentReader::default(), &empty),
+        Some("store") => TargetConfig::Store(StoreTarget { resources: IndexMap::new() }),
+        _ => TargetConfig::Http(http_target(
+            &mut DocumentReader::default(),
+            &empty,
+            String::new(),
+            IndexMap::new(),
+        )),
     }
 }
 
-pub(super) fn text_map(reader: &mut Reader, object: &Object<'_>, key: &str) -> IndexMap<String, String> {
+pub(super) fn text_map(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    key: &str,
+) -> IndexMap<String, String> {
     let mut out = IndexMap::new();
     if let Some(map) = reader.member(object, key) {
         for name in map.map.keys() {
@@ -179,15 +198,15 @@ pub(super) fn text_map(reader: &mut Reader, object: &Object<'_>, key: &str) -> I
     out
 }
 
-fn store(reader: &mut Reader, target: &Object<'_>, types: &[String]) -> Option<Target> {
-    reader.known(target, STORE_KEYS);
+fn store(reader: &mut DocumentReader, target: &DocumentObject<'_>, types: &[String]) -> Option<TargetConfig> {
+    reader.check_keys(target, STORE_KEYS);
     let Some(map) = reader.member(target, "resources") else {
         reader.missing(target, "resources", "resource types, each with its fields");
         return None;
     };
     let mut resources = IndexMap::new();
     for (name, value) in map.map {
-        let pointer = map.at(name);
+        let pointer = map.pointer_to(name);
         if !params::is_snake_case(name) {
             reader.push(
                 Diagnostic::error(
@@ -204,22 +223,27 @@ fn store(reader: &mut Reader, target: &Object<'_>, types: &[String]) -> Option<T
             resources.insert(name.clone(), resource(reader, name, &object, types));
         }
     }
-    Some(Target::Store(StoreTarget { resources }))
+    Some(TargetConfig::Store(StoreTarget { resources }))
 }
 
 /// Fields every record has; a resource cannot declare them.
 const RECORD_FIELDS: &[&str] =
     &["id", "created_at", "updated_at", "_etag", "input", "if_match", "first", "after", "query"];
 
-fn resource(reader: &mut Reader, name: &str, object: &Object<'_>, types: &[String]) -> Resource {
-    reader.known(object, RESOURCE_KEYS);
+fn resource(
+    reader: &mut DocumentReader,
+    name: &str,
+    object: &DocumentObject<'_>,
+    types: &[String],
+) -> Resource {
+    reader.check_keys(object, RESOURCE_KEYS);
     let key = if object.get("fields").is_some() { "fields" } else { "properties" };
     let mut fields = IndexMap::new();
     let mut required = reader.strings(object, "required");
     match reader.member(object, key) {
         Some(map) => {
             for (field, value) in map.map {
-                let pointer = map.at(field);
+                let pointer = map.pointer_to(field);
                 if !params::is_snake_case(field) || RECORD_FIELDS.contains(&field.as_str()) {
                     reader.push(
                         Diagnostic::error(
@@ -244,7 +268,7 @@ fn resource(reader: &mut Reader, name: &str, object: &Object<'_>, types: &[Strin
     }
     for (index, field) in required.iter().enumerate() {
         if !fields.contains_key(field) {
-            let pointer = child(&object.at("required"), index);
+            let pointer = child(&object.pointer_to("required"), index);
             reader.push(Diagnostic::error(
                 Code::SchemaUnresolvedRef,
                 pointer,
@@ -265,13 +289,17 @@ fn resource(reader: &mut Reader, name: &str, object: &Object<'_>, types: &[Strin
     }
 }
 
-fn search_fields(reader: &mut Reader, object: &Object<'_>, fields: &IndexMap<String, Value>) -> Vec<String> {
+fn search_fields(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    fields: &IndexMap<String, Value>,
+) -> Vec<String> {
     let declared = reader.strings(object, "search");
     for field in declared.iter().filter(|field| !fields.contains_key(*field)) {
         reader.push(
             Diagnostic::error(
                 Code::SchemaUnresolvedRef,
-                object.at("search"),
+                object.pointer_to("search"),
                 format!("Search field '{field}' is not declared"),
             )
             .found(field.as_str()),
@@ -288,11 +316,16 @@ fn plural_of(name: &str) -> String {
     }
 }
 
-fn command(reader: &mut Reader, target: &Object<'_>) -> Target {
-    reader.known(target, COMMAND_KEYS);
+fn command(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> TargetConfig {
+    reader.check_keys(target, COMMAND_KEYS);
     let set_env = text_map(reader, target, "set_env");
-    report_plain(reader, &target.at("set_env"), &set_env, "list the variable under `env` instead");
-    Target::Command(CommandTarget {
+    report_plain_credentials(
+        reader,
+        &target.pointer_to("set_env"),
+        &set_env,
+        "list the variable under `env` instead",
+    );
+    TargetConfig::Command(CommandTarget {
         cwd: reader.string(target, "cwd"),
         env: reader.strings(target, "env"),
         set_env,

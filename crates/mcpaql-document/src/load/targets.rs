@@ -1,13 +1,13 @@
 //! `targets`: several upstreams of one kind. Each says only what is different from `target`.
 
 use super::mcp;
-use super::target::{report_plain, text_map};
+use super::target::{report_plain_credentials, text_map};
 use super::{address, auth, caller_headers, params};
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Alternative, Auth, HttpTarget, McpCommand, McpLink, Target};
+use mcpaql_core::adapter::{AlternativeTarget, Auth, HttpTarget, McpCommand, McpLink, TargetConfig};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::reader::{Object, Reader};
+use mcpaql_core::reader::{DocumentObject, DocumentReader};
 
 /// Keys of one upstream.
 pub(super) const TARGET_KEYS: &[&str] =
@@ -15,14 +15,14 @@ pub(super) const TARGET_KEYS: &[&str] =
 
 /// Reads `targets` of a document or of a configuration's entry.
 pub(crate) fn read(
-    reader: &mut Reader,
-    parent: &Object<'_>,
-    base: &Target,
+    reader: &mut DocumentReader,
+    parent: &DocumentObject<'_>,
+    base: &TargetConfig,
     auth: &Auth,
-) -> IndexMap<String, Alternative> {
+) -> IndexMap<String, AlternativeTarget> {
     let mut targets = IndexMap::new();
     let Some(members) = reader.member(parent, "targets") else { return targets };
-    if matches!(base, Target::Store(_) | Target::Code(_)) {
+    if matches!(base, TargetConfig::Store(_) | TargetConfig::Code(_)) {
         reader.push(
             Diagnostic::error(Code::SchemaUnsupported, &members.pointer, "A store has no other targets")
                 .suggest("serve a second document with another name"),
@@ -30,7 +30,7 @@ pub(crate) fn read(
         return targets;
     }
     for (name, value) in members.map {
-        let pointer = members.at(name);
+        let pointer = members.pointer_to(name);
         if !name.split('-').all(params::is_snake_case) {
             reader.push(
                 Diagnostic::error(
@@ -52,9 +52,9 @@ pub(crate) fn read(
 
 /// The name of the upstream that is taken where a call chooses none.
 pub(crate) fn default(
-    reader: &mut Reader,
-    parent: &Object<'_>,
-    targets: &IndexMap<String, Alternative>,
+    reader: &mut DocumentReader,
+    parent: &DocumentObject<'_>,
+    targets: &IndexMap<String, AlternativeTarget>,
 ) -> Option<String> {
     let name = reader.string(parent, "default_target")?;
     if targets.contains_key(&name) {
@@ -64,7 +64,7 @@ pub(crate) fn default(
     reader.push(
         Diagnostic::error(
             Code::SchemaUnresolvedRef,
-            parent.at("default_target"),
+            parent.pointer_to("default_target"),
             format!("There is no target '{name}'"),
         )
         .expected(if known.is_empty() { "a name under `targets`".to_owned() } else { known.join(", ") })
@@ -73,27 +73,32 @@ pub(crate) fn default(
     None
 }
 
-fn alternative(reader: &mut Reader, object: &Object<'_>, base: &Target, auth: &Auth) -> Option<Alternative> {
-    reader.known(object, TARGET_KEYS);
+fn alternative(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    base: &TargetConfig,
+    auth: &Auth,
+) -> Option<AlternativeTarget> {
+    reader.check_keys(object, TARGET_KEYS);
     let allow_http = reader.boolean(object, "allow_http");
     let target = match base {
-        Target::Http(http) => {
+        TargetConfig::Http(http) => {
             let http = HttpTarget { allow_http: allow_http.unwrap_or(http.allow_http), ..http.clone() };
             let base_url = match reader.string(object, "base_url") {
                 Some(text) => address::base_url(reader, object, &text, http.allow_http)?,
                 None => http.base_url.clone(),
             };
             let headers = headers(reader, object, &http.headers);
-            Target::Http(HttpTarget { base_url, headers, ..http })
+            TargetConfig::Http(HttpTarget { base_url, headers, ..http })
         }
-        Target::Command(command) => {
+        TargetConfig::Command(command) => {
             let mut command = command.clone();
             command.cwd = reader.string(object, "cwd").or(command.cwd);
             command.env.extend(reader.strings(object, "env"));
             command.set_env.extend(variables(reader, object));
-            Target::Command(command)
+            TargetConfig::Command(command)
         }
-        Target::Mcp(server) => {
+        TargetConfig::Mcp(server) => {
             let mut server = server.clone();
             let replaced = ["command", "url"].iter().any(|key| object.get(key).is_some());
             match (&mut server.link, replaced) {
@@ -111,32 +116,37 @@ fn alternative(reader: &mut Reader, object: &Object<'_>, base: &Target, auth: &A
             }
             let is_program = matches!(server.link, McpLink::Command(_));
             if is_program && replaced && !server.caller_headers.is_empty() {
-                caller_headers::report_program(reader, &object.at("command"));
+                caller_headers::report_program(reader, &object.pointer_to("command"));
             }
-            Target::Mcp(server)
+            TargetConfig::Mcp(server)
         }
-        Target::Store(_) | Target::Code(_) => return None,
+        TargetConfig::Store(_) | TargetConfig::Code(_) => return None,
     };
     let auth = match object.get("auth") {
         Some(_) => auth::read(reader, object, allow_http.unwrap_or_else(|| super::allows_http(Some(base)))),
         None => auth.clone(),
     };
     let description = reader.string(object, "description").unwrap_or_default();
-    Some(Alternative { description, target, auth })
+    Some(AlternativeTarget { description, target, auth })
 }
 
 fn headers(
-    reader: &mut Reader,
-    object: &Object<'_>,
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
     base: &IndexMap<String, String>,
 ) -> IndexMap<String, String> {
     let own = text_map(reader, object, "headers");
-    report_plain(reader, &object.at("headers"), &own, "write `${env:NAME}` instead, or use `auth`");
+    report_plain_credentials(
+        reader,
+        &object.pointer_to("headers"),
+        &own,
+        "write `${env:NAME}` instead, or use `auth`",
+    );
     base.clone().into_iter().chain(own).collect()
 }
 
-fn variables(reader: &mut Reader, object: &Object<'_>) -> IndexMap<String, String> {
+fn variables(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> IndexMap<String, String> {
     let own = text_map(reader, object, "set_env");
-    report_plain(reader, &object.at("set_env"), &own, "write `${env:NAME}` instead");
+    report_plain_credentials(reader, &object.pointer_to("set_env"), &own, "write `${env:NAME}` instead");
     own
 }

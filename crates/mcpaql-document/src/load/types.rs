@@ -6,47 +6,47 @@ use indexmap::IndexMap;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::introspect::PROTOCOL_TYPES;
-use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use mcpaql_core::signature::pascal_case;
 use serde_json::{Map, Value};
 
 /// One declared type, before the names it may refer to are known.
-enum Written<'a> {
+enum DeclaredType<'a> {
     Schema(&'a Value, String),
-    Fields(Object<'a>),
+    Fields(DocumentObject<'a>),
 }
 
 /// Reads every type; one whose name cannot be used is reported and left out.
 pub(super) fn read(
-    reader: &mut Reader,
-    document: &Object<'_>,
+    reader: &mut DocumentReader,
+    document: &DocumentObject<'_>,
     origins: &mut Origins,
 ) -> IndexMap<String, Value> {
-    let pointer = document.at("types");
-    let mut written: IndexMap<String, Written<'_>> = IndexMap::new();
+    let pointer = document.pointer_to("types");
+    let mut written: IndexMap<String, DeclaredType<'_>> = IndexMap::new();
     match document.get("types") {
         None => {}
         Some(Value::Object(map)) => {
             for (name, value) in map {
                 let pointer = child(&pointer, name);
                 if is_usable(reader, name, &pointer, true) {
-                    written.insert(name.clone(), Written::Schema(value, pointer));
+                    written.insert(name.clone(), DeclaredType::Schema(value, pointer));
                 }
             }
         }
         Some(Value::Array(items)) => {
             for (index, item) in items.iter().enumerate() {
                 let Some(object) = reader.object(item, &child(&pointer, index)) else { continue };
-                reader.known(&object, super::LISTED_TYPE_KEYS);
+                reader.check_keys(&object, super::LISTED_TYPE_KEYS);
                 let Some(name) = reader.required_string(&object, "name") else { continue };
-                if !is_usable(reader, &name, &object.at("name"), false) {
+                if !is_usable(reader, &name, &object.pointer_to("name"), false) {
                     continue;
                 }
                 if written.contains_key(&name) {
                     reader.push(
                         Diagnostic::error(
                             Code::SchemaDuplicateName,
-                            object.at("name"),
+                            object.pointer_to("name"),
                             format!("Type '{name}' is declared twice"),
                         )
                         .found(name)
@@ -54,7 +54,7 @@ pub(super) fn read(
                     );
                     continue;
                 }
-                written.insert(name, Written::Fields(object));
+                written.insert(name, DeclaredType::Fields(object));
             }
         }
         Some(other) => reader.wrong_type(&pointer, "object", other),
@@ -64,8 +64,8 @@ pub(super) fn read(
         .into_iter()
         .map(|(name, written)| {
             let schema = match written {
-                Written::Schema(value, pointer) => dialect::schema(reader, value, &pointer, &names),
-                Written::Fields(object) => fields(reader, &name, &object, &names, origins),
+                DeclaredType::Schema(value, pointer) => dialect::schema(reader, value, &pointer, &names),
+                DeclaredType::Fields(object) => fields(reader, &name, &object, &names, origins),
             };
             (name, schema)
         })
@@ -73,7 +73,7 @@ pub(super) fn read(
 }
 
 /// A name that no JSON type and no type of the protocol has, and that stands in a reference as it is.
-fn is_usable(reader: &mut Reader, name: &str, pointer: &str, at_key: bool) -> bool {
+fn is_usable(reader: &mut DocumentReader, name: &str, pointer: &str, at_key: bool) -> bool {
     let is_plain = |name: &str| {
         name.starts_with(|first: char| first.is_ascii_alphabetic())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
@@ -100,9 +100,9 @@ fn is_usable(reader: &mut Reader, name: &str, pointer: &str, at_key: bool) -> bo
 
 /// `fields: [{name, type, required}]` as an object schema.
 fn fields(
-    reader: &mut Reader,
+    reader: &mut DocumentReader,
     type_name: &str,
-    object: &Object<'_>,
+    object: &DocumentObject<'_>,
     names: &[String],
     origins: &mut Origins,
 ) -> Value {
@@ -110,7 +110,7 @@ fn fields(
     let mut required = Vec::new();
     origins.note(format!("/types/{type_name}"), object.pointer.clone());
     for (index, field) in reader.array(object, "fields").unwrap_or_default().iter().enumerate() {
-        let Some(field) = reader.object(field, &child(&object.at("fields"), index)) else { continue };
+        let Some(field) = reader.object(field, &child(&object.pointer_to("fields"), index)) else { continue };
         let Some(name) = reader.required_string(&field, "name") else { continue };
         if let Some(Value::Bool(true)) = field.get("required") {
             required.push(Value::from(name.as_str()));

@@ -1,15 +1,15 @@
 //! One line per diagnostic, as compilers write it for editors.
 
-use super::{Report, located, printable, sentence};
-use crate::source::lines::Lines;
+use super::{SourceReport, located, printable, sentence};
+use crate::source::lines::LineIndex;
 use std::fmt::Write as _;
 
 /// `file:line:column: error[CODE]: message (expected X, found Y; help: Z)`, one per line.
 #[must_use]
-pub fn concise(reports: &[Report<'_>]) -> String {
+pub fn concise(reports: &[SourceReport<'_>]) -> String {
     let mut text = String::new();
     for (source, diagnostics) in reports {
-        for found in located(source, &Lines::new(&source.text), diagnostics) {
+        for found in located(source, &LineIndex::new(&source.text), diagnostics) {
             let (name, severity, code) =
                 (printable(&source.name), found.diagnostic.severity.as_str(), found.diagnostic.code);
             let message = printable(&sentence(&found.diagnostic));

@@ -1,8 +1,8 @@
 //! The message, the line it is about, and what to do: for people.
 
-use super::{Located, Report, contrast, located, printable};
+use super::{LocatedDiagnostic, SourceReport, expected_and_found, located, printable};
 use crate::source::Source;
-use crate::source::lines::Lines;
+use crate::source::lines::LineIndex;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use mcpaql_core::diagnostic::{Diagnostic, Severity, Span};
 use mcpaql_core::error::Code;
@@ -11,24 +11,30 @@ use std::ops::Range;
 
 /// The reports as rustc would print them, a blank line behind each diagnostic.
 #[must_use]
-pub fn full(reports: &[Report<'_>], color: bool) -> String {
+pub fn full(reports: &[SourceReport<'_>], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut text = String::new();
     for (source, diagnostics) in reports {
         if diagnostics.is_empty() {
             continue;
         }
-        let lines = Lines::new(&source.text);
-        let shown = masked(source, diagnostics);
+        let lines = LineIndex::new(&source.text);
+        let shown = mask_credentials(source, diagnostics);
         for found in located(source, &lines, diagnostics) {
-            text.push_str(&one(&renderer, source, &lines, &shown, &found));
+            text.push_str(&render_diagnostic(&renderer, source, &lines, &shown, &found));
             text.push_str("\n\n");
         }
     }
     text
 }
 
-fn one(renderer: &Renderer, source: &Source, lines: &Lines<'_>, shown: &str, found: &Located) -> String {
+fn render_diagnostic(
+    renderer: &Renderer,
+    source: &Source,
+    lines: &LineIndex<'_>,
+    shown: &str,
+    found: &LocatedDiagnostic,
+) -> String {
     let diagnostic = &found.diagnostic;
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
@@ -53,7 +59,7 @@ fn one(renderer: &Renderer, source: &Source, lines: &Lines<'_>, shown: &str, fou
     if unseen {
         group = group.element(Level::NOTE.message(printable(&format!("in {}", diagnostic.pointer))));
     }
-    if let Some(contrast) = contrast(diagnostic) {
+    if let Some(contrast) = expected_and_found(diagnostic) {
         group = group.element(Level::NOTE.message(printable(&contrast)));
     }
     if let Some(suggestion) = &diagnostic.suggestion {
@@ -63,13 +69,20 @@ fn one(renderer: &Renderer, source: &Source, lines: &Lines<'_>, shown: &str, fou
 }
 
 /// How much of a line to show on either side of a place; more than fits on any screen.
-const REACH: usize = 1024;
+const MAX_CONTEXT_BYTES: usize = 1024;
 
 /// The offset where the window begins, the window, and the part of it to underline. One line is enough to know the
 /// place, and a document of one endless line costs no more than any other.
-fn window<'t>(lines: &Lines<'_>, shown: &'t str, found: &Located) -> (usize, &'t str, Range<usize>) {
-    let start = lines.start(found.line).max(shown.floor_char_boundary(found.start.saturating_sub(REACH)));
-    let end = lines.start(found.line + 1).min(shown.ceil_char_boundary(found.start.saturating_add(REACH)));
+fn window<'t>(
+    lines: &LineIndex<'_>,
+    shown: &'t str,
+    found: &LocatedDiagnostic,
+) -> (usize, &'t str, Range<usize>) {
+    let start =
+        lines.start(found.line).max(shown.floor_char_boundary(found.start.saturating_sub(MAX_CONTEXT_BYTES)));
+    let end = lines
+        .start(found.line + 1)
+        .min(shown.ceil_char_boundary(found.start.saturating_add(MAX_CONTEXT_BYTES)));
     let window = shown.get(start..end).unwrap_or_default().trim_end_matches(['\n', '\r']);
     let from = found.start.saturating_sub(start).min(window.len());
     let to = found.end.saturating_sub(start).min(window.len()).max(from);
@@ -77,7 +90,7 @@ fn window<'t>(lines: &Lines<'_>, shown: &'t str, found: &Located) -> (usize, &'t
 }
 
 /// The text with stars in place of every credential that a diagnostic is about; all offsets stay as they are.
-fn masked<'s>(source: &'s Source, diagnostics: &[Diagnostic]) -> Cow<'s, str> {
+fn mask_credentials<'s>(source: &'s Source, diagnostics: &[Diagnostic]) -> Cow<'s, str> {
     let credentials: Vec<&Diagnostic> =
         diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::SchemaEmbeddedCredential).collect();
     if credentials.is_empty() {

@@ -1,24 +1,24 @@
 //! Workflow commands that GitHub shows as annotations of a change.
 
-use super::{Report, located, printable, sentence};
-use crate::source::lines::Lines;
+use super::{SourceReport, located, printable, sentence};
+use crate::source::lines::LineIndex;
 use std::fmt::Write as _;
 
 /// `::error file=…,line=…,col=…,title=CODE::message`, one per line.
 #[must_use]
-pub fn github(reports: &[Report<'_>]) -> String {
+pub fn github(reports: &[SourceReport<'_>]) -> String {
     let mut text = String::new();
     for (source, diagnostics) in reports {
-        for found in located(source, &Lines::new(&source.text), diagnostics) {
+        for found in located(source, &LineIndex::new(&source.text), diagnostics) {
             let _ = writeln!(
                 text,
                 "::{} file={},line={},col={},title={}::{}",
                 found.diagnostic.severity.as_str(),
-                property(&printable(&source.name)),
+                escape_property(&printable(&source.name)),
                 found.line,
                 found.column,
-                property(found.diagnostic.code.as_str()),
-                data(&printable(&sentence(&found.diagnostic))),
+                escape_property(found.diagnostic.code.as_str()),
+                escape_message(&printable(&sentence(&found.diagnostic))),
             );
         }
     }
@@ -27,13 +27,13 @@ pub fn github(reports: &[Report<'_>]) -> String {
 
 /// Text as the message of a workflow command.
 #[must_use]
-pub fn data(text: &str) -> String {
+pub fn escape_message(text: &str) -> String {
     escaped(text, b"%\r\n")
 }
 
 /// Text as a property of a workflow command.
 #[must_use]
-pub fn property(text: &str) -> String {
+pub fn escape_property(text: &str) -> String {
     escaped(text, b"%\r\n:,")
 }
 

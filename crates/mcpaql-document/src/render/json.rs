@@ -1,21 +1,22 @@
 //! Diagnostics for programs.
 
-use super::{Located, Report, located};
-use crate::source::lines::Lines;
+use super::{LocatedDiagnostic, SourceReport, located};
+use crate::source::lines::LineIndex;
 use serde::Serialize;
 use std::fmt::Write as _;
 
 /// An array with one object per diagnostic, pretty-printed.
 #[must_use]
-pub fn json(reports: &[Report<'_>]) -> String {
-    let found: Vec<(&str, Located)> = reports
+pub fn json(reports: &[SourceReport<'_>]) -> String {
+    let found: Vec<(&str, LocatedDiagnostic)> = reports
         .iter()
         .flat_map(|(source, diagnostics)| {
-            let located = located(source, &Lines::new(&source.text), diagnostics);
+            let located = located(source, &LineIndex::new(&source.text), diagnostics);
             located.into_iter().map(|found| (source.name.as_str(), found))
         })
         .collect();
-    let entries: Vec<Entry<'_>> = found.iter().map(|(file, found)| Entry::new(file, found)).collect();
+    let entries: Vec<JsonDiagnostic<'_>> =
+        found.iter().map(|(file, found)| JsonDiagnostic::new(file, found)).collect();
     // Plain structs of strings and numbers always serialise.
     let mut text = serde_json::to_string_pretty(&entries).unwrap_or_default();
     text.push('\n');
@@ -23,7 +24,7 @@ pub fn json(reports: &[Report<'_>]) -> String {
 }
 
 #[derive(Serialize)]
-struct Entry<'d> {
+struct JsonDiagnostic<'d> {
     file: &'d str,
     line: usize,
     column: usize,
@@ -39,10 +40,10 @@ struct Entry<'d> {
     suggestion: Option<&'d str>,
 }
 
-impl<'d> Entry<'d> {
-    fn new(file: &'d str, found: &'d Located) -> Entry<'d> {
+impl<'d> JsonDiagnostic<'d> {
+    fn new(file: &'d str, found: &'d LocatedDiagnostic) -> JsonDiagnostic<'d> {
         let diagnostic = &found.diagnostic;
-        Entry {
+        JsonDiagnostic {
             file,
             line: found.line,
             column: found.column,

@@ -1,7 +1,7 @@
 //! SARIF 2.1.0, the format of code scanning services.
 
-use super::{Located, Report, json::field_path, located, sentence};
-use crate::source::lines::Lines;
+use super::{LocatedDiagnostic, SourceReport, json::field_path, located, sentence};
+use crate::source::lines::LineIndex;
 use indexmap::IndexSet;
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::error::Code;
@@ -10,12 +10,12 @@ use std::fmt::Write as _;
 
 /// One run with a rule per code that occurs and a result per diagnostic.
 #[must_use]
-pub fn sarif(reports: &[Report<'_>]) -> String {
+pub fn sarif(reports: &[SourceReport<'_>]) -> String {
     let mut codes = IndexSet::new();
     let mut results = Vec::new();
     for (source, diagnostics) in reports {
         let uri = uri(&source.name);
-        for found in located(source, &Lines::new(&source.text), diagnostics) {
+        for found in located(source, &LineIndex::new(&source.text), diagnostics) {
             let (rule, _) = codes.insert_full(found.diagnostic.code);
             results.push(result(&found, rule, &uri));
         }
@@ -26,12 +26,12 @@ pub fn sarif(reports: &[Report<'_>]) -> String {
 /// A log with one run of this program.
 #[must_use]
 pub fn log(rules: Vec<Value>, results: Vec<Value>) -> String {
-    log_of(rules, results, &[])
+    log_with_failures(rules, results, &[])
 }
 
 /// The same, with what could not be looked at.
 #[must_use]
-pub fn log_of(rules: Vec<Value>, results: Vec<Value>, failures: &[String]) -> String {
+pub fn log_with_failures(rules: Vec<Value>, results: Vec<Value>, failures: &[String]) -> String {
     let mut log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -66,7 +66,7 @@ fn rule(code: Code) -> Value {
     })
 }
 
-fn result(found: &Located, rule: usize, uri: &str) -> Value {
+fn result(found: &LocatedDiagnostic, rule: usize, uri: &str) -> Value {
     let diagnostic = &found.diagnostic;
     let level = match diagnostic.severity {
         Severity::Error => "error",

@@ -31,21 +31,21 @@ fn diagnostics() -> Vec<Diagnostic> {
     ]
 }
 
-fn render(style: Style) -> String {
+fn render(style: DiagnosticFormat) -> String {
     style.render(&[(&source(), &diagnostics())], false)
 }
 
 #[test]
 fn styles_are_found_by_name() {
-    for &style in Style::ALL {
-        assert_eq!(Style::parse(style.as_str()), Some(style));
+    for &style in DiagnosticFormat::ALL {
+        assert_eq!(DiagnosticFormat::parse(style.as_str()), Some(style));
     }
-    assert_eq!(Style::parse("html"), None);
+    assert_eq!(DiagnosticFormat::parse("html"), None);
 }
 
 #[test]
 fn full_shows_the_lines() {
-    insta::assert_snapshot!(render(Style::Full), @r##"
+    insta::assert_snapshot!(render(DiagnosticFormat::Full), @r##"
     error[SCHEMA_INVALID_NAME]: `äpple` is not a name
      --> äpple adapter.md:2:7
       |
@@ -81,7 +81,7 @@ fn full_shows_the_lines() {
 
 #[test]
 fn concise_is_one_line_each() {
-    insta::assert_snapshot!(render(Style::Concise), @r##"
+    insta::assert_snapshot!(render(DiagnosticFormat::Concise), @r##"
     äpple adapter.md:2:7: error[SCHEMA_INVALID_NAME]: `äpple` is not a name (found `äpple`)
     äpple adapter.md:5:13: error[SCHEMA_INVALID_TYPE]: `insecure` must be a boolean (expected a boolean, found the text "true"; help: remove the quotes)
     äpple adapter.md:8:7: error[SCHEMA_MISSING_FIELD]: `maps_to` is missing
@@ -91,7 +91,7 @@ fn concise_is_one_line_each() {
 
 #[test]
 fn github_writes_workflow_commands() {
-    insta::assert_snapshot!(render(Style::Github), @r##"
+    insta::assert_snapshot!(render(DiagnosticFormat::Github), @r##"
     ::error file=äpple adapter.md,line=2,col=7,title=SCHEMA_INVALID_NAME::`äpple` is not a name (found `äpple`)
     ::error file=äpple adapter.md,line=5,col=13,title=SCHEMA_INVALID_TYPE::`insecure` must be a boolean (expected a boolean, found the text "true"; help: remove the quotes)
     ::error file=äpple adapter.md,line=8,col=7,title=SCHEMA_MISSING_FIELD::`maps_to` is missing
@@ -316,7 +316,7 @@ fn a_credential_is_never_quoted() {
             let mut diagnostics =
                 vec![secret, Diagnostic::error(Code::SchemaInvalidType, "/auth", "x").at_key()];
             source.locate(&mut diagnostics);
-            for &style in Style::ALL {
+            for &style in DiagnosticFormat::ALL {
                 let shown = style.render(&[(&source, &diagnostics)], true);
                 assert!(!shown.contains("hunter2"), "{shown}");
             }
@@ -340,10 +340,10 @@ fn control_characters_of_a_document_do_not_reach_the_terminal() {
     let source = Source::new("a\u{1b}[31m.yaml", "a: \"\u{1b}[31mred\"\n");
     let message = "`\u{1b}[2J\u{202e}evil\nline` is wrong";
     let diagnostics = [Diagnostic::error(Code::SchemaInvalidName, "/a", message)];
-    for style in [Style::Full, Style::Concise, Style::Github] {
+    for style in [DiagnosticFormat::Full, DiagnosticFormat::Concise, DiagnosticFormat::Github] {
         let shown = style.render(&[(&source, &diagnostics)], false);
         assert!(
-            !shown.contains('\u{1b}') || style == Style::Github && !shown.contains("\u{1b}[2J"),
+            !shown.contains('\u{1b}') || style == DiagnosticFormat::Github && !shown.contains("\u{1b}[2J"),
             "{shown:?}"
         );
         assert!(!shown.contains('\u{202e}'), "{shown:?}");
@@ -376,7 +376,7 @@ fn field_paths_read_like_code() {
 #[test]
 fn nothing_found_is_nothing_shown() {
     let source = source();
-    for style in [Style::Full, Style::Concise, Style::Github] {
+    for style in [DiagnosticFormat::Full, DiagnosticFormat::Concise, DiagnosticFormat::Github] {
         assert_eq!(style.render(&[(&source, &[])], false), "");
     }
     assert_eq!(json(&[(&source, &[])]), "[]\n");
@@ -416,9 +416,9 @@ proptest! {
         let source = Source::new("a.yaml", text);
         let mut diagnostic = Diagnostic::error(Code::SchemaEmbeddedCredential, "/a", message).expected("x");
         diagnostic.severity = if warning { Severity::Warning } else { Severity::Error };
-        diagnostic.span = Some(Lines::new(&source.text).span(start..start + length));
+        diagnostic.span = Some(LineIndex::new(&source.text).span(start..start + length));
         let unlocated = Diagnostic::error(Code::SchemaSyntax, "/b/0", "x");
-        for &style in Style::ALL {
+        for &style in DiagnosticFormat::ALL {
             let shown = style.render(&[(&source, &[diagnostic.clone(), unlocated.clone()])], false);
             prop_assert!(!shown.is_empty());
         }

@@ -4,13 +4,13 @@
 //! change is refused. So an alias, an odd style or a comment in a strange place costs a correction, never a document.
 
 use super::Source;
-use super::tree::{self, Kind, Node};
+use super::tree::{self, NodeKind, SourceNode};
 use serde_json::{Map, Value};
 use std::ops::Range;
 
 /// One member to set: `key` of the mapping behind `parent`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Edit {
+pub struct MemberEdit {
     /// Pointer to a mapping that is there.
     pub parent: String,
     /// The member; it need not be there.
@@ -20,7 +20,7 @@ pub struct Edit {
 }
 
 /// A piece of text and what takes its place.
-struct Change {
+struct TextReplacement {
     range: Range<usize>,
     text: String,
 }
@@ -28,16 +28,16 @@ struct Change {
 impl Source {
     /// The text with the members set, and the edits that it has no room for, by index.
     #[must_use]
-    pub fn edited(&self, edits: &[Edit]) -> (String, Vec<usize>) {
-        let all: Vec<&Edit> = edits.iter().collect();
-        if let Some(text) = self.with(&all) {
+    pub fn apply_edits(&self, edits: &[MemberEdit]) -> (String, Vec<usize>) {
+        let all: Vec<&MemberEdit> = edits.iter().collect();
+        if let Some(text) = self.try_edits(&all) {
             return (text, Vec::new());
         }
         // One of them does not fit: find out which.
         let mut source = self.clone();
         let mut refused = Vec::new();
         for (index, edit) in edits.iter().enumerate() {
-            match source.with(&[edit]) {
+            match source.try_edits(&[edit]) {
                 Some(text) => source.text = text,
                 None => refused.push(index),
             }
@@ -46,7 +46,7 @@ impl Source {
     }
 
     /// The text with all of them, if it then says what they mean and nothing else.
-    fn with(&self, edits: &[&Edit]) -> Option<String> {
+    fn try_edits(&self, edits: &[&MemberEdit]) -> Option<String> {
         let before = self.parse().ok()?.value;
         let mut meant = before.clone();
         for edit in edits {
@@ -67,7 +67,7 @@ impl Source {
             }
         }
         // From the end, so that offsets stay; of two at one place the later one goes first, to stand behind.
-        let mut order: Vec<(usize, Change)> = changes.into_iter().enumerate().collect();
+        let mut order: Vec<(usize, TextReplacement)> = changes.into_iter().enumerate().collect();
         order.sort_by_key(|(index, change)| std::cmp::Reverse((change.range.start, *index)));
         let mut out = self.text.clone();
         for (_, change) in order {
@@ -80,24 +80,24 @@ impl Source {
 }
 
 /// How a member comes into a mapping; `Some(None)` where it is there already.
-fn change(node: &Node, text: &str, edit: &Edit) -> Option<Option<Change>> {
-    let Kind::Map(members) = &node.kind else { return None };
+fn change(node: &SourceNode, text: &str, edit: &MemberEdit) -> Option<Option<TextReplacement>> {
+    let NodeKind::Map(members) = &node.kind else { return None };
     let is_flow = text.get(node.range.clone())?.starts_with('{');
     if let Some(member) = members.get(&edit.key) {
         let range = member.value.range.clone();
         let old = text.get(range.clone())?;
-        if old.contains('\n') || matches!(member.value.kind, Kind::Map(_) | Kind::List(_)) {
+        if old.contains('\n') || matches!(member.value.kind, NodeKind::Map(_) | NodeKind::List(_)) {
             return None;
         }
         if range.is_empty() {
-            return Some(Some(Change { range, text: format!(" {}", scalar(&edit.value)) }));
+            return Some(Some(TextReplacement { range, text: format!(" {}", scalar(&edit.value)) }));
         }
-        return Some(Some(Change { range, text: scalar(&edit.value) }));
+        return Some(Some(TextReplacement { range, text: scalar(&edit.value) }));
     }
     let entry = format!("{}: {}", Value::from(edit.key.as_str()), scalar(&edit.value));
     let Some(first) = members.values().next() else {
         let start = node.range.start + 1;
-        return is_flow.then_some(Some(Change { range: start..start, text: entry }));
+        return is_flow.then_some(Some(TextReplacement { range: start..start, text: entry }));
     };
     if is_flow {
         let start = node.range.start + 1;
@@ -105,7 +105,7 @@ fn change(node: &Node, text: &str, edit: &Edit) -> Option<Option<Change>> {
         let gap = text.get(start..first.key.start)?;
         let gap = if gap.trim().is_empty() && gap.contains('\n') { gap } else { "" };
         let behind = if gap.is_empty() { ", " } else { "," };
-        return Some(Some(Change { range: start..start, text: format!("{gap}{entry}{behind}") }));
+        return Some(Some(TextReplacement { range: start..start, text: format!("{gap}{entry}{behind}") }));
     }
     let line = text.get(..first.key.start)?.rfind('\n').map_or(0, |end| end + 1);
     let indent = text.get(line..first.key.start)?;
@@ -117,12 +117,12 @@ fn change(node: &Node, text: &str, edit: &Edit) -> Option<Option<Change>> {
         let end = rest.find('\n').map_or(rest.len(), |end| end);
         let end = first.value.range.end + rest.get(..end)?.trim_end_matches('\r').len();
         let indent: String = indent.chars().map(|c| if c.is_whitespace() { c } else { ' ' }).collect();
-        return Some(Some(Change { range: end..end, text: format!("{ending}{indent}{entry}") }));
+        return Some(Some(TextReplacement { range: end..end, text: format!("{ending}{indent}{entry}") }));
     }
     indent
         .trim()
         .is_empty()
-        .then(|| Some(Change { range: line..line, text: format!("{indent}{entry}{ending}") }))
+        .then(|| Some(TextReplacement { range: line..line, text: format!("{indent}{entry}{ending}") }))
 }
 
 /// A value on one line that YAML and JSON read alike.
@@ -155,12 +155,15 @@ pub fn plain_key(key: &str) -> String {
 
 /// Members that are to be set one by one in what is there, as a whole where it is not.
 #[must_use]
-pub fn members(document: &Value, parent: &str, key: &str, values: Map<String, Value>) -> Vec<Edit> {
+pub fn members(document: &Value, parent: &str, key: &str, values: Map<String, Value>) -> Vec<MemberEdit> {
     let own = format!("{parent}/{key}");
     if document.pointer(&own).is_some_and(Value::is_object) {
-        return values.into_iter().map(|(key, value)| Edit { parent: own.clone(), key, value }).collect();
+        return values
+            .into_iter()
+            .map(|(key, value)| MemberEdit { parent: own.clone(), key, value })
+            .collect();
     }
-    vec![Edit { parent: parent.to_owned(), key: key.to_owned(), value: Value::Object(values) }]
+    vec![MemberEdit { parent: parent.to_owned(), key: key.to_owned(), value: Value::Object(values) }]
 }
 
 #[cfg(test)]
@@ -168,12 +171,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn edit(parent: &str, key: &str, value: Value) -> Edit {
-        Edit { parent: parent.into(), key: key.into(), value }
+    fn edit(parent: &str, key: &str, value: Value) -> MemberEdit {
+        MemberEdit { parent: parent.into(), key: key.into(), value }
     }
 
-    fn edited(name: &str, text: &str, edits: &[Edit]) -> (String, Vec<usize>) {
-        Source::new(name, text).edited(edits)
+    fn edited(name: &str, text: &str, edits: &[MemberEdit]) -> (String, Vec<usize>) {
+        Source::new(name, text).apply_edits(edits)
     }
 
     #[test]

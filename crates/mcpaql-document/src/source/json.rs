@@ -1,8 +1,8 @@
 //! JSON: the value in one pass through `serde_json`, and on demand the tree of ranges.
 
-use super::finding::Finding;
+use super::problem::SourceProblem;
 use super::scalar::Scalar;
-use super::tree::{Kind, MAX_DEPTH, Member, Node, push_segment};
+use super::tree::{MAX_DEPTH, MappingMember, NodeKind, SourceNode, push_segment};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
@@ -17,17 +17,17 @@ use std::rc::Rc;
 pub const NOT_JSON: &str = "this is not valid JSON: ";
 
 /// Reads a JSON text. The flag says whether an object had a name twice; the first one won.
-pub(super) fn read(text: &str) -> Result<(Value, bool), Finding> {
+pub(super) fn read(text: &str) -> Result<(Value, bool), SourceProblem> {
     let duplicates = Cell::new(false);
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = FirstWins(&duplicates).deserialize(&mut deserializer);
     match value.and_then(|value| deserializer.end().map(|()| value)) {
         Ok(value) => Ok((value, duplicates.get())),
-        Err(error) => Err(fault(text, &error)),
+        Err(error) => Err(syntax_problem(text, &error)),
     }
 }
 
-fn fault(text: &str, error: &serde_json::Error) -> Finding {
+fn syntax_problem(text: &str, error: &serde_json::Error) -> SourceProblem {
     let line_start = match error.line() {
         0 | 1 => 0,
         line => text.match_indices('\n').nth(line - 2).map_or(text.len(), |(index, _)| index + 1),
@@ -37,10 +37,10 @@ fn fault(text: &str, error: &serde_json::Error) -> Finding {
     // serde_json writes the position behind the message; ours is the span.
     let message = full.rfind(" at line ").and_then(|index| full.get(..index)).unwrap_or(&full);
     if message == "recursion limit exceeded" {
-        return Finding::too_deep(offset..offset);
+        return SourceProblem::too_deep(offset..offset);
     }
     let end = text.ceil_char_boundary((offset + 1).min(text.len()));
-    Finding::syntax(offset..end, format!("{NOT_JSON}{message}"))
+    SourceProblem::syntax(offset..end, format!("{NOT_JSON}{message}"))
 }
 
 /// Builds a value in which the first of two equal names wins.
@@ -113,14 +113,15 @@ impl<'de> Visitor<'de> for FirstWins<'_> {
 }
 
 /// The tree of a text that [`read`] accepts, with a finding for every name that an object has twice.
-pub(super) fn tree(text: &str) -> Option<(Rc<Node>, Vec<Finding>)> {
-    let mut scan = Scan { text, offset: 0, pointer: String::new(), findings: Vec::new(), wanted: None };
+pub(super) fn tree(text: &str) -> Option<(Rc<SourceNode>, Vec<SourceProblem>)> {
+    let mut scan =
+        JsonScanner { text, offset: 0, pointer: String::new(), findings: Vec::new(), wanted: None };
     let root = scan.value(0)?;
     Some((root, scan.findings))
 }
 
 /// The same tree with nothing in it that these pointers do not lead through.
-pub(super) fn tree_to<'p>(text: &str, pointers: impl Iterator<Item = &'p str>) -> Option<Rc<Node>> {
+pub(super) fn tree_to<'p>(text: &str, pointers: impl Iterator<Item = &'p str>) -> Option<Rc<SourceNode>> {
     let mut parents: HashSet<&str> = HashSet::new();
     for pointer in pointers {
         // From the end, because whoever leads through one place leads through all before it.
@@ -128,20 +129,20 @@ pub(super) fn tree_to<'p>(text: &str, pointers: impl Iterator<Item = &'p str>) -
         before.take_while(|parent| parents.insert(parent)).for_each(drop);
     }
     let wanted = Some(&parents);
-    Scan { text, offset: 0, pointer: String::new(), findings: Vec::new(), wanted }.value(0)
+    JsonScanner { text, offset: 0, pointer: String::new(), findings: Vec::new(), wanted }.value(0)
 }
 
-struct Scan<'t> {
+struct JsonScanner<'t> {
     text: &'t str,
     offset: usize,
     pointer: String,
-    findings: Vec<Finding>,
+    findings: Vec<SourceProblem>,
     /// Pointers of what is looked into, where it is not everything.
     wanted: Option<&'t HashSet<&'t str>>,
 }
 
-impl Scan<'_> {
-    fn value(&mut self, depth: usize) -> Option<Rc<Node>> {
+impl JsonScanner<'_> {
+    fn value(&mut self, depth: usize) -> Option<Rc<SourceNode>> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -151,23 +152,23 @@ impl Scan<'_> {
         let kind = match first {
             b'{' | b'[' if !is_wanted(self) => {
                 self.skip()?;
-                Kind::Scalar(Scalar::Null)
+                NodeKind::Scalar(Scalar::Null)
             }
-            b'{' => Kind::Map(self.members(depth)?),
-            b'[' => Kind::List(self.items(depth)?),
+            b'{' => NodeKind::Map(self.members(depth)?),
+            b'[' => NodeKind::List(self.items(depth)?),
             b'"' => {
                 self.string()?;
-                Kind::Scalar(Scalar::Null)
+                NodeKind::Scalar(Scalar::Null)
             }
             _ => {
                 self.word();
-                Kind::Scalar(Scalar::Null)
+                NodeKind::Scalar(Scalar::Null)
             }
         };
-        Some(Rc::new(Node::new(start..self.offset, kind)))
+        Some(Rc::new(SourceNode::new(start..self.offset, kind)))
     }
 
-    fn members(&mut self, depth: usize) -> Option<IndexMap<String, Member>> {
+    fn members(&mut self, depth: usize) -> Option<IndexMap<String, MappingMember>> {
         self.offset += 1;
         let mut members = IndexMap::new();
         if self.accept(b'}') {
@@ -186,12 +187,12 @@ impl Scan<'_> {
             let value = self.value(depth + 1)?;
             match members.entry(name) {
                 Entry::Vacant(entry) => {
-                    entry.insert(Member { key, value });
+                    entry.insert(MappingMember { key, value });
                 }
                 Entry::Occupied(entry) => {
                     // What stands inside a value that is dropped is nobody's concern.
                     self.findings.truncate(findings);
-                    self.findings.push(Finding::duplicate(self.pointer.clone(), entry.key(), key));
+                    self.findings.push(SourceProblem::duplicate(self.pointer.clone(), entry.key(), key));
                 }
             }
             self.pointer.truncate(pointer);
@@ -201,7 +202,7 @@ impl Scan<'_> {
         }
     }
 
-    fn items(&mut self, depth: usize) -> Option<Vec<Rc<Node>>> {
+    fn items(&mut self, depth: usize) -> Option<Vec<Rc<SourceNode>>> {
         self.offset += 1;
         let mut items = Vec::new();
         if self.accept(b']') {

@@ -4,17 +4,17 @@ use mcpaql_core::diagnostic::Span;
 use std::ops::Range;
 
 /// The lines of a text. Lines count from 1 and end with `\n`; columns count characters from 1.
-pub(crate) struct Lines<'t> {
+pub(crate) struct LineIndex<'t> {
     text: &'t str,
     starts: Vec<usize>,
 }
 
-impl<'t> Lines<'t> {
-    pub(crate) fn new(text: &'t str) -> Lines<'t> {
+impl<'t> LineIndex<'t> {
+    pub(crate) fn new(text: &'t str) -> LineIndex<'t> {
         // A byte order mark is no character of the first line.
         let first = super::byte_order_mark(text);
         let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(index, _)| index + 1);
-        Lines { text, starts: std::iter::once(first).chain(breaks).collect() }
+        LineIndex { text, starts: std::iter::once(first).chain(breaks).collect() }
     }
 
     /// Line and column of an offset; one inside a character counts as that character.
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn columns_count_characters_from_one() {
-        let lines = Lines::new("äb\r\n日本 x\n");
+        let lines = LineIndex::new("äb\r\n日本 x\n");
         assert_eq!(lines.position(0), (1, 1));
         assert_eq!(lines.position(2), (1, 2));
         assert_eq!(lines.position("äb\r\n日本 ".len()), (2, 4));
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn offsets_beyond_the_text_or_inside_a_character_are_tolerated() {
-        let lines = Lines::new("日");
+        let lines = LineIndex::new("日");
         assert_eq!(lines.position(1), (1, 1));
         assert_eq!(lines.position(99), (1, 2));
         assert_eq!(lines.span(1..2), Span { start: 0, end: 3, line: 1, column: 1 });
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn many_ranges_are_found_as_each_alone_is() {
         let text = "\u{feff}äb\r\n日本 x\nend";
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
         let ranges = [15..18, 3..4, 0..2, 9..10, 6..99, 9..9, 99..100];
         let alone: Vec<Span> = ranges.iter().map(|range| lines.span(range.clone())).collect();
         assert_eq!(lines.spans(&ranges), alone);
@@ -92,6 +92,6 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_is_no_column() {
-        assert_eq!(Lines::new("\u{feff}ab").position(4), (1, 2));
+        assert_eq!(LineIndex::new("\u{feff}ab").position(4), (1, 2));
     }
 }

@@ -16,7 +16,7 @@ pub(super) enum Scalar {
 
 /// A scalar that JSON cannot express, or that its tag does not fit.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Unfit {
+pub(super) enum InvalidScalar {
     /// Infinite or not a number.
     NotFinite,
     /// Not of the kind the tag says.
@@ -55,7 +55,7 @@ impl From<Scalar> for Value {
 }
 
 /// Resolves an unquoted scalar without a tag; `None` means that it is text.
-pub(super) fn plain(text: &str) -> Result<Option<Scalar>, Unfit> {
+pub(super) fn plain(text: &str) -> Result<Option<Scalar>, InvalidScalar> {
     // Most scalars are words: one look at the first byte spares them the rest.
     let Some(first) = text.bytes().next() else { return Ok(Some(Scalar::Null)) };
     match first {
@@ -68,7 +68,7 @@ pub(super) fn plain(text: &str) -> Result<Option<Scalar>, Unfit> {
 }
 
 /// Resolves a scalar whose tag names a type of the core schema.
-pub(super) fn tagged(text: &str, suffix: &str) -> Result<Scalar, Unfit> {
+pub(super) fn tagged(text: &str, suffix: &str) -> Result<Scalar, InvalidScalar> {
     let scalar = match suffix {
         "null" | "bool" | "int" | "float" => plain(text.trim())?,
         _ => return Ok(Scalar::Text(text.to_owned())),
@@ -78,16 +78,16 @@ pub(super) fn tagged(text: &str, suffix: &str) -> Result<Scalar, Unfit> {
         ("int", Some(Scalar::Number(number))) if !number.is_f64() => Ok(Scalar::Number(number)),
         ("float", Some(Scalar::Number(number))) => {
             let float = number.as_f64().and_then(Number::from_f64);
-            float.map(Scalar::Number).ok_or(Unfit::NotFinite)
+            float.map(Scalar::Number).ok_or(InvalidScalar::NotFinite)
         }
-        _ => Err(Unfit::Tag),
+        _ => Err(InvalidScalar::Tag),
     }
 }
 
-fn number(text: &str) -> Result<Option<Number>, Unfit> {
+fn number(text: &str) -> Result<Option<Number>, InvalidScalar> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if matches!(digits, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
-        return Err(Unfit::NotFinite);
+        return Err(InvalidScalar::NotFinite);
     }
     for (prefix, radix) in [("0x", 16), ("0o", 8)] {
         if let Some(digits) = text.strip_prefix(prefix) {
@@ -111,7 +111,7 @@ fn number(text: &str) -> Result<Option<Number>, Unfit> {
         return Ok(None);
     }
     let float = text.parse::<f64>().ok().and_then(Number::from_f64);
-    float.map(Some).ok_or(Unfit::NotFinite)
+    float.map(Some).ok_or(InvalidScalar::NotFinite)
 }
 
 /// `.5`, `1.`, `1.5`, `1e3`, `1.5E-3`: digits around at most one point, then perhaps an exponent.
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn what_json_has_no_number_for_is_refused() {
         for text in [".inf", "-.inf", "+.Inf", ".nan", ".NaN", "1e999", "-1e999"] {
-            assert_eq!(plain(text), Err(Unfit::NotFinite), "{text}");
+            assert_eq!(plain(text), Err(InvalidScalar::NotFinite), "{text}");
         }
     }
 
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(tagged("true", "bool"), Ok(Scalar::Bool(true)));
         assert_eq!(tagged("", "null"), Ok(Scalar::Null));
         for (text, suffix) in [("x", "int"), ("1.5", "int"), ("yes", "bool"), ("0", "null"), ("x", "float")] {
-            assert_eq!(tagged(text, suffix), Err(Unfit::Tag), "{suffix} {text}");
+            assert_eq!(tagged(text, suffix), Err(InvalidScalar::Tag), "{suffix} {text}");
         }
     }
 }

@@ -35,7 +35,7 @@ mod formats {
     fn front_matter_is_the_document_and_the_rest_is_the_body() {
         let source = Source::new("a.md", "---\nname: x\n---\n# Title\n---\nmore\n");
         let parsed = source.parse().unwrap();
-        assert_eq!(parsed.format, Format::Markdown);
+        assert_eq!(parsed.format, SourceFormat::Markdown);
         assert_eq!(parsed.value, json!({"name": "x"}));
         assert_eq!(source.text.get(parsed.body.unwrap()).unwrap(), "# Title\n---\nmore\n");
     }
@@ -52,15 +52,15 @@ mod formats {
     #[test]
     fn front_matter_may_have_an_empty_body() {
         let parsed = Source::new("a.md", "---\nname: x\n---").parse().unwrap();
-        assert_eq!((parsed.format, parsed.body), (Format::Markdown, Some(15..15)));
+        assert_eq!((parsed.format, parsed.body), (SourceFormat::Markdown, Some(15..15)));
     }
 
     #[test]
     fn a_name_without_a_telling_extension_is_sniffed() {
-        assert_eq!(Source::new("-", "---\na: 1\n---\nbody").parse().unwrap().format, Format::Markdown);
-        assert_eq!(Source::new("-", "---\na: 1\n").parse().unwrap().format, Format::Yaml);
-        assert_eq!(Source::new("-", "# comment\na: 1\n").parse().unwrap().format, Format::Yaml);
-        assert_eq!(Source::new("-", " \n\t{\"a\": 1}").parse().unwrap().format, Format::Json);
+        assert_eq!(Source::new("-", "---\na: 1\n---\nbody").parse().unwrap().format, SourceFormat::Markdown);
+        assert_eq!(Source::new("-", "---\na: 1\n").parse().unwrap().format, SourceFormat::Yaml);
+        assert_eq!(Source::new("-", "# comment\na: 1\n").parse().unwrap().format, SourceFormat::Yaml);
+        assert_eq!(Source::new("-", " \n\t{\"a\": 1}").parse().unwrap().format, SourceFormat::Json);
         assert_eq!(Source::new("-", "\u{feff}[1]").parse().unwrap().value, json!([1]));
     }
 
@@ -73,7 +73,7 @@ mod formats {
     #[test]
     fn a_flow_mapping_in_a_yaml_file_is_yaml() {
         let parsed = Source::new("a.yml", "{a: 1, b: [x, y]}").parse().unwrap();
-        assert_eq!((parsed.format, parsed.value), (Format::Yaml, json!({"a": 1, "b": ["x", "y"]})));
+        assert_eq!((parsed.format, parsed.value), (SourceFormat::Yaml, json!({"a": 1, "b": ["x", "y"]})));
     }
 
     #[test]
@@ -326,7 +326,7 @@ mod json_values {
             "s": "\u00e4\ud83d\ude00\n", "l": [null, true, {}]}"#;
         let parsed = Source::new("a.json", text).parse().unwrap();
         assert_eq!(parsed.value, serde_json::from_str::<Value>(text).unwrap());
-        assert_eq!((parsed.format, parsed.body, parsed.diagnostics), (Format::Json, None, vec![]));
+        assert_eq!((parsed.format, parsed.body, parsed.diagnostics), (SourceFormat::Json, None, vec![]));
     }
 
     #[test]

@@ -14,9 +14,9 @@ pub(super) const MAX_DEPTH: usize = 128;
 
 /// A value of the text.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct SourceNode {
     pub(super) range: Range<usize>,
-    pub(super) kind: Kind,
+    pub(super) kind: NodeKind,
     /// Levels below and including this one, aliases expanded.
     pub(super) height: usize,
     /// What a copy would cost, aliases expanded.
@@ -25,35 +25,37 @@ pub(super) struct Node {
 
 /// What a node is.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Scalar(Scalar),
-    List(Vec<Rc<Node>>),
-    Map(IndexMap<String, Member>),
+    List(Vec<Rc<SourceNode>>),
+    Map(IndexMap<String, MappingMember>),
 }
 
 /// One entry of a mapping, kept under its name.
 #[derive(Debug, Clone)]
-pub(super) struct Member {
+pub(super) struct MappingMember {
     pub(super) key: Range<usize>,
-    pub(super) value: Rc<Node>,
+    pub(super) value: Rc<SourceNode>,
 }
 
 /// A rough price per node, so that a bomb of empty nodes counts too.
 const NODE_SIZE: usize = 16;
 
-impl Node {
-    pub(super) fn new(range: Range<usize>, kind: Kind) -> Node {
+impl SourceNode {
+    pub(super) fn new(range: Range<usize>, kind: NodeKind) -> SourceNode {
         let (height, size) = match &kind {
-            Kind::Scalar(scalar) => (0, scalar.size()),
-            Kind::List(items) => measure(items.iter().map(|item| (0, item))),
-            Kind::Map(members) => measure(members.iter().map(|(name, member)| (name.len(), &member.value))),
+            NodeKind::Scalar(scalar) => (0, scalar.size()),
+            NodeKind::List(items) => measure(items.iter().map(|item| (0, item))),
+            NodeKind::Map(members) => {
+                measure(members.iter().map(|(name, member)| (name.len(), &member.value)))
+            }
         };
-        Node { range, kind, height, size: size.saturating_add(NODE_SIZE) }
+        SourceNode { range, kind, height, size: size.saturating_add(NODE_SIZE) }
     }
 
     /// Where to look for a value that begins here: a mapping shows its first key, everything else its first line.
     fn beginning(&self, text: &str) -> Range<usize> {
-        if let Kind::Map(members) = &self.kind
+        if let NodeKind::Map(members) = &self.kind
             && let Some(first) = members.values().find(|member| member.key.start == self.range.start)
         {
             return first.key.clone();
@@ -62,7 +64,7 @@ impl Node {
     }
 }
 
-fn measure<'n>(children: impl Iterator<Item = (usize, &'n Rc<Node>)>) -> (usize, usize) {
+fn measure<'n>(children: impl Iterator<Item = (usize, &'n Rc<SourceNode>)>) -> (usize, usize) {
     let (mut height, mut size) = (0, 0_usize);
     for (name, child) in children {
         height = height.max(child.height);
@@ -78,12 +80,12 @@ pub(super) fn first_line(text: &str, range: &Range<usize>) -> Range<usize> {
 }
 
 /// The value that a tree stands for; nodes that nobody else holds are moved, not copied.
-pub(super) fn into_value(node: Rc<Node>) -> Value {
+pub(super) fn into_value(node: Rc<SourceNode>) -> Value {
     match Rc::try_unwrap(node) {
         Ok(node) => match node.kind {
-            Kind::Scalar(scalar) => scalar.into(),
-            Kind::List(items) => Value::Array(items.into_iter().map(into_value).collect()),
-            Kind::Map(members) => Value::Object(
+            NodeKind::Scalar(scalar) => scalar.into(),
+            NodeKind::List(items) => Value::Array(items.into_iter().map(into_value).collect()),
+            NodeKind::Map(members) => Value::Object(
                 members.into_iter().map(|(name, member)| (name, into_value(member.value))).collect(),
             ),
         },
@@ -91,11 +93,11 @@ pub(super) fn into_value(node: Rc<Node>) -> Value {
     }
 }
 
-fn to_value(node: &Node) -> Value {
+fn to_value(node: &SourceNode) -> Value {
     match &node.kind {
-        Kind::Scalar(scalar) => scalar.clone().into(),
-        Kind::List(items) => items.iter().map(|item| to_value(item)).collect(),
-        Kind::Map(members) => {
+        NodeKind::Scalar(scalar) => scalar.clone().into(),
+        NodeKind::List(items) => items.iter().map(|item| to_value(item)).collect(),
+        NodeKind::Map(members) => {
             let mut map = Map::with_capacity(members.len());
             map.extend(members.iter().map(|(name, member)| (name.clone(), to_value(&member.value))));
             Value::Object(map)
@@ -104,7 +106,7 @@ fn to_value(node: &Node) -> Value {
 }
 
 /// The range behind a JSON pointer. Where the text has nothing, its nearest parent answers.
-pub(super) fn find(root: &Node, text: &str, pointer: &str, at_key: bool) -> Range<usize> {
+pub(super) fn find(root: &SourceNode, text: &str, pointer: &str, at_key: bool) -> Range<usize> {
     let mut node = root;
     let mut key: Option<&Range<usize>> = None;
     for segment in pointer.split('/').skip(1) {
@@ -124,26 +126,26 @@ pub(super) fn find(root: &Node, text: &str, pointer: &str, at_key: bool) -> Rang
 }
 
 /// The range of the value behind a JSON pointer, if the text has it.
-pub(super) fn find_value(root: &Node, pointer: &str) -> Option<Range<usize>> {
+pub(super) fn find_value(root: &SourceNode, pointer: &str) -> Option<Range<usize>> {
     find_node(root, pointer).map(|node| node.range.clone())
 }
 
 /// The value behind a JSON pointer, if the text has it.
-pub(super) fn find_node<'n>(root: &'n Node, pointer: &str) -> Option<&'n Node> {
+pub(super) fn find_node<'n>(root: &'n SourceNode, pointer: &str) -> Option<&'n SourceNode> {
     let segments = pointer.split('/').skip(1);
     segments
         .into_iter()
         .try_fold(root, |node, segment| child(node, &unescape(segment)).map(|(_, child)| child))
 }
 
-fn child<'n>(node: &'n Node, segment: &str) -> Option<(Option<&'n Range<usize>>, &'n Node)> {
+fn child<'n>(node: &'n SourceNode, segment: &str) -> Option<(Option<&'n Range<usize>>, &'n SourceNode)> {
     match &node.kind {
-        Kind::Scalar(_) => None,
-        Kind::List(items) => {
+        NodeKind::Scalar(_) => None,
+        NodeKind::List(items) => {
             let item = items.get(segment.parse::<usize>().ok()?)?;
             Some((None, item))
         }
-        Kind::Map(members) => {
+        NodeKind::Map(members) => {
             let member = members.get(segment)?;
             Some((Some(&member.key), &member.value))
         }

@@ -4,9 +4,9 @@
 //! plain one, show both of two equal keys, and know where everything stands. Aliases share the node they name. What a
 //! copy of all aliases would cost is bounded before anything is copied.
 
-use super::finding::Finding;
-use super::scalar::{self, Scalar, Unfit};
-use super::tree::{Kind, MAX_DEPTH, Member, Node, first_line, push_segment};
+use super::problem::SourceProblem;
+use super::scalar::{self, InvalidScalar, Scalar};
+use super::tree::{MAX_DEPTH, MappingMember, NodeKind, SourceNode, first_line, push_segment};
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, StructureStyle, Tag};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -20,17 +20,17 @@ use std::rc::Rc;
 const MAX_EXPANSION: usize = 16 * 1024 * 1024;
 
 /// What came out of a text.
-pub(super) struct Tree {
+pub(super) struct ParsedYaml {
     /// `None` when the text holds nothing but blanks and comments.
-    pub(super) root: Option<Rc<Node>>,
-    pub(super) findings: Vec<Finding>,
+    pub(super) root: Option<Rc<SourceNode>>,
+    pub(super) findings: Vec<SourceProblem>,
 }
 
 /// Reads one YAML document.
-pub(super) fn read(text: &str) -> Result<Tree, Finding> {
+pub(super) fn read(text: &str) -> Result<ParsedYaml, SourceProblem> {
     let mut options = Options::default();
     options.set_emit_comments(false);
-    let mut loader = Loader {
+    let mut loader = YamlLoader {
         text,
         open: Vec::new(),
         anchors: HashMap::new(),
@@ -40,23 +40,23 @@ pub(super) fn read(text: &str) -> Result<Tree, Finding> {
         documents: 0,
     };
     for event in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = event.map_err(|error| fault(text, &error))?;
-        loader.take(event, &span)?;
+        let (event, span) = event.map_err(|error| syntax_problem(text, &error))?;
+        loader.handle_event(event, &span)?;
     }
-    Ok(Tree { root: loader.root, findings: loader.findings })
+    Ok(ParsedYaml { root: loader.root, findings: loader.findings })
 }
 
-fn fault(text: &str, error: &ScanError) -> Finding {
+fn syntax_problem(text: &str, error: &ScanError) -> SourceProblem {
     let mut offset = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
     if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
-        return Finding::too_deep(offset..offset);
+        return SourceProblem::too_deep(offset..offset);
     }
     if matches!(error.kind(), ErrorKind::TabInPlainScalar) {
         // The parser points to the scalar that it was reading, which may be lines away.
         offset += text.get(offset..).and_then(|rest| rest.find('\t')).unwrap_or(0);
     }
     let end = text.ceil_char_boundary((offset + 1).min(text.len()));
-    let finding = Finding::syntax(offset..end, format!("this is not valid YAML: {}", error.kind()));
+    let finding = SourceProblem::syntax(offset..end, format!("this is not valid YAML: {}", error.kind()));
     if let Some(better) = unquoted_path(text, offset) {
         return finding.suggest(format!("quote it: `maps_to: \"{better}\"`"));
     }
@@ -100,22 +100,22 @@ fn hint(kind: &ErrorKind) -> Option<&'static str> {
 }
 
 /// A collection whose end has not been seen.
-struct Open {
+struct OpenCollection {
     anchor: usize,
     start: usize,
     /// Behind the last thing inside, which is where a block collection ends.
     end: usize,
     flow: bool,
-    inside: Inside,
+    inside: CollectionContents,
 }
 
-enum Inside {
-    List(Vec<Rc<Node>>),
-    Map { members: IndexMap<String, Member>, key: Option<Key>, merged: Vec<Rc<Node>> },
+enum CollectionContents {
+    List(Vec<Rc<SourceNode>>),
+    Map { members: IndexMap<String, MappingMember>, key: Option<PendingKey>, merged: Vec<Rc<SourceNode>> },
 }
 
 /// A key that waits for its value.
-struct Key {
+struct PendingKey {
     name: String,
     range: Range<usize>,
     merge: bool,
@@ -123,32 +123,36 @@ struct Key {
     findings: usize,
 }
 
-struct Loader<'t> {
+struct YamlLoader<'t> {
     text: &'t str,
-    open: Vec<Open>,
-    anchors: HashMap<usize, Rc<Node>>,
+    open: Vec<OpenCollection>,
+    anchors: HashMap<usize, Rc<SourceNode>>,
     expanded: usize,
-    findings: Vec<Finding>,
-    root: Option<Rc<Node>>,
+    findings: Vec<SourceProblem>,
+    root: Option<Rc<SourceNode>>,
     documents: usize,
 }
 
-impl Loader<'_> {
-    fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), Finding> {
+impl YamlLoader<'_> {
+    fn handle_event(&mut self, event: Event<'_>, span: &Span) -> Result<(), SourceProblem> {
         let range = span.byte_range().unwrap_or(0..0);
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return Err(Finding::syntax(range, "this is a second YAML document in the same text")
-                        .suggest("put each document in a file of its own"));
+                    return Err(SourceProblem::syntax(
+                        range,
+                        "this is a second YAML document in the same text",
+                    )
+                    .suggest("put each document in a file of its own"));
                 }
             }
             Event::Scalar(text, style, anchor, tag) if self.awaits_key() => {
                 let merge =
                     &*text == "<<" && style == ScalarStyle::Plain && tag.is_none_or(|tag| is_merge(&tag));
                 if anchor != 0 {
-                    let node = Node::new(range.clone(), Kind::Scalar(Scalar::Text(text.to_string())));
+                    let node =
+                        SourceNode::new(range.clone(), NodeKind::Scalar(Scalar::Text(text.to_string())));
                     self.anchors.insert(anchor, Rc::new(node));
                 }
                 self.set_key(text.into_owned(), range, merge);
@@ -156,15 +160,16 @@ impl Loader<'_> {
             Event::Scalar(text, style, anchor, tag) => {
                 let range = self.trimmed(range);
                 let scalar = self.scalar(text.into_owned(), style, tag.as_deref(), &range);
-                let node = Rc::new(Node::new(range.clone(), Kind::Scalar(scalar)));
+                let node = Rc::new(SourceNode::new(range.clone(), NodeKind::Scalar(scalar)));
                 self.attach(node, anchor, range)?;
             }
             Event::Alias(id) => self.alias(id, range)?,
             Event::SequenceStart(style, anchor, tag) => {
-                self.begin(style, anchor, tag.as_deref(), range, Inside::List(Vec::new()))?;
+                self.begin(style, anchor, tag.as_deref(), range, CollectionContents::List(Vec::new()))?;
             }
             Event::MappingStart(style, anchor, tag) => {
-                let inside = Inside::Map { members: IndexMap::new(), key: None, merged: Vec::new() };
+                let inside =
+                    CollectionContents::Map { members: IndexMap::new(), key: None, merged: Vec::new() };
                 self.begin(style, anchor, tag.as_deref(), range, inside)?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(&range)?,
@@ -174,15 +179,18 @@ impl Loader<'_> {
     }
 
     fn awaits_key(&self) -> bool {
-        matches!(self.open.last(), Some(Open { inside: Inside::Map { key: None, .. }, .. }))
+        matches!(
+            self.open.last(),
+            Some(OpenCollection { inside: CollectionContents::Map { key: None, .. }, .. })
+        )
     }
 
     fn set_key(&mut self, name: String, range: Range<usize>, merge: bool) {
         let findings = self.findings.len();
         if let Some(open) = self.open.last_mut() {
             open.end = open.end.max(range.end);
-            if let Inside::Map { key, .. } = &mut open.inside {
-                *key = Some(Key { name, range, merge, findings });
+            if let CollectionContents::Map { key, .. } = &mut open.inside {
+                *key = Some(PendingKey { name, range, merge, findings });
             }
         }
     }
@@ -193,11 +201,11 @@ impl Loader<'_> {
         anchor: usize,
         tag: Option<&Tag>,
         range: Range<usize>,
-        inside: Inside,
-    ) -> Result<(), Finding> {
+        inside: CollectionContents,
+    ) -> Result<(), SourceProblem> {
         let flow = style == StructureStyle::Flow;
         if self.awaits_key() {
-            let finding = Finding::syntax(range, "a mapping or a list cannot be a key");
+            let finding = SourceProblem::syntax(range, "a mapping or a list cannot be a key");
             return Err(if flow {
                 finding.suggest("quote a text that begins with `{` or `[`")
             } else {
@@ -205,42 +213,42 @@ impl Loader<'_> {
             });
         }
         if self.open.len() >= MAX_DEPTH {
-            return Err(Finding::too_deep(range));
+            return Err(SourceProblem::too_deep(range));
         }
         if let Some(tag) = tag {
             self.warn_about(tag, &range);
         }
-        self.open.push(Open { anchor, start: range.start, end: range.end, flow, inside });
+        self.open.push(OpenCollection { anchor, start: range.start, end: range.end, flow, inside });
         Ok(())
     }
 
-    fn end(&mut self, range: &Range<usize>) -> Result<(), Finding> {
+    fn end(&mut self, range: &Range<usize>) -> Result<(), SourceProblem> {
         let Some(open) = self.open.pop() else { return Ok(()) };
         let end = if open.flow { range.end } else { open.end };
         let kind = match open.inside {
-            Inside::List(items) => Kind::List(items),
-            Inside::Map { mut members, merged, .. } => {
+            CollectionContents::List(items) => NodeKind::List(items),
+            CollectionContents::Map { mut members, merged, .. } => {
                 for source in merged {
-                    if let Kind::Map(inherited) = &source.kind {
+                    if let NodeKind::Map(inherited) = &source.kind {
                         for (name, member) in inherited {
                             members.entry(name.clone()).or_insert_with(|| member.clone());
                         }
                     }
                 }
-                Kind::Map(members)
+                NodeKind::Map(members)
             }
         };
         let range = self.trimmed(open.start..end.max(open.start));
-        self.attach(Rc::new(Node::new(range.clone(), kind)), open.anchor, range)
+        self.attach(Rc::new(SourceNode::new(range.clone(), kind)), open.anchor, range)
     }
 
-    fn alias(&mut self, id: usize, range: Range<usize>) -> Result<(), Finding> {
+    fn alias(&mut self, id: usize, range: Range<usize>) -> Result<(), SourceProblem> {
         let Some(node) = self.anchors.get(&id).cloned() else {
-            return Err(Finding::syntax(range, "an alias cannot stand inside the value that it names"));
+            return Err(SourceProblem::syntax(range, "an alias cannot stand inside the value that it names"));
         };
         if self.awaits_key() {
-            let Kind::Scalar(scalar) = &node.kind else {
-                return Err(Finding::syntax(range, "a mapping or a list cannot be a key"));
+            let NodeKind::Scalar(scalar) = &node.kind else {
+                return Err(SourceProblem::syntax(range, "a mapping or a list cannot be a key"));
             };
             self.expand(node.size, &range)?;
             self.set_key(scalar.name(), range, false);
@@ -250,10 +258,10 @@ impl Loader<'_> {
         self.attach(node, 0, range)
     }
 
-    fn expand(&mut self, size: usize, range: &Range<usize>) -> Result<(), Finding> {
+    fn expand(&mut self, size: usize, range: &Range<usize>) -> Result<(), SourceProblem> {
         self.expanded = self.expanded.saturating_add(size);
         if self.expanded > MAX_EXPANSION {
-            return Err(Finding::syntax(
+            return Err(SourceProblem::syntax(
                 range.clone(),
                 "the aliases expand to more than a document may hold",
             )
@@ -264,9 +272,14 @@ impl Loader<'_> {
 
     /// Puts a complete value where it belongs; `range` is where it stands, which for an alias is not where it is
     /// defined.
-    fn attach(&mut self, node: Rc<Node>, anchor: usize, range: Range<usize>) -> Result<(), Finding> {
+    fn attach(
+        &mut self,
+        node: Rc<SourceNode>,
+        anchor: usize,
+        range: Range<usize>,
+    ) -> Result<(), SourceProblem> {
         if self.open.len() + node.height > MAX_DEPTH {
-            return Err(Finding::too_deep(range));
+            return Err(SourceProblem::too_deep(range));
         }
         if anchor != 0 {
             self.anchors.insert(anchor, Rc::clone(&node));
@@ -277,8 +290,8 @@ impl Loader<'_> {
         };
         open.end = open.end.max(range.end);
         match &mut open.inside {
-            Inside::List(items) => items.push(node),
-            Inside::Map { members, key, merged } => {
+            CollectionContents::List(items) => items.push(node),
+            CollectionContents::Map { members, key, merged } => {
                 let Some(key) = key.take() else { return Ok(()) };
                 if key.merge {
                     match merge_sources(&node) {
@@ -289,14 +302,14 @@ impl Loader<'_> {
                 }
                 match members.entry(key.name) {
                     Entry::Vacant(entry) => {
-                        entry.insert(Member { key: key.range, value: node });
+                        entry.insert(MappingMember { key: key.range, value: node });
                     }
                     Entry::Occupied(entry) => {
                         let name = entry.key().clone();
                         // What stands inside a value that is dropped is nobody's concern.
                         self.findings.truncate(key.findings);
                         let pointer = self.pointer(Some(&name));
-                        self.findings.push(Finding::duplicate(pointer, &name, key.range));
+                        self.findings.push(SourceProblem::duplicate(pointer, &name, key.range));
                     }
                 }
             }
@@ -308,7 +321,7 @@ impl Loader<'_> {
         let diagnostic =
             Diagnostic::error(Code::SchemaInvalidType, self.pointer(None), "`<<` can only merge mappings")
                 .expected("an alias of a mapping, or a list of them");
-        self.findings.push(Finding::new(key, diagnostic));
+        self.findings.push(SourceProblem::new(key, diagnostic));
     }
 
     fn scalar(
@@ -332,7 +345,7 @@ impl Loader<'_> {
         let (diagnostic, scalar) = match resolved {
             Ok(Some(scalar)) => return scalar,
             Ok(None) => return Scalar::Text(text),
-            Err(Unfit::NotFinite) => {
+            Err(InvalidScalar::NotFinite) => {
                 let message = "a number must be finite";
                 let diagnostic = Diagnostic::error(Code::SchemaInvalidValue, self.pointer(None), message)
                     .expected("a finite number")
@@ -340,7 +353,7 @@ impl Loader<'_> {
                     .suggest("quote it if it is meant as text, or leave it out for no limit");
                 (diagnostic, Scalar::Null)
             }
-            Err(Unfit::Tag) => {
+            Err(InvalidScalar::Tag) => {
                 let name = tag.map(Tag::original).unwrap_or_default();
                 let message = format!("the value does not fit its tag `{name}`");
                 let diagnostic = Diagnostic::error(Code::SchemaInvalidType, self.pointer(None), message)
@@ -348,7 +361,7 @@ impl Loader<'_> {
                 (diagnostic, Scalar::Text(text))
             }
         };
-        self.findings.push(Finding::new(range.clone(), diagnostic));
+        self.findings.push(SourceProblem::new(range.clone(), diagnostic));
         scalar
     }
 
@@ -361,7 +374,7 @@ impl Loader<'_> {
         let message = format!("the tag `{}` means nothing here", tag.original());
         let diagnostic = Diagnostic::warning(Code::SchemaUnsupported, self.pointer(None), message)
             .suggest("remove the tag and write the value itself");
-        self.findings.push(Finding::new(first_line(self.text, range), diagnostic));
+        self.findings.push(SourceProblem::new(first_line(self.text, range), diagnostic));
     }
 
     /// The pointer of the value that comes next, or of the innermost collection's member `name`.
@@ -369,9 +382,9 @@ impl Loader<'_> {
         let mut pointer = String::new();
         for open in &self.open {
             match &open.inside {
-                Inside::List(items) => push_segment(&mut pointer, &items.len().to_string()),
-                Inside::Map { key: Some(key), .. } => push_segment(&mut pointer, &key.name),
-                Inside::Map { key: None, .. } => {}
+                CollectionContents::List(items) => push_segment(&mut pointer, &items.len().to_string()),
+                CollectionContents::Map { key: Some(key), .. } => push_segment(&mut pointer, &key.name),
+                CollectionContents::Map { key: None, .. } => {}
             }
         }
         if let Some(name) = name {
@@ -392,11 +405,11 @@ fn is_merge(tag: &Tag) -> bool {
 }
 
 /// The mappings that the value of `<<` names, the strongest first.
-fn merge_sources(node: &Rc<Node>) -> Option<Vec<Rc<Node>>> {
-    let is_map = |node: &Rc<Node>| matches!(node.kind, Kind::Map(_));
+fn merge_sources(node: &Rc<SourceNode>) -> Option<Vec<Rc<SourceNode>>> {
+    let is_map = |node: &Rc<SourceNode>| matches!(node.kind, NodeKind::Map(_));
     match &node.kind {
-        Kind::Map(_) => Some(vec![Rc::clone(node)]),
-        Kind::List(items) if items.iter().all(is_map) => Some(items.clone()),
+        NodeKind::Map(_) => Some(vec![Rc::clone(node)]),
+        NodeKind::List(items) if items.iter().all(is_map) => Some(items.clone()),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use crate::support::{Expected, HEAD, assert_says, check};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_document::render::Style;
+use mcpaql_document::render::DiagnosticFormat;
 use mcpaql_document::source::Source;
 
 const SECRET: &str = "hunter2hunter2hunter2";
@@ -14,7 +14,7 @@ const TOKEN: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
 fn credential(text: &str, secret: &str) -> Diagnostic {
     let source = Source::new("a.yaml", text);
     let diagnostics = check(&source).diagnostics;
-    for style in Style::ALL {
+    for style in DiagnosticFormat::ALL {
         for color in [false, true] {
             let shown = style.render(&[(&source, &diagnostics)], color);
             assert!(!shown.contains(secret), "{style:?} shows it:\n{shown}");

@@ -4,7 +4,7 @@ use crate::library::{bare, operation, operations, optional, required, shelved, t
 use crate::support::{introspect, object, refused, tool};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Adapter, Mode};
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::error::Code;
 use mcpaql_core::introspect;
 use mcpaql_core::operation::{Category, Operation, Param, Returns};
@@ -24,7 +24,7 @@ fn large(count: usize) -> (Catalog, std::sync::Arc<crate::library::Shelf>) {
         bare(),
         operations(count, |index| format!("group {}", index / 100)),
         types(300),
-        &Settings::default(),
+        &AdapterSettings::default(),
     )
 }
 
@@ -228,7 +228,7 @@ fn the_surface_of_eleven_thousand_operations_keeps_its_budget_in_real_tokens() {
         };
         let operations = operations(11_000, tag);
         for (mode, budget) in [(Mode::Semantic, 1200), (Mode::Single, 450)] {
-            let settings = Settings { mode: Some(mode), ..Settings::default() };
+            let settings = AdapterSettings { mode: Some(mode), ..AdapterSettings::default() };
             let (catalog, shelf) = shelved(adapter.clone(), operations.clone(), types(3), &settings);
             let cost = surface(&catalog);
             assert!(cost <= budget, "{cost} tokens in mode {mode:?}: {:#?}", catalog.tools);
@@ -253,7 +253,7 @@ fn where_names_are_not_all_shown_the_surface_shows_how_to_search() {
             .description
             .ends_with("Search operations with introspect through demo_mcpaql_read.")
     );
-    let single = Settings { mode: Some(Mode::Single), ..Settings::default() };
+    let single = AdapterSettings { mode: Some(Mode::Single), ..AdapterSettings::default() };
     let (catalog, _) = shelved(bare(), operations(500, |_| "things".to_owned()), types(3), &single);
     assert!(catalog.tools[0].description.ends_with(call));
     let (catalog, _) = shelved(bare(), operations(5, |_| "things".to_owned()), types(3), &single);
@@ -293,7 +293,7 @@ fn people() -> (Catalog, std::sync::Arc<crate::library::Shelf>) {
         bare(),
         vec![search, popular, one, credits, remove, busy],
         IndexMap::from([("Person".to_owned(), person)]),
-        &Settings::default(),
+        &AdapterSettings::default(),
     )
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::{Expected, assert_one, call, catalog, catalog_of, details, document, problems, refused};
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::error::Code;
 use mcpaql_core::lifecycle::{ExecutionAction, Lifecycle};
 use mcpaql_core::operation::Binding;
@@ -101,7 +101,7 @@ fn introspection_and_descriptions_say_what_runs_in_the_background() {
     // An identifier that is made up is no example for a start.
     assert!(!crate::support::tool(&catalog, "demo_mcpaql_read").description.contains("exec_"));
 
-    let settings = Settings { mode: Some(Mode::Discrete), ..Settings::default() };
+    let settings = AdapterSettings { mode: Some(Mode::Discrete), ..AdapterSettings::default() };
     let discrete = catalog_of(&document(BUILDS), &settings);
     let tool = crate::support::tool(&discrete, "demo_start_build");
     assert!(tool.description.starts_with("Build a branch. Runs in the background:"), "{}", tool.description);

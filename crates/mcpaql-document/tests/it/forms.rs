@@ -1,8 +1,8 @@
 //! Two forms of the document in three spellings, one model: whoever writes the same API gets the same tools.
 
 use crate::support::{catalog_of, introspect};
-use mcpaql_core::catalog::{Catalog, Settings};
-use mcpaql_document::source::{Format, Source};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
+use mcpaql_document::source::{Source, SourceFormat};
 use serde_json::{Value, json};
 
 fn element_form() -> Value {
@@ -121,15 +121,15 @@ fn nested(value: &Value, depth: usize) -> String {
     if text.starts_with('\n') { text } else { format!(" {text}") }
 }
 
-fn spellings(value: &Value) -> [(Format, Source); 3] {
+fn spellings(value: &Value) -> [(SourceFormat, Source); 3] {
     let text = yaml(value, 0).trim_start().to_owned() + "\n";
     [
         (
-            Format::Markdown,
+            SourceFormat::Markdown,
             Source::new("issue-tracker-adapter.md", format!("---\n{text}---\n\n# Issues\n\nProse.\n")),
         ),
-        (Format::Yaml, Source::new("issue-tracker.yaml", text)),
-        (Format::Json, Source::new("issue-tracker.json", serde_json::to_string_pretty(value).unwrap())),
+        (SourceFormat::Yaml, Source::new("issue-tracker.yaml", text)),
+        (SourceFormat::Json, Source::new("issue-tracker.json", serde_json::to_string_pretty(value).unwrap())),
     ]
 }
 
@@ -152,7 +152,7 @@ fn the_same_api_written_six_ways_is_the_same_adapter() {
     for value in [element_form(), generator_form()] {
         for (format, source) in spellings(&value) {
             assert_eq!(source.parse().unwrap().format, format, "{}", source.name);
-            let catalog = catalog_of(&source, &Settings::default());
+            let catalog = catalog_of(&source, &AdapterSettings::default());
             // What reaches the target is part of the model, though no client sees it.
             let bound: Vec<_> = catalog
                 .operations
@@ -182,7 +182,8 @@ fn the_form_of_parameters_makes_no_difference() {
         })
         .collect();
     *params = json!(items);
-    let of =
-        |value: &Value| seen(&catalog_of(&Source::new("a.json", value.to_string()), &Settings::default()));
+    let of = |value: &Value| {
+        seen(&catalog_of(&Source::new("a.json", value.to_string()), &AdapterSettings::default()))
+    };
     assert_eq!(of(&listed), of(&element_form()));
 }

@@ -3,11 +3,11 @@
 use crate::generated::{Plan, plans};
 use crate::support::assert_says_nothing_like_a_stack;
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_core::request;
 use mcpaql_document::check;
 use mcpaql_document::config;
-use mcpaql_document::render::Style;
+use mcpaql_document::render::DiagnosticFormat;
 use mcpaql_document::source::Source;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -121,11 +121,12 @@ fn native() -> impl Strategy<Value = Plan> {
 
 fn see_everything(source: &Source) {
     for mode in Mode::ALL {
-        let checked = check::check(source, &Settings { mode: Some(mode), ..Settings::default() });
+        let checked =
+            check::check(source, &AdapterSettings { mode: Some(mode), ..AdapterSettings::default() });
         for diagnostic in &checked.diagnostics {
             assert!(diagnostic.span.is_some(), "{diagnostic:?}");
         }
-        for style in Style::ALL {
+        for style in DiagnosticFormat::ALL {
             let _ = style.render(&[(source, &checked.diagnostics)], true);
         }
         let unserved = checked.catalog.is_none();
@@ -172,7 +173,7 @@ proptest! {
         params in any_value(),
     ) {
         for mode in Mode::ALL {
-            let catalog = plan.check(&Settings { mode: Some(mode), ..Settings::default() }).catalog.expect("servable");
+            let catalog = plan.check(&AdapterSettings { mode: Some(mode), ..AdapterSettings::default() }).catalog.expect("servable");
             let mut arguments: Map<String, Value> = arguments.iter().cloned().collect();
             let tools: Vec<String> = catalog.tools.iter().map(|tool| tool.name.clone()).collect();
             for tool in &tools {

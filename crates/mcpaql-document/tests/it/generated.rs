@@ -1,7 +1,7 @@
 //! Adapters made up by proptest: any mix of categories, parameters, annotations and families, all of them servable.
 
-use mcpaql_core::catalog::{Catalog, Entry, Scope, Settings};
-use mcpaql_document::check::{self, Checked};
+use mcpaql_core::catalog::{AdapterSettings, Catalog, CatalogEntry, ToolScope};
+use mcpaql_document::check::{self, CheckOutput};
 use mcpaql_document::source::Source;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -15,16 +15,16 @@ impl Plan {
         Source::new("generated.json", self.0.to_string())
     }
 
-    pub(crate) fn check(&self, settings: &Settings) -> Checked {
+    pub(crate) fn check(&self, settings: &AdapterSettings) -> CheckOutput {
         check::check(&self.source(), settings)
     }
 
     /// Whether a call of the tool can run the operation.
-    pub(crate) fn reaches(catalog: &Catalog, tool: &str, entry: &Entry) -> bool {
+    pub(crate) fn reaches(catalog: &Catalog, tool: &str, entry: &CatalogEntry) -> bool {
         match &catalog.route(tool).expect("listed tools are routed").scope {
-            Scope::Endpoint(endpoint) => entry.operation.endpoint == *endpoint,
-            Scope::Whole => true,
-            Scope::Operation(_) => entry.tool == tool,
+            ToolScope::Endpoint(endpoint) => entry.operation.endpoint == *endpoint,
+            ToolScope::Adapter => true,
+            ToolScope::Operation(_) => entry.tool == tool,
         }
     }
 }

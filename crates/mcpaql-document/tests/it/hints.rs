@@ -3,7 +3,7 @@
 use crate::generated::{Plan, plans};
 use crate::support::{HEAD, catalog, catalog_of, check, document, tool};
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::{Catalog, Settings, Tool};
+use mcpaql_core::catalog::{AdapterSettings, Catalog, Tool};
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_document::source::Source;
@@ -31,7 +31,10 @@ const DELETE: &str = "maps_to: DELETE /messages";
 
 fn mail(rest: &str, mode: Mode) -> Catalog {
     let text = HEAD.replace("name: demo", "name: apple-mail") + rest;
-    catalog_of(&Source::new("a.yaml", text), &Settings { mode: Some(mode), ..Settings::default() })
+    catalog_of(
+        &Source::new("a.yaml", text),
+        &AdapterSettings { mode: Some(mode), ..AdapterSettings::default() },
+    )
 }
 
 /// readOnly, destructive, idempotent, openWorld, as a client takes them.
@@ -98,7 +101,7 @@ fn the_default_policy() {
     );
     let catalog = catalog_of(
         &Source::new("a.yaml", HEAD.replace("name: demo", "name: github-api") + &five(PATCH, DELETE)),
-        &Settings::default(),
+        &AdapterSettings::default(),
     );
     assert_eq!(four(tool(&catalog, "github_api_mcpaql_execute").hints), [F, T, F, T]);
 }
@@ -169,7 +172,7 @@ fn the_policy_of_mcp_itself() {
 
 #[test]
 fn a_policy_that_does_not_exist_is_refused() {
-    let settings = Settings { policy: Some("strict".into()), ..Settings::default() };
+    let settings = AdapterSettings { policy: Some("strict".into()), ..AdapterSettings::default() };
     let checked = mcpaql_document::check::check(&document(&five(PATCH, DELETE)), &settings);
     assert!(checked.catalog.is_none());
     assert_eq!(
@@ -284,7 +287,7 @@ description: A demo
 target: { transport: native, protocol: command }
 operations: { read: [{ name: show_log, command: [git, log] }] }
 ";
-    let catalog = catalog_of(&Source::new("a.yaml", native), &Settings::default());
+    let catalog = catalog_of(&Source::new("a.yaml", native), &AdapterSettings::default());
     assert_eq!(four(tool(&catalog, "demo_mcpaql_read").hints), [T, F, T, F]);
     let store = native
         .replace(
@@ -292,7 +295,7 @@ operations: { read: [{ name: show_log, command: [git, log] }] }
             "protocol: store, resources: { note: { fields: { title: { type: string } } } }",
         )
         .replace("operations:", "x-operations:");
-    let catalog = catalog_of(&Source::new("a.yaml", store), &Settings::default());
+    let catalog = catalog_of(&Source::new("a.yaml", store), &AdapterSettings::default());
     assert!(catalog.tools.iter().all(|tool| !tool.hints.effective().open_world));
 }
 
@@ -324,7 +327,7 @@ proptest! {
     #[test]
     fn a_tool_is_read_only_only_if_every_operation_behind_it_reads(plan in plans(12)) {
         for mode in Mode::ALL {
-            let checked = plan.check(&Settings { mode: Some(mode), ..Settings::default() });
+            let checked = plan.check(&AdapterSettings { mode: Some(mode), ..AdapterSettings::default() });
             let catalog = checked.catalog.expect("generated adapters can be served");
             for tool in catalog.tools.iter().filter(|tool| tool.hints.effective().read_only) {
                 for entry in catalog.operations.iter().filter(|entry| Plan::reaches(&catalog, &tool.name, entry)) {

@@ -1,11 +1,11 @@
 //! What a document says about requests: bodies, styles, cookies, pages, credentials, addresses.
 
 use crate::support::{Expected, HEAD, assert_one, document, problems};
-use mcpaql_core::adapter::{Adapter, Auth, KeyPlace, OAuth2, Target};
+use mcpaql_core::adapter::{Adapter, Auth, KeyLocation, OAuth2, TargetConfig};
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::{
-    Binding, BodyForm, HttpBinding, Operation, PageKind, Pagination, Place, StyleForm,
+    Binding, BodyForm, HttpBinding, Operation, PageKind, Pagination, ParamLocation, StyleForm,
 };
 use mcpaql_document::load;
 use mcpaql_document::source::Source;
@@ -119,17 +119,17 @@ fn every_style_and_place_is_read() {
     let styles: Vec<_> = operation
         .params
         .iter()
-        .map(|param| (param.place, param.style.form, param.style.explode, param.style.reserved))
+        .map(|param| (param.location, param.style.form, param.style.explode, param.style.reserved))
         .collect();
     assert_eq!(
         styles,
         [
-            (Place::Path, StyleForm::Label, false, false),
-            (Place::Path, StyleForm::Matrix, true, false),
-            (Place::Path, StyleForm::Json, false, false),
-            (Place::Path, StyleForm::Segments, false, false),
-            (Place::Cookie, StyleForm::Form, true, false),
-            (Place::Query, StyleForm::Form, true, true),
+            (ParamLocation::Path, StyleForm::Label, false, false),
+            (ParamLocation::Path, StyleForm::Matrix, true, false),
+            (ParamLocation::Path, StyleForm::Json, false, false),
+            (ParamLocation::Path, StyleForm::Segments, false, false),
+            (ParamLocation::Cookie, StyleForm::Form, true, false),
+            (ParamLocation::Query, StyleForm::Form, true, true),
         ]
     );
     assert_eq!(operation.params[4].wire, "Theme");
@@ -149,7 +149,7 @@ fn methods_of_webdav_carry_their_parameters_in_the_body() {
     for method in ["PROPFIND", "proppatch", "REPORT", "SEARCH", "MKCOL", "MKCALENDAR", "COPY", "MOVE"] {
         let operation = one(&format!("maps_to: {method} /a, body: text, params: {{ data: string }}"));
         assert_eq!(http(&operation).method, method.to_uppercase());
-        assert_eq!(operation.params[0].place, Place::Body);
+        assert_eq!(operation.params[0].location, ParamLocation::Body);
     }
 }
 
@@ -227,7 +227,11 @@ fn producers_that_do_not_exist_are_warned_about_and_left_out() {
 fn every_way_of_authentication() {
     assert_eq!(
         auth_of("{ type: api_key, key_env: KEY, cookie: sid }"),
-        Auth::ApiKey { key_env: "KEY".into(), place: KeyPlace::Cookie("sid".into()), prefix: String::new() }
+        Auth::ApiKey {
+            key_env: "KEY".into(),
+            location: KeyLocation::Cookie("sid".into()),
+            prefix: String::new()
+        }
     );
     let oauth = OAuth2 {
         token_url: "https://login.example.com/${env:TENANT:-common}/token".into(),
@@ -242,8 +246,11 @@ fn every_way_of_authentication() {
     assert_eq!(auth_of(&format!("{{ type: oauth2, config: {{ {keys} }} }}")), Auth::OAuth2(oauth.clone()));
     let bearer =
         Auth::Bearer { token_env: "T".into(), header: "Authorization".into(), prefix: "Bearer ".into() };
-    let key =
-        Auth::ApiKey { key_env: "K".into(), place: KeyPlace::Header("X-K".into()), prefix: String::new() };
+    let key = Auth::ApiKey {
+        key_env: "K".into(),
+        location: KeyLocation::Header("X-K".into()),
+        prefix: String::new(),
+    };
     assert_eq!(
         auth_of(
             "{ type: any, schemes: [{ type: all, schemes: [{ type: bearer, token_env: T }, { type: api_key, key_env: K, header: X-K }] }, { type: none }] }"
@@ -287,7 +294,7 @@ fn with_base(base_url: &str, rest: &str) -> Source {
 
 fn base_of(adapter: &Adapter) -> &str {
     match &adapter.target {
-        Target::Http(target) => &target.base_url,
+        TargetConfig::Http(target) => &target.base_url,
         other => panic!("{other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use crate::generated::plans;
 use crate::support::{catalog, catalog_of, details, document, introspect, object, tool};
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::request;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -92,7 +92,8 @@ endpoints: { query: { purpose: Ask, categories: [READ] } }
 operations: { read: [{ name: get_a, maps_to: GET /a }] }
 ";
     let source = crate::support::document(rest);
-    let catalog = catalog_of(&source, &Settings { mode: Some(Mode::All), ..Settings::default() });
+    let catalog =
+        catalog_of(&source, &AdapterSettings { mode: Some(Mode::All), ..AdapterSettings::default() });
     let (data, _) = introspect(&catalog, json!({}));
     assert_eq!(data["_protocol"]["mode"], "all");
     assert_eq!(data["_protocol"]["profile"], "explorer");
@@ -163,7 +164,7 @@ fn what_the_api_assumes_is_shown_and_never_sent() {
     assert_eq!(operation["signature"], "list_things(per_page?: integer /* default 30 */)");
     let call = request::prepare_operation(&catalog, "list_things", object(json!({}))).expect("a valid call");
     assert_eq!(json!(call.args), json!({}));
-    let discrete = Settings { mode: Some(Mode::Discrete), ..Settings::default() };
+    let discrete = AdapterSettings { mode: Some(Mode::Discrete), ..AdapterSettings::default() };
     let catalog = catalog_of(&document(rest), &discrete);
     let schema = &tool(&catalog, "demo_list_things").input_schema;
     assert_eq!(schema["properties"]["per_page"], json!({"type": "integer", "default": 30}));
@@ -310,7 +311,7 @@ proptest! {
 
     #[test]
     fn every_example_validates_against_its_operation(plan in plans(8)) {
-        let catalog = plan.check(&Settings::default()).catalog.expect("generated adapters can be served");
+        let catalog = plan.check(&AdapterSettings::default()).catalog.expect("generated adapters can be served");
         for entry in &catalog.operations {
             let details = details(&catalog, &entry.operation.name);
             for example in details["examples"].as_array().expect("a list") {
@@ -323,7 +324,7 @@ proptest! {
 
     #[test]
     fn introspection_names_every_parameter_that_validation_takes(plan in plans(6)) {
-        let catalog = plan.check(&Settings::default()).catalog.expect("generated adapters can be served");
+        let catalog = plan.check(&AdapterSettings::default()).catalog.expect("generated adapters can be served");
         for entry in &catalog.operations {
             let name = &entry.operation.name;
             let details = details(&catalog, name);

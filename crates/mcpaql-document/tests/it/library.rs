@@ -3,11 +3,11 @@
 use crate::support::document;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Adapter;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::facts::{Declared, Guard, Reach, infer};
-use mcpaql_core::library::{Full, Library, Outline};
+use mcpaql_core::library::{Library, LibraryOperation, Outline};
 use mcpaql_core::operation::{
-    Binding, Category, Danger, HttpBinding, Operation, Param, Place, Returns, Segment,
+    Binding, Category, Danger, HttpBinding, Operation, Param, ParamLocation, Returns, Segment,
 };
 use mcpaql_document::compile::compile_deferred;
 use mcpaql_document::load;
@@ -31,10 +31,10 @@ impl Shelf {
 }
 
 impl Library for Shelf {
-    fn operation(&self, index: usize) -> Option<Full> {
+    fn operation(&self, index: usize) -> Option<LibraryOperation> {
         self.read.fetch_add(1, Ordering::SeqCst);
         let operation = self.operations.get(index)?.clone();
-        Some(Full { operation, types: self.types.clone() })
+        Some(LibraryOperation { operation, types: self.types.clone() })
     }
 
     fn outline(&self, index: usize) -> Outline {
@@ -81,11 +81,11 @@ pub(crate) fn operation(name: &str, category: Category, path: &str) -> Operation
 }
 
 pub(crate) fn required(name: &str, schema: Value) -> Param {
-    Param { required: true, ..Param::new(name, Place::Path, schema) }
+    Param { required: true, ..Param::new(name, ParamLocation::Path, schema) }
 }
 
 pub(crate) fn optional(name: &str, schema: Value) -> Param {
-    Param::new(name, Place::Query, schema)
+    Param::new(name, ParamLocation::Query, schema)
 }
 
 fn head(operation: &Operation) -> Operation {
@@ -103,7 +103,7 @@ pub(crate) fn shelved(
     adapter: Adapter,
     operations: Vec<Operation>,
     types: IndexMap<String, Value>,
-    settings: &Settings,
+    settings: &AdapterSettings,
 ) -> (Catalog, Arc<Shelf>) {
     let heads = operations.iter().map(head).collect();
     let shelf = Arc::new(Shelf { operations, types, read: AtomicUsize::new(0) });

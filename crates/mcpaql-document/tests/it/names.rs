@@ -2,13 +2,13 @@
 
 use crate::support::{HEAD, call, catalog_of, document, tool_names};
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::error::Code;
 use mcpaql_core::naming;
 use mcpaql_core::policy::Policy;
 use mcpaql_document::check;
-use mcpaql_document::render::Style;
+use mcpaql_document::render::DiagnosticFormat;
 use mcpaql_document::source::Source;
 use serde_json::json;
 
@@ -26,8 +26,8 @@ fn adapter(name: &str, rest: &str) -> Source {
     Source::new("a.yaml", format!("{}{FIVE}{rest}", HEAD.replace("name: demo", &format!("name: {name}"))))
 }
 
-fn settings(mode: Mode) -> Settings {
-    Settings { mode: Some(mode), ..Settings::default() }
+fn settings(mode: Mode) -> AdapterSettings {
+    AdapterSettings { mode: Some(mode), ..AdapterSettings::default() }
 }
 
 fn compiled(name: &str, rest: &str, mode: Mode) -> Catalog {
@@ -146,14 +146,14 @@ fn a_custom_profile_names_its_own_families() {
             "github_api_mcpaql_operate"
         ]
     );
-    let crude = Settings { profile: Some("crude".into()), ..Settings::default() };
+    let crude = AdapterSettings { profile: Some("crude".into()), ..AdapterSettings::default() };
     let catalog = catalog_of(&adapter("github-api", PROFILE), &crude);
     assert_eq!(tool_names(&catalog)[1], "github_api_mcpaql_read", "the profile can be set back from outside");
 }
 
 #[test]
 fn a_profile_that_the_document_does_not_have_is_refused() {
-    let wanted = Settings { profile: Some("explorer".into()), ..Settings::default() };
+    let wanted = AdapterSettings { profile: Some("explorer".into()), ..AdapterSettings::default() };
     let checked = check::check(&adapter("github-api", ""), &wanted);
     assert!(checked.catalog.is_none());
     assert_eq!(
@@ -165,22 +165,25 @@ fn a_profile_that_the_document_does_not_have_is_refused() {
 #[test]
 fn the_most_specific_layer_that_says_something_wins() {
     let source = adapter("github-api", "mode: single\ntool_names: { prefix: doc_ }\npolicy: mcp\n");
-    let file = Settings { prefix: Some("file_".into()), ..Settings::default() };
-    let environment =
-        Settings { prefix: Some("env_".into()), mode: Some(Mode::Semantic), ..Settings::default() };
-    let flags = Settings { prefix: Some("flag_".into()), ..Settings::default() };
-    let read = |settings: &Settings| tool_names(&catalog_of(&source, settings)).join(" ");
-    assert_eq!(read(&Settings::default()), "doc_mcpaql");
+    let file = AdapterSettings { prefix: Some("file_".into()), ..AdapterSettings::default() };
+    let environment = AdapterSettings {
+        prefix: Some("env_".into()),
+        mode: Some(Mode::Semantic),
+        ..AdapterSettings::default()
+    };
+    let flags = AdapterSettings { prefix: Some("flag_".into()), ..AdapterSettings::default() };
+    let read = |settings: &AdapterSettings| tool_names(&catalog_of(&source, settings)).join(" ");
+    assert_eq!(read(&AdapterSettings::default()), "doc_mcpaql");
     assert_eq!(read(&file), "file_mcpaql");
-    let outer = environment.over(file);
+    let outer = environment.with_fallback(file);
     assert!(read(&outer).contains("env_mcpaql_read"), "the environment is over the file: {}", read(&outer));
-    let outer = flags.over(outer);
+    let outer = flags.with_fallback(outer);
     assert!(read(&outer).contains("flag_mcpaql_read"), "flags are over everything, the mode stays");
 }
 
 #[test]
 fn every_setting_is_layered() {
-    let full = |word: &str, mode| Settings {
+    let full = |word: &str, mode| AdapterSettings {
         mode: Some(mode),
         profile: Some(word.into()),
         pattern: Some(word.into()),
@@ -194,12 +197,12 @@ fn every_setting_is_layered() {
         sharing: None,
     };
     let (narrow, wide) = (full("a", Mode::Single), full("wide", Mode::All));
-    assert_eq!(narrow.clone().over(wide.clone()), narrow);
-    assert_eq!(Settings::default().over(wide.clone()), wide);
+    assert_eq!(narrow.clone().with_fallback(wide.clone()), narrow);
+    assert_eq!(AdapterSettings::default().with_fallback(wide.clone()), wide);
 }
 
 /// The one error of a document under these settings, which keeps it from being served.
-fn refused(source: &Source, settings: &Settings) -> (Code, String) {
+fn refused(source: &Source, settings: &AdapterSettings) -> (Code, String) {
     let checked = check::check(source, settings);
     assert!(checked.catalog.is_none());
     let errors: Vec<_> =
@@ -210,7 +213,7 @@ fn refused(source: &Source, settings: &Settings) -> (Code, String) {
 #[test]
 fn a_prefix_is_lower_case_and_ends_with_an_underscore() {
     for prefix in ["github", "GitHub_", "git-hub_", ""] {
-        let settings = Settings { prefix: Some(prefix.into()), ..Settings::default() };
+        let settings = AdapterSettings { prefix: Some(prefix.into()), ..AdapterSettings::default() };
         let (code, message) = refused(&adapter("demo", ""), &settings);
         assert_eq!(code, Code::SchemaInvalidName, "{prefix}");
         assert!(message.starts_with(&format!("The prefix '{prefix}' must be lower case")), "{message}");
@@ -220,7 +223,7 @@ fn a_prefix_is_lower_case_and_ends_with_an_underscore() {
 #[test]
 fn a_prefix_of_twenty_characters_is_a_warning() {
     let with = |prefix: &str| {
-        let settings = Settings { prefix: Some(prefix.into()), ..Settings::default() };
+        let settings = AdapterSettings { prefix: Some(prefix.into()), ..AdapterSettings::default() };
         check::check(&adapter("demo", ""), &settings)
     };
     assert_eq!(with("nineteen_character_").diagnostics, []);
@@ -233,17 +236,19 @@ fn a_prefix_of_twenty_characters_is_a_warning() {
 #[test]
 fn names_that_clients_would_cut_are_shortened_unless_somebody_wrote_them() {
     let long = "a".repeat(50);
-    let checked = check::check(&adapter(&long, ""), &Settings::default());
+    let checked = check::check(&adapter(&long, ""), &AdapterSettings::default());
     assert_eq!(checked.diagnostics, []);
     let catalog = checked.catalog.unwrap();
     let names = tool_names(&catalog);
-    assert!(names.iter().all(|name| name.len() <= naming::SAFE_NAME), "{names:?}");
+    assert!(names.iter().all(|name| name.len() <= naming::SAFE_TOOL_NAME_LENGTH), "{names:?}");
     assert!(names[0].ends_with("_mcpaql_create"), "{names:?}");
-    let short = Settings { prefix: Some("a_".into()), ..Settings::default() };
+    let short = AdapterSettings { prefix: Some("a_".into()), ..AdapterSettings::default() };
     assert_eq!(tool_names(&catalog_of(&adapter(&long, ""), &short))[0], "a_mcpaql_create");
 
-    let pattern =
-        Settings { pattern: Some(format!("{}_{{endpoint}}", "a".repeat(60))), ..Settings::default() };
+    let pattern = AdapterSettings {
+        pattern: Some(format!("{}_{{endpoint}}", "a".repeat(60))),
+        ..AdapterSettings::default()
+    };
     let (code, message) = refused(&adapter("demo", ""), &pattern);
     assert_eq!(code, Code::SchemaInvalidName);
     assert!(message.contains("more than the 64 that clients accept"), "{message}");
@@ -255,17 +260,17 @@ fn an_operation_with_a_long_name_has_a_tool_with_a_short_one() {
     let rest = format!(
         "mode: discrete\noperations: {{ read: [{{ name: {long}, maps_to: GET /a }}, {{ name: get_b, maps_to: GET /b }}] }}\n"
     );
-    let checked = check::check(&document(&rest), &Settings::default());
+    let checked = check::check(&document(&rest), &AdapterSettings::default());
     assert_eq!(checked.diagnostics, []);
     let catalog = checked.catalog.unwrap();
     let names = tool_names(&catalog);
-    assert_eq!((names[0].len(), names[1]), (naming::SAFE_NAME, "demo_get_b"), "{names:?}");
+    assert_eq!((names[0].len(), names[1]), (naming::SAFE_TOOL_NAME_LENGTH, "demo_get_b"), "{names:?}");
     assert_eq!(catalog.get(&long).unwrap().tool, names[0]);
 }
 
 #[test]
 fn a_pattern_that_names_every_endpoint_alike_is_refused() {
-    let settings = Settings { pattern: Some("tools".into()), ..Settings::default() };
+    let settings = AdapterSettings { pattern: Some("tools".into()), ..AdapterSettings::default() };
     let (code, message) = refused(&adapter("demo", ""), &settings);
     assert_eq!(code, Code::SchemaInvalidName);
     assert_eq!(message, "The pattern 'tools' names every endpoint alike; add {endpoint} or use mode single");
@@ -274,7 +279,7 @@ fn a_pattern_that_names_every_endpoint_alike_is_refused() {
 #[test]
 fn a_pattern_with_anything_but_its_placeholders_is_refused() {
     for pattern in ["{adapter}.{endpoint}", "{tool}_{endpoint}", "{adapter} {endpoint}"] {
-        let settings = Settings { pattern: Some(pattern.into()), ..Settings::default() };
+        let settings = AdapterSettings { pattern: Some(pattern.into()), ..AdapterSettings::default() };
         assert_eq!(refused(&adapter("demo", ""), &settings).0, Code::SchemaInvalidName, "{pattern}");
     }
 }
@@ -282,7 +287,7 @@ fn a_pattern_with_anything_but_its_placeholders_is_refused() {
 #[test]
 fn an_alias_that_is_a_tool_already_is_reported() {
     let source = adapter("demo", "tool_names: { aliases: { demo_mcpaql_create: read } }\n");
-    let checked = check::check(&source, &Settings::default());
+    let checked = check::check(&source, &AdapterSettings::default());
     let found: Vec<_> =
         checked.diagnostics.iter().map(|diagnostic| (diagnostic.code, diagnostic.message.as_str())).collect();
     assert_eq!(
@@ -297,7 +302,7 @@ fn an_alias_that_is_a_tool_already_is_reported() {
 #[test]
 fn an_alias_of_nothing_is_reported() {
     let source = adapter("demo", "tool_names: { aliases: { old_read: reading } }\n");
-    let checked = check::check(&source, &Settings::default());
+    let checked = check::check(&source, &AdapterSettings::default());
     assert_eq!(checked.diagnostics.len(), 1, "{:#?}", checked.diagnostics);
     assert_eq!(checked.diagnostics[0].code, Code::SchemaUnresolvedRef);
     assert_eq!(checked.diagnostics[0].pointer, "/tool_names/aliases/old_read");
@@ -344,7 +349,7 @@ fn an_old_operation_name_works_unlisted_and_says_its_new_one() {
 #[test]
 fn an_old_operation_name_is_an_old_tool_name_in_discrete_mode() {
     let operations = "operations: { read: [{ name: get_thing, aliases: [fetch_thing], maps_to: GET /a }] }\n";
-    let pattern = Settings { prefix: Some("my_".into()), ..settings(Mode::Discrete) };
+    let pattern = AdapterSettings { prefix: Some("my_".into()), ..settings(Mode::Discrete) };
     for (settings, alias, present) in [
         (settings(Mode::Discrete), "demo_fetch_thing", "demo_get_thing"),
         (pattern, "my_fetch_thing", "my_get_thing"),
@@ -396,17 +401,17 @@ fn names_and_routes_are_the_same_every_time() {
 #[test]
 fn a_setting_from_outside_is_not_blamed_on_the_document() {
     let settings = [
-        ("prefix", Settings { prefix: Some("Bad".into()), ..Settings::default() }),
-        ("policy", Settings { policy: Some("Bad".into()), ..Settings::default() }),
-        ("profile", Settings { profile: Some("Bad".into()), ..Settings::default() }),
-        ("pattern", Settings { pattern: Some("Bad!".into()), ..Settings::default() }),
+        ("prefix", AdapterSettings { prefix: Some("Bad".into()), ..AdapterSettings::default() }),
+        ("policy", AdapterSettings { policy: Some("Bad".into()), ..AdapterSettings::default() }),
+        ("profile", AdapterSettings { profile: Some("Bad".into()), ..AdapterSettings::default() }),
+        ("pattern", AdapterSettings { pattern: Some("Bad!".into()), ..AdapterSettings::default() }),
     ];
     let source = adapter("demo", "");
     for (name, settings) in settings {
         let diagnostics = check::check(&source, &settings).diagnostics;
         assert_eq!(diagnostics.len(), 1, "{diagnostics:#?}");
         assert_eq!(diagnostics[0].pointer, "", "{name}");
-        let shown = Style::Full.render(&[(&source, &diagnostics)], false);
+        let shown = DiagnosticFormat::Full.render(&[(&source, &diagnostics)], false);
         assert!(shown.contains("'Bad") && shown.contains(&format!("`{name}` in mcpaql.yaml")), "{shown}");
         assert!(!shown.contains("name: demo"), "no line of the document is shown:\n{shown}");
     }
@@ -414,8 +419,11 @@ fn a_setting_from_outside_is_not_blamed_on_the_document() {
 
 #[test]
 fn a_name_that_no_prefix_makes_legal() {
-    let settings =
-        Settings { pattern: Some("{endpoint}".into()), mode: Some(Mode::Single), ..Settings::default() };
+    let settings = AdapterSettings {
+        pattern: Some("{endpoint}".into()),
+        mode: Some(Mode::Single),
+        ..AdapterSettings::default()
+    };
     let (_, message) = refused(&adapter("demo", ""), &settings);
     assert!(message.contains("leaves no name for the one tool"), "{message}");
 }

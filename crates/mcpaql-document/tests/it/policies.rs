@@ -2,7 +2,7 @@
 
 use crate::support::{HEAD, catalog_of, check, document};
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::{Catalog, Settings, Sharing, Tool};
+use mcpaql_core::catalog::{AdapterSettings, Catalog, Sharing, Tool};
 use mcpaql_core::policy::{self, Policy};
 use mcpaql_core::unified::Unified;
 use mcpaql_document::policies;
@@ -25,7 +25,10 @@ const NOTES: &str = "operations:
 
 fn served(policy: &str, rest: &str, mode: Mode) -> Catalog {
     let text = format!("{HEAD}policy: {policy}\n{rest}");
-    catalog_of(&Source::new("a.yaml", text), &Settings { mode: Some(mode), ..Settings::default() })
+    catalog_of(
+        &Source::new("a.yaml", text),
+        &AdapterSettings { mode: Some(mode), ..AdapterSettings::default() },
+    )
 }
 
 /// The annotations of every tool, in order.
@@ -101,7 +104,7 @@ endpoints: { notes: { purpose: All, categories: [READ, DELETE] } }
     let whole = annotations(&served("nextcloud", NOTES, Mode::Single));
     assert_eq!(whole[0].as_object().unwrap().len(), 4, "{whole:?}");
 
-    let settings = Settings { sharing: Some(Sharing::One), ..Settings::default() };
+    let settings = AdapterSettings { sharing: Some(Sharing::One), ..AdapterSettings::default() };
     let shared = |name: &str, policy: &str| {
         let head = HEAD.replace("name: demo", &format!("name: {name}"));
         catalog_of(&Source::new("a.yaml", format!("{head}policy: {policy}\n{NOTES}")), &settings)
@@ -118,15 +121,15 @@ endpoints: { notes: { purpose: All, categories: [READ, DELETE] } }
 fn a_tool_that_was_written_is_read_as_it_was() {
     let silent = Policy {
         name: "silent".into(),
-        writes: Default::default(),
+        written_hints: Default::default(),
         title_in_annotations: false,
         ..Policy::default()
     };
-    let settings = Settings {
+    let settings = AdapterSettings {
         policy: Some("silent".into()),
         policies: vec![silent],
         mode: Some(Mode::All),
-        ..Settings::default()
+        ..AdapterSettings::default()
     };
     let quiet = catalog_of(&document(NOTES), &settings);
     assert!(quiet.tools.iter().all(|tool| tool.to_json().get("annotations").is_none()));
@@ -144,10 +147,10 @@ fn a_tool_that_was_written_is_read_as_it_was() {
 fn a_team_s_own_policy_decides_what_is_served() {
     let text = "ours: { extends: nextcloud, open_world: never, writes: [destructiveHint, openWorldHint] }\n";
     let policies = policies::parse(&Source::new("policies.yaml", text)).unwrap();
-    let settings = Settings { policies, mode: Some(Mode::Discrete), ..Settings::default() };
+    let settings = AdapterSettings { policies, mode: Some(Mode::Discrete), ..AdapterSettings::default() };
     let by_document = catalog_of(&document(&format!("policy: ours\n{NOTES}")), &settings);
     let by_setting =
-        catalog_of(&document(NOTES), &Settings { policy: Some("ours".into()), ..settings.clone() });
+        catalog_of(&document(NOTES), &AdapterSettings { policy: Some("ours".into()), ..settings.clone() });
     assert_eq!(by_document.tools, by_setting.tools);
     let said = annotations(&by_document);
     assert_eq!(said[0], json!({"destructiveHint": false, "openWorldHint": false}));

@@ -211,7 +211,7 @@ fn envelopes_are_minified_and_a_failure_is_bare() {
         response::envelope(&Ok(warned), ErrorPolicy::All).text,
         r#"{"success":true,"data":{"id":1},"warnings":[{"code":"SOME","message":"Mind."}]}"#
     );
-    let error = OpError::new(Code::NotFoundResource, "Gone.").because("a secret of the operator");
+    let error = OpError::new(Code::NotFoundResource, "Gone.").with_cause("a secret of the operator");
     assert_eq!(
         response::envelope(&Err(error), ErrorPolicy::Unrecoverable).text,
         r#"{"success":false,"error":{"code":"NOT_FOUND_RESOURCE","message":"Gone."}}"#

@@ -1,14 +1,14 @@
 //! MCP servers as targets: how they are reached, and what of their callers they are told.
 
-use mcpaql_core::adapter::{McpTarget, Target};
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::adapter::{McpTarget, TargetConfig};
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
-use mcpaql_document::check::{Checked, check};
+use mcpaql_document::check::{CheckOutput, check};
 use mcpaql_document::config;
 use mcpaql_document::source::Source;
 use serde_json::json;
 
-fn checked(target: &str, more: &str) -> Checked {
+fn checked(target: &str, more: &str) -> CheckOutput {
     let document = format!(
         "
 name: far
@@ -22,13 +22,13 @@ operations:
       description: Runs a job.
 {more}"
     );
-    check(&Source::new("far.yaml", document), &Settings::default())
+    check(&Source::new("far.yaml", document), &AdapterSettings::default())
 }
 
-fn server(checked: Checked) -> McpTarget {
+fn server(checked: CheckOutput) -> McpTarget {
     assert_eq!(checked.diagnostics, []);
     match checked.catalog.expect("a catalog").adapter.target.clone() {
-        Target::Mcp(server) => server,
+        TargetConfig::Mcp(server) => server,
         other => panic!("{other:?}"),
     }
 }
@@ -118,7 +118,7 @@ fn a_configuration_names_them_in_the_same_way() {
     let entry = |mcp| config::load(&json!({"adapters": [{"mcp": mcp}]}));
     let (read, problems) = entry(json!({"url": "https://example.com/mcp", "caller_headers": ["X-Token"]}));
     assert_eq!(problems, []);
-    let config::Origin::Mcp(server) = &read.adapters[0].origin else { panic!("{read:?}") };
+    let config::AdapterOrigin::Mcp(server) = &read.adapters[0].origin else { panic!("{read:?}") };
     assert_eq!(server.caller_headers, ["X-Token"]);
     let (_, problems) = entry(json!({"command": ["far"], "caller_headers": ["X-Token"]}));
     assert_eq!(only(&problems).pointer, "/adapters/0/mcp/caller_headers");

@@ -1,12 +1,12 @@
 //! Documents as text, and what became of them.
 
-use mcpaql_core::catalog::{Catalog, Settings, Tool};
+use mcpaql_core::catalog::{AdapterSettings, Catalog, Tool};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::introspect;
-use mcpaql_core::request::{self, Call};
-use mcpaql_document::check::{self, Checked};
-use mcpaql_document::render::Style;
+use mcpaql_core::request::{self, PreparedCall};
+use mcpaql_document::check::{self, CheckOutput};
+use mcpaql_document::render::DiagnosticFormat;
 use mcpaql_document::source::Source;
 use serde_json::{Map, Value, json};
 
@@ -23,8 +23,8 @@ pub(crate) fn document(rest: &str) -> Source {
     Source::new("demo-adapter.yaml", format!("{HEAD}{rest}"))
 }
 
-pub(crate) fn check(source: &Source) -> Checked {
-    check::check(source, &Settings::default())
+pub(crate) fn check(source: &Source) -> CheckOutput {
+    check::check(source, &AdapterSettings::default())
 }
 
 /// What is wrong with a document made of `HEAD` and these lines.
@@ -33,15 +33,20 @@ pub(crate) fn problems(rest: &str) -> Vec<Diagnostic> {
 }
 
 /// The catalog of a text that must have no problems at all.
-pub(crate) fn catalog_of(source: &Source, settings: &Settings) -> Catalog {
+pub(crate) fn catalog_of(source: &Source, settings: &AdapterSettings) -> Catalog {
     let checked = check::check(source, settings);
-    assert_eq!(Style::Concise.render(&[(source, &checked.diagnostics)], false), "", "{}", source.text);
+    assert_eq!(
+        DiagnosticFormat::Concise.render(&[(source, &checked.diagnostics)], false),
+        "",
+        "{}",
+        source.text
+    );
     checked.catalog.expect("a document without problems can be served")
 }
 
 /// The catalog of `HEAD` and these lines.
 pub(crate) fn catalog(rest: &str) -> Catalog {
-    catalog_of(&document(rest), &Settings::default())
+    catalog_of(&document(rest), &AdapterSettings::default())
 }
 
 pub(crate) fn tool<'c>(catalog: &'c Catalog, name: &str) -> &'c Tool {
@@ -93,7 +98,11 @@ pub(crate) fn object(value: Value) -> Map<String, Value> {
 }
 
 /// A call through a tool.
-pub(crate) fn call<'c>(catalog: &'c Catalog, tool: &str, arguments: Value) -> Result<Call<'c>, OpError> {
+pub(crate) fn call<'c>(
+    catalog: &'c Catalog,
+    tool: &str,
+    arguments: Value,
+) -> Result<PreparedCall<'c>, OpError> {
     let outcome = request::prepare(catalog, tool, object(arguments));
     if let Err(error) = &outcome {
         assert_says_nothing_like_a_stack(&error.message);

@@ -3,8 +3,8 @@
 use crate::generated::plans;
 use crate::support::{catalog, catalog_of, document, tool, tool_names};
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::{Catalog, Settings};
-use mcpaql_core::schema::Schemas;
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
+use mcpaql_core::schema::SchemaSet;
 use mcpaql_core::surface::{SEMANTIC_BUDGET, SINGLE_BUDGET};
 use mcpaql_core::tokens;
 use mcpaql_document::source::Source;
@@ -20,7 +20,7 @@ const TWO: &str = "operations:
 ";
 
 fn in_mode(rest: &str, mode: Mode) -> Catalog {
-    catalog_of(&document(rest), &Settings { mode: Some(mode), ..Settings::default() })
+    catalog_of(&document(rest), &AdapterSettings { mode: Some(mode), ..AdapterSettings::default() })
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn the_envelope_shows_the_operation_to_proxies() {
         assert_eq!(schema["properties"]["params"]["type"], "object");
         assert!(schema["properties"]["operation"].get("enum").is_none(), "off unless asked for");
     }
-    let listed = Settings { operation_enum: Some(true), ..Settings::default() };
+    let listed = AdapterSettings { operation_enum: Some(true), ..AdapterSettings::default() };
     let catalog = catalog_of(&document(TWO), &listed);
     let schema = &tool(&catalog, "demo_mcpaql_read").input_schema;
     assert_eq!(schema["properties"]["operation"]["enum"], json!(["get_note", "introspect"]));
@@ -144,7 +144,8 @@ fn the_surface_keeps_its_budget() {
     for count in [5, 50, 500, 5000] {
         let source = large(count);
         for (mode, budget) in [(Mode::Semantic, SEMANTIC_BUDGET), (Mode::Single, SINGLE_BUDGET)] {
-            let catalog = catalog_of(&source, &Settings { mode: Some(mode), ..Settings::default() });
+            let catalog =
+                catalog_of(&source, &AdapterSettings { mode: Some(mode), ..AdapterSettings::default() });
             assert!(cost(&catalog) <= budget, "{count} operations cost {} in mode {mode:?}", cost(&catalog));
         }
     }
@@ -154,7 +155,10 @@ fn the_surface_keeps_its_budget() {
 fn the_surface_does_not_grow_with_the_number_of_operations() {
     for mode in [Mode::Semantic, Mode::Single] {
         let of = |count: usize| {
-            cost(&catalog_of(&large(count), &Settings { mode: Some(mode), ..Settings::default() }))
+            cost(&catalog_of(
+                &large(count),
+                &AdapterSettings { mode: Some(mode), ..AdapterSettings::default() },
+            ))
         };
         // Ten times the operations: only the digits of the counts are longer.
         let (before, after) = (of(200), of(2000));
@@ -165,7 +169,7 @@ fn the_surface_does_not_grow_with_the_number_of_operations() {
 #[test]
 fn a_small_surface_shows_signatures_a_large_one_counts() {
     let create = |source: &Source, budget: Option<usize>| {
-        let catalog = catalog_of(source, &Settings { budget, ..Settings::default() });
+        let catalog = catalog_of(source, &AdapterSettings { budget, ..AdapterSettings::default() });
         let tool = catalog.tools.iter().find(|tool| tool.name.ends_with("_create")).expect("there is one");
         tool.description.clone()
     };
@@ -179,7 +183,7 @@ fn a_small_surface_shows_signatures_a_large_one_counts() {
 
 #[test]
 fn a_larger_budget_says_more() {
-    let roomy = Settings { budget: Some(100_000), ..Settings::default() };
+    let roomy = AdapterSettings { budget: Some(100_000), ..AdapterSettings::default() };
     let catalog = catalog_of(&large(50), &roomy);
     assert!(tool(&catalog, "large_api_mcpaql_create").description.contains("create_issue_0(owner: string"));
 }
@@ -189,7 +193,8 @@ fn the_surface_is_the_same_every_time() {
     let source = large(60);
     for mode in Mode::ALL {
         let list = || {
-            let catalog = catalog_of(&source, &Settings { mode: Some(mode), ..Settings::default() });
+            let catalog =
+                catalog_of(&source, &AdapterSettings { mode: Some(mode), ..AdapterSettings::default() });
             catalog.tools.iter().map(|tool| tool.to_json().to_string()).collect::<Vec<_>>()
         };
         assert_eq!(list(), list(), "{mode:?}");
@@ -265,7 +270,7 @@ proptest! {
     #[test]
     fn nothing_that_a_gateway_drops_comes_from_our_templates(plan in plans(10)) {
         for mode in Mode::ALL {
-            let checked = plan.check(&Settings { mode: Some(mode), ..Settings::default() });
+            let checked = plan.check(&AdapterSettings { mode: Some(mode), ..AdapterSettings::default() });
             for tool in &checked.catalog.expect("generated adapters can be served").tools {
                 for word in DROPPED {
                     prop_assert!(!tool.description.contains(word), "{word} in {}", tool.description);
@@ -277,7 +282,7 @@ proptest! {
 
     #[test]
     fn every_schema_is_self_contained_and_valid(plan in plans(6)) {
-        let checked = plan.check(&Settings { mode: Some(Mode::Discrete), ..Settings::default() });
+        let checked = plan.check(&AdapterSettings { mode: Some(Mode::Discrete), ..AdapterSettings::default() });
         for tool in &checked.catalog.expect("generated adapters can be served").tools {
             let schema = &tool.input_schema;
             prop_assert_eq!(&schema["type"], "object");
@@ -288,7 +293,7 @@ proptest! {
                 Some(Value::Object(types)) => types.into_iter().collect(),
                 _ => indexmap::IndexMap::new(),
             };
-            let (mut schemas, problems) = Schemas::compile(&types);
+            let (mut schemas, problems) = SchemaSet::compile(&types);
             prop_assert_eq!(problems, []);
             prop_assert_eq!(schemas.add(&local, "").1, []);
         }
@@ -297,7 +302,7 @@ proptest! {
     #[test]
     fn every_operation_is_reached_through_the_tool_that_names_it(plan in plans(10)) {
         for mode in Mode::ALL {
-            let checked = plan.check(&Settings { mode: Some(mode), ..Settings::default() });
+            let checked = plan.check(&AdapterSettings { mode: Some(mode), ..AdapterSettings::default() });
             let catalog = checked.catalog.expect("generated adapters can be served");
             for entry in catalog.operations.iter().filter(|entry| !entry.tool.is_empty()) {
                 prop_assert!(catalog.tools.iter().any(|tool| tool.name == entry.tool), "{}", entry.tool);

@@ -1,10 +1,10 @@
 //! Several upstreams of one kind behind one adapter.
 
-use mcpaql_core::adapter::{Auth, Target};
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::adapter::{Auth, TargetConfig};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::request::{prepare, prepare_operation};
 use mcpaql_core::targets;
-use mcpaql_document::check::{Checked, check};
+use mcpaql_document::check::{CheckOutput, check};
 use mcpaql_document::source::Source;
 use serde_json::{Map, Value, json};
 
@@ -35,12 +35,12 @@ const TWO: &str = "targets:
   production: {description: The real thing}
   staging: {base_url: 'https://two.example.com', headers: {X-Env: stage}, auth: {type: none}}";
 
-fn checked(targets: &str, settings: &Settings) -> Checked {
+fn checked(targets: &str, settings: &AdapterSettings) -> CheckOutput {
     check(&Source::new("clusters.yaml", DOCUMENT.replace("TARGETS", targets)), settings)
 }
 
 fn catalog(targets: &str) -> Catalog {
-    let checked = checked(targets, &Settings::default());
+    let checked = checked(targets, &AdapterSettings::default());
     assert!(checked.diagnostics.is_empty(), "{:?}", checked.diagnostics);
     checked.catalog.expect("a catalog")
 }
@@ -53,7 +53,7 @@ fn object(value: Value) -> Map<String, Value> {
 fn each_says_only_what_is_different() {
     let catalog = catalog(TWO);
     let target = |name: &str| match &catalog.adapter.targets[name].target {
-        Target::Http(http) => (http.base_url.clone(), http.headers.keys().cloned().collect::<Vec<_>>()),
+        TargetConfig::Http(http) => (http.base_url.clone(), http.headers.keys().cloned().collect::<Vec<_>>()),
         other => panic!("{other:?}"),
     };
     assert_eq!(target("production"), ("https://one.example.com".into(), vec!["X-Team".to_owned()]));
@@ -65,7 +65,7 @@ fn each_says_only_what_is_different() {
 #[test]
 fn every_operation_takes_the_choice_and_shows_it() {
     let catalog = catalog(TWO);
-    let whole = |name: &str| catalog.whole(catalog.get(name).expect(name)).expect("whole");
+    let whole = |name: &str| catalog.full_operation(catalog.get(name).expect(name)).expect("whole");
     assert!(
         whole("list_pods")
             .signature
@@ -88,12 +88,18 @@ fn a_call_must_choose_one_that_there_is() {
     assert_eq!(fails(json!({})).code.as_str(), "VALIDATION_MISSING_PARAM");
     assert_eq!(fails(json!({"target": "prod"})).code.as_str(), "VALIDATION_INVALID_VALUE");
     let mut call = prepare_operation(&catalog, "list_pods", object(json!({"target": "staging"}))).unwrap();
-    assert_eq!(targets::chosen(call.whole.operation, &mut call.args).as_deref(), Some("staging"));
+    assert_eq!(
+        targets::take_target(call.full_operation.operation, &mut call.args).as_deref(),
+        Some("staging")
+    );
     assert!(call.args.is_empty(), "the choice is not sent");
     let arguments =
         json!({"operation": "get_route", "params": {"target": "a", "upstream_target": "staging"}});
     let mut call = prepare(&catalog, "clusters_mcpaql_read", object(arguments)).unwrap();
-    assert_eq!(targets::chosen(call.whole.operation, &mut call.args).as_deref(), Some("staging"));
+    assert_eq!(
+        targets::take_target(call.full_operation.operation, &mut call.args).as_deref(),
+        Some("staging")
+    );
     assert_eq!(Value::Object(call.args), json!({"target": "a"}));
     // What identifies is never part of what is changed.
     let arguments = json!({"operation": "rename_pod", "params": {"id": "1", "input": {"target": "staging"}}});
@@ -104,7 +110,10 @@ fn a_call_must_choose_one_that_there_is() {
 fn a_default_spares_the_choice() {
     let catalog = catalog(&format!("{TWO}\ndefault_target: staging"));
     let mut call = prepare_operation(&catalog, "list_pods", Map::new()).unwrap();
-    assert_eq!(targets::chosen(call.whole.operation, &mut call.args).as_deref(), Some("staging"));
+    assert_eq!(
+        targets::take_target(call.full_operation.operation, &mut call.args).as_deref(),
+        Some("staging")
+    );
 }
 
 #[test]
@@ -112,11 +121,13 @@ fn a_configuration_may_name_them_instead() {
     let given = object(
         json!({"targets": {"a": {}, "b": {"base_url": "https://b.example.com"}}, "default_target": "a"}),
     );
-    let settings = Settings { targets: Some(given), ..Settings::default() };
+    let settings = AdapterSettings { targets: Some(given), ..AdapterSettings::default() };
     let catalog = checked(TWO, &settings).catalog.expect("a catalog");
     assert_eq!(catalog.adapter.targets.keys().collect::<Vec<_>>(), ["a", "b"]);
-    let broken =
-        Settings { targets: Some(object(json!({"targets": {"a": {"bas_url": 1}}}))), ..Settings::default() };
+    let broken = AdapterSettings {
+        targets: Some(object(json!({"targets": {"a": {"bas_url": 1}}}))),
+        ..AdapterSettings::default()
+    };
     assert!(!checked("", &broken).diagnostics.is_empty());
 }
 
@@ -132,7 +143,7 @@ fn what_makes_no_sense_is_reported() {
         "default_target: b",
         "targets: {a: {nonsense: 1}}",
     ] {
-        let found = checked(targets, &Settings::default()).diagnostics;
+        let found = checked(targets, &AdapterSettings::default()).diagnostics;
         assert!(!found.is_empty(), "{targets}");
         assert!(!format!("{found:?}").contains("abcdefghijklmnop"), "{targets}");
     }

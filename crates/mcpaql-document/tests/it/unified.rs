@@ -1,10 +1,10 @@
 //! All adapters behind the same tools.
 
-use mcpaql_core::catalog::{Catalog, Settings, Sharing, Tool};
+use mcpaql_core::catalog::{AdapterSettings, Catalog, Sharing, Tool};
 use mcpaql_core::response::envelope;
 use mcpaql_core::surface::{SEMANTIC_BUDGET, SINGLE_BUDGET};
 use mcpaql_core::tokens;
-use mcpaql_core::unified::{Routed, Unified};
+use mcpaql_core::unified::{Unified, UnifiedRoute};
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
 use serde_json::{Map, Value, json};
@@ -34,7 +34,7 @@ fn catalog(name: &str, operations: &[(&str, &str)], single: bool) -> Catalog {
             ));
         }
     }
-    let settings = Settings { sharing: Some(sharing(single)), ..Settings::default() };
+    let settings = AdapterSettings { sharing: Some(sharing(single)), ..AdapterSettings::default() };
     check(&Source::new("test.yaml", text), &settings).catalog.expect("a catalog")
 }
 
@@ -57,12 +57,12 @@ fn object(value: Value) -> Map<String, Value> {
     value.as_object().expect("an object").clone()
 }
 
-fn answered(routed: Routed) -> Value {
+fn answered(routed: UnifiedRoute) -> Value {
     match routed {
-        Routed::Here(outcome) => {
+        UnifiedRoute::Answered(outcome) => {
             serde_json::from_str(&envelope(&outcome, Default::default()).text).expect("an envelope")
         }
-        Routed::To(position, _) => panic!("went to {position}"),
+        UnifiedRoute::Adapter(position, _) => panic!("went to {position}"),
     }
 }
 
@@ -93,7 +93,7 @@ fn a_call_goes_to_the_adapter_it_names_or_to_the_only_one_that_has_the_operation
         (json!({"adapter": "shop", "operation": "introspect"}), 0),
     ] {
         match go("mcpaql_read", arguments.clone()) {
-            Some(Routed::To(position, rest)) => {
+            Some(UnifiedRoute::Adapter(position, rest)) => {
                 assert_eq!(position, expected, "{arguments}");
                 assert!(!rest.contains_key("adapter"));
             }
@@ -190,5 +190,5 @@ fn one_tool_takes_everything() {
     let unified = Unified::new(&catalogs, sharing(true), None);
     assert_eq!(unified.tools()[0].name, "mcpaql");
     let arguments = object(json!({"operation": "delete_message", "params": {"thing": "a"}}));
-    assert!(matches!(unified.route(&catalogs, "mcpaql", arguments), Some(Routed::To(1, _))));
+    assert!(matches!(unified.route(&catalogs, "mcpaql", arguments), Some(UnifiedRoute::Adapter(1, _))));
 }

@@ -2,7 +2,7 @@
 
 /// What kind of comment a text goes into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Docs {
+pub(crate) enum CommentStyle {
     /// `///` or `#`: ends with its line.
     Line,
     /// `/** … */`.
@@ -13,16 +13,17 @@ pub(crate) enum Docs {
 
 /// The text in lines of about that width, without line ends; nothing where the text says nothing. Paragraphs stay apart by an empty
 /// line; a word is broken only where it is wider than a line and no address.
-pub(crate) fn doc_lines(text: &str, docs: Docs, width: usize) -> Vec<String> {
+pub(crate) fn doc_lines(text: &str, docs: CommentStyle, width: usize) -> Vec<String> {
     let width = width.max(20);
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
         // Tabs and what terminals obey are blanks; what reorders or hides text is left out.
         let blank = |ch: char| ch.is_whitespace() || ch.is_control();
         let clean: String =
-            line.chars().filter(|ch| !hides(*ch)).map(|ch| if blank(ch) { ' ' } else { ch }).collect();
-        let clean = safe(&clean, docs);
-        let mut words = clean.split(' ').filter(|word| !word.is_empty()).flat_map(|word| broken(word, width));
+            line.chars().filter(|ch| !is_hiding(*ch)).map(|ch| if blank(ch) { ' ' } else { ch }).collect();
+        let clean = comment_safe(&clean, docs);
+        let mut words =
+            clean.split(' ').filter(|word| !word.is_empty()).flat_map(|word| break_word(word, width));
         let Some(mut current) = words.next() else {
             if lines.last().is_some_and(|last| !last.is_empty()) {
                 lines.push(String::new());
@@ -46,21 +47,21 @@ pub(crate) fn doc_lines(text: &str, docs: Docs, width: usize) -> Vec<String> {
 }
 
 /// The text without what would end the comment.
-fn safe(text: &str, docs: Docs) -> String {
+fn comment_safe(text: &str, docs: CommentStyle) -> String {
     match docs {
-        Docs::Line => text.to_owned(),
-        Docs::Block => text.replace("*/", "* /").replace("/*", "/ *"),
+        CommentStyle::Line => text.to_owned(),
+        CommentStyle::Block => text.replace("*/", "* /").replace("/*", "/ *"),
         // A quote may stand last before the closing ones; an escape would mean something.
-        Docs::Triple => text.replace('\\', "\\\\").replace('"', "'"),
+        CommentStyle::Triple => text.replace('\\', "\\\\").replace('"', "'"),
     }
 }
 
 /// Marks of direction and characters without width: they make source read as what it is not.
-fn hides(ch: char) -> bool {
+fn is_hiding(ch: char) -> bool {
     matches!(ch, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{00AD}')
 }
 
-fn broken(word: &str, width: usize) -> Vec<String> {
+fn break_word(word: &str, width: usize) -> Vec<String> {
     if columns(word) <= width || word.contains("://") {
         return vec![word.to_owned()];
     }
@@ -91,23 +92,23 @@ mod tests {
     #[test]
     fn text_is_wrapped_in_paragraphs() {
         let text = "  One two three four five six.\r\n\n\n- a\tb\n\n";
-        assert_eq!(doc_lines(text, Docs::Line, 20), ["One two three four", "five six.", "", "- a b"]);
-        assert_eq!(doc_lines(" \n ", Docs::Line, 20), [""; 0]);
+        assert_eq!(doc_lines(text, CommentStyle::Line, 20), ["One two three four", "five six.", "", "- a b"]);
+        assert_eq!(doc_lines(" \n ", CommentStyle::Line, 20), [""; 0]);
     }
 
     #[test]
     fn nothing_ends_a_comment() {
-        assert_eq!(doc_lines("a */ b /* c", Docs::Block, 80), ["a * / b / * c"]);
-        assert_eq!(doc_lines("\"\"\" \\d \"", Docs::Triple, 80), ["''' \\\\d '"]);
-        assert_eq!(doc_lines("a\u{202E}b\u{2028}c\u{0}d", Docs::Line, 80), ["ab c d"]);
+        assert_eq!(doc_lines("a */ b /* c", CommentStyle::Block, 80), ["a * / b / * c"]);
+        assert_eq!(doc_lines("\"\"\" \\d \"", CommentStyle::Triple, 80), ["''' \\\\d '"]);
+        assert_eq!(doc_lines("a\u{202E}b\u{2028}c\u{0}d", CommentStyle::Line, 80), ["ab c d"]);
     }
 
     #[test]
     fn addresses_stay_whole_and_other_long_words_do_not() {
         let address = "https://example.com/a/very/long/address";
-        assert_eq!(doc_lines(address, Docs::Line, 20), [address]);
+        assert_eq!(doc_lines(address, CommentStyle::Line, 20), [address]);
         assert_eq!(
-            doc_lines(&"x".repeat(45), Docs::Line, 20),
+            doc_lines(&"x".repeat(45), CommentStyle::Line, 20),
             ["x".repeat(20), "x".repeat(20), "x".repeat(5)]
         );
     }
@@ -115,14 +116,14 @@ mod tests {
     proptest! {
         #[test]
         fn lines_are_lines(text in "(\\PC|\n|\r|[\"\\\\*/ ]){0,80}", width in 0_usize..60) {
-            for docs in [Docs::Line, Docs::Block, Docs::Triple] {
+            for docs in [CommentStyle::Line, CommentStyle::Block, CommentStyle::Triple] {
                 let lines = doc_lines(&text, docs, width);
                 for line in &lines {
                     prop_assert!(!line.contains(char::is_control));
                     prop_assert_eq!(line.trim_matches(' '), line.as_str());
                     prop_assert!(line.contains("://") || columns(line) <= width.max(20) + 1);
-                    prop_assert!(docs != Docs::Block || !line.contains("*/"));
-                    prop_assert!(docs != Docs::Triple || !line.contains('"'));
+                    prop_assert!(docs != CommentStyle::Block || !line.contains("*/"));
+                    prop_assert!(docs != CommentStyle::Triple || !line.contains('"'));
                 }
                 prop_assert!(lines.last().is_none_or(|last| !last.is_empty()));
             }

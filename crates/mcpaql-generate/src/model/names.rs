@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 /// How identifiers of a kind are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Case {
+pub(crate) enum IdentifierCase {
     /// `create_issue`.
     Snake,
     /// `createIssue`.
@@ -16,11 +16,11 @@ pub(crate) enum Case {
 
 /// How a language names things.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Style {
+pub(crate) struct LanguageStyle {
     /// Functions of operations.
-    pub(crate) functions: Case,
+    pub(crate) functions: IdentifierCase,
     /// Parameters and properties.
-    pub(crate) fields: Case,
+    pub(crate) fields: IdentifierCase,
     /// Words that are no function and no field.
     pub(crate) reserved: &'static [&'static str],
     /// Names that are no type of the adapter's: the language's own, and those that generated files use.
@@ -37,25 +37,25 @@ pub(crate) fn words(name: &str) -> Vec<String> {
 }
 
 /// A name as an identifier, whatever it is: begins with a letter, perhaps after an underscore where it would begin with a digit.
-pub(crate) fn identifier(name: &str, case: Case) -> String {
+pub(crate) fn identifier(name: &str, case: IdentifierCase) -> String {
     let words = words(name);
     let capital = |word: &str| {
         let mut chars = word.chars();
         chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect::<String>()
     };
     let ident = match case {
-        Case::Snake => words.join("_"),
-        Case::Pascal => words.iter().map(|word| capital(word)).collect(),
-        Case::Camel => words
+        IdentifierCase::Snake => words.join("_"),
+        IdentifierCase::Pascal => words.iter().map(|word| capital(word)).collect(),
+        IdentifierCase::Camel => words
             .iter()
             .enumerate()
             .map(|(n, word)| if n == 0 { word.clone() } else { capital(word) })
             .collect(),
     };
     match (ident.chars().next(), case) {
-        (None, Case::Pascal) => "Unnamed".to_owned(),
+        (None, IdentifierCase::Pascal) => "Unnamed".to_owned(),
         (None, _) => "unnamed".to_owned(),
-        (Some(first), Case::Pascal) if first.is_ascii_digit() => format!("N{ident}"),
+        (Some(first), IdentifierCase::Pascal) if first.is_ascii_digit() => format!("N{ident}"),
         (Some(first), _) if first.is_ascii_digit() => format!("n{ident}"),
         _ => ident,
     }
@@ -66,7 +66,7 @@ const MAX_TYPE: usize = 64;
 
 /// A name as that of a type, cut after a word where it is too long.
 pub(crate) fn type_name(name: &str) -> String {
-    let ident = identifier(name, Case::Pascal);
+    let ident = identifier(name, IdentifierCase::Pascal);
     let ends = ident.char_indices().skip(1).filter(|(at, ch)| ch.is_ascii_uppercase() && *at <= MAX_TYPE);
     let end = match ends.last() {
         _ if ident.len() <= MAX_TYPE => ident.len(),
@@ -78,15 +78,15 @@ pub(crate) fn type_name(name: &str) -> String {
 
 /// Identifiers that stand side by side.
 #[derive(Debug)]
-pub(crate) struct Scope {
+pub(crate) struct IdentifierScope {
     reserved: &'static [&'static str],
     taken: HashSet<String>,
 }
 
-impl Scope {
+impl IdentifierScope {
     /// Where these words are taken.
-    pub(crate) fn new(reserved: &'static [&'static str]) -> Scope {
-        Scope { reserved, taken: HashSet::new() }
+    pub(crate) fn new(reserved: &'static [&'static str]) -> IdentifierScope {
+        IdentifierScope { reserved, taken: HashSet::new() }
     }
 
     /// The identifier, or the nearest that is free: `type_` for a reserved word, `name2` for the second of them.
@@ -123,9 +123,9 @@ mod tests {
             ("💥", "unnamed", "unnamed", "Unnamed"),
             ("", "unnamed", "unnamed", "Unnamed"),
         ] {
-            assert_eq!(identifier(name, Case::Snake), snake);
-            assert_eq!(identifier(name, Case::Camel), camel);
-            assert_eq!(identifier(name, Case::Pascal), pascal);
+            assert_eq!(identifier(name, IdentifierCase::Snake), snake);
+            assert_eq!(identifier(name, IdentifierCase::Camel), camel);
+            assert_eq!(identifier(name, IdentifierCase::Pascal), pascal);
         }
     }
 
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_or_reserved_is_not_given_again() {
-        let mut scope = Scope::new(&["type", "self_"]);
+        let mut scope = IdentifierScope::new(&["type", "self_"]);
         assert_eq!(scope.take("type"), "type_");
         assert_eq!(scope.take("type"), "type_2");
         assert_eq!(scope.take("a"), "a");
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(scope.take("a2"), "a2_2");
         assert_eq!(scope.take("self"), "self");
         assert_eq!(scope.take("self_"), "self__");
-        let mut scope = Scope::new(&["Self", "Self2"]);
+        let mut scope = IdentifierScope::new(&["Self", "Self2"]);
         assert_eq!(["Self", "Self", "Self"].map(|name| scope.take(name)), ["Self_", "Self3", "Self4"]);
     }
 }

@@ -3,8 +3,10 @@
 //! Where several keywords speak about one value, each of them alone admits all that the schema does, so the one that tells most is
 //! taken and none is wrong.
 
-use super::settle::{settle, union};
-use super::{Definition, Field, Scope, Shape, Style, Type, identifier, type_name};
+use super::nullable::{resolve_nullable_types, union};
+use super::{
+    Definition, DefinitionKind, IdentifierScope, LanguageStyle, ModelField, Type, identifier, type_name,
+};
 use indexmap::IndexMap;
 use mcpaql_core::operation::{Operation, Param, fills_default};
 use serde_json::{Map, Value};
@@ -22,71 +24,71 @@ const MAX_VARIANTS: usize = 50;
 type Types = IndexMap<String, Value>;
 
 /// Reads the schemas of one adapter.
-pub(super) struct Reader<'c, 's> {
-    style: &'s Style,
-    scope: Scope,
-    definitions: Vec<Slot>,
+pub(super) struct SchemaReader<'c, 's> {
+    style: &'s LanguageStyle,
+    scope: IdentifierScope,
+    definitions: Vec<DefinitionSlot>,
     /// Declared name → its identifiers; operations that are read on their own may mean different types by one name.
     known: HashMap<&'c str, Vec<(&'c Value, String)>>,
-    waiting: Vec<Waiting<'c>>,
+    waiting: Vec<PendingDefinition<'c>>,
     steps: usize,
 }
 
 /// A definition, and whether null may stand in its place.
-pub(super) struct Slot {
+pub(super) struct DefinitionSlot {
     pub(super) definition: Definition,
     pub(super) nullable: bool,
 }
 
-struct Waiting<'c> {
+struct PendingDefinition<'c> {
     slot: usize,
     body: &'c Value,
     types: &'c Types,
 }
 
 /// What a schema says of a value.
-struct Read {
-    what: What,
+struct ReadType {
+    what: TypeOrFields,
     null: bool,
 }
 
-enum What {
+enum TypeOrFields {
     Type(Type),
-    Object { fields: Vec<Field>, rest: Option<Type> },
+    Object { fields: Vec<ModelField>, rest: Option<Type> },
 }
 
-impl Read {
-    const ANY: Read = Read { what: What::Type(Type::Any), null: true };
+impl ReadType {
+    const ANY: ReadType = ReadType { what: TypeOrFields::Type(Type::Any), null: true };
 
-    fn of(kind: Type) -> Read {
-        Read { what: What::Type(kind), null: false }
+    fn of(kind: Type) -> ReadType {
+        ReadType { what: TypeOrFields::Type(kind), null: false }
     }
 
     /// How much it tells.
     fn rank(&self) -> u8 {
         match &self.what {
-            What::Object { .. }
-            | What::Type(Type::Literals(_) | Type::Integer | Type::WideInteger | Type::Named(_)) => 4,
-            What::Type(Type::Any) => 0,
-            What::Type(Type::List(inner) | Type::Map(inner)) if **inner == Type::Any => 1,
-            What::Type(Type::Union(_)) => 2,
-            What::Type(_) => 3,
+            TypeOrFields::Object { .. }
+            | TypeOrFields::Type(Type::Literals(_) | Type::Integer | Type::WideInteger | Type::Named(_)) => 4,
+            TypeOrFields::Type(Type::Any) => 0,
+            TypeOrFields::Type(Type::List(inner) | Type::Map(inner)) if **inner == Type::Any => 1,
+            TypeOrFields::Type(Type::Union(_)) => 2,
+            TypeOrFields::Type(_) => 3,
         }
     }
 
     /// What both say.
-    fn and(self, other: Read) -> Read {
+    fn intersect(self, other: ReadType) -> ReadType {
         let null = self.null && other.null;
         let what = if other.rank() > self.rank() { other.what } else { self.what };
-        Read { what, null }
+        ReadType { what, null }
     }
 }
 
-impl<'c, 's> Reader<'c, 's> {
-    pub(super) fn new(style: &'s Style) -> Reader<'c, 's> {
-        Reader {
+impl<'c, 's> SchemaReader<'c, 's> {
+    pub(super) fn new(style: &'s LanguageStyle) -> SchemaReader<'c, 's> {
+        SchemaReader {
             style,
-            scope: Scope::new(style.types),
+            scope: IdentifierScope::new(style.types),
             definitions: Vec::new(),
             known: HashMap::new(),
             waiting: Vec::new(),
@@ -100,18 +102,18 @@ impl<'c, 's> Reader<'c, 's> {
     }
 
     /// The parameters of an operation whose schemas refer to those types.
-    pub(super) fn params(&mut self, operation: &'c Operation, types: &'c Types) -> Vec<Field> {
-        let mut scope = Scope::new(self.style.reserved);
+    pub(super) fn params(&mut self, operation: &'c Operation, types: &'c Types) -> Vec<ModelField> {
+        let mut scope = IdentifierScope::new(self.style.reserved);
         operation.params.iter().map(|param| self.param(operation, param, types, &mut scope)).collect()
     }
 
     /// What an operation answers, where its document says so.
-    pub(super) fn result(&mut self, operation: &'c Operation, types: &'c Types) -> Option<Field> {
+    pub(super) fn result(&mut self, operation: &'c Operation, types: &'c Types) -> Option<ModelField> {
         let returns = operation.returns.as_ref().filter(|_| self.style.results)?;
         self.steps = 0;
         let (kind, nullable) =
             self.kind(&returns.schema, types, &format!("{}_result", operation.name), 0).split_null();
-        Some(Field {
+        Some(ModelField {
             name: String::new(),
             ident: String::new(),
             required: true,
@@ -128,13 +130,13 @@ impl<'c, 's> Reader<'c, 's> {
         operation: &Operation,
         param: &'c Param,
         types: &'c Types,
-        scope: &mut Scope,
-    ) -> Field {
+        scope: &mut IdentifierScope,
+    ) -> ModelField {
         let filled = fills_default(operation, param);
         self.steps = 0;
         let hint = format!("{}_{}", operation.name, param.name);
         let (kind, nullable) = self.kind(&param.schema, types, &hint, 0).split_null();
-        Field {
+        ModelField {
             ident: scope.take(&identifier(&param.name, self.style.fields)),
             name: param.name.clone(),
             required: param.required && !filled,
@@ -148,37 +150,37 @@ impl<'c, 's> Reader<'c, 's> {
 
     /// The type of a schema; an object of its own gets a name.
     fn kind(&mut self, schema: &'c Value, types: &'c Types, hint: &str, depth: usize) -> Type {
-        let Read { what, null } = self.read(schema, types, hint, depth);
+        let ReadType { what, null } = self.read(schema, types, hint, depth);
         let kind = match what {
-            What::Type(kind) => kind,
-            What::Object { fields, rest } => {
+            TypeOrFields::Type(kind) => kind,
+            TypeOrFields::Object { fields, rest } => {
                 let slot = self.define(hint, docs(schema));
-                self.fill(slot, Shape::Object { fields, rest }, false)
+                self.fill(slot, DefinitionKind::Object { fields, rest }, false)
             }
         };
         if null { union(vec![kind, Type::Null]) } else { kind }
     }
 
-    fn read(&mut self, schema: &'c Value, types: &'c Types, hint: &str, depth: usize) -> Read {
+    fn read(&mut self, schema: &'c Value, types: &'c Types, hint: &str, depth: usize) -> ReadType {
         self.steps += 1;
-        let Value::Object(map) = schema else { return Read::ANY };
+        let Value::Object(map) = schema else { return ReadType::ANY };
         if depth > MAX_DEPTH || self.steps > MAX_STEPS {
-            return Read::ANY;
+            return ReadType::ANY;
         }
         let mut read = self.typed(map, types, hint, depth);
         if let Some(target) = map.get("$ref").and_then(Value::as_str) {
-            read = read.and(self.reference(target, types));
+            read = read.intersect(self.reference(target, types));
         }
         if let Some(literals) = literals(map) {
-            read = read.and(literals);
+            read = read.intersect(literals);
         }
         for key in ["oneOf", "anyOf"] {
             if let Some(Value::Array(variants)) = map.get(key) {
-                read = read.and(self.choice(variants, types, hint, depth));
+                read = read.intersect(self.choice(variants, types, hint, depth));
             }
         }
         if let Some(Value::Array(parts)) = map.get("allOf") {
-            read = self.together(map, parts, read, types, hint, depth);
+            read = self.read_all_of(map, parts, read, types, hint, depth);
         }
         // It admits null whatever else the schema says.
         read.null |= map.get("nullable") == Some(&Value::Bool(true));
@@ -186,19 +188,19 @@ impl<'c, 's> Reader<'c, 's> {
     }
 
     /// What `type` and the keywords of its types say.
-    fn typed(&mut self, map: &'c Map<String, Value>, types: &'c Types, hint: &str, depth: usize) -> Read {
+    fn typed(&mut self, map: &'c Map<String, Value>, types: &'c Types, hint: &str, depth: usize) -> ReadType {
         match map.get("type") {
             Some(Value::String(kind)) => self.one_type(kind, map, types, hint, depth),
             Some(Value::Array(kinds)) if !kinds.is_empty() => {
                 let several = kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>();
                 if several.len() < kinds.len() {
-                    return Read::ANY;
+                    return ReadType::ANY;
                 }
                 match several.iter().copied().filter(|kind| *kind != "null").collect::<Vec<_>>().as_slice() {
-                    [] => Read { what: What::Type(Type::Null), null: true },
+                    [] => ReadType { what: TypeOrFields::Type(Type::Null), null: true },
                     [one] => {
                         let read = self.one_type(one, map, types, hint, depth);
-                        Read { null: read.null || several.contains(&"null"), ..read }
+                        ReadType { null: read.null || several.contains(&"null"), ..read }
                     }
                     kinds => {
                         let variants = kinds.iter().map(|kind| {
@@ -212,9 +214,9 @@ impl<'c, 's> Reader<'c, 's> {
             }
             _ if declared(map).is_some() => {
                 let read = self.object(map, types, hint, depth);
-                Read { null: false, ..read }
+                ReadType { null: false, ..read }
             }
-            _ => Read::ANY,
+            _ => ReadType::ANY,
         }
     }
 
@@ -225,36 +227,42 @@ impl<'c, 's> Reader<'c, 's> {
         types: &'c Types,
         hint: &str,
         depth: usize,
-    ) -> Read {
+    ) -> ReadType {
         match kind {
-            "null" => Read { what: What::Type(Type::Null), null: true },
-            "boolean" => Read::of(Type::Boolean),
-            "integer" => Read::of(if is_wide(map) { Type::WideInteger } else { Type::Integer }),
-            "number" => Read::of(Type::Number),
-            "string" => Read::of(Type::String),
+            "null" => ReadType { what: TypeOrFields::Type(Type::Null), null: true },
+            "boolean" => ReadType::of(Type::Boolean),
+            "integer" => ReadType::of(if is_wide(map) { Type::WideInteger } else { Type::Integer }),
+            "number" => ReadType::of(Type::Number),
+            "string" => ReadType::of(Type::String),
             "array" => {
                 let tuple = map.contains_key("prefixItems");
                 let items = map.get("items").filter(|items| items.is_object() && !tuple);
                 let inner = items.map(|items| self.kind(items, types, hint, depth + 1));
-                Read::of(Type::List(Box::new(inner.unwrap_or(Type::Any))))
+                ReadType::of(Type::List(Box::new(inner.unwrap_or(Type::Any))))
             }
             "object" => self.object(map, types, hint, depth),
-            _ => Read::ANY,
+            _ => ReadType::ANY,
         }
     }
 
-    fn object(&mut self, map: &'c Map<String, Value>, types: &'c Types, hint: &str, depth: usize) -> Read {
-        let rest = self.rest(map, types, hint, depth);
+    fn object(
+        &mut self,
+        map: &'c Map<String, Value>,
+        types: &'c Types,
+        hint: &str,
+        depth: usize,
+    ) -> ReadType {
+        let rest = self.undeclared_keys_type(map, types, hint, depth);
         let Some(properties) = declared(map) else {
-            return Read::of(Type::Map(Box::new(rest.unwrap_or(Type::Any))));
+            return ReadType::of(Type::Map(Box::new(rest.unwrap_or(Type::Any))));
         };
         let required = required(map);
-        let mut scope = Scope::new(self.style.reserved);
+        let mut scope = IdentifierScope::new(self.style.reserved);
         let fields = properties.iter().map(|(name, schema)| {
             let hint = format!("{hint}_{name}");
             let marked = schema.get("required") == Some(&Value::Bool(true));
             let (kind, nullable) = self.kind(schema, types, &hint, depth + 1).split_null();
-            Field {
+            ModelField {
                 ident: scope.take(&identifier(name, self.style.fields)),
                 name: name.clone(),
                 required: marked || required.contains(&name.as_str()),
@@ -266,11 +274,11 @@ impl<'c, 's> Reader<'c, 's> {
             }
         });
         let fields = fields.collect();
-        Read { what: What::Object { fields, rest }, null: false }
+        ReadType { what: TypeOrFields::Object { fields, rest }, null: false }
     }
 
     /// What undeclared keys hold.
-    fn rest(
+    fn undeclared_keys_type(
         &mut self,
         map: &'c Map<String, Value>,
         types: &'c Types,
@@ -288,9 +296,9 @@ impl<'c, 's> Reader<'c, 's> {
         }
     }
 
-    fn choice(&mut self, variants: &'c [Value], types: &'c Types, hint: &str, depth: usize) -> Read {
+    fn choice(&mut self, variants: &'c [Value], types: &'c Types, hint: &str, depth: usize) -> ReadType {
         if variants.is_empty() || variants.len() > MAX_VARIANTS {
-            return Read::ANY;
+            return ReadType::ANY;
         }
         let variants = variants.iter().map(|variant| self.kind(variant, types, hint, depth + 1));
         let variants = variants.collect();
@@ -298,18 +306,18 @@ impl<'c, 's> Reader<'c, 's> {
     }
 
     /// What a schema and its parts say together: the fields of all of them where they are objects.
-    fn together(
+    fn read_all_of(
         &mut self,
         map: &'c Map<String, Value>,
         parts: &'c [Value],
-        own: Read,
+        own: ReadType,
         types: &'c Types,
         hint: &str,
         depth: usize,
-    ) -> Read {
-        let telling: Vec<&'c Value> = parts.iter().filter(|part| tells(part)).collect();
+    ) -> ReadType {
+        let telling: Vec<&'c Value> = parts.iter().filter(|part| has_type_keywords(part)).collect();
         if let ([one], None) = (telling.as_slice(), declared(map)) {
-            return own.and(self.read(one, types, hint, depth + 1));
+            return own.intersect(self.read(one, types, hint, depth + 1));
         }
         let mut reads = vec![own];
         for part in telling {
@@ -320,11 +328,11 @@ impl<'c, 's> Reader<'c, 's> {
         }
         let null = reads.iter().all(|read| read.null);
         let mut objects = reads.iter_mut().filter_map(|read| match &mut read.what {
-            What::Object { fields, .. } => Some(std::mem::take(fields)),
-            What::Type(_) => None,
+            TypeOrFields::Object { fields, .. } => Some(std::mem::take(fields)),
+            TypeOrFields::Type(_) => None,
         });
         let Some(mut fields) = objects.next() else {
-            return reads.into_iter().reduce(Read::and).unwrap_or(Read::ANY);
+            return reads.into_iter().reduce(ReadType::intersect).unwrap_or(ReadType::ANY);
         };
         for field in objects.flatten() {
             match fields.iter_mut().find(|known| known.name == field.name) {
@@ -333,47 +341,47 @@ impl<'c, 's> Reader<'c, 's> {
             }
         }
         let required: Vec<&str> = parts.iter().filter_map(Value::as_object).flat_map(required).collect();
-        let mut scope = Scope::new(self.style.reserved);
+        let mut scope = IdentifierScope::new(self.style.reserved);
         for field in &mut fields {
             field.required |= required.contains(&field.name.as_str());
             field.ident = scope.take(&identifier(&field.name, self.style.fields));
         }
-        Read { what: What::Object { fields, rest: Some(Type::Any) }, null }
+        ReadType { what: TypeOrFields::Object { fields, rest: Some(Type::Any) }, null }
     }
 
-    fn reference(&mut self, target: &str, types: &'c Types) -> Read {
-        let Some((name, body)) = resolved(target, types) else { return Read::ANY };
+    fn reference(&mut self, target: &str, types: &'c Types) -> ReadType {
+        let Some((name, body)) = resolved(target, types) else { return ReadType::ANY };
         let known = self.known.get(name).into_iter().flatten().find(|(known, _)| *known == body);
         if let Some((_, ident)) = known {
-            return Read::of(Type::Named(ident.clone()));
+            return ReadType::of(Type::Named(ident.clone()));
         }
         let slot = self.define(name, docs(body));
-        self.waiting.push(Waiting { slot, body, types });
+        self.waiting.push(PendingDefinition { slot, body, types });
         let ident = self.definitions.get(slot).map(|slot| slot.definition.ident.clone()).unwrap_or_default();
         self.known.entry(name).or_default().push((body, ident.clone()));
-        Read::of(Type::Named(ident))
+        ReadType::of(Type::Named(ident))
     }
 
     /// An object as a type of its own.
-    fn named(&mut self, read: Read, map: &Map<String, Value>, hint: &str) -> Type {
+    fn named(&mut self, read: ReadType, map: &Map<String, Value>, hint: &str) -> Type {
         match read.what {
-            What::Type(kind) => kind,
-            What::Object { fields, rest } => {
+            TypeOrFields::Type(kind) => kind,
+            TypeOrFields::Object { fields, rest } => {
                 let docs = map.get("description").and_then(Value::as_str).unwrap_or_default();
                 let slot = self.define(hint, docs.to_owned());
-                self.fill(slot, Shape::Object { fields, rest }, read.null)
+                self.fill(slot, DefinitionKind::Object { fields, rest }, read.null)
             }
         }
     }
 
     fn define(&mut self, name: &str, docs: String) -> usize {
         let ident = self.scope.take(&type_name(name));
-        let definition = Definition { ident, docs, shape: Shape::Alias(Type::Any) };
-        self.definitions.push(Slot { definition, nullable: false });
+        let definition = Definition { ident, docs, shape: DefinitionKind::Alias(Type::Any) };
+        self.definitions.push(DefinitionSlot { definition, nullable: false });
         self.definitions.len() - 1
     }
 
-    fn fill(&mut self, slot: usize, shape: Shape, nullable: bool) -> Type {
+    fn fill(&mut self, slot: usize, shape: DefinitionKind, nullable: bool) -> Type {
         let Some(slot) = self.definitions.get_mut(slot) else { return Type::Any };
         slot.definition.shape = shape;
         slot.nullable = nullable;
@@ -381,28 +389,30 @@ impl<'c, 's> Reader<'c, 's> {
     }
 
     /// All types that were met, and the names that are taken; `fields` are those of the parameters.
-    pub(super) fn finish(mut self, fields: Vec<&mut Vec<Field>>) -> (Vec<Definition>, Scope) {
-        while let Some(Waiting { slot, body, types }) = self.waiting.pop() {
+    pub(super) fn finish(mut self, fields: Vec<&mut Vec<ModelField>>) -> (Vec<Definition>, IdentifierScope) {
+        while let Some(PendingDefinition { slot, body, types }) = self.waiting.pop() {
             self.steps = 0;
             let hint =
                 self.definitions.get(slot).map(|slot| slot.definition.ident.clone()).unwrap_or_default();
-            let Read { what, null } = self.read(body, types, &hint, 0);
+            let ReadType { what, null } = self.read(body, types, &hint, 0);
             let shape = match what {
-                What::Type(kind) => Shape::Alias(kind),
-                What::Object { fields, rest } => Shape::Object { fields, rest },
+                TypeOrFields::Type(kind) => DefinitionKind::Alias(kind),
+                TypeOrFields::Object { fields, rest } => DefinitionKind::Object { fields, rest },
             };
             self.fill(slot, shape, null);
         }
-        (settle(self.definitions, fields), self.scope)
+        (resolve_nullable_types(self.definitions, fields), self.scope)
     }
 }
 
 /// Whether integers of that schema may be larger than a double holds: its format or a bound says so.
 fn is_wide(map: &Map<String, Value>) -> bool {
-    const EXACT: f64 = 9_007_199_254_740_991.0;
-    let says = |key: &str| map.get(key).and_then(Value::as_f64).is_some_and(|bound| bound.abs() > EXACT);
+    const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
+    let says =
+        |key: &str| map.get(key).and_then(Value::as_f64).is_some_and(|bound| bound.abs() > MAX_SAFE_INTEGER);
     let format = map.get("format").and_then(Value::as_str);
-    let bounded = |key: &str| map.get(key).and_then(Value::as_f64).is_some_and(|bound| bound.abs() <= EXACT);
+    let bounded =
+        |key: &str| map.get(key).and_then(Value::as_f64).is_some_and(|bound| bound.abs() <= MAX_SAFE_INTEGER);
     let is_long = matches!(format, Some("int64" | "uint64")) && !(bounded("minimum") && bounded("maximum"));
     is_long || says("minimum") || says("maximum")
 }
@@ -426,10 +436,10 @@ fn required(map: &Map<String, Value>) -> Vec<&str> {
 }
 
 /// Whether a schema says anything about types.
-fn tells(schema: &Value) -> bool {
-    const TELLING: [&str; 9] =
+fn has_type_keywords(schema: &Value) -> bool {
+    const TYPE_KEYWORDS: [&str; 9] =
         ["$ref", "type", "properties", "items", "enum", "const", "oneOf", "anyOf", "allOf"];
-    TELLING.iter().any(|key| schema.get(key).is_some())
+    TYPE_KEYWORDS.iter().any(|key| schema.get(key).is_some())
 }
 
 fn docs(schema: &Value) -> String {
@@ -442,7 +452,7 @@ fn is_secret(schema: &Value) -> bool {
 }
 
 /// What `const` and `enum` say; nothing where they list what is no plain value.
-fn literals(map: &Map<String, Value>) -> Option<Read> {
+fn literals(map: &Map<String, Value>) -> Option<ReadType> {
     let values = match (map.get("const"), map.get("enum")) {
         (Some(value), _) => std::slice::from_ref(value),
         (None, Some(Value::Array(values))) => values.as_slice(),
@@ -452,7 +462,7 @@ fn literals(map: &Map<String, Value>) -> Option<Read> {
     let values: Vec<Value> = values.iter().filter(|value| !value.is_null()).cloned().collect();
     let all = |test: fn(&Value) -> bool| values.iter().all(test);
     if values.is_empty() {
-        return null.then_some(Read { what: What::Type(Type::Null), null });
+        return null.then_some(ReadType { what: TypeOrFields::Type(Type::Null), null });
     }
     let plain = all(|value| value.is_boolean() || value.is_i64() || value.is_u64() || value.is_string());
     let kind = if plain && values.len() <= MAX_LITERALS {
@@ -466,12 +476,12 @@ fn literals(map: &Map<String, Value>) -> Option<Read> {
     } else {
         return None;
     };
-    Some(Read { what: What::Type(kind), null })
+    Some(ReadType { what: TypeOrFields::Type(kind), null })
 }
 
-fn split(kind: Type, null: bool) -> Read {
+fn split(kind: Type, null: bool) -> ReadType {
     let any = kind == Type::Any;
     let (kind, split) = kind.split_null();
     let only = kind == Type::Null;
-    Read { what: What::Type(kind), null: null || split || any || only }
+    ReadType { what: TypeOrFields::Type(kind), null: null || split || any || only }
 }

@@ -1,14 +1,14 @@
 use super::*;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::compile::compile;
 use mcpaql_document::load;
 use mcpaql_document::load::Origins;
 use proptest::prelude::*;
 use serde_json::json;
 
-const STYLE: Style = Style {
-    functions: Case::Camel,
-    fields: Case::Snake,
+const STYLE: LanguageStyle = LanguageStyle {
+    functions: IdentifierCase::Camel,
+    fields: IdentifierCase::Snake,
     reserved: &["type", "default"],
     types: &["Error"],
     results: true,
@@ -26,20 +26,20 @@ fn catalog(params: &Value, types: &Value) -> Catalog {
     });
     let loaded = load::load(&document);
     let adapter = loaded.adapter.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
-    compile(adapter, &Origins::default(), &Settings::default()).catalog.unwrap()
+    compile(adapter, &Origins::default(), &AdapterSettings::default()).catalog.unwrap()
 }
 
-fn fields(params: Value, types: Value) -> (Vec<Field>, Vec<Definition>) {
+fn fields(params: Value, types: Value) -> (Vec<ModelField>, Vec<Definition>) {
     let catalog = catalog(&params, &types);
     let mut model = Model::of(&catalog, &STYLE);
     (model.operations.remove(0).fields, model.types)
 }
 
 /// The type of one parameter with that schema, whatever a document would say to it, and the types that it uses.
-fn read_one(schema: Value, types: &indexmap::IndexMap<String, Value>) -> (Field, Vec<Definition>) {
+fn read_one(schema: Value, types: &indexmap::IndexMap<String, Value>) -> (ModelField, Vec<Definition>) {
     let mut operation = catalog(&json!({"p": "string"}), &json!({})).operations.remove(0).operation;
     operation.params[0].schema = schema;
-    let mut reader = read::Reader::new(&STYLE);
+    let mut reader = read::SchemaReader::new(&STYLE);
     let mut fields = reader.params(&operation, types);
     let (types, _) = reader.finish(vec![&mut fields]);
     (fields.remove(0), types)
@@ -118,13 +118,13 @@ fn objects_are_definitions_with_fields() {
     );
     assert_eq!((&fields[0].kind, fields[0].nullable), (&named("PlaceOrderAddress"), true));
     let address = types.iter().find(|definition| definition.ident == "PlaceOrderAddress").unwrap();
-    let Shape::Object { fields, rest } = &address.shape else { panic!("{address:?}") };
+    let DefinitionKind::Object { fields, rest } = &address.shape else { panic!("{address:?}") };
     assert_eq!(*rest, None);
     let [street, geo] = fields.as_slice() else { panic!("{fields:?}") };
     assert!(street.required && !geo.required);
     assert_eq!((street.docs.as_str(), &geo.kind), ("With number.", &named("Geo")));
     let geo = types.iter().find(|definition| definition.ident == "Geo").unwrap();
-    assert!(matches!(&geo.shape, Shape::Object { rest: Some(Type::Any), .. }), "{geo:?}");
+    assert!(matches!(&geo.shape, DefinitionKind::Object { rest: Some(Type::Any), .. }), "{geo:?}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn parts_of_an_object_are_one_type() {
     assert_eq!(fields[1].kind, named("Pet"));
     let Type::Named(pet) = &fields[0].kind else { panic!("{fields:?}") };
     let pet = types.iter().find(|definition| definition.ident == *pet).unwrap();
-    let Shape::Object { fields, .. } = &pet.shape else { panic!("{pet:?}") };
+    let DefinitionKind::Object { fields, .. } = &pet.shape else { panic!("{pet:?}") };
     let told: Vec<_> = fields.iter().map(|field| (field.name.as_str(), field.required)).collect();
     assert_eq!(told, [("name", true), ("bark", false)]);
 }
@@ -167,10 +167,10 @@ fn circles_of_aliases_are_cut_and_objects_may_be_recursive() {
             "Node": {"type": "object", "properties": {"next": {"$ref": "#/types/Node"}}}}),
     );
     let shape = |name: &str| &types.iter().find(|definition| definition.ident == name).unwrap().shape;
-    assert_eq!(*shape("L"), Shape::Alias(list(Type::Any)));
-    assert_eq!(*shape("A"), Shape::Alias(named("B")));
-    assert_eq!(*shape("B"), Shape::Alias(Type::Any));
-    let Shape::Object { fields, .. } = shape("Node") else { panic!() };
+    assert_eq!(*shape("L"), DefinitionKind::Alias(list(Type::Any)));
+    assert_eq!(*shape("A"), DefinitionKind::Alias(named("B")));
+    assert_eq!(*shape("B"), DefinitionKind::Alias(Type::Any));
+    let DefinitionKind::Object { fields, .. } = shape("Node") else { panic!() };
     assert_eq!(fields[0].kind, named("Node"));
 }
 
@@ -183,7 +183,7 @@ fn a_type_that_may_be_null_is_null_where_it_is_used() {
     assert_eq!((&fields[0].kind, fields[0].nullable), (&named("A"), true));
     assert_eq!(fields[1].kind, list(Type::Union(vec![named("B"), Type::Null])));
     let b = types.iter().find(|definition| definition.ident == "B").unwrap();
-    assert_eq!(b.shape, Shape::Alias(Type::String));
+    assert_eq!(b.shape, DefinitionKind::Alias(Type::String));
 }
 
 /// JSON that is often nearly a schema.
@@ -243,7 +243,7 @@ fn sound(kind: &Type, types: &[Definition]) -> bool {
     }
 }
 
-fn different(fields: &[Field]) -> bool {
+fn different(fields: &[ModelField]) -> bool {
     let mut idents: Vec<&str> = fields.iter().map(|field| field.ident.as_str()).collect();
     idents.sort_unstable();
     idents.windows(2).all(|pair| pair[0] != pair[1])
@@ -257,8 +257,8 @@ proptest! {
         prop_assert!(sound(&field.kind, &types), "{field:?} {types:?}");
         for definition in &types {
             match &definition.shape {
-                Shape::Alias(kind) => prop_assert!(sound(kind, &types), "{definition:?}"),
-                Shape::Object { fields, rest } => {
+                DefinitionKind::Alias(kind) => prop_assert!(sound(kind, &types), "{definition:?}"),
+                DefinitionKind::Object { fields, rest } => {
                     prop_assert!(different(fields) && rest.iter().all(|rest| sound(rest, &types)));
                     prop_assert!(fields.iter().all(|field| sound(&field.kind, &types)), "{definition:?}");
                 }

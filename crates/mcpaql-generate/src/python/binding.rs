@@ -1,11 +1,11 @@
 //! How an operation reaches its target, as Python writes the literal.
 
 use super::expression::{Expression, string};
-use crate::binding::Kind;
+use crate::binding::BindingKind;
 use serde_json::{Map, Value};
 
 /// The literal of a request or a command line.
-pub(super) fn literal(kind: Kind, value: &Value) -> Expression {
+pub(super) fn literal(kind: BindingKind, value: &Value) -> Expression {
     let Value::Object(members) = value else { return Expression::word("None") };
     let mut items = Vec::new();
     for (name, member) in members {
@@ -32,14 +32,14 @@ pub(super) fn literal(kind: Kind, value: &Value) -> Expression {
             _ => items.push((format!("{name}="), Expression::value(member))),
         }
     }
-    Expression::call(class(kind), items).spread()
+    Expression::call(class(kind), items).one_per_line()
 }
 
 /// The class of a literal.
-pub(super) const fn class(kind: Kind) -> &'static str {
+pub(super) const fn class(kind: BindingKind) -> &'static str {
     match kind {
-        Kind::Http => "HttpRequest",
-        Kind::Command => "CommandLine",
+        BindingKind::Http => "HttpRequest",
+        BindingKind::Command => "CommandLine",
     }
 }
 

@@ -1,6 +1,6 @@
 //! Python expressions as the formatter of that language lays them out: on one line where they fit, else one item on each.
 
-use crate::model::Text;
+use crate::model::CodeWriter;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -75,7 +75,7 @@ impl Expression {
     }
 
     /// The same with one item on each line.
-    pub(super) fn spread(self) -> Expression {
+    pub(super) fn one_per_line(self) -> Expression {
         match self {
             Expression::Group { open, items, close, .. } if !items.is_empty() => {
                 Expression::Group { open, items, close, spread: true }
@@ -93,12 +93,12 @@ impl Expression {
     }
 
     /// On one line.
-    pub(super) fn flat(&self) -> String {
+    pub(super) fn to_line(&self) -> String {
         match self {
             Expression::Word(text) => text.clone(),
             Expression::Group { open, items, close, .. } => {
                 let inner: Vec<String> =
-                    items.iter().map(|(label, item)| format!("{label}{}", item.flat())).collect();
+                    items.iter().map(|(label, item)| format!("{label}{}", item.to_line())).collect();
                 let lone = if open == "(" && items.len() == 1 { "," } else { "" };
                 format!("{open}{}{lone}{close}", inner.join(", "))
             }
@@ -106,8 +106,8 @@ impl Expression {
     }
 
     /// Writes it with what stands before and behind it.
-    pub(super) fn write(&self, text: &mut Text, before: &str, after: &str) {
-        let line = format!("{before}{}{after}", self.flat());
+    pub(super) fn write(&self, text: &mut CodeWriter, before: &str, after: &str) {
+        let line = format!("{before}{}{after}", self.to_line());
         match self {
             Expression::Group { open, items, close, spread }
                 if *spread || (!items.is_empty() && line.chars().count() > text.room(WIDTH)) =>
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     fn written(expression: &Expression) -> String {
-        let mut text = Text::new("    ");
+        let mut text = CodeWriter::new("    ");
         expression.write(&mut text, "x = ", "");
         text.finish()
     }
@@ -179,7 +179,7 @@ mod tests {
         ];
         let call = Expression::call("F", args);
         assert_eq!(written(&call), "x = F(\"a\", b=(\"c\",))\n");
-        assert_eq!(written(&call.spread()), "x = F(\n    \"a\",\n    b=(\"c\",),\n)\n");
+        assert_eq!(written(&call.one_per_line()), "x = F(\n    \"a\",\n    b=(\"c\",),\n)\n");
         let long = Expression::dict(vec![
             ("1".into(), Expression::text(&"y".repeat(70))),
             ("2".into(), Expression::text(&"z".repeat(70))),
@@ -188,7 +188,7 @@ mod tests {
             written(&long),
             format!("x = {{\n    1: \"{}\",\n    2: \"{}\",\n}}\n", "y".repeat(70), "z".repeat(70))
         );
-        assert_eq!(written(&Expression::call("F", vec![]).spread()), "x = F()\n");
+        assert_eq!(written(&Expression::call("F", vec![]).one_per_line()), "x = F()\n");
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use super::binding;
 use super::expression::{Expression, WIDTH, string};
-use super::types::{Annotations, object};
+use super::types::{TypeAnnotations, object};
 use super::{docstring, is_plain_name};
 use crate::Unsupported;
-use crate::binding::Kind;
-use crate::model::{Definition, Field, Shape, Signature, Text};
+use crate::binding::BindingKind;
+use crate::model::{CodeWriter, Definition, DefinitionKind, ModelField, Signature};
 use std::collections::BTreeSet;
 
 /// The table of an adapter without operations.
@@ -22,19 +22,19 @@ pub(super) struct Module<'m> {
     pub(super) operations: Vec<&'m Signature<'m>>,
 }
 
-pub(super) fn module(module: &Module<'_>, annotations: &mut Annotations) -> Result<String, Unsupported> {
-    let mut text = Text::new("    ");
+pub(super) fn module(module: &Module<'_>, annotations: &mut TypeAnnotations) -> Result<String, Unsupported> {
+    let mut text = CodeWriter::new("    ");
     let mut needs = BTreeSet::new();
     annotations.used();
     let mut optional = false;
     for signature in &module.operations {
-        let fields: Vec<Field> = signature.fields.iter().map(given).collect();
+        let fields: Vec<ModelField> = signature.fields.iter().map(with_default_filled).collect();
         optional |= fields.iter().any(|field| !field.required);
         params(&mut text, signature, fields, annotations);
         handler(&mut text, signature, annotations, &mut needs)?;
     }
     let used = annotations.used();
-    let mut head = Text::new("    ");
+    let mut head = CodeWriter::new("    ");
     head.line(format!("\"\"\"Operations of the endpoint `{}`.\"\"\"", module.endpoint)).line("");
     head.line("from __future__ import annotations").line("");
     let typing = [("Literal", used.contains("Literal")), ("NotRequired", optional)];
@@ -54,7 +54,7 @@ pub(super) fn module(module: &Module<'_>, annotations: &mut Annotations) -> Resu
     Ok(format!("{}{}", head.finish(), text.finish()))
 }
 
-fn import(text: &mut Text, module: &str, names: &[&str]) {
+fn import(text: &mut CodeWriter, module: &str, names: &[&str]) {
     let line = format!("from {module} import {}", names.join(", "));
     if line.len() <= WIDTH {
         text.line(line);
@@ -68,19 +68,24 @@ fn import(text: &mut Text, module: &str, names: &[&str]) {
 }
 
 /// A parameter as a handler finds it: a default was filled in.
-fn given(field: &Field) -> Field {
+fn with_default_filled(field: &ModelField) -> ModelField {
     let docs = match &field.default {
         Some(default) => format!("{}\n\nDefault: `{default}`.", field.docs),
         None => field.docs.clone(),
     };
-    Field { required: field.required || field.default.is_some(), docs, ..field.clone() }
+    ModelField { required: field.required || field.default.is_some(), docs, ..field.clone() }
 }
 
-fn params(text: &mut Text, signature: &Signature<'_>, fields: Vec<Field>, annotations: &mut Annotations) {
+fn params(
+    text: &mut CodeWriter,
+    signature: &Signature<'_>,
+    fields: Vec<ModelField>,
+    annotations: &mut TypeAnnotations,
+) {
     let definition = Definition {
         ident: signature.params.clone(),
         docs: format!("Parameters of `{}`.", signature.operation.name),
-        shape: Shape::Alias(crate::model::Type::Any),
+        shape: DefinitionKind::Alias(crate::model::Type::Any),
     };
     let owner = signature.params.trim_end_matches("Params");
     object(text, &definition, &fields, owner, "types.", annotations);
@@ -93,14 +98,14 @@ fn constant(function: &str) -> String {
 }
 
 fn handler(
-    text: &mut Text,
+    text: &mut CodeWriter,
     signature: &Signature<'_>,
-    annotations: &mut Annotations,
+    annotations: &mut TypeAnnotations,
     needs: &mut BTreeSet<String>,
 ) -> Result<(), Unsupported> {
     let operation = signature.operation;
     let (name, constant) = (signature.function.as_str(), constant(&signature.function));
-    let (kind, value) = crate::binding::of(operation)?;
+    let (kind, value) = crate::binding::operation_binding(operation)?;
     let literal = binding::literal(kind, &value);
     let mut called = BTreeSet::new();
     literal.calls(&mut called);
@@ -134,8 +139,8 @@ fn handler(
             if operation.description.trim().is_empty() { &operation.title } else { &operation.description };
         docstring(text, about);
         let how = match kind {
-            Kind::Http => "http",
-            Kind::Command => "command",
+            BindingKind::Http => "http",
+            BindingKind::Command => "command",
         };
         text.line(format!("return await call.{how}({constant}, params)"));
     });
@@ -147,7 +152,7 @@ pub(super) fn index(modules: &[Module<'_>]) -> String {
     if modules.is_empty() {
         return EMPTY_INDEX.to_owned();
     }
-    let mut text = Text::new("    ");
+    let mut text = CodeWriter::new("    ");
     text.line("\"\"\"Every operation of the adapter, and the function that answers it by default.\"\"\"")
         .line("");
     text.line("from __future__ import annotations").line("");
@@ -177,7 +182,7 @@ pub(super) fn index(modules: &[Module<'_>]) -> String {
     text.finish()
 }
 
-fn handlers(text: &mut Text, rows: &[(&Module<'_>, &Signature<'_>)]) {
+fn handlers(text: &mut CodeWriter, rows: &[(&Module<'_>, &Signature<'_>)]) {
     let about = "Functions that answer operations, by their names.";
     text.line("").line("");
     let kind = |module: &Module<'_>, signature: &Signature<'_>| {

@@ -26,20 +26,20 @@ fn keys_that_are_no_names_are_known() {
 fn catalog(document: &serde_json::Value) -> mcpaql_core::catalog::Catalog {
     let loaded = mcpaql_document::load::load(document);
     let adapter = loaded.adapter.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
-    let settings = mcpaql_core::catalog::Settings::default();
+    let settings = mcpaql_core::catalog::AdapterSettings::default();
     mcpaql_document::compile::compile(adapter, &mcpaql_document::load::Origins::default(), &settings)
         .catalog
         .unwrap()
 }
 
-fn written(document: &serde_json::Value) -> Result<Vec<File>, Unsupported> {
+fn written(document: &serde_json::Value) -> Result<Vec<ProjectFile>, Unsupported> {
     let catalog = catalog(document);
     let text = document.to_string();
     let project = Project {
         catalog: &catalog,
-        document: crate::Document { file: "shop.json", text: &text },
+        document: crate::ProjectDocument { file: "shop.json", text: &text },
         origin: None,
-        options: crate::Options::new(crate::Language::Python),
+        options: crate::ProjectOptions::new(crate::Language::Python),
     };
     files(&project)
 }
@@ -104,7 +104,7 @@ async def import_(params: ImportParams, call: Call) -> Json:
     let project = files.iter().find(|file| file.path == "pyproject.toml").unwrap();
     assert!(project.text.contains("description = \"A 'shop'.\""), "{}", project.text);
     let authored: Vec<&str> =
-        files.iter().filter(|file| file.owner == Owner::Author).map(|file| file.path.as_str()).collect();
+        files.iter().filter(|file| file.owner == FileOwner::Author).map(|file| file.path.as_str()).collect();
     assert_eq!(authored, ["pyproject.toml", "src/shop_adapter/handlers.py"]);
 }
 
@@ -146,7 +146,7 @@ fn what_needs_rust_is_refused_with_its_name() {
     assert!(refused.message.contains("build"), "{refused}");
 }
 
-fn file<'f>(files: &'f [File], path: &str) -> &'f str {
+fn file<'f>(files: &'f [ProjectFile], path: &str) -> &'f str {
     &files.iter().find(|file| file.path == format!("src/shop_adapter/{path}")).unwrap().text
 }
 

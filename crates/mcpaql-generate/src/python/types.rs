@@ -5,31 +5,31 @@
 
 use super::expression::{WIDTH, string};
 use super::{docstring, is_plain_name};
-use crate::model::{Definition, Field, Model, Scope, Shape, Text, Type};
+use crate::model::{CodeWriter, Definition, DefinitionKind, IdentifierScope, Model, ModelField, Type};
 use serde_json::Value;
 use std::collections::HashSet;
 
 /// Longer choices get a name of their own.
-const INLINE: usize = 60;
+const MAX_INLINE_TYPE: usize = 60;
 
 /// Types as annotations; what gets a name on the way is collected.
-pub(super) struct Annotations {
-    scope: Scope,
+pub(super) struct TypeAnnotations {
+    scope: IdentifierScope,
     /// Name and type of what got a name.
     named: Vec<(String, Type)>,
     used: HashSet<&'static str>,
 }
 
-impl Annotations {
-    pub(super) fn new(model: &Model<'_>, reserved: &'static [&'static str]) -> Annotations {
-        let mut scope = Scope::new(reserved);
+impl TypeAnnotations {
+    pub(super) fn new(model: &Model<'_>, reserved: &'static [&'static str]) -> TypeAnnotations {
+        let mut scope = IdentifierScope::new(reserved);
         for definition in &model.types {
             scope.take(&definition.ident);
         }
         for operation in &model.operations {
             scope.take(&operation.params);
         }
-        Annotations { scope, named: Vec::new(), used: HashSet::new() }
+        TypeAnnotations { scope, named: Vec::new(), used: HashSet::new() }
     }
 
     /// What of the language's own names was needed since this was asked last.
@@ -43,8 +43,9 @@ impl Annotations {
     }
 
     /// The type of a field, with null where it may be that; `module` stands before the adapter's own types.
-    pub(super) fn field(&mut self, field: &Field, owner: &str, module: &str) -> String {
-        let hint = format!("{owner}{}", crate::model::identifier(&field.name, crate::model::Case::Pascal));
+    pub(super) fn field(&mut self, field: &ModelField, owner: &str, module: &str) -> String {
+        let hint =
+            format!("{owner}{}", crate::model::identifier(&field.name, crate::model::IdentifierCase::Pascal));
         let kind = self.annotation(&field.kind, &hint, module);
         if field.nullable && field.kind != Type::Any && field.kind != Type::Null {
             format!("{kind} | None")
@@ -64,36 +65,36 @@ impl Annotations {
             Type::Integer | Type::WideInteger => "int".into(),
             Type::Number => "float".into(),
             Type::String => "str".into(),
-            Type::Named(name) => self.own(name, module),
+            Type::Named(name) => self.own_type(name, module),
             Type::List(inner) => format!("list[{}]", self.annotation(inner, hint, module)),
             Type::Map(inner) => format!("dict[str, {}]", self.annotation(inner, hint, module)),
             Type::Literals(literals) => {
                 let written = format!("Literal[{}]", written(literals));
-                if written.chars().count() <= INLINE {
+                if written.chars().count() <= MAX_INLINE_TYPE {
                     self.used.insert("Literal");
                     return written;
                 }
                 let name = self.name(hint, kind);
-                self.own(&name, module)
+                self.own_type(&name, module)
             }
             Type::Union(variants) => {
                 let before = self.used.clone();
                 let written: Vec<String> =
                     variants.iter().map(|variant| self.annotation(variant, hint, module)).collect();
                 let written = written.join(" | ");
-                if written.chars().count() <= INLINE {
+                if written.chars().count() <= MAX_INLINE_TYPE {
                     return written;
                 }
                 // What stands in it is needed where the name is defined, not here.
                 self.used = before;
                 let name = self.name(hint, kind);
-                self.own(&name, module)
+                self.own_type(&name, module)
             }
         }
     }
 
     /// One of the adapter's own types.
-    fn own(&mut self, name: &str, module: &str) -> String {
+    fn own_type(&mut self, name: &str, module: &str) -> String {
         if !module.is_empty() {
             self.used.insert("types");
         }
@@ -125,18 +126,18 @@ fn literal(value: &Value) -> String {
 }
 
 /// The file, after everything else has said which types it needs.
-pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
-    let mut text = Text::new("    ");
+pub(super) fn file(model: &Model<'_>, annotations: &mut TypeAnnotations) -> String {
+    let mut text = CodeWriter::new("    ");
     let mut optional = false;
     annotations.used();
     for definition in &model.types {
-        if let Shape::Object { fields, .. } = &definition.shape {
+        if let DefinitionKind::Object { fields, .. } = &definition.shape {
             optional |= fields.iter().any(|field| !field.required);
             object(&mut text, definition, fields, &definition.ident, "", annotations);
         }
     }
     let in_classes = annotations.used();
-    let mut names = Text::new("    ");
+    let mut names = CodeWriter::new("    ");
     aliases(&mut names, model, annotations);
     let in_aliases = annotations.used();
     let (body, names) = (text.finish(), names.finish());
@@ -144,7 +145,8 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
     let gap = if body.is_empty() || names.is_empty() { "" } else { "\n" };
     let body = format!("{body}{gap}{names}");
     let used = |name: &str| in_classes.contains(name) || in_aliases.contains(name);
-    let has_objects = model.types.iter().any(|definition| matches!(definition.shape, Shape::Object { .. }));
+    let has_objects =
+        model.types.iter().any(|definition| matches!(definition.shape, DefinitionKind::Object { .. }));
     let mut typing: Vec<&str> = Vec::new();
     for (name, needed) in [
         ("Literal", used("Literal")),
@@ -158,7 +160,7 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
     }
     // The formatter's order: by letters, whatever their case.
     typing.sort_unstable();
-    let mut head = Text::new("    ");
+    let mut head = CodeWriter::new("    ");
     head.line("\"\"\"The named types of the adapter, as its document declares them.\"\"\"");
     if body.is_empty() {
         return head.finish();
@@ -188,20 +190,20 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
     format!("{}{body}", head.finish())
 }
 
-fn class_fits(fields: &[Field]) -> bool {
+fn class_fits(fields: &[ModelField]) -> bool {
     fields.iter().all(|field| is_plain_name(&field.name))
 }
 
 /// An object as a class; `module` stands before the adapter's own types.
 pub(super) fn object(
-    text: &mut Text,
+    text: &mut CodeWriter,
     definition: &Definition,
-    fields: &[Field],
+    fields: &[ModelField],
     owner: &str,
     module: &str,
-    annotations: &mut Annotations,
+    annotations: &mut TypeAnnotations,
 ) {
-    let kind = |field: &Field, annotations: &mut Annotations| {
+    let kind = |field: &ModelField, annotations: &mut TypeAnnotations| {
         let kind = annotations.field(field, owner, module);
         if field.required { kind } else { format!("NotRequired[{kind}]") }
     };
@@ -237,7 +239,7 @@ pub(super) fn object(
 }
 
 /// `name: kind`, broken behind the first bracket where it is too long.
-fn bracketed(text: &mut Text, name: &str, kind: &str) {
+fn bracketed(text: &mut CodeWriter, name: &str, kind: &str) {
     let line = format!("{name}: {kind}");
     let inner = kind.strip_suffix(']').and_then(|kind| kind.split_once('['));
     match inner {
@@ -258,10 +260,12 @@ fn bracketed(text: &mut Text, name: &str, kind: &str) {
 }
 
 /// Aliases behind what they name: those of the document, and those that were made for long types.
-fn aliases(text: &mut Text, model: &Model<'_>, annotations: &mut Annotations) {
+fn aliases(text: &mut CodeWriter, model: &Model<'_>, annotations: &mut TypeAnnotations) {
     let declared = model.types.iter().filter_map(|definition| match &definition.shape {
-        Shape::Alias(kind) => Some((definition.ident.clone(), kind.clone(), definition.docs.clone())),
-        Shape::Object { .. } => None,
+        DefinitionKind::Alias(kind) => {
+            Some((definition.ident.clone(), kind.clone(), definition.docs.clone()))
+        }
+        DefinitionKind::Object { .. } => None,
     });
     let mut waiting: Vec<(String, Type, String)> = declared.collect();
     let mut taken = 0;
@@ -281,11 +285,11 @@ fn aliases(text: &mut Text, model: &Model<'_>, annotations: &mut Annotations) {
         let (name, kind, docs) = waiting.remove(ready);
         // What is named while this is written stands before it.
         let before = annotations.named.len();
-        let alias = Alias::of(&name, &kind, annotations);
+        let alias = AliasForm::of(&name, &kind, annotations);
         let made: Vec<_> = annotations.named.iter().skip(before).cloned().collect();
         taken += made.len();
         for (name, kind) in made {
-            Alias::of(&name, &kind, annotations).write(text, "");
+            AliasForm::of(&name, &kind, annotations).write(text, "");
             done.insert(name);
         }
         alias.write(text, &docs);
@@ -293,33 +297,33 @@ fn aliases(text: &mut Text, model: &Model<'_>, annotations: &mut Annotations) {
     }
 }
 
-enum Alias {
+enum AliasForm {
     /// One line, or a choice of types that is laid out as such.
     Types(String, Vec<String>),
     Literals(String, Vec<String>),
 }
 
-impl Alias {
-    fn of(name: &str, kind: &Type, annotations: &mut Annotations) -> Alias {
+impl AliasForm {
+    fn of(name: &str, kind: &Type, annotations: &mut TypeAnnotations) -> AliasForm {
         match kind {
             Type::Literals(literals) => {
                 annotations.used.insert("Literal");
-                Alias::Literals(name.to_owned(), literals.iter().map(literal).collect())
+                AliasForm::Literals(name.to_owned(), literals.iter().map(literal).collect())
             }
             Type::Union(variants) => {
                 let hint = format!("{name}Variant");
                 let written =
                     variants.iter().map(|variant| annotations.annotation(variant, &hint, "")).collect();
-                Alias::Types(name.to_owned(), written)
+                AliasForm::Types(name.to_owned(), written)
             }
-            other => Alias::Types(name.to_owned(), vec![annotations.annotation(other, name, "")]),
+            other => AliasForm::Types(name.to_owned(), vec![annotations.annotation(other, name, "")]),
         }
     }
 
-    fn write(&self, text: &mut Text, docs: &str) {
+    fn write(&self, text: &mut CodeWriter, docs: &str) {
         text.line("");
         match self {
-            Alias::Literals(name, literals) => {
+            AliasForm::Literals(name, literals) => {
                 let line = format!("{name}: TypeAlias = Literal[{}]", literals.join(", "));
                 if line.chars().count() <= WIDTH || literals.len() == 1 {
                     text.line(line);
@@ -331,7 +335,7 @@ impl Alias {
                     });
                 }
             }
-            Alias::Types(name, variants) => {
+            AliasForm::Types(name, variants) => {
                 let written = variants.join(" | ");
                 let line = format!("{name}: TypeAlias = {written}");
                 if line.chars().count() <= WIDTH || variants.len() == 1 {

@@ -1,17 +1,17 @@
 //! `src/source.rs`: the document, and what was decided over it.
 
-use crate::model::Text;
+use crate::model::CodeWriter;
 use crate::{Project, Unsupported};
 use mcpaql_core::adapter::{ErrorPolicy, Mode};
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use serde_json::Value;
 
 pub(super) fn text(project: &Project<'_>) -> Result<String, Unsupported> {
     let file = project.document.file;
     let settings = members(&project.options.settings)?;
-    let mut text = Text::new("    ");
+    let mut text = CodeWriter::new("    ");
     text.line("//! The document, and what was decided over it. Generated: what is changed here is lost.\n");
-    let mut used = vec!["Settings"];
+    let mut used = vec!["AdapterSettings"];
     used.extend(settings.iter().any(|(_, value)| value.contains("ErrorPolicy::")).then_some("ErrorPolicy"));
     used.extend(settings.iter().any(|(_, value)| value.contains("Mode::")).then_some("Mode"));
     used.sort_unstable();
@@ -20,33 +20,36 @@ pub(super) fn text(project: &Project<'_>) -> Result<String, Unsupported> {
         several => text.line(format!("use mcpaql_runtime::document::{{{}}};", several.join(", "))),
     };
     text.line("");
-    text.line(fitted("pub(crate) const FILE: &str =", &format!("{file:?}")));
-    text.line(fitted("pub(crate) const TEXT: &str =", &format!("include_str!(\"../schema/{file}\")")));
+    text.line(formatted_constant("pub(crate) const FILE: &str =", &format!("{file:?}")));
+    text.line(formatted_constant(
+        "pub(crate) const TEXT: &str =",
+        &format!("include_str!(\"../schema/{file}\")"),
+    ));
     text.line("\n/// What was decided over the document; the environment decides over both.");
-    text.block("pub(crate) fn settings() -> Settings {", "}", |text| {
+    text.block("pub(crate) fn settings() -> AdapterSettings {", "}", |text| {
         if settings.is_empty() {
-            text.line("Settings::default()");
+            text.line("AdapterSettings::default()");
             return;
         }
-        text.block("Settings {", "}", |text| {
+        text.block("AdapterSettings {", "}", |text| {
             for (name, value) in &settings {
                 text.line(format!("{name}: {value},"));
             }
-            text.line("..Settings::default()");
+            text.line("..AdapterSettings::default()");
         });
     });
     Ok(text.finish())
 }
 
 /// A constant as rustfmt breaks it.
-fn fitted(name: &str, value: &str) -> String {
+fn formatted_constant(name: &str, value: &str) -> String {
     let line = format!("{name} {value};");
     if line.len() <= 100 { line } else { format!("{name}\n    {value};") }
 }
 
 /// The settings that say something, as Rust writes them.
-fn members(settings: &Settings) -> Result<Vec<(&'static str, String)>, Unsupported> {
-    let Settings {
+fn members(settings: &AdapterSettings) -> Result<Vec<(&'static str, String)>, Unsupported> {
+    let AdapterSettings {
         mode,
         sharing,
         profile,

@@ -1,6 +1,6 @@
-use crate::{Document, File, Language, Options, Owner, Project, files, sources};
+use crate::{FileOwner, Language, Project, ProjectDocument, ProjectFile, ProjectOptions, files, sources};
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
 use serde_json::{Map, json};
@@ -36,26 +36,26 @@ operations:
       params: { password: { type: string, required: true, sensitive: true } }
 "#;
 
-fn catalog(text: &str, settings: &Settings) -> Catalog {
+fn catalog(text: &str, settings: &AdapterSettings) -> Catalog {
     let checked = check(&Source::new("shop-adapter.yaml", text), settings);
     checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics))
 }
 
-fn project(options: Options) -> Vec<File> {
+fn project(options: ProjectOptions) -> Vec<ProjectFile> {
     let catalog = catalog(SHOP, &options.settings);
-    let document = Document { file: "shop-adapter.yaml", text: SHOP };
+    let document = ProjectDocument { file: "shop-adapter.yaml", text: SHOP };
     sources(&Project { catalog: &catalog, document, origin: None, options }).unwrap()
 }
 
-fn file<'f>(files: &'f [File], path: &str) -> &'f str {
+fn file<'f>(files: &'f [ProjectFile], path: &str) -> &'f str {
     &files.iter().find(|file| file.path == path).unwrap_or_else(|| panic!("no {path}")).text
 }
 
 #[test]
 fn a_project_has_its_files_and_the_author_has_his() {
-    let files = project(Options::new(Language::Rust));
-    let paths: Vec<(&str, Owner)> = files.iter().map(|file| (file.path.as_str(), file.owner)).collect();
-    use Owner::{Author, Generator};
+    let files = project(ProjectOptions::new(Language::Rust));
+    let paths: Vec<(&str, FileOwner)> = files.iter().map(|file| (file.path.as_str(), file.owner)).collect();
+    use FileOwner::{Author, Generator};
     assert_eq!(
         paths,
         [
@@ -87,7 +87,7 @@ fn a_project_has_its_files_and_the_author_has_his() {
 
 #[test]
 fn parameters_are_fields_that_keep_what_was_given() {
-    let files = project(Options::new(Language::Rust));
+    let files = project(ProjectOptions::new(Language::Rust));
     let create = file(&files, "src/operations/create.rs");
     let expected = r#"
 /// Places an order.
@@ -139,9 +139,9 @@ pub enum PlaceOrderType {
 #[test]
 fn every_variant_is_a_name_that_the_language_likes() {
     let text = SHOP.replace("enum: [book,", "enum: [self, Self, SELF, book,");
-    let catalog = catalog(&text, &Settings::default());
-    let document = Document { file: "shop-adapter.yaml", text: &text };
-    let options = Options::new(Language::Rust);
+    let catalog = catalog(&text, &AdapterSettings::default());
+    let document = ProjectDocument { file: "shop-adapter.yaml", text: &text };
+    let options = ProjectOptions::new(Language::Rust);
     let files = sources(&Project { catalog: &catalog, document, origin: None, options }).unwrap();
     let create = file(&files, "src/operations/create.rs");
     for (value, variant) in [("self", "Self_"), ("Self", "Self2"), ("SELF", "Self3")] {
@@ -152,7 +152,7 @@ fn every_variant_is_a_name_that_the_language_likes() {
 
 #[test]
 fn a_secret_is_not_shown() {
-    let files = project(Options::new(Language::Rust));
+    let files = project(ProjectOptions::new(Language::Rust));
     let create = file(&files, "src/operations/create.rs");
     assert!(
         create.contains("#[derive(Clone, Deserialize, Serialize)]\npub struct LogInParams {"),
@@ -163,7 +163,7 @@ fn a_secret_is_not_shown() {
 
 #[test]
 fn named_types_keep_further_keys_and_stand_in_boxes_where_they_must() {
-    let files = project(Options::new(Language::Rust));
+    let files = project(ProjectOptions::new(Language::Rust));
     let types = file(&files, "src/types.rs");
     for part in [
         "    pub next: Option<Box<Node>>,\n",
@@ -178,10 +178,14 @@ fn named_types_keep_further_keys_and_stand_in_boxes_where_they_must() {
 
 #[test]
 fn settings_are_built_in() {
-    let settings = Settings { mode: Some(Mode::Single), prefix: Some("my_".into()), ..Settings::default() };
-    let files = project(Options { settings, ..Options::new(Language::Rust) });
+    let settings = AdapterSettings {
+        mode: Some(Mode::Single),
+        prefix: Some("my_".into()),
+        ..AdapterSettings::default()
+    };
+    let files = project(ProjectOptions { settings, ..ProjectOptions::new(Language::Rust) });
     let source = file(&files, "src/source.rs");
-    assert!(source.contains("use mcpaql_runtime::document::{Mode, Settings};"), "{source}");
+    assert!(source.contains("use mcpaql_runtime::document::{AdapterSettings, Mode};"), "{source}");
     assert!(
         source.contains("        mode: Some(Mode::Single),\n        prefix: Some(\"my_\".to_owned()),\n"),
         "{source}"
@@ -191,10 +195,15 @@ fn settings_are_built_in() {
 #[test]
 fn the_same_project_is_the_same_files() {
     let write = || {
-        let catalog = catalog(SHOP, &Settings::default());
-        let document = Document { file: "shop-adapter.yaml", text: SHOP };
+        let catalog = catalog(SHOP, &AdapterSettings::default());
+        let document = ProjectDocument { file: "shop-adapter.yaml", text: SHOP };
         files(
-            &Project { catalog: &catalog, document, origin: None, options: Options::new(Language::Rust) },
+            &Project {
+                catalog: &catalog,
+                document,
+                origin: None,
+                options: ProjectOptions::new(Language::Rust),
+            },
             None,
         )
         .unwrap()
@@ -220,14 +229,14 @@ fn names_that_nobody_would_choose_are_legal() {
             "thing": {"type": "object", "properties": properties.clone()}}}]}
     });
     let text = document.to_string();
-    let source = check(&Source::new("odd.json", text.as_str()), &Settings::default());
+    let source = check(&Source::new("odd.json", text.as_str()), &AdapterSettings::default());
     let catalog = source.catalog.unwrap();
-    let document = Document { file: "odd.json", text: &text };
+    let document = ProjectDocument { file: "odd.json", text: &text };
     let files = sources(&Project {
         catalog: &catalog,
         document,
         origin: None,
-        options: Options::new(Language::Rust),
+        options: ProjectOptions::new(Language::Rust),
     })
     .unwrap();
     let types = file(&files, "src/types.rs");

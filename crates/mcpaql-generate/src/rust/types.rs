@@ -5,10 +5,10 @@
 //! choice between types is a `Value`.
 
 use super::module;
-use crate::File;
+use crate::ProjectFile;
 use crate::model::{
-    Case, Definition, Docs, Field, Model, Scope, Shape, Signature, Text, Type, doc_lines, identifier,
-    type_name,
+    CodeWriter, CommentStyle, Definition, DefinitionKind, IdentifierCase, IdentifierScope, Model, ModelField,
+    Signature, Type, doc_lines, identifier, type_name,
 };
 use indexmap::IndexMap;
 use mcpaql_core::catalog::Catalog;
@@ -19,28 +19,28 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// rustfmt's own.
 const WIDTH: usize = 100;
 /// Longer chains of calls are broken.
-const CHAIN: usize = 60;
+const MAX_CALL_CHAIN: usize = 60;
 
-pub(super) fn files(catalog: &Catalog, model: &mut Model<'_>) -> Vec<File> {
+pub(super) fn files(catalog: &Catalog, model: &mut Model<'_>) -> Vec<ProjectFile> {
     let boxed = recursive(&model.types);
-    let mut modules: IndexMap<String, Unit<'_>> = IndexMap::new();
+    let mut modules: IndexMap<String, RustFile<'_>> = IndexMap::new();
     let Model { operations, types, scope } = model;
     for endpoint in catalog.endpoints.keys() {
         let name = module(endpoint);
         for signature in operations.iter().filter(|signature| signature.operation.endpoint == *endpoint) {
-            let unit = modules.entry(name.clone()).or_insert_with(|| Unit::new(&boxed, "types::"));
+            let unit = modules.entry(name.clone()).or_insert_with(|| RustFile::new(&boxed, "types::"));
             unit.signature(signature, scope);
         }
     }
-    let mut named = Unit::new(&boxed, "");
+    let mut named = RustFile::new(&boxed, "");
     types.iter().for_each(|definition| named.definition(definition, scope));
     let mut files = vec![
-        File::generated("src/operations/mod.rs", index(modules.keys())),
-        File::generated("src/types.rs", named.finish("What parameters are made of.")),
+        ProjectFile::generated("src/operations/mod.rs", index(modules.keys())),
+        ProjectFile::generated("src/types.rs", named.finish("What parameters are made of.")),
     ];
     files.extend(modules.into_iter().map(|(name, unit)| {
         let text = unit.finish(&format!("What the operations of `{name}` take."));
-        File::generated(format!("src/operations/{name}.rs"), text)
+        ProjectFile::generated(format!("src/operations/{name}.rs"), text)
     }));
     files
 }
@@ -48,7 +48,7 @@ pub(super) fn files(catalog: &Catalog, model: &mut Model<'_>) -> Vec<File> {
 /// `src/operations/mod.rs`.
 fn index<'n>(modules: impl Iterator<Item = &'n String>) -> String {
     let names: BTreeSet<&String> = modules.collect();
-    let mut text = Text::new("    ");
+    let mut text = CodeWriter::new("    ");
     text.line("//! What each operation takes, by endpoint. Generated: what is changed here is lost.");
     if !names.is_empty() {
         text.line("");
@@ -64,11 +64,11 @@ fn index<'n>(modules: impl Iterator<Item = &'n String>) -> String {
 }
 
 /// Names of types, and the texts of which each is one.
-type Choices = Vec<(String, Vec<Value>)>;
+type PendingChoices = Vec<(String, Vec<Value>)>;
 
 /// One file in the making.
-struct Unit<'b> {
-    text: Text,
+struct RustFile<'b> {
+    text: CodeWriter,
     /// Objects that hold themselves, so that they must stand in a box.
     boxed: &'b HashSet<String>,
     /// How named types are reached from here.
@@ -77,9 +77,9 @@ struct Unit<'b> {
     used: BTreeMap<&'static str, BTreeSet<&'static str>>,
 }
 
-impl<'b> Unit<'b> {
-    fn new(boxed: &'b HashSet<String>, path: &'static str) -> Unit<'b> {
-        Unit { text: Text::new("    "), boxed, path, used: BTreeMap::new() }
+impl<'b> RustFile<'b> {
+    fn new(boxed: &'b HashSet<String>, path: &'static str) -> RustFile<'b> {
+        RustFile { text: CodeWriter::new("    "), boxed, path, used: BTreeMap::new() }
     }
 
     fn uses(&mut self, from: &'static str, name: &'static str) {
@@ -87,7 +87,7 @@ impl<'b> Unit<'b> {
     }
 
     fn finish(self, about: &str) -> String {
-        let mut head = Text::new("    ");
+        let mut head = CodeWriter::new("    ");
         head.line(format!("//! {about} Generated: what is changed here is lost."));
         if !self.used.is_empty() {
             head.line("");
@@ -111,7 +111,7 @@ impl<'b> Unit<'b> {
         let width = self.text.room(WIDTH).saturating_sub(4);
         let mut first = true;
         for paragraph in paragraphs {
-            let lines = doc_lines(paragraph, Docs::Line, width);
+            let lines = doc_lines(paragraph, CommentStyle::Line, width);
             if !lines.is_empty() && !first {
                 self.text.line("///");
             }
@@ -122,10 +122,10 @@ impl<'b> Unit<'b> {
         }
     }
 
-    fn signature(&mut self, signature: &Signature<'_>, scope: &mut Scope) {
+    fn signature(&mut self, signature: &Signature<'_>, scope: &mut IdentifierScope) {
         let Signature { operation, params, fields, .. } = signature;
         self.text.line("");
-        let told = format!("Parameters of `{}`: {}.", operation.name, reached(operation));
+        let told = format!("Parameters of `{}`: {}.", operation.name, call_description(operation));
         self.docs(&[&operation.description, &told]);
         let owner = params.strip_suffix("Params").unwrap_or(params);
         let choices = self.object(params, owner, fields, None, scope);
@@ -139,26 +139,26 @@ impl<'b> Unit<'b> {
         self.choices(choices);
     }
 
-    fn definition(&mut self, definition: &Definition, scope: &mut Scope) {
+    fn definition(&mut self, definition: &Definition, scope: &mut IdentifierScope) {
         let Definition { ident, docs, shape } = definition;
         match shape {
-            Shape::Object { fields, rest } => {
+            DefinitionKind::Object { fields, rest } => {
                 self.text.line("");
                 self.docs(&[docs]);
                 let choices = self.object(ident, ident, fields, rest.as_ref(), scope);
                 self.choices(choices);
             }
-            Shape::Alias(Type::Literals(values)) if only_text(values) => {
+            DefinitionKind::Alias(Type::Literals(values)) if are_texts(values) => {
                 self.text.line("");
                 self.docs(&[docs]);
                 self.choice(ident, values);
             }
-            Shape::Alias(kind) => {
+            DefinitionKind::Alias(kind) => {
                 let mut choices = Vec::new();
-                let spelled = self.spell(kind, ident, scope, &mut choices);
+                let spelled = self.type_text(kind, ident, scope, &mut choices);
                 self.text.line("");
                 self.docs(&[docs]);
-                self.fitted(&format!("pub type {ident} ="), &format!("{spelled};"));
+                self.write_fitted(&format!("pub type {ident} ="), &format!("{spelled};"));
                 self.choices(choices);
             }
         }
@@ -169,10 +169,10 @@ impl<'b> Unit<'b> {
         &mut self,
         ident: &str,
         owner: &str,
-        fields: &[Field],
+        fields: &[ModelField],
         rest: Option<&Type>,
-        scope: &mut Scope,
-    ) -> Choices {
+        scope: &mut IdentifierScope,
+    ) -> PendingChoices {
         let secret = fields.iter().any(|field| field.sensitive);
         let mut derived = vec!["Clone", "Deserialize", "Serialize"];
         derived.extend((!secret).then_some("Debug"));
@@ -181,12 +181,12 @@ impl<'b> Unit<'b> {
         self.uses("serde", "Deserialize");
         self.uses("serde", "Serialize");
         self.text.line(format!("#[derive({})]", derived.join(", ")));
-        let mut choices = Choices::new();
+        let mut choices = PendingChoices::new();
         if fields.is_empty() && rest.is_none() {
             self.text.line(format!("pub struct {ident} {{}}"));
         } else {
             self.text.line(format!("pub struct {ident} {{"));
-            self.text.deeper();
+            self.text.indent();
             for field in fields {
                 self.field(field, owner, scope, &mut choices);
             }
@@ -194,36 +194,42 @@ impl<'b> Unit<'b> {
                 let taken = |name: &&str| fields.iter().any(|field| field.ident == **name);
                 let name = ["rest", "other_keys", "further_keys"].into_iter().find(|name| !taken(name));
                 let all = Type::Map(Box::new(rest.clone()));
-                let spelled = self.spell(&all, &format!("{owner}Rest"), scope, &mut choices);
+                let spelled = self.type_text(&all, &format!("{owner}Rest"), scope, &mut choices);
                 self.text.line("/// What the caller gave besides.");
                 self.text.line("#[serde(flatten)]");
                 self.text.line(format!("pub {}: {spelled},", name.unwrap_or("undeclared_keys")));
             }
-            self.text.shallower();
+            self.text.dedent();
             self.text.line("}");
         }
         if secret {
-            self.silent(ident);
+            self.redacting_debug(ident);
         }
         choices
     }
 
     /// What holds a secret shows nothing.
-    fn silent(&mut self, ident: &str) {
+    fn redacting_debug(&mut self, ident: &str) {
         self.uses("std", "fmt");
         self.text.line("\n/// Shows nothing: it holds a secret.");
         self.text.block(format!("impl fmt::Debug for {ident} {{"), "}", |text| {
             text.block("fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {", "}", |text| {
                 let line = format!("f.debug_struct({ident:?}).finish_non_exhaustive()");
                 let broken = format!("f.debug_struct({ident:?})\n    .finish_non_exhaustive()");
-                text.line(if line.len() <= CHAIN { line } else { broken });
+                text.line(if line.len() <= MAX_CALL_CHAIN { line } else { broken });
             });
         });
     }
 
-    fn field(&mut self, field: &Field, owner: &str, scope: &mut Scope, choices: &mut Choices) {
-        let hint = format!("{owner}{}", identifier(&field.name, Case::Pascal));
-        let base = self.spell(&field.kind, &hint, scope, choices);
+    fn field(
+        &mut self,
+        field: &ModelField,
+        owner: &str,
+        scope: &mut IdentifierScope,
+        choices: &mut PendingChoices,
+    ) {
+        let hint = format!("{owner}{}", identifier(&field.name, IdentifierCase::Pascal));
+        let base = self.type_text(&field.kind, &hint, scope, choices);
         // A value may be null by itself.
         let nullable = field.nullable && base != "Value";
         let default =
@@ -246,11 +252,11 @@ impl<'b> Unit<'b> {
                 if nullable { format!("Option<Option<{base}>>") } else { format!("Option<{base}>") }
             }
         };
-        self.fitted(&format!("pub {}:", field.ident), &format!("{spelled},"));
+        self.write_fitted(&format!("pub {}:", field.ident), &format!("{spelled},"));
     }
 
     /// What is declared and its type, as rustfmt breaks it; where it would break the type itself, it is told not to.
-    fn fitted(&mut self, declared: &str, kind: &str) {
+    fn write_fitted(&mut self, declared: &str, kind: &str) {
         let room = self.text.room(WIDTH);
         if declared.len() + 1 + kind.len() <= room {
             self.text.line(format!("{declared} {kind}"));
@@ -274,7 +280,13 @@ impl<'b> Unit<'b> {
     }
 
     /// A type as Rust writes it; choices between texts become types of their own, after what is being written.
-    fn spell(&mut self, kind: &Type, hint: &str, scope: &mut Scope, choices: &mut Choices) -> String {
+    fn type_text(
+        &mut self,
+        kind: &Type,
+        hint: &str,
+        scope: &mut IdentifierScope,
+        choices: &mut PendingChoices,
+    ) -> String {
         match kind {
             Type::Null => "()".to_owned(),
             Type::Boolean => "bool".to_owned(),
@@ -284,7 +296,7 @@ impl<'b> Unit<'b> {
                 self.uses("serde_json", "Number");
                 "Number".to_owned()
             }
-            Type::Literals(values) if only_text(values) => {
+            Type::Literals(values) if are_texts(values) => {
                 let name = scope.take(&type_name(hint));
                 choices.push((name.clone(), values.clone()));
                 name
@@ -303,7 +315,7 @@ impl<'b> Unit<'b> {
             Type::Named(name) => self.named(name),
             Type::Union(_) => match kind.clone().split_null() {
                 (Type::Union(_), _) => self.value(),
-                (one, _) => match self.spell(&one, hint, scope, choices) {
+                (one, _) => match self.type_text(&one, hint, scope, choices) {
                     value if value == "Value" => value,
                     other => format!("Option<{other}>"),
                 },
@@ -313,10 +325,16 @@ impl<'b> Unit<'b> {
     }
 
     /// The type of what a list or map holds, which is box enough.
-    fn within(&mut self, kind: &Type, hint: &str, scope: &mut Scope, choices: &mut Choices) -> String {
+    fn within(
+        &mut self,
+        kind: &Type,
+        hint: &str,
+        scope: &mut IdentifierScope,
+        choices: &mut PendingChoices,
+    ) -> String {
         match kind {
             Type::Named(name) => self.named(name),
-            other => self.spell(other, hint, scope, choices),
+            other => self.type_text(other, hint, scope, choices),
         }
     }
 
@@ -332,7 +350,7 @@ impl<'b> Unit<'b> {
         "Value".to_owned()
     }
 
-    fn choices(&mut self, choices: Choices) {
+    fn choices(&mut self, choices: PendingChoices) {
         for (ident, values) in choices {
             self.text.line("");
             self.choice(&ident, &values);
@@ -345,23 +363,23 @@ impl<'b> Unit<'b> {
         self.uses("serde", "Serialize");
         self.text.line("#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]");
         self.text.line(format!("pub enum {ident} {{"));
-        self.text.deeper();
-        let mut variants = Scope::new(&["Self"]);
+        self.text.indent();
+        let mut variants = IdentifierScope::new(&["Self"]);
         for value in values.iter().filter_map(Value::as_str) {
             self.attribute(&format!("rename = {value:?}"));
-            self.text.line(format!("{},", variants.take(&identifier(value, Case::Pascal))));
+            self.text.line(format!("{},", variants.take(&identifier(value, IdentifierCase::Pascal))));
         }
-        self.text.shallower();
+        self.text.dedent();
         self.text.line("}");
     }
 }
 
-fn only_text(values: &[Value]) -> bool {
+fn are_texts(values: &[Value]) -> bool {
     values.iter().all(Value::is_string)
 }
 
 /// The call that the document describes, for a comment.
-fn reached(operation: &Operation) -> String {
+fn call_description(operation: &Operation) -> String {
     let joined = |segments: &[Segment]| {
         let piece = |segment: &Segment| match segment {
             Segment::Literal(text) => text.clone(),
@@ -394,8 +412,10 @@ fn recursive(types: &[Definition]) -> HashSet<String> {
     let held = |definition: &Definition| -> Vec<usize> {
         let mut names = Vec::new();
         match &definition.shape {
-            Shape::Object { fields, .. } => fields.iter().for_each(|field| direct(&field.kind, &mut names)),
-            Shape::Alias(kind) => direct(kind, &mut names),
+            DefinitionKind::Object { fields, .. } => {
+                fields.iter().for_each(|field| collect_direct_names(&field.kind, &mut names))
+            }
+            DefinitionKind::Alias(kind) => collect_direct_names(kind, &mut names),
         }
         names.into_iter().filter_map(|name| at.get(name).copied()).collect()
     };
@@ -413,20 +433,22 @@ fn recursive(types: &[Definition]) -> HashSet<String> {
         }
         false
     };
-    let objects =
-        types.iter().enumerate().filter(|(_, definition)| matches!(definition.shape, Shape::Object { .. }));
+    let objects = types
+        .iter()
+        .enumerate()
+        .filter(|(_, definition)| matches!(definition.shape, DefinitionKind::Object { .. }));
     let circular = objects.filter(|(at, _)| reaches_itself(*at));
     circular.map(|(_, definition)| definition.ident.clone()).collect()
 }
 
 /// The names that a type holds in place.
-fn direct<'t>(kind: &'t Type, names: &mut Vec<&'t str>) {
+fn collect_direct_names<'t>(kind: &'t Type, names: &mut Vec<&'t str>) {
     match kind {
         Type::Named(name) => names.push(name),
         // A choice is a value, save for one between a type and null.
         Type::Union(variants) => {
             if let [one, Type::Null] = variants.as_slice() {
-                direct(one, names);
+                collect_direct_names(one, names);
             }
         }
         _ => {}

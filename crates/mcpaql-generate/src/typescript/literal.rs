@@ -21,7 +21,7 @@ pub(super) fn literal(value: &Value, column: usize, depth: usize) -> String {
         Value::Object(fields) if !fields.is_empty() => fields
             .iter()
             .map(|(name, field)| {
-                let exact = exact(name);
+                let exact = const_assertion(name);
                 let name = key(name);
                 let field = literal(field, indent.len() + name.len() + 2 + exact.len(), inner);
                 format!("{indent}{name}: {field}{exact},\n")
@@ -48,8 +48,10 @@ fn object(fields: &Map<String, Value>) -> String {
     if fields.is_empty() {
         return "{}".to_owned();
     }
-    let fields: Vec<String> =
-        fields.iter().map(|(name, value)| format!("{}: {}{}", key(name), flat(value), exact(name))).collect();
+    let fields: Vec<String> = fields
+        .iter()
+        .map(|(name, value)| format!("{}: {}{}", key(name), flat(value), const_assertion(name)))
+        .collect();
     format!("{{ {} }}", fields.join(", "))
 }
 
@@ -59,7 +61,7 @@ pub(super) fn string(text: &str) -> String {
 }
 
 /// What follows a member's value: TypeScript takes the type of one that every object has from there, and widens its texts.
-fn exact(name: &str) -> &'static str {
+fn const_assertion(name: &str) -> &'static str {
     if name == "constructor" { " as const" } else { "" }
 }
 

@@ -2,40 +2,40 @@
 
 use super::literal::literal;
 use super::types;
-use crate::binding::{self, Kind, Kinds};
-use crate::model::{Case, Model, Signature, Text, identifier};
-use crate::{File, Unsupported};
+use crate::binding::{self, BindingKind, UsedTargets};
+use crate::model::{CodeWriter, IdentifierCase, Model, Signature, identifier};
+use crate::{ProjectFile, Unsupported};
 use indexmap::IndexMap;
 use mcpaql_core::operation::Operation;
 use serde_json::Value;
 use std::collections::HashSet;
 
 /// The files of the endpoints, and the one that brings them together.
-pub(super) fn files(kinds: &Kinds, model: &Model<'_>) -> Result<Vec<File>, Unsupported> {
+pub(super) fn files(kinds: &UsedTargets, model: &Model<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     let mut endpoints: IndexMap<String, Vec<&Signature<'_>>> = IndexMap::new();
     for signature in &model.operations {
         endpoints.entry(module(&signature.operation.endpoint)).or_default().push(signature);
     }
-    let mut files = vec![File::generated("src/operations/index.ts", index(&endpoints, kinds))];
+    let mut files = vec![ProjectFile::generated("src/operations/index.ts", index(&endpoints, kinds))];
     let taken: HashSet<&str> = model.operations.iter().map(|operation| operation.function.as_str()).collect();
     for (module, operations) in &endpoints {
         let text = endpoint(operations, &taken)?;
-        files.push(File::generated(format!("src/operations/{module}.ts"), text));
+        files.push(ProjectFile::generated(format!("src/operations/{module}.ts"), text));
     }
     Ok(files)
 }
 
 /// The file of an endpoint, without its ending.
 fn module(endpoint: &str) -> String {
-    match identifier(endpoint, Case::Snake) {
+    match identifier(endpoint, IdentifierCase::Snake) {
         name if name == "index" => "index_".to_owned(),
         name => name,
     }
 }
 
-fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>, kinds: &Kinds) -> String {
-    let space = |module: &str| format!("{}Operations", identifier(module, Case::Camel));
-    let mut text = Text::new("  ");
+fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>, kinds: &UsedTargets) -> String {
+    let space = |module: &str| format!("{}Operations", identifier(module, IdentifierCase::Camel));
+    let mut text = CodeWriter::new("  ");
     text.line("// What answers each operation. Generated from the adapter's document: another answer goes into src/handlers.ts.")
         .line("")
         .line("import type { Handler, Project } from \"../runtime/call.js\";");
@@ -84,7 +84,7 @@ fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>, kinds: &Kinds) -> St
 }
 
 /// How an operation reaches its target, in words of the runtime.
-struct Way {
+struct RuntimeBinding {
     /// `HttpRequest`.
     kind: &'static str,
     /// Where that comes from.
@@ -97,9 +97,9 @@ struct Way {
 fn endpoint(operations: &[&Signature<'_>], taken: &HashSet<&str>) -> Result<String, Unsupported> {
     let mut ways = Vec::with_capacity(operations.len());
     for signature in operations {
-        ways.push((*signature, way(signature.operation)?));
+        ways.push((*signature, runtime_binding(signature.operation)?));
     }
-    let mut text = Text::new("  ");
+    let mut text = CodeWriter::new("  ");
     let endpoint = operations.first().map_or("", |first| &first.operation.endpoint);
     text.line(format!(
         "// Operations of the endpoint `{endpoint}`. Generated from the adapter's document: another answer goes into src/handlers.ts."
@@ -125,7 +125,7 @@ fn endpoint(operations: &[&Signature<'_>], taken: &HashSet<&str>) -> Result<Stri
     Ok(text.finish())
 }
 
-fn operation(text: &mut Text, signature: &Signature<'_>, way: &Way, taken: &HashSet<&str>) {
+fn operation(text: &mut CodeWriter, signature: &Signature<'_>, way: &RuntimeBinding, taken: &HashSet<&str>) {
     let Signature { operation, function, params, fields, result } = signature;
     let mut constant = format!("{function}{}", way.suffix);
     while taken.contains(constant.as_str()) {
@@ -137,8 +137,8 @@ fn operation(text: &mut Text, signature: &Signature<'_>, way: &Way, taken: &Hash
     text.line("").line(format!("/** How `{}` reaches its target. */", operation.name));
     text.line(format!("{head}{};", literal(&way.binding, head.len(), 0)));
     text.line("");
-    types::comment(text, &said(operation));
-    let result = result.first().map_or_else(|| "unknown".to_owned(), types::told);
+    types::comment(text, &operation_comment(operation));
+    let result = result.first().map_or_else(|| "unknown".to_owned(), types::field_type);
     let cast = if result == "unknown" { String::new() } else { format!(" as Promise<{result}>") };
     let (open, body) = (
         format!("export const {function} = (params: {params}, call: Call) =>"),
@@ -153,7 +153,7 @@ fn operation(text: &mut Text, signature: &Signature<'_>, way: &Way, taken: &Hash
     }
 }
 
-fn said(operation: &Operation) -> String {
+fn operation_comment(operation: &Operation) -> String {
     let about = match operation.description.trim() {
         "" => operation.title.clone(),
         description => description.to_owned(),
@@ -166,10 +166,14 @@ fn said(operation: &Operation) -> String {
     }
 }
 
-fn way(operation: &Operation) -> Result<Way, Unsupported> {
-    let (kind, binding) = binding::of(operation)?;
+fn runtime_binding(operation: &Operation) -> Result<RuntimeBinding, Unsupported> {
+    let (kind, binding) = binding::operation_binding(operation)?;
     Ok(match kind {
-        Kind::Http => Way { kind: "HttpRequest", from: "request.js", suffix: "Request", binding },
-        Kind::Command => Way { kind: "CommandLine", from: "command.js", suffix: "Command", binding },
+        BindingKind::Http => {
+            RuntimeBinding { kind: "HttpRequest", from: "request.js", suffix: "Request", binding }
+        }
+        BindingKind::Command => {
+            RuntimeBinding { kind: "CommandLine", from: "command.js", suffix: "Command", binding }
+        }
     })
 }

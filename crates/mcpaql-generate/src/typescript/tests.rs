@@ -1,18 +1,23 @@
 use super::*;
-use crate::{Document, Language, Options};
-use mcpaql_core::catalog::Settings;
+use crate::{Language, ProjectDocument, ProjectOptions};
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
 
 /// The files of the project of that document.
-fn generated(text: &str) -> Result<Vec<File>, Unsupported> {
-    let checked = check(&Source::new("test.yaml", text), &Settings::default());
+fn generated(text: &str) -> Result<Vec<ProjectFile>, Unsupported> {
+    let checked = check(&Source::new("test.yaml", text), &AdapterSettings::default());
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    let document = Document { file: "test.yaml", text };
-    files(&Project { catalog: &catalog, document, origin: None, options: Options::new(Language::TypeScript) })
+    let document = ProjectDocument { file: "test.yaml", text };
+    files(&Project {
+        catalog: &catalog,
+        document,
+        origin: None,
+        options: ProjectOptions::new(Language::TypeScript),
+    })
 }
 
-fn file<'f>(files: &'f [File], path: &str) -> &'f str {
+fn file<'f>(files: &'f [ProjectFile], path: &str) -> &'f str {
     &files.iter().find(|file| file.path == path).unwrap_or_else(|| panic!("{path}")).text
 }
 
@@ -68,7 +73,7 @@ fn an_operation_is_a_type_a_request_and_a_handler() {
 fn what_the_author_owns_is_marked() {
     let files = generated(BLOG).unwrap();
     let own: Vec<&str> =
-        files.iter().filter(|file| file.owner == Owner::Author).map(|file| file.path.as_str()).collect();
+        files.iter().filter(|file| file.owner == FileOwner::Author).map(|file| file.path.as_str()).collect();
     assert_eq!(own, ["tsconfig.json", "package.json", "src/handlers.ts"]);
     let package: Value = serde_json::from_str(file(&files, "package.json")).unwrap();
     assert_eq!(package["name"], "blog-adapter");

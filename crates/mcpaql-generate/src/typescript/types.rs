@@ -1,40 +1,42 @@
 //! Types of parameters.
 
 use super::literal::{key, string};
-use crate::File;
-use crate::model::{Definition, Docs, Field, Model, Shape, Text, Type, doc_lines};
+use crate::ProjectFile;
+use crate::model::{
+    CodeWriter, CommentStyle, Definition, DefinitionKind, Model, ModelField, Type, doc_lines,
+};
 use serde_json::Value;
 
 /// Widest comment.
 const WIDTH: usize = 110;
 
 /// The named types, where there are any.
-pub(super) fn file(model: &Model<'_>) -> Option<File> {
+pub(super) fn file(model: &Model<'_>) -> Option<ProjectFile> {
     if model.types.is_empty() {
         return None;
     }
-    let mut text = Text::new("  ");
+    let mut text = CodeWriter::new("  ");
     text.line("// Types of parameters and answers. Generated from the document. An integer beyond 2^53 is a bigint.");
     for definition in &model.types {
         text.line("");
         define(&mut text, definition);
     }
-    Some(File::generated("src/types.ts", text.finish()))
+    Some(ProjectFile::generated("src/types.ts", text.finish()))
 }
 
-fn define(text: &mut Text, definition: &Definition) {
+fn define(text: &mut CodeWriter, definition: &Definition) {
     comment(text, &definition.docs);
     let ident = &definition.ident;
     match &definition.shape {
-        Shape::Alias(kind) => {
+        DefinitionKind::Alias(kind) => {
             text.line(format!("export type {ident} = {};", name(kind)));
         }
-        Shape::Object { fields, rest } => object(text, ident, fields, rest.as_ref()),
+        DefinitionKind::Object { fields, rest } => object(text, ident, fields, rest.as_ref()),
     }
 }
 
 /// An object as an interface; one without fields is none.
-pub(super) fn object(text: &mut Text, ident: &str, all: &[Field], rest: Option<&Type>) {
+pub(super) fn object(text: &mut CodeWriter, ident: &str, all: &[ModelField], rest: Option<&Type>) {
     match (all, rest) {
         ([], Some(rest)) => {
             text.line(format!("export type {ident} = Record<string, {}>;", name(rest)));
@@ -54,17 +56,17 @@ pub(super) fn object(text: &mut Text, ident: &str, all: &[Field], rest: Option<&
     }
 }
 
-fn fields(text: &mut Text, fields: &[Field]) {
+fn fields(text: &mut CodeWriter, fields: &[ModelField]) {
     for field in fields {
         comment(text, &field.docs);
         // What is filled in is always there.
         let mark = if field.required || field.default.is_some() { "" } else { "?" };
-        text.line(format!("{}{mark}: {};", key(&field.name), told(field)));
+        text.line(format!("{}{mark}: {};", key(&field.name), field_type(field)));
     }
 }
 
 /// The type of a field with null where that is allowed.
-pub(super) fn told(field: &Field) -> String {
+pub(super) fn field_type(field: &ModelField) -> String {
     if field.nullable && field.kind != Type::Any && field.kind != Type::Null {
         let mut variants = constituents(&field.kind);
         variants.push("null".to_owned());
@@ -123,8 +125,8 @@ fn value(value: &Value) -> String {
 }
 
 /// What is said of the next thing.
-pub(super) fn comment(text: &mut Text, docs: &str) {
-    let mut lines = doc_lines(docs, Docs::Block, text.room(WIDTH));
+pub(super) fn comment(text: &mut CodeWriter, docs: &str) {
+    let mut lines = doc_lines(docs, CommentStyle::Block, text.room(WIDTH));
     for line in lines.iter_mut().filter(|line| line.starts_with('@')) {
         // Tools read a tag there, and `@deprecated` would make every use a finding.
         line.replace_range(..1, "&#64;");
@@ -145,7 +147,7 @@ pub(super) fn comment(text: &mut Text, docs: &str) {
 }
 
 /// Every named type that fields use, in order and once.
-pub(super) fn used<'f>(all: impl Iterator<Item = &'f Field>) -> Vec<&'f str> {
+pub(super) fn used<'f>(all: impl Iterator<Item = &'f ModelField>) -> Vec<&'f str> {
     let mut found = Vec::new();
     all.for_each(|field| field.kind.names(&mut found));
     found

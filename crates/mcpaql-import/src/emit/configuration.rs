@@ -1,26 +1,26 @@
 //! Entries of `mcpaql.yaml`, one after the other.
 
-use super::operation::Lines;
+use super::operation::MembersBuilder;
 use super::target::mcp_members;
-use super::yaml::{self, Node};
-use mcpaql_document::config::{AdapterEntry, Origin};
+use super::yaml::{self, YamlValue};
+use mcpaql_document::config::{AdapterEntry, AdapterOrigin};
 
 /// The `adapters` of a configuration. Of settings and `auth` nothing is written.
 pub(super) fn write(entries: &[AdapterEntry]) -> String {
     let mut out = String::from("adapters:\n");
     for entry in entries {
-        let mut lines = Lines::default();
+        let mut lines = MembersBuilder::default();
         lines.put_some("name", entry.name.as_deref());
         match &entry.origin {
-            Origin::Document(path) => lines.put("document", path.as_str()),
-            Origin::Builtin(name) => lines.put("builtin", name.as_str()),
-            Origin::Openapi(source) => lines.put("openapi", source.as_str()),
-            Origin::Mcp(target) => lines.put("mcp", Node::Tall(mcp_members(target))),
+            AdapterOrigin::Document(path) => lines.put("document", path.as_str()),
+            AdapterOrigin::Builtin(name) => lines.put("builtin", name.as_str()),
+            AdapterOrigin::Openapi(source) => lines.put("openapi", source.as_str()),
+            AdapterOrigin::Mcp(target) => lines.put("mcp", YamlValue::Tall(mcp_members(target))),
         }
         lines.put_texts("include", &entry.include);
         lines.put_texts("exclude", &entry.exclude);
         lines.put_some("overrides", entry.overrides.as_deref());
-        let mut node = Node::Tall(lines.0);
+        let mut node = YamlValue::Tall(lines.0);
         super::mask("", &mut node);
         yaml::item(&mut out, &node, 2);
     }

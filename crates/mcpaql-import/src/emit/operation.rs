@@ -3,14 +3,14 @@
 
 use super::schema;
 use super::target::{auth, hints};
-use super::yaml::{Members, Node};
-use mcpaql_core::adapter::{Adapter, Target};
+use super::yaml::{YamlMembers, YamlValue};
+use mcpaql_core::adapter::{Adapter, TargetConfig};
 use mcpaql_core::facts::{self, Declared, Effect, Facts, Reach, Repeat};
 use mcpaql_core::lifecycle::Lifecycle;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{
     Arg, Binding, BodyForm, CommandBinding, ExitMeaning, HttpBinding, McpBinding, Operation, Output,
-    Pagination, Param, Place, Returns, Segment, Stdin, Style, StyleForm,
+    Pagination, Param, ParamLocation, ParamStyle, Returns, Segment, Stdin, StyleForm,
 };
 use mcpaql_core::policy;
 use mcpaql_document::load::guard_of;
@@ -18,8 +18,8 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// One entry of a category's list.
-pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> Node<'a> {
-    let mut out = Lines::default();
+pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> YamlValue<'a> {
+    let mut out = MembersBuilder::default();
     out.put("name", operation.name.as_str());
     out.put_if(operation.title != title_of(&operation.name) && !operation.title.is_empty(), "title", || {
         super::prose(&operation.title).into()
@@ -55,26 +55,26 @@ pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> Node<'
         let params = operation.params.iter().map(|written| {
             (Cow::Borrowed(written.name.as_str()), param(written, default_place(operation, written)))
         });
-        out.put("params", Node::Tall(params.collect()));
+        out.put("params", YamlValue::Tall(params.collect()));
     }
     if let Some(answer) = &operation.returns {
         out.put("returns", returns(answer));
     }
     let examples = examples(operation);
-    out.put_if(!examples.is_empty(), "examples", || Node::List(examples));
-    Node::Tall(out.0)
+    out.put_if(!examples.is_empty(), "examples", || YamlValue::List(examples));
+    YamlValue::Tall(out.0)
 }
 
 /// The keys of one thing, in order.
 #[derive(Default)]
-pub(super) struct Lines<'a>(pub(super) Members<'a>);
+pub(super) struct MembersBuilder<'a>(pub(super) YamlMembers<'a>);
 
-impl<'a> Lines<'a> {
-    pub(super) fn put(&mut self, key: &'static str, node: impl Into<Node<'a>>) {
+impl<'a> MembersBuilder<'a> {
+    pub(super) fn put(&mut self, key: &'static str, node: impl Into<YamlValue<'a>>) {
         self.0.push((Cow::Borrowed(key), node.into()));
     }
 
-    pub(super) fn put_if(&mut self, applies: bool, key: &'static str, node: impl FnOnce() -> Node<'a>) {
+    pub(super) fn put_if(&mut self, applies: bool, key: &'static str, node: impl FnOnce() -> YamlValue<'a>) {
         if applies {
             self.put(key, node());
         }
@@ -87,29 +87,33 @@ impl<'a> Lines<'a> {
     }
 
     pub(super) fn put_texts(&mut self, key: &'static str, texts: &'a [String]) {
-        self.put_if(!texts.is_empty(), key, || Node::texts(texts));
+        self.put_if(!texts.is_empty(), key, || YamlValue::texts(texts));
     }
 }
 
-fn http_binding<'a>(out: &mut Lines<'a>, http: &'a HttpBinding, target: &Target) {
+fn http_binding<'a>(out: &mut MembersBuilder<'a>, http: &'a HttpBinding, target: &TargetConfig) {
     out.put("maps_to", format!("{} {}", http.method, template(&http.path)));
     out.put_some("base_url", http.base_url.as_deref());
     if let Some(own) = &http.auth {
         out.put("auth", auth(own));
     }
     let usual = match target {
-        Target::Http(target) => target.serialization,
-        Target::Store(_) | Target::Command(_) | Target::Mcp(_) | Target::Code(_) => BodyForm::Json,
+        TargetConfig::Http(target) => target.serialization,
+        TargetConfig::Store(_) | TargetConfig::Command(_) | TargetConfig::Mcp(_) | TargetConfig::Code(_) => {
+            BodyForm::Json
+        }
     };
     out.put_if(http.body != usual, "body", || http.body.as_str().into());
     out.put_some("content_type", http.content_type.as_deref());
     out.put_some("body_param", http.body_param.as_deref());
 }
 
-fn mcp_binding<'a>(out: &mut Lines<'a>, mcp: &'a McpBinding, name: &str) {
+fn mcp_binding<'a>(out: &mut MembersBuilder<'a>, mcp: &'a McpBinding, name: &str) {
     out.put_if(mcp.tool != name, "tool", || mcp.tool.as_str().into());
     out.put_if(!mcp.fixed.is_empty(), "fixed", || {
-        Node::Map(mcp.fixed.iter().map(|(name, value)| (Cow::from(name), Node::from(value))).collect())
+        YamlValue::Map(
+            mcp.fixed.iter().map(|(name, value)| (Cow::from(name), YamlValue::from(value))).collect(),
+        )
     });
 }
 
@@ -129,19 +133,20 @@ fn template(pieces: &[Segment]) -> String {
     out
 }
 
-fn command_binding<'a>(out: &mut Lines<'a>, command: &'a CommandBinding) {
-    let group = |args: &[Vec<Segment>]| Node::List(args.iter().map(|arg| template(arg).into()).collect());
+fn command_binding<'a>(out: &mut MembersBuilder<'a>, command: &'a CommandBinding) {
+    let group =
+        |args: &[Vec<Segment>]| YamlValue::List(args.iter().map(|arg| template(arg).into()).collect());
     let argv = command.argv.iter().map(|arg| match arg {
         Arg::Template(pieces) => template(pieces).into(),
         Arg::Group(args) => group(args),
         Arg::When(flag, args) => {
-            let mut when = Lines::default();
+            let mut when = MembersBuilder::default();
             when.put("when", flag.as_str());
             when.put("args", group(args));
-            Node::Map(when.0)
+            YamlValue::Map(when.0)
         }
     });
-    out.put("command", Node::List(argv.collect()));
+    out.put("command", YamlValue::List(argv.collect()));
     match &command.stdin {
         Stdin::Closed => {}
         Stdin::Params => out.put("stdin", "params"),
@@ -156,14 +161,14 @@ fn command_binding<'a>(out: &mut Lines<'a>, command: &'a CommandBinding) {
             ExitMeaning::Success => "success",
             ExitMeaning::Error(code) => code.as_str(),
         };
-        (Cow::Owned(status.to_string()), Node::from(meaning))
+        (Cow::Owned(status.to_string()), YamlValue::from(meaning))
     });
-    let exit: Members<'_> = exit.collect();
-    out.put_if(!exit.is_empty(), "exit", || Node::Map(exit));
+    let exit: YamlMembers<'_> = exit.collect();
+    out.put_if(!exit.is_empty(), "exit", || YamlValue::Map(exit));
 }
 
 /// `effect`, `danger` and `idempotent`, each only where the loader would infer something else.
-fn declared_facts(out: &mut Lines<'_>, operation: &Operation, target: &Target) {
+fn declared_facts(out: &mut MembersBuilder<'_>, operation: &Operation, target: &TargetConfig) {
     let inferred = |effect: Option<Effect>, idempotent: Option<bool>| {
         facts::infer(&Declared {
             category: operation.category,
@@ -198,69 +203,71 @@ fn idempotent(operation: &Operation, inferred: impl Fn(Option<bool>) -> Facts) -
         .flatten()
 }
 
-fn pagination(pages: &Pagination) -> Node<'_> {
-    let mut out = Lines::default();
+fn pagination(pages: &Pagination) -> YamlValue<'_> {
+    let mut out = MembersBuilder::default();
     out.put("kind", pages.kind.as_str());
     out.put_some("at", pages.at.as_deref());
     out.put_some("size", pages.size.as_deref());
     out.put_some("next", pages.next.as_deref());
     out.put_some("items", pages.items.as_deref());
-    Node::Map(out.0)
+    YamlValue::Map(out.0)
 }
 
-fn lifecycle(background: &Lifecycle) -> Node<'static> {
+fn lifecycle(background: &Lifecycle) -> YamlValue<'static> {
     let usual = Lifecycle::default();
     if *background == usual {
         return true.into();
     }
-    let mut out = Lines::default();
+    let mut out = MembersBuilder::default();
     out.put_if(background.survives, "survives", || true.into());
     out.put_if(background.keep_seconds != usual.keep_seconds, "keep", || {
-        Node::Number(background.keep_seconds.into())
+        YamlValue::Number(background.keep_seconds.into())
     });
     if let Some(timeout) = background.timeout_ms {
         out.put("timeout", super::target::seconds(timeout));
     }
-    Node::Map(out.0)
+    YamlValue::Map(out.0)
 }
 
 /// Where the loader puts a parameter that does not say; `None` where it makes no difference.
-fn default_place(operation: &Operation, param: &Param) -> Option<Place> {
+fn default_place(operation: &Operation, param: &Param) -> Option<ParamLocation> {
     let Binding::Http(http) = &operation.binding else { return None };
     let in_path = |piece: &Segment| matches!(piece, Segment::Param(name) if *name == param.name);
     Some(if http.path.iter().any(in_path) {
-        Place::Path
+        ParamLocation::Path
     } else if matches!(http.method.as_str(), "GET" | "HEAD" | "DELETE" | "OPTIONS") {
-        Place::Query
+        ParamLocation::Query
     } else {
-        Place::Body
+        ParamLocation::Body
     })
 }
 
-fn param(param: &Param, default_place: Option<Place>) -> Node<'_> {
+fn param(param: &Param, default_place: Option<ParamLocation>) -> YamlValue<'_> {
     let mut written = match &param.schema {
         Value::Object(map) => schema::keywords(map, param.sensitive),
         // What nothing fits, written as the parameter it is.
-        Value::Bool(false) => vec![(Cow::Borrowed("not"), Node::from("any"))],
+        Value::Bool(false) => vec![(Cow::Borrowed("not"), YamlValue::from("any"))],
         _ => Vec::new(),
     };
     // Prose and default stand beside the schema in the model, and in the document among its keywords.
     written.retain(|(key, _)| !matches!(&**key, "description" | "default"));
-    let required = param.required || param.place == Place::Path;
+    let required = param.required || param.location == ParamLocation::Path;
     if required && written.iter().any(|(key, _)| key == "required") {
         // `required` is said of the parameter here, so what is required inside it needs a schema of its own.
-        let inner = schema::shaped(written);
+        let inner = schema::members_node(written);
         written = vec![(Cow::Borrowed("type"), inner)];
     }
     let kind = match written.iter().position(|(key, _)| key == "type") {
         Some(at) => Some(written.remove(at)),
         None if written.iter().any(|(key, _)| TYPE_KEYS.contains(&&**key)) => None,
-        None => Some((Cow::Borrowed("type"), Node::from("any"))),
+        None => Some((Cow::Borrowed("type"), YamlValue::from("any"))),
     };
-    let mut out = Lines::default();
+    let mut out = MembersBuilder::default();
     out.0.extend(kind);
     out.put_if(required, "required", || true.into());
-    out.put_if(default_place.is_some_and(|place| place != param.place), "in", || param.place.as_str().into());
+    out.put_if(default_place.is_some_and(|place| place != param.location), "in", || {
+        param.location.as_str().into()
+    });
     out.put_if(param.wire != param.name, "as", || param.wire.as_str().into());
     out.put_if(param.sensitive, "sensitive", || true.into());
     style(&mut out, param);
@@ -277,7 +284,7 @@ fn param(param: &Param, default_place: Option<Place>) -> Node<'_> {
     let description = super::prose(&param.description);
     out.put_if(!description.is_empty(), "description", || description.into());
     out.0.extend(after);
-    schema::shaped(out.0)
+    schema::members_node(out.0)
 }
 
 /// Keys one of which the loader wants to see.
@@ -292,15 +299,15 @@ fn is_secret(param: &Param) -> bool {
     param.sensitive || param.schema.get("format").is_some_and(|format| format == "password")
 }
 
-fn style(out: &mut Lines<'_>, param: &Param) {
-    let Style { form, explode, reserved } = param.style;
-    out.put_if(form != Style::default_for(param.place).form, "style", || form.as_str().into());
+fn style(out: &mut MembersBuilder<'_>, param: &Param) {
+    let ParamStyle { form, explode, reserved } = param.style;
+    out.put_if(form != ParamStyle::default_for(param.location).form, "style", || form.as_str().into());
     let usual = matches!(form, StyleForm::Form | StyleForm::DeepObject);
     out.put_if(explode != usual, "explode", || explode.into());
     out.put_if(reserved, "allow_reserved", || true.into());
 }
 
-fn returns(answer: &Returns) -> Node<'_> {
+fn returns(answer: &Returns) -> YamlValue<'_> {
     let description = super::prose(&answer.description);
     if description.is_empty() {
         return schema::node(&answer.schema);
@@ -309,24 +316,24 @@ fn returns(answer: &Returns) -> Node<'_> {
     written.retain(|(key, _)| key != "description");
     let at = written.iter().position(|(key, _)| !comes_before_prose(key)).unwrap_or(written.len());
     written.insert(at, (Cow::Borrowed("description"), description.into()));
-    Node::Tall(written)
+    YamlValue::Tall(written)
 }
 
 /// The example calls without any value of a secret; one that would no longer be a whole call is left out.
-fn examples(operation: &Operation) -> Vec<Node<'_>> {
+fn examples(operation: &Operation) -> Vec<YamlValue<'_>> {
     let secrets: Vec<&Param> = operation.params.iter().filter(|param| is_secret(param)).collect();
     let whole = |params: &Map<String, Value>| {
         !secrets.iter().any(|secret| secret.required && params.contains_key(&secret.name))
     };
     let shown = operation.examples.iter().filter(|example| whole(&example.params)).map(|example| {
-        let mut out = Lines::default();
+        let mut out = MembersBuilder::default();
         let description = super::prose(&example.description);
         out.put_if(!description.is_empty(), "description", || description.into());
         let open =
             example.params.iter().filter(|(name, _)| !secrets.iter().any(|secret| secret.name == **name));
-        let params = open.map(|(name, value)| (Cow::from(name), Node::from(value)));
-        out.put("params", Node::Map(params.collect()));
-        Node::Tall(out.0)
+        let params = open.map(|(name, value)| (Cow::from(name), YamlValue::from(value)));
+        out.put("params", YamlValue::Map(params.collect()));
+        YamlValue::Tall(out.0)
     });
     shown.collect()
 }

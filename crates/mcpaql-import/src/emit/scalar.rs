@@ -118,7 +118,7 @@ pub(super) fn literal(text: &str) -> Option<(&'static str, std::str::Split<'_, c
 }
 
 /// Shortest sentence that gets a line of its own.
-const SENTENCE: usize = 40;
+const MIN_SENTENCE_LINE: usize = 40;
 
 /// The lines of a folded block (`>-`), where the text can be one. Lines end with sentences, so that a changed sentence
 /// leaves the others as they are.
@@ -142,7 +142,7 @@ pub(super) fn folded(text: &str, width: usize) -> Option<Vec<&str>> {
         }
         last = Some(at);
         let sentence = text.get(start..at)?;
-        if sentence.len() >= SENTENCE && sentence.ends_with(['.', '!', '?']) {
+        if sentence.len() >= MIN_SENTENCE_LINE && sentence.ends_with(['.', '!', '?']) {
             lines.push(sentence);
             (start, last) = (at + 1, None);
         }

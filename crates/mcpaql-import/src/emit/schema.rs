@@ -3,7 +3,7 @@
 //! Keywords stand in one order whatever the order of the source, and a keyword that documents do not know is left out:
 //! with it the document would not load.
 
-use super::yaml::{Members, Node};
+use super::yaml::{YamlMembers, YamlValue};
 use mcpaql_core::schema::keywords::DOCUMENT_KEYWORDS;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -17,53 +17,53 @@ pub(super) const ORDER: &[&str] = match DOCUMENT_KEYWORDS.split_last() {
 /// How the model refers to a type.
 const TYPES: &str = "#/types/";
 /// What never stands beside a secret.
-const REVEALING: &[&str] = &["default", "example", "examples"];
+const VALUE_KEYWORDS: &[&str] = &["default", "example", "examples"];
 
 /// A schema, by its name where it is nothing else.
-pub(super) fn node(schema: &Value) -> Node<'_> {
+pub(super) fn node(schema: &Value) -> YamlValue<'_> {
     match schema {
-        Value::Bool(flag) => Node::Bool(*flag),
-        Value::Object(map) => shaped(keywords(map, false)),
-        _ => Node::from("any"),
+        Value::Bool(flag) => YamlValue::Bool(*flag),
+        Value::Object(map) => members_node(keywords(map, false)),
+        _ => YamlValue::from("any"),
     }
 }
 
 /// A schema of these keywords: a name where they say no more than that; prose and what is inside an object are worth a
 /// line each.
-pub(super) fn shaped(mut members: Members<'_>) -> Node<'_> {
+pub(super) fn members_node(mut members: YamlMembers<'_>) -> YamlValue<'_> {
     match members.as_slice() {
-        [] => return Node::from("any"),
-        [(key, Node::Text(_))] if key == "type" => {}
+        [] => return YamlValue::from("any"),
+        [(key, YamlValue::Text(_))] if key == "type" => {}
         _ if members.iter().any(|(key, _)| matches!(&**key, "description" | "properties")) => {
-            return Node::Tall(members);
+            return YamlValue::Tall(members);
         }
-        _ => return Node::Map(members),
+        _ => return YamlValue::Map(members),
     }
-    members.pop().map_or(Node::Null, |(_, name)| name)
+    members.pop().map_or(YamlValue::Null, |(_, name)| name)
 }
 
 /// The keywords of a schema; those of a secret without any value of it.
-pub(super) fn keywords(map: &Map<String, Value>, secret: bool) -> Members<'_> {
+pub(super) fn keywords(map: &Map<String, Value>, secret: bool) -> YamlMembers<'_> {
     let secret = secret || map.get("format").is_some_and(|format| format == "password");
     let place = |key: &str| match ORDER.iter().position(|known| *known == key) {
         None if key.starts_with("x-") => Some(ORDER.len()),
         place => place,
     };
-    let mut written: Vec<(usize, Cow<'_, str>, Node<'_>)> = Vec::with_capacity(map.len());
+    let mut written: Vec<(usize, Cow<'_, str>, YamlValue<'_>)> = Vec::with_capacity(map.len());
     let list = map.get("type").is_some_and(|name| name == "array");
     let mut items = map.get("items").map(node);
     for (key, value) in map {
-        let Some(place) = place(key).filter(|_| !(secret && REVEALING.contains(&key.as_str()))) else {
+        let Some(place) = place(key).filter(|_| !(secret && VALUE_KEYWORDS.contains(&key.as_str()))) else {
             continue;
         };
         let (place, key, node) = match (key.as_str(), value) {
             ("type", _) if list => match &items {
-                Some(Node::Text(element)) => (place, "type", Node::from(format!("{element}[]"))),
-                _ => (place, "type", Node::from(value)),
+                Some(YamlValue::Text(element)) => (place, "type", YamlValue::from(format!("{element}[]"))),
+                _ => (place, "type", YamlValue::from(value)),
             },
             ("items", _) => match items.take() {
-                Some(Node::Text(element)) if list => {
-                    items = Some(Node::Text(element));
+                Some(YamlValue::Text(element)) if list => {
+                    items = Some(YamlValue::Text(element));
                     continue;
                 }
                 Some(node) => (place, "items", node),
@@ -71,8 +71,8 @@ pub(super) fn keywords(map: &Map<String, Value>, secret: bool) -> Members<'_> {
             },
             ("$ref", Value::String(target)) if !map.contains_key("type") => {
                 match target.strip_prefix(TYPES) {
-                    Some(name) => (0, "type", Node::from(name)),
-                    None => (place, "$ref", Node::from(value)),
+                    Some(name) => (0, "type", YamlValue::from(name)),
+                    None => (place, "$ref", YamlValue::from(value)),
                 }
             }
             ("title" | "description", Value::String(text)) if text.trim().is_empty() => continue,
@@ -91,19 +91,19 @@ pub(super) fn keywords(map: &Map<String, Value>, secret: bool) -> Members<'_> {
 }
 
 /// One keyword; nothing where its value is not of the kind it must be, which the loader would reject.
-fn keyword<'a>(key: &str, value: &'a Value) -> Option<Node<'a>> {
+fn keyword<'a>(key: &str, value: &'a Value) -> Option<YamlValue<'a>> {
     match (key, value) {
         ("properties", Value::Object(fields)) => {
             let fields = fields.iter().map(|(name, schema)| (Cow::from(name), node(schema)));
-            Some(Node::Tall(fields.collect()))
+            Some(YamlValue::Tall(fields.collect()))
         }
         // A flag here would speak about the object around, and an empty list says nothing.
-        ("required", Value::Array(names)) if !names.is_empty() => Some(Node::from(value)),
+        ("required", Value::Array(names)) if !names.is_empty() => Some(YamlValue::from(value)),
         ("not" | "additionalProperties", schema) => Some(node(schema)),
         ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
-            Some(Node::List(schemas.iter().map(node).collect()))
+            Some(YamlValue::List(schemas.iter().map(node).collect()))
         }
         ("properties" | "required" | "allOf" | "anyOf" | "oneOf" | "prefixItems", _) => None,
-        (_, value) => Some(Node::from(value)),
+        (_, value) => Some(YamlValue::from(value)),
     }
 }

@@ -1,12 +1,12 @@
 //! `target` and `auth`, and what else an adapter says once: only what is not the default.
 
-use super::operation::Lines;
+use super::operation::MembersBuilder;
 use super::schema;
-use super::yaml::{Members, Node};
+use super::yaml::{YamlMembers, YamlValue};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{
     Adapter, Auth, CodeTarget, CommandTarget, ErrorPolicy, HttpTarget, McpLink, McpTarget, Mode, StoreTarget,
-    Target,
+    TargetConfig,
 };
 use mcpaql_core::operation::{BodyForm, Category};
 use mcpaql_core::policy::HintOverrides;
@@ -14,85 +14,85 @@ use serde_json::Number;
 use std::borrow::Cow;
 
 /// `target`.
-pub(super) fn target(target: &Target) -> Node<'_> {
-    Node::Tall(match target {
-        Target::Http(http) => http_target(http),
-        Target::Store(store) => store_target(store),
-        Target::Command(command) => command_target(command),
-        Target::Mcp(mcp) => mcp_target(mcp),
-        Target::Code(code) => code_target(*code),
+pub(super) fn target(target: &TargetConfig) -> YamlValue<'_> {
+    YamlValue::Tall(match target {
+        TargetConfig::Http(http) => http_target(http),
+        TargetConfig::Store(store) => store_target(store),
+        TargetConfig::Command(command) => command_target(command),
+        TargetConfig::Mcp(mcp) => mcp_target(mcp),
+        TargetConfig::Code(code) => code_target(*code),
     })
 }
 
 /// `targets`: of each only what is different from `target`.
-pub(super) fn targets(adapter: &Adapter) -> Members<'_> {
-    let mut out = Lines::default();
+pub(super) fn targets(adapter: &Adapter) -> YamlMembers<'_> {
+    let mut out = MembersBuilder::default();
     let alternatives = adapter.targets.iter().map(|(name, alternative)| {
-        let mut out = Lines::default();
+        let mut out = MembersBuilder::default();
         out.put_if(!alternative.description.is_empty(), "description", || {
             alternative.description.as_str().into()
         });
         let written = match &alternative.target {
-            Target::Http(http) => http_target(http),
-            Target::Command(command) => command_target(command),
-            Target::Mcp(mcp) => mcp_target(mcp),
-            Target::Store(_) | Target::Code(_) => Vec::new(),
+            TargetConfig::Http(http) => http_target(http),
+            TargetConfig::Command(command) => command_target(command),
+            TargetConfig::Mcp(mcp) => mcp_target(mcp),
+            TargetConfig::Store(_) | TargetConfig::Code(_) => Vec::new(),
         };
         let own = ["base_url", "url", "headers", "allow_http", "command", "cwd", "env", "set_env"];
         out.0.extend(written.into_iter().filter(|(key, _)| own.contains(&key.as_ref())));
         if alternative.auth != adapter.auth {
             out.put("auth", auth(&alternative.auth));
         }
-        (Cow::from(name), Node::Tall(out.0))
+        (Cow::from(name), YamlValue::Tall(out.0))
     });
-    out.put("targets", Node::Tall(alternatives.collect()));
+    out.put("targets", YamlValue::Tall(alternatives.collect()));
     out.put_some("default_target", adapter.default_target.as_deref());
     out.0
 }
 
-fn code_target(code: CodeTarget) -> Members<'static> {
-    let mut out = Lines::default();
+fn code_target(code: CodeTarget) -> YamlMembers<'static> {
+    let mut out = MembersBuilder::default();
     out.put("transport", "native");
     out.put("protocol", "code");
     out.put_if(code.remote, "remote", || true.into());
     out.0
 }
 
-fn http_target(http: &HttpTarget) -> Members<'_> {
-    let mut out = Lines::default();
+fn http_target(http: &HttpTarget) -> YamlMembers<'_> {
+    let mut out = MembersBuilder::default();
     out.put("base_url", http.base_url.as_str());
     out.put_if(!http.headers.is_empty(), "headers", || texts(&http.headers));
     out.put_if(http.serialization != BodyForm::Json, "serialization", || http.serialization.as_str().into());
     out.put_if(http.allow_http, "allow_http", || true.into());
     out.put_if(http.connect_timeout_ms != 10_000, "connect_timeout", || seconds(http.connect_timeout_ms));
     out.put_if(http.timeout_ms != 60_000, "timeout", || seconds(http.timeout_ms));
-    out.put_if(http.retries != 2, "retries", || Node::Number(http.retries.into()));
+    out.put_if(http.retries != 2, "retries", || YamlValue::Number(http.retries.into()));
     out.put_if(http.max_response_bytes != 10 << 20, "max_response_bytes", || {
-        Node::Number(http.max_response_bytes.into())
+        YamlValue::Number(http.max_response_bytes.into())
     });
     out.0
 }
 
-fn store_target(store: &StoreTarget) -> Members<'_> {
-    let mut out = Lines::default();
+fn store_target(store: &StoreTarget) -> YamlMembers<'_> {
+    let mut out = MembersBuilder::default();
     out.put("transport", "native");
     out.put("protocol", "store");
     let resources = store.resources.iter().map(|(name, resource)| {
-        let mut out = Lines::default();
+        let mut out = MembersBuilder::default();
         out.put("description", resource.description.as_str());
         out.put("plural", resource.plural.as_str());
         let fields = resource.fields.iter().map(|(name, field)| (Cow::from(name), schema::node(field)));
-        out.put("fields", Node::Tall(fields.collect()));
+        out.put("fields", YamlValue::Tall(fields.collect()));
         out.put_texts("required", &resource.required);
         out.put_texts("search", &resource.search);
-        (Cow::from(name), Node::Tall(out.0))
+        (Cow::from(name), YamlValue::Tall(out.0))
     });
-    out.put("resources", Node::Tall(resources.collect()));
+    out.put("resources", YamlValue::Tall(resources.collect()));
     out.0
 }
 
-fn command_target(command: &CommandTarget) -> Members<'_> {
-    let mut out = Lines::default();
+fn command_target(command: &CommandTarget) -> YamlMembers<'_> {
+    let mut out = MembersBuilder::default();
     out.put("transport", "native");
     out.put("protocol", "command");
     out.put_some("cwd", command.cwd.as_deref());
@@ -100,21 +100,21 @@ fn command_target(command: &CommandTarget) -> Members<'_> {
     out.put_if(!command.set_env.is_empty(), "set_env", || texts(&command.set_env));
     out.put_if(command.timeout_ms != 30_000, "timeout", || seconds(command.timeout_ms));
     out.put_if(command.max_output_bytes != 1 << 20, "max_output_bytes", || {
-        Node::Number(command.max_output_bytes.into())
+        YamlValue::Number(command.max_output_bytes.into())
     });
     out.0
 }
 
-fn mcp_target(mcp: &McpTarget) -> Members<'_> {
-    let mut out = Lines::default();
+fn mcp_target(mcp: &McpTarget) -> YamlMembers<'_> {
+    let mut out = MembersBuilder::default();
     out.put("transport", "mcp");
     out.0.extend(mcp_members(mcp));
     out.0
 }
 
 /// How an MCP server is reached, wherever that is written.
-pub(super) fn mcp_members(mcp: &McpTarget) -> Members<'_> {
-    let mut out = Lines::default();
+pub(super) fn mcp_members(mcp: &McpTarget) -> YamlMembers<'_> {
+    let mut out = MembersBuilder::default();
     match &mcp.link {
         McpLink::Command(program) => {
             out.put_texts("command", &program.command);
@@ -133,30 +133,32 @@ pub(super) fn mcp_members(mcp: &McpTarget) -> Members<'_> {
     out.put_if(mcp.start_timeout_ms != 30_000, "start_timeout", || seconds(mcp.start_timeout_ms));
     out.put_if(mcp.timeout_ms != 60_000, "timeout", || seconds(mcp.timeout_ms));
     out.put_if(mcp.max_response_bytes != 10 << 20, "max_response_bytes", || {
-        Node::Number(mcp.max_response_bytes.into())
+        YamlValue::Number(mcp.max_response_bytes.into())
     });
     out.0
 }
 
-fn texts(map: &IndexMap<String, String>) -> Node<'_> {
-    Node::Tall(map.iter().map(|(name, text)| (Cow::from(name), Node::from(text.as_str()))).collect())
+fn texts(map: &IndexMap<String, String>) -> YamlValue<'_> {
+    YamlValue::Tall(
+        map.iter().map(|(name, text)| (Cow::from(name), YamlValue::from(text.as_str()))).collect(),
+    )
 }
 
 /// Milliseconds as the seconds that are read as them again.
-pub(super) fn seconds(milliseconds: u64) -> Node<'static> {
+pub(super) fn seconds(milliseconds: u64) -> YamlValue<'static> {
     if milliseconds.is_multiple_of(1000) {
-        return Node::Number((milliseconds / 1000).into());
+        return YamlValue::Number((milliseconds / 1000).into());
     }
     let exact = milliseconds as f64 / 1000.0;
     // The reader rounds up, so a product that is a trifle too large would gain a millisecond.
     let read = (exact * 1000.0).ceil() as u64;
     let seconds = if read > milliseconds { exact.next_down() } else { exact };
-    Number::from_f64(seconds).map_or(Node::Null, Node::Number)
+    Number::from_f64(seconds).map_or(YamlValue::Null, YamlValue::Number)
 }
 
 /// `auth`, in the form of its type.
-pub(super) fn auth(auth: &Auth) -> Node<'_> {
-    let mut out = Lines::default();
+pub(super) fn auth(auth: &Auth) -> YamlValue<'_> {
+    let mut out = MembersBuilder::default();
     match auth {
         Auth::None => out.put("type", "none"),
         Auth::Bearer { token_env, header, prefix } => {
@@ -165,7 +167,7 @@ pub(super) fn auth(auth: &Auth) -> Node<'_> {
             out.put_if(header != "Authorization", "header", || header.as_str().into());
             out.put_if(prefix != "Bearer ", "prefix", || prefix.as_str().into());
         }
-        Auth::ApiKey { key_env, place, prefix } => {
+        Auth::ApiKey { key_env, location: place, prefix } => {
             out.put("type", "api_key");
             out.put("key_env", key_env.as_str());
             let (place, name) = place.parts();
@@ -187,19 +189,19 @@ pub(super) fn auth(auth: &Auth) -> Node<'_> {
         }
         Auth::All(schemes) | Auth::Any(schemes) => {
             out.put("type", if matches!(auth, Auth::All(_)) { "all" } else { "any" });
-            out.put("schemes", Node::List(schemes.iter().map(self::auth).collect()));
+            out.put("schemes", YamlValue::List(schemes.iter().map(self::auth).collect()));
         }
     }
-    Node::Map(out.0)
+    YamlValue::Map(out.0)
 }
 
 /// `annotations`, where they say anything.
-pub(super) fn hints(hints: &HintOverrides) -> Option<Node<'static>> {
+pub(super) fn hints(hints: &HintOverrides) -> Option<YamlValue<'static>> {
     let written = hint_members(hints);
-    (!written.is_empty()).then_some(Node::Map(written))
+    (!written.is_empty()).then_some(YamlValue::Map(written))
 }
 
-fn hint_members(hints: &HintOverrides) -> Members<'static> {
+fn hint_members(hints: &HintOverrides) -> YamlMembers<'static> {
     [
         ("readOnlyHint", hints.read_only),
         ("destructiveHint", hints.destructive),
@@ -207,44 +209,44 @@ fn hint_members(hints: &HintOverrides) -> Members<'static> {
         ("openWorldHint", hints.open_world),
     ]
     .into_iter()
-    .filter_map(|(key, hint)| Some((Cow::Borrowed(key), Node::Bool(hint?))))
+    .filter_map(|(key, hint)| Some((Cow::Borrowed(key), YamlValue::Bool(hint?))))
     .collect()
 }
 
 /// How the adapter presents itself, where it does not leave that to the defaults.
-pub(super) fn presentation<'a>(out: &mut Lines<'a>, adapter: &'a Adapter) {
+pub(super) fn presentation<'a>(out: &mut MembersBuilder<'a>, adapter: &'a Adapter) {
     out.put_some("mode", adapter.mode.map(Mode::as_str));
     out.put_some("policy", adapter.policy.as_deref());
     out.put_if(adapter.errors == ErrorPolicy::All, "errors", || {
-        Node::Map(vec![(Cow::Borrowed("is_error"), Node::from("all"))])
+        YamlValue::Map(vec![(Cow::Borrowed("is_error"), YamlValue::from("all"))])
     });
-    let mut names = Lines::default();
+    let mut names = MembersBuilder::default();
     names.put_some("pattern", adapter.tool_names.pattern.as_deref());
     names.put_some("prefix", adapter.tool_names.prefix.as_deref());
     names.put_if(!adapter.tool_names.aliases.is_empty(), "aliases", || texts(&adapter.tool_names.aliases));
-    out.put_if(!names.0.is_empty(), "tool_names", || Node::Map(names.0));
+    out.put_if(!names.0.is_empty(), "tool_names", || YamlValue::Map(names.0));
     let mut annotations = hint_members(&adapter.hints);
     if !adapter.endpoint_hints.is_empty() {
         let endpoints = adapter.endpoint_hints.iter();
         let endpoints =
-            endpoints.map(|(endpoint, hints)| (Cow::from(endpoint), Node::Map(hint_members(hints))));
-        annotations.push((Cow::Borrowed("endpoints"), Node::Tall(endpoints.collect())));
+            endpoints.map(|(endpoint, hints)| (Cow::from(endpoint), YamlValue::Map(hint_members(hints))));
+        annotations.push((Cow::Borrowed("endpoints"), YamlValue::Tall(endpoints.collect())));
     }
-    out.put_if(!annotations.is_empty(), "annotations", || Node::Map(annotations));
+    out.put_if(!annotations.is_empty(), "annotations", || YamlValue::Map(annotations));
     if let Some(profile) = &adapter.profile {
         out.put_if(profile.name != "custom", "profile", || profile.name.as_str().into());
         let families = profile.families.iter().map(|(name, family)| {
-            let mut out = Lines::default();
+            let mut out = MembersBuilder::default();
             out.put("purpose", family.purpose.as_str());
             out.put_some("title", family.title.as_deref());
             let words = family.categories.iter().copied().map(Category::as_str);
             out.put_if(!family.categories.is_empty(), "categories", || {
-                Node::List(words.map(Node::from).collect())
+                YamlValue::List(words.map(YamlValue::from).collect())
             });
             out.put_texts("operations", &family.operations);
             out.0.extend(hints(&family.hints).map(|hints| (Cow::Borrowed("annotations"), hints)));
-            (Cow::from(name), Node::Tall(out.0))
+            (Cow::from(name), YamlValue::Tall(out.0))
         });
-        out.put("endpoints", Node::Tall(families.collect()));
+        out.put("endpoints", YamlValue::Tall(families.collect()));
     }
 }

@@ -6,8 +6,8 @@ mod strategies;
 mod texts;
 
 use super::{Provenance, markdown, order};
-use mcpaql_core::adapter::{Adapter, Target};
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::adapter::{Adapter, TargetConfig};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::introspect;
 use mcpaql_core::operation::INTROSPECT;
 use mcpaql_document::compile::compile;
@@ -41,7 +41,7 @@ fn read(text: &str) -> Adapter {
 /// The same adapter in the order of the document.
 fn in_order(adapter: &Adapter) -> Adapter {
     let mut adapter = adapter.clone();
-    if !matches!(adapter.target, Target::Store(_)) {
+    if !matches!(adapter.target, TargetConfig::Store(_)) {
         adapter.operations = order(&adapter.operations).into_iter().cloned().collect();
     }
     adapter.types.sort_keys();
@@ -50,7 +50,7 @@ fn in_order(adapter: &Adapter) -> Adapter {
 
 /// Everything a client can see of an adapter.
 fn seen(adapter: Adapter) -> Value {
-    let compiled = compile(adapter, &Origins::default(), &Settings::default());
+    let compiled = compile(adapter, &Origins::default(), &AdapterSettings::default());
     let problems: Vec<String> = compiled.diagnostics.iter().map(|problem| problem.message.clone()).collect();
     let Some(catalog) = compiled.catalog else { return json!({ "problems": problems }) };
     let entries: Vec<Value> = catalog
@@ -58,13 +58,13 @@ fn seen(adapter: Adapter) -> Value {
         .iter()
         .map(|entry| {
             json!({
-                "signature": catalog.whole(entry).map(|whole| whole.signature),
+                "signature": catalog.full_operation(entry).map(|whole| whole.signature),
                 "hints": format!("{:?}", entry.hints),
                 "danger": entry.operation.danger.as_str(),
                 "sent": format!("{:?}", entry.operation.binding),
                 "params": entry.operation.params.iter().map(|param| format!(
                     "{} {} {:?} {} {} {:?} {:?}",
-                    param.name, param.wire, param.place, param.required, param.sensitive, param.style,
+                    param.name, param.wire, param.location, param.required, param.sensitive, param.style,
                     (&param.default, &param.api_default)
                 )).collect::<Vec<_>>(),
                 "details": asked(&catalog, json!({"query": "operations", "name": entry.operation.name})),
@@ -81,7 +81,7 @@ fn seen(adapter: Adapter) -> Value {
         "types": types,
         "target": match &catalog.adapter.target {
             // Everything of a store is in its operations.
-            Target::Store(store) => format!("{:?}", store.resources.keys()),
+            TargetConfig::Store(store) => format!("{:?}", store.resources.keys()),
             target => format!("{target:?}"),
         },
         "auth": format!("{:?}", catalog.adapter.auth),

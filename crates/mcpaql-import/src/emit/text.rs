@@ -1,7 +1,7 @@
 //! The Markdown behind the front matter: what the API is, where the document comes from, what it needs and how to serve it.
 
 use super::Provenance;
-use mcpaql_core::adapter::{Adapter, Auth, McpLink, Target};
+use mcpaql_core::adapter::{Adapter, Auth, McpLink, TargetConfig};
 use mcpaql_core::operation::{Binding, Category};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -83,25 +83,25 @@ fn counts(out: &mut String, adapter: &Adapter) {
 /// How a variable is marked that need not be set.
 const OPTIONAL: &str = "optional";
 /// Credentials that are tried where the first ones are not there.
-const ELSE: &str = "another way to sign in";
+const ALTERNATIVE_SIGN_IN: &str = "another way to sign in";
 
 /// The environment variables by name, each with what it is for.
 fn variables(adapter: &Adapter) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     credentials(&mut found, &adapter.auth, "");
-    if let Target::Http(http) = &adapter.target {
+    if let TargetConfig::Http(http) = &adapter.target {
         placeholders(&mut found, &http.base_url, "part of the address");
         for (header, text) in &http.headers {
             placeholders(&mut found, text, &format!("header `{header}`"));
         }
     }
-    if let Target::Command(command) = &adapter.target {
+    if let TargetConfig::Command(command) = &adapter.target {
         placeholders(&mut found, command.cwd.as_deref().unwrap_or_default(), "part of the working directory");
         for name in &command.env {
             found.entry(name.clone()).or_insert_with(|| format!("{OPTIONAL}; passed on to the programs"));
         }
     }
-    if let Target::Mcp(mcp) = &adapter.target {
+    if let TargetConfig::Mcp(mcp) = &adapter.target {
         upstream(&mut found, &mcp.link);
     }
     for operation in &adapter.operations {
@@ -141,7 +141,7 @@ fn credentials(found: &mut BTreeMap<String, String>, auth: &Auth, whose: &str) {
     let mut need = |name: &str, what: &str| {
         let what = match whose {
             "" => what.to_owned(),
-            ELSE => format!("{OPTIONAL}; {what}, {ELSE}"),
+            ALTERNATIVE_SIGN_IN => format!("{OPTIONAL}; {what}, {ALTERNATIVE_SIGN_IN}"),
             whose => format!("{what} {whose}"),
         };
         if !name.is_empty() {
@@ -164,7 +164,7 @@ fn credentials(found: &mut BTreeMap<String, String>, auth: &Auth, whose: &str) {
         Auth::All(schemes) => schemes.iter().for_each(|scheme| credentials(found, scheme, whose)),
         Auth::Any(schemes) => {
             for (index, scheme) in schemes.iter().enumerate() {
-                credentials(found, scheme, if index == 0 { whose } else { ELSE });
+                credentials(found, scheme, if index == 0 { whose } else { ALTERNATIVE_SIGN_IN });
             }
         }
     }

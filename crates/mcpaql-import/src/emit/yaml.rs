@@ -10,75 +10,75 @@ use std::borrow::Cow;
 /// How wide a line may be that could be broken.
 const WIDTH: usize = 110;
 /// Narrower than this a folded text would be a column.
-const NARROW: usize = 50;
+const MIN_FOLD_WIDTH: usize = 50;
 /// Longer keys are not read without a `?` before them.
-const LONG_KEY: usize = 1000;
+const MAX_PLAIN_KEY: usize = 1000;
 
 /// A value and how to lay it out.
 #[derive(Debug, Clone)]
-pub(super) enum Node<'a> {
+pub(super) enum YamlValue<'a> {
     Null,
     Bool(bool),
     Number(Number),
     Text(Cow<'a, str>),
-    List(Vec<Node<'a>>),
+    List(Vec<YamlValue<'a>>),
     /// On one line where it fits.
-    Map(Members<'a>),
+    Map(YamlMembers<'a>),
     /// Always one key per line.
-    Tall(Members<'a>),
+    Tall(YamlMembers<'a>),
 }
 
 /// The members of a map in order.
-pub(super) type Members<'a> = Vec<(Cow<'a, str>, Node<'a>)>;
+pub(super) type YamlMembers<'a> = Vec<(Cow<'a, str>, YamlValue<'a>)>;
 
-impl<'a> From<&'a Value> for Node<'a> {
-    fn from(value: &'a Value) -> Node<'a> {
+impl<'a> From<&'a Value> for YamlValue<'a> {
+    fn from(value: &'a Value) -> YamlValue<'a> {
         match value {
-            Value::Null => Node::Null,
-            Value::Bool(flag) => Node::Bool(*flag),
-            Value::Number(number) => Node::Number(number.clone()),
-            Value::String(text) => Node::from(text.as_str()),
-            Value::Array(items) => Node::List(items.iter().map(Node::from).collect()),
-            Value::Object(map) => {
-                Node::Map(map.iter().map(|(key, value)| (Cow::from(key), Node::from(value))).collect())
-            }
+            Value::Null => YamlValue::Null,
+            Value::Bool(flag) => YamlValue::Bool(*flag),
+            Value::Number(number) => YamlValue::Number(number.clone()),
+            Value::String(text) => YamlValue::from(text.as_str()),
+            Value::Array(items) => YamlValue::List(items.iter().map(YamlValue::from).collect()),
+            Value::Object(map) => YamlValue::Map(
+                map.iter().map(|(key, value)| (Cow::from(key), YamlValue::from(value))).collect(),
+            ),
         }
     }
 }
 
-impl<'a> From<&'a str> for Node<'a> {
-    fn from(text: &'a str) -> Node<'a> {
-        Node::Text(Cow::Borrowed(text))
+impl<'a> From<&'a str> for YamlValue<'a> {
+    fn from(text: &'a str) -> YamlValue<'a> {
+        YamlValue::Text(Cow::Borrowed(text))
     }
 }
 
-impl From<String> for Node<'_> {
+impl From<String> for YamlValue<'_> {
     fn from(text: String) -> Self {
-        Node::Text(Cow::Owned(text))
+        YamlValue::Text(Cow::Owned(text))
     }
 }
 
-impl<'a> From<Cow<'a, str>> for Node<'a> {
-    fn from(text: Cow<'a, str>) -> Node<'a> {
-        Node::Text(text)
+impl<'a> From<Cow<'a, str>> for YamlValue<'a> {
+    fn from(text: Cow<'a, str>) -> YamlValue<'a> {
+        YamlValue::Text(text)
     }
 }
 
-impl From<bool> for Node<'_> {
+impl From<bool> for YamlValue<'_> {
     fn from(flag: bool) -> Self {
-        Node::Bool(flag)
+        YamlValue::Bool(flag)
     }
 }
 
-impl<'a> Node<'a> {
+impl<'a> YamlValue<'a> {
     /// A list of texts.
-    pub(super) fn texts(texts: &'a [String]) -> Node<'a> {
-        Node::List(texts.iter().map(|text| Node::from(text.as_str())).collect())
+    pub(super) fn texts(texts: &'a [String]) -> YamlValue<'a> {
+        YamlValue::List(texts.iter().map(|text| YamlValue::from(text.as_str())).collect())
     }
 }
 
 /// Writes the members of a map, each on a line of its own, `indent` spaces in.
-pub(super) fn members(out: &mut String, members: &[(Cow<'_, str>, Node<'_>)], indent: usize) {
+pub(super) fn members(out: &mut String, members: &[(Cow<'_, str>, YamlValue<'_>)], indent: usize) {
     for (key, node) in members {
         spaces(out, indent);
         member(out, key, node, indent);
@@ -86,10 +86,10 @@ pub(super) fn members(out: &mut String, members: &[(Cow<'_, str>, Node<'_>)], in
 }
 
 /// Writes one entry of a list whose dashes stand `indent` spaces in.
-pub(super) fn item(out: &mut String, node: &Node<'_>, indent: usize) {
+pub(super) fn item(out: &mut String, node: &YamlValue<'_>, indent: usize) {
     spaces(out, indent);
     out.push('-');
-    if let Node::Map(entries) | Node::Tall(entries) = node
+    if let YamlValue::Map(entries) | YamlValue::Tall(entries) = node
         && let Some(((key, first), rest)) = entries.split_first()
         && flow(node, WIDTH.saturating_sub(indent + 2)).is_none()
     {
@@ -102,10 +102,10 @@ pub(super) fn item(out: &mut String, node: &Node<'_>, indent: usize) {
 }
 
 /// A key and its value, where the line is already indented.
-fn member(out: &mut String, key: &str, node: &Node<'_>, indent: usize) {
+fn member(out: &mut String, key: &str, node: &YamlValue<'_>, indent: usize) {
     let key = scalar::key(key);
     let mut column = indent + key.chars().count() + 1;
-    if key.len() > LONG_KEY {
+    if key.len() > MAX_PLAIN_KEY {
         out.push_str("? ");
         out.push_str(&key);
         out.push('\n');
@@ -119,9 +119,9 @@ fn member(out: &mut String, key: &str, node: &Node<'_>, indent: usize) {
 }
 
 /// What stands behind a key or a dash, up to the end of its last line. `indent` is that of the collection around it.
-fn value(out: &mut String, node: &Node<'_>, indent: usize, column: usize) {
+fn value(out: &mut String, node: &YamlValue<'_>, indent: usize, column: usize) {
     let text = match node {
-        Node::Text(text) => return block_text(out, text, indent, column),
+        YamlValue::Text(text) => return block_text(out, text, indent, column),
         _ => flow(node, WIDTH.saturating_sub(column + 1)),
     };
     match (text, node) {
@@ -130,13 +130,13 @@ fn value(out: &mut String, node: &Node<'_>, indent: usize, column: usize) {
             out.push_str(&text);
             out.push('\n');
         }
-        (None, Node::List(items)) => {
+        (None, YamlValue::List(items)) => {
             out.push('\n');
             for node in items {
                 item(out, node, indent + 2);
             }
         }
-        (None, Node::Map(entries) | Node::Tall(entries)) => {
+        (None, YamlValue::Map(entries) | YamlValue::Tall(entries)) => {
             out.push('\n');
             members(out, entries, indent + 2);
         }
@@ -150,7 +150,7 @@ fn block_text(out: &mut String, text: &str, indent: usize, column: usize) {
     }
     let inline = scalar::inline(text, false);
     if column + 1 + inline.chars().count() > WIDTH {
-        let width = WIDTH.saturating_sub(indent + 2).max(NARROW);
+        let width = WIDTH.saturating_sub(indent + 2).max(MIN_FOLD_WIDTH);
         if let Some(lines) = scalar::folded(text, width) {
             return block(out, ">-", lines.into_iter(), indent);
         }
@@ -174,38 +174,38 @@ fn block<'t>(out: &mut String, header: &str, lines: impl Iterator<Item = &'t str
 }
 
 /// The node on one line, where it can be and is no wider than `width`; a scalar may be wider, because it has to be.
-fn flow(node: &Node<'_>, width: usize) -> Option<String> {
+fn flow(node: &YamlValue<'_>, width: usize) -> Option<String> {
     let mut out = String::new();
-    let scalar = !matches!(node, Node::List(_) | Node::Map(_) | Node::Tall(_));
+    let scalar = !matches!(node, YamlValue::List(_) | YamlValue::Map(_) | YamlValue::Tall(_));
     let fits = put(&mut out, node, if scalar { usize::MAX } else { width });
-    let empty = matches!(node, Node::List(items) if items.is_empty())
-        || matches!(node, Node::Map(entries) | Node::Tall(entries) if entries.is_empty());
+    let empty = matches!(node, YamlValue::List(items) if items.is_empty())
+        || matches!(node, YamlValue::Map(entries) | YamlValue::Tall(entries) if entries.is_empty());
     (fits || empty).then_some(out)
 }
 
 /// Appends the node; false as soon as it cannot be on one line of that width.
-fn put(out: &mut String, node: &Node<'_>, width: usize) -> bool {
+fn put(out: &mut String, node: &YamlValue<'_>, width: usize) -> bool {
     match node {
-        Node::Null => out.push_str("null"),
-        Node::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
-        Node::Number(number) => out.push_str(&number_text(number)),
-        Node::Text(text) if text.len() > width.saturating_mul(4) => return false,
-        Node::Text(text) => out.push_str(&scalar::inline(text, true)),
-        Node::List(items) => {
+        YamlValue::Null => out.push_str("null"),
+        YamlValue::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        YamlValue::Number(number) => out.push_str(&number_text(number)),
+        YamlValue::Text(text) if text.len() > width.saturating_mul(4) => return false,
+        YamlValue::Text(text) => out.push_str(&scalar::inline(text, true)),
+        YamlValue::List(items) => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
                     out.push_str(", ");
                 }
                 // A list of maps is a table: a row per line.
-                if matches!(item, Node::Map(_) | Node::Tall(_)) || !put(out, item, width) {
+                if matches!(item, YamlValue::Map(_) | YamlValue::Tall(_)) || !put(out, item, width) {
                     return false;
                 }
             }
             out.push(']');
         }
-        Node::Map(entries) | Node::Tall(entries) if entries.is_empty() => out.push_str("{}"),
-        Node::Map(entries) => {
+        YamlValue::Map(entries) | YamlValue::Tall(entries) if entries.is_empty() => out.push_str("{}"),
+        YamlValue::Map(entries) => {
             out.push_str("{ ");
             for (index, (key, value)) in entries.iter().enumerate() {
                 if index > 0 {
@@ -213,13 +213,13 @@ fn put(out: &mut String, node: &Node<'_>, width: usize) -> bool {
                 }
                 out.push_str(&scalar::key(key));
                 out.push_str(": ");
-                if key.len() > LONG_KEY || !put(out, value, width) {
+                if key.len() > MAX_PLAIN_KEY || !put(out, value, width) {
                     return false;
                 }
             }
             out.push_str(" }");
         }
-        Node::Tall(_) => return false,
+        YamlValue::Tall(_) => return false,
     }
     out.len() <= width || out.chars().count() <= width
 }

@@ -5,13 +5,13 @@
 
 use crate::openapi::details::{self, Context, Version};
 use crate::openapi::names::assign;
-use crate::openapi::params::Draft;
+use crate::openapi::params::UnwrittenParam;
 use crate::openapi::refs::{Refs, Resolved};
-use crate::openapi::schema::{Additional, Shape, Side, TextLimits, Writer, shape};
+use crate::openapi::schema::{AdditionalFields, ObjectShape, SchemaWriter, Side, TextLimits, shape};
 use crate::openapi::type_names::TypeNames;
 use crate::report::Note;
 use indexmap::IndexMap;
-use mcpaql_core::operation::{Param, Place, Returns};
+use mcpaql_core::operation::{Param, ParamLocation, Returns};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -24,36 +24,36 @@ const MAX_CHAIN: usize = 32;
 
 /// What a schema of a tool was made into.
 #[derive(Debug, Default)]
-pub(super) struct Written<T> {
-    pub(super) made: T,
+pub(super) struct ConvertedSchema<T> {
+    pub(super) converted: T,
     /// By names that are unique in this schema only.
     pub(super) types: IndexMap<String, Value>,
     pub(super) notes: Vec<Note>,
 }
 
 /// The parameters of a tool.
-pub(super) fn params(input: Option<&Value>) -> Written<Vec<Param>> {
+pub(super) fn params(input: Option<&Value>) -> ConvertedSchema<Vec<Param>> {
     let Some(root) = input else {
         let note = Note::changed("inputSchema", "there is none, so that it takes no parameters");
-        return Written { notes: vec![note], ..Written::default() };
+        return ConvertedSchema { notes: vec![note], ..ConvertedSchema::default() };
     };
-    let root = Root(root);
+    let root = SchemaRoot(root);
     let types = root.type_names();
     let cx = root.context(&types);
     let mut notes = Vec::new();
-    let drafts = drafts(&root, &mut notes);
-    let names = assign(drafts.iter().map(|draft| (Place::Body, draft.wire.as_str())));
+    let drafts = unwritten_params(&root, &mut notes);
+    let names = assign(drafts.iter().map(|draft| (ParamLocation::Body, draft.wire.as_str())));
     let mut writer = writer(&cx);
     let params =
         drafts.iter().zip(&names).map(|(draft, name)| details::param(&mut writer, draft, name)).collect();
     writer.place = "inputSchema".to_owned();
     writer.finish();
     notes.append(&mut writer.notes);
-    Written { made: params, types: writer.types, notes }
+    ConvertedSchema { converted: params, types: writer.types, notes }
 }
 
 /// Whether one of the parameters may be what the caller saw last, as far as their names tell without being read.
-pub(super) fn may_guard(input: Option<&Value>) -> bool {
+pub(super) fn may_have_guard(input: Option<&Value>) -> bool {
     let Some(root) = input.and_then(Value::as_object) else { return false };
     let is_plain = root.keys().all(|key| !matches!(key.as_str(), "$ref" | "allOf" | "anyOf" | "oneOf"));
     let names = root.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
@@ -67,9 +67,9 @@ pub(super) fn may_guard(input: Option<&Value>) -> bool {
 }
 
 /// What a tool answers with, where it says so.
-pub(super) fn returns(output: Option<&Value>) -> Written<Option<Returns>> {
-    let Some(root) = output.filter(|output| output.is_object()) else { return Written::default() };
-    let root = Root(root);
+pub(super) fn returns(output: Option<&Value>) -> ConvertedSchema<Option<Returns>> {
+    let Some(root) = output.filter(|output| output.is_object()) else { return ConvertedSchema::default() };
+    let root = SchemaRoot(root);
     let types = root.type_names();
     let cx = root.context(&types);
     let mut writer = writer(&cx);
@@ -80,21 +80,21 @@ pub(super) fn returns(output: Option<&Value>) -> Written<Option<Returns>> {
     let description = description.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
     let empty = schema.as_object().is_some_and(Map::is_empty) && description.is_empty();
     let made = (!empty).then_some(Returns { schema, description });
-    Written { made, types: writer.types, notes: writer.notes }
+    ConvertedSchema { converted: made, types: writer.types, notes: writer.notes }
 }
 
-fn writer<'a>(cx: &'a Context<'a>) -> Writer<'a> {
-    let mut writer = Writer::new(cx);
+fn writer<'a>(cx: &'a Context<'a>) -> SchemaWriter<'a> {
+    let mut writer = SchemaWriter::new(cx);
     writer.side = Side::Whole;
     writer.texts = TEXTS;
-    writer.reach = usize::MAX;
+    writer.max_references = usize::MAX;
     writer
 }
 
 /// A schema that refers to nothing but itself.
-struct Root<'v>(&'v Value);
+struct SchemaRoot<'v>(&'v Value);
 
-impl Root<'_> {
+impl SchemaRoot<'_> {
     fn type_names(&self) -> TypeNames {
         let homes = ["$defs", "definitions"].into_iter().filter_map(|home| self.0.get(home)?.as_object());
         TypeNames::new(homes.flat_map(Map::keys).map(String::as_str))
@@ -105,7 +105,7 @@ impl Root<'_> {
     }
 }
 
-impl Refs for Root<'_> {
+impl Refs for SchemaRoot<'_> {
     fn resolve(&self, base: &str, reference: &str) -> Option<Resolved> {
         let mut reference = reference.to_owned();
         for _ in 0..MAX_CHAIN {
@@ -151,18 +151,18 @@ fn percent_decoded(pointer: &str) -> String {
 }
 
 /// One argument as the schema has it.
-struct Argument {
+struct MergedArgument {
     schema: Value,
     required: bool,
 }
 
-fn drafts(root: &Root<'_>, notes: &mut Vec<Note>) -> Vec<Draft> {
-    let mut arguments: IndexMap<String, Argument> = IndexMap::new();
+fn unwritten_params(root: &SchemaRoot<'_>, notes: &mut Vec<Note>) -> Vec<UnwrittenParam> {
+    let mut arguments: IndexMap<String, MergedArgument> = IndexMap::new();
     let whole = shape(root, root.0, "", &mut |name, schema, _| {
-        arguments.insert(name.to_owned(), Argument { schema: schema.clone(), required: false });
+        arguments.insert(name.to_owned(), MergedArgument { schema: schema.clone(), required: false });
     });
     match whole {
-        Some(whole) => require(&mut arguments, &whole, root, notes),
+        Some(whole) => add_object_fields(&mut arguments, &whole, root, notes),
         None => {
             arguments.clear();
             forms(root, &mut arguments, notes);
@@ -173,7 +173,7 @@ fn drafts(root: &Root<'_>, notes: &mut Vec<Note>) -> Vec<Draft> {
         .map(|(name, argument)| {
             // Schemas that are made from code call what has a default required; the server itself does without it.
             let required = argument.required && argument.schema.get("default").is_none();
-            let mut draft = Draft::new(&name, Place::Body, argument.schema, "");
+            let mut draft = UnwrittenParam::new(&name, ParamLocation::Body, argument.schema, "");
             draft.required = required;
             draft
         })
@@ -182,41 +182,41 @@ fn drafts(root: &Root<'_>, notes: &mut Vec<Note>) -> Vec<Draft> {
 
 /// A parameter whose values may be different operations.
 #[derive(Debug)]
-pub(super) struct Switch {
+pub(super) struct SwitchParam {
     pub(super) wire: String,
     name: String,
     /// The listed values; empty where it takes any text.
     pub(super) values: Vec<Value>,
 }
 
-impl Switch {
+impl SwitchParam {
     /// Whether somebody who writes `word` means it.
-    pub(super) fn is_called(&self, word: &str) -> bool {
+    pub(super) fn matches_word(&self, word: &str) -> bool {
         self.wire == word || self.name == word
     }
 }
 
 /// The parameters that list their values or take a text.
-pub(super) fn switches(input: Option<&Value>) -> Vec<Switch> {
-    let Some(root) = input.map(Root) else { return Vec::new() };
-    let drafts = drafts(&root, &mut Vec::new());
-    let names = assign(drafts.iter().map(|draft| (Place::Body, draft.wire.as_str())));
-    let switch = |(draft, name): (Draft, String)| {
+pub(super) fn switches(input: Option<&Value>) -> Vec<SwitchParam> {
+    let Some(root) = input.map(SchemaRoot) else { return Vec::new() };
+    let drafts = unwritten_params(&root, &mut Vec::new());
+    let names = assign(drafts.iter().map(|draft| (ParamLocation::Body, draft.wire.as_str())));
+    let switch = |(draft, name): (UnwrittenParam, String)| {
         let led = draft.schema.get("$ref").and_then(Value::as_str).and_then(|to| root.resolve("", to));
         let schema = led.as_ref().map_or(&draft.schema, |led| &led.value);
         let plain = schema.get("type").is_some_and(|kind| kind == "string");
         let values = literals(schema).or_else(|| plain.then(Vec::new))?;
         let values = values.into_iter().filter(|value| !value.is_null()).collect();
-        Some(Switch { wire: draft.wire, name, values })
+        Some(SwitchParam { wire: draft.wire, name, values })
     };
     drafts.into_iter().zip(names).filter_map(switch).collect()
 }
 
 /// A plain object: its required fields, and what it says beyond its fields.
-fn require(
-    arguments: &mut IndexMap<String, Argument>,
-    whole: &Shape,
-    root: &Root<'_>,
+fn add_object_fields(
+    arguments: &mut IndexMap<String, MergedArgument>,
+    whole: &ObjectShape,
+    root: &SchemaRoot<'_>,
     notes: &mut Vec<Note>,
 ) {
     for name in &whole.required {
@@ -224,7 +224,7 @@ fn require(
             Some(argument) => argument.required = true,
             None => {
                 notes.push(Note::changed("inputSchema", format!("'{name}' is required and not described")));
-                arguments.insert(name.clone(), Argument { schema: json!({}), required: true });
+                arguments.insert(name.clone(), MergedArgument { schema: json!({}), required: true });
             }
         }
     }
@@ -232,9 +232,9 @@ fn require(
         whole.lost.iter().map(|key| Note::lost("inputSchema", format!("'{key}' is left to the server"))),
     );
     let open = match &whole.additional {
-        Additional::Like(..) => true,
-        Additional::Open => arguments.is_empty() && root.0.get("additionalProperties").is_some(),
-        Additional::Closed | Additional::Unsaid => false,
+        AdditionalFields::Like(..) => true,
+        AdditionalFields::Open => arguments.is_empty() && root.0.get("additionalProperties").is_some(),
+        AdditionalFields::Closed | AdditionalFields::Unsaid => false,
     };
     if open {
         notes.push(Note::lost("inputSchema", "arguments that it does not name cannot be passed"));
@@ -242,7 +242,7 @@ fn require(
 }
 
 /// Arguments in one of several forms: every field of every form, required where every form requires it.
-fn forms(root: &Root<'_>, arguments: &mut IndexMap<String, Argument>, notes: &mut Vec<Note>) {
+fn forms(root: &SchemaRoot<'_>, arguments: &mut IndexMap<String, MergedArgument>, notes: &mut Vec<Note>) {
     let forms = alternatives(root, root.0);
     let mut read = 0_usize;
     for form in &forms {
@@ -270,7 +270,7 @@ fn forms(root: &Root<'_>, arguments: &mut IndexMap<String, Argument>, notes: &mu
 }
 
 fn merge(
-    arguments: &mut IndexMap<String, Argument>,
+    arguments: &mut IndexMap<String, MergedArgument>,
     name: String,
     schema: Value,
     required: bool,
@@ -278,7 +278,7 @@ fn merge(
 ) {
     let Some(known) = arguments.get_mut(&name) else {
         // A field that earlier forms do not have is not required by all.
-        arguments.insert(name, Argument { schema, required: required && form == 1 });
+        arguments.insert(name, MergedArgument { schema, required: required && form == 1 });
         return;
     };
     if known.schema == schema {
@@ -322,7 +322,7 @@ fn known_value(schema: &Value, value: &Value) -> bool {
 }
 
 /// The forms of a schema that is `oneOf` or `anyOf`, each together with what stands beside it.
-fn alternatives(root: &Root<'_>, schema: &Value) -> Vec<Value> {
+fn alternatives(root: &SchemaRoot<'_>, schema: &Value) -> Vec<Value> {
     let resolved = schema.get("$ref").and_then(Value::as_str).and_then(|to| root.resolve("", to));
     let schema = resolved.as_ref().map_or(schema, |resolved| &resolved.value);
     let Some(map) = schema.as_object() else { return vec![schema.clone()] };

@@ -3,9 +3,9 @@
 //! What always holds: no secret gets into it, be it a token that somebody wrote into a description or a variable's value; and
 //! it holds no time, so that the same server gives the same bytes.
 
-use super::Imported;
+use super::ImportedServer;
 use crate::report;
-use mcpaql_core::adapter::{McpLink, Target};
+use mcpaql_core::adapter::{McpLink, TargetConfig};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_document::load::{is_credential_name, without_credentials};
@@ -18,13 +18,13 @@ const VALUES: [&str; 5] = ["const", "default", "enum", "example", "examples"];
 
 /// Everything that was heard and decided. The fingerprint is that of [`canonical`].
 #[must_use]
-pub fn bundle(capture: &Capture, imported: &Imported, fingerprint: &str) -> Value {
+pub fn bundle(capture: &Capture, imported: &ImportedServer, fingerprint: &str) -> Value {
     let rows = imported.adapter.operations.iter().zip(&imported.report.operations);
     let operations: Vec<Value> = rows
         .map(|(made, judged)| {
             let mut row = report::operation(judged, &imported.notes);
             if let Some(row) = row.as_object_mut() {
-                normalised(row, made);
+                add_operation_details(row, made);
             }
             row
         })
@@ -64,7 +64,7 @@ pub fn canonical(capture: &Capture) -> String {
 }
 
 /// What the decision about an operation leaves out of it.
-fn normalised(row: &mut Map<String, Value>, operation: &Operation) {
+fn add_operation_details(row: &mut Map<String, Value>, operation: &Operation) {
     row.insert("title".to_owned(), operation.title.as_str().into());
     row.insert("description".to_owned(), operation.description.as_str().into());
     if let Binding::Mcp(mcp) = &operation.binding
@@ -91,21 +91,21 @@ fn normalised(row: &mut Map<String, Value>, operation: &Operation) {
     }
 }
 
-fn provenance(capture: &Capture, imported: &Imported, fingerprint: &str) -> Value {
+fn provenance(capture: &Capture, imported: &ImportedServer, fingerprint: &str) -> Value {
     let server = capture.server();
     let said = |key: &str| server.and_then(|server| server.get(key)).cloned().unwrap_or_default();
     json!({
         "adapter": imported.adapter.name,
         "server": {"name": said("name"), "version": said("version")},
         "protocol_version": capture.initialize.get("protocolVersion").cloned().unwrap_or_default(),
-        "reached": reached(&imported.adapter.target),
+        "reached": connection_summary(&imported.adapter.target),
         "fingerprint": fingerprint,
     })
 }
 
 /// How the server is reached: names of variables and headers, never their values.
-fn reached(target: &Target) -> Value {
-    let Target::Mcp(target) = target else { return Value::Null };
+fn connection_summary(target: &TargetConfig) -> Value {
+    let TargetConfig::Mcp(target) = target else { return Value::Null };
     match &target.link {
         McpLink::Command(program) => {
             let env: Vec<&String> = program.env.iter().chain(program.set_env.keys()).collect();

@@ -1,6 +1,6 @@
 //! Who a server says it is, as an adapter says it.
 
-use crate::openapi::identity::{Identity, is_display_name, is_semver, legal, shortened};
+use crate::openapi::identity::{ImportedIdentity, is_display_name, is_semver, legal, shortened};
 use crate::openapi::markdown::flatten;
 use mcpaql_core::adapter::McpLink;
 use mcpaql_core::capture::Capture;
@@ -20,7 +20,7 @@ static LAUNCHERS: WordSet = WordSet::of(
 );
 
 /// Reads `serverInfo` and `instructions`; whatever is missing or odd there has a default.
-pub(super) fn read(capture: &Capture, link: &McpLink, name: Option<&str>) -> Identity {
+pub(super) fn read(capture: &Capture, link: &McpLink, name: Option<&str>) -> ImportedIdentity {
     let server = capture.server();
     let said = |key: &str| {
         let text = server.and_then(|server| server.get(key)).and_then(Value::as_str).unwrap_or_default();
@@ -29,16 +29,18 @@ pub(super) fn read(capture: &Capture, link: &McpLink, name: Option<&str>) -> Ide
     let (own, title, version) = (said("name"), said("title"), said("version"));
     let name = match name {
         Some(name) => legal(name),
-        None => telling(&own).or_else(|| of_link(link)).unwrap_or_else(|| "server".to_owned()),
+        None => {
+            distinctive_name(&own).or_else(|| name_from_link(link)).unwrap_or_else(|| "server".to_owned())
+        }
     };
     let display_name = if is_display_name(&title) { title.clone() } else { title_of(&name) };
     let texts = [capture.initialize.get("instructions"), server.and_then(|server| server.get("description"))];
     let description =
         texts.into_iter().flatten().filter_map(Value::as_str).map(flatten).find(|text| !text.is_empty());
     let semantic = version.trim_start_matches('v');
-    Identity {
+    ImportedIdentity {
         version: if is_semver(semantic) { semantic.to_owned() } else { "1.0.0".to_owned() },
-        said_version: Some(version.clone()).filter(|version| !version.is_empty()),
+        declared_version: Some(version.clone()).filter(|version| !version.is_empty()),
         description: description
             .map(|text| shortened(&text))
             .unwrap_or_else(|| format!("The tools of the MCP server {display_name}")),
@@ -48,7 +50,7 @@ pub(super) fn read(capture: &Capture, link: &McpLink, name: Option<&str>) -> Ide
 }
 
 /// A legal name of the words that tell something.
-fn telling(text: &str) -> Option<String> {
+fn distinctive_name(text: &str) -> Option<String> {
     let words = snake_case(text);
     let words: Vec<&str> =
         words.split('_').filter(|word| !word.is_empty() && !GENERIC.contains(word)).collect();
@@ -56,13 +58,13 @@ fn telling(text: &str) -> Option<String> {
     words.iter().any(|word| word.starts_with(|first: char| first.is_ascii_alphabetic())).then_some(name)
 }
 
-pub(super) fn of_link(link: &McpLink) -> Option<String> {
+pub(super) fn name_from_link(link: &McpLink) -> Option<String> {
     match link {
         McpLink::Url { url, .. } => {
             let rest = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
             let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
             let host = host.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default();
-            telling(host)
+            distinctive_name(host)
         }
         McpLink::Command(program) => {
             let mut words = program.command.iter().map(|word| word.as_str());
@@ -72,18 +74,18 @@ pub(super) fn of_link(link: &McpLink) -> Option<String> {
                 if flag || variable || word.is_empty() {
                     return None;
                 }
-                of_program(word)
+                name_from_program(word)
             })
         }
     }
 }
 
 /// `@scope/server-files@1.2` and `/opt/servers/files.py` are both called `files`; `index.js` has the name of its folder.
-fn of_program(word: &str) -> Option<String> {
-    const NAMELESS: [&str; 5] = ["cli", "dist", "index", "main", "src"];
+fn name_from_program(word: &str) -> Option<String> {
+    const GENERIC_STEMS: [&str; 5] = ["cli", "dist", "index", "main", "src"];
     let mut parts = word.rsplit(['/', '\\']).filter(|part| !part.is_empty()).map(stem);
-    let part = parts.find(|part| !NAMELESS.contains(part))?;
-    telling(part).filter(|name| !LAUNCHERS.contains(name))
+    let part = parts.find(|part| !GENERIC_STEMS.contains(part))?;
+    distinctive_name(part).filter(|name| !LAUNCHERS.contains(name))
 }
 
 fn stem(part: &str) -> &str {
@@ -139,7 +141,10 @@ mod tests {
         let capture = Capture { initialize: initialize.as_object().unwrap().clone(), ..Capture::default() };
         let identity = read(&capture, &command(&["x"]), None);
         assert_eq!((identity.name.as_str(), identity.display_name.as_str()), ("github", "GitHub"));
-        assert_eq!((identity.version.as_str(), identity.said_version.as_deref()), ("0.5.1", Some("v0.5.1")));
+        assert_eq!(
+            (identity.version.as_str(), identity.declared_version.as_deref()),
+            ("0.5.1", Some("v0.5.1"))
+        );
         assert_eq!(identity.description, "Issues and pull requests.");
     }
 }

@@ -4,9 +4,9 @@
 //! the protocol or the runtime has; it depends on the tool's own name and on tools that want the same one, so that no other
 //! addition to a server renames anything. For the same reason a prefix that all tools share stays where it is.
 
-use crate::naming::{cut, short_hash};
+use crate::naming::{short_hash, truncate_words};
 use mcpaql_core::lifecycle::ExecutionAction;
-use mcpaql_core::naming::{MAX_NAME, RESERVED};
+use mcpaql_core::naming::{MAX_TOOL_NAME_LENGTH, RESERVED};
 use mcpaql_lexicon::snake_case;
 use std::collections::{HashMap, HashSet};
 
@@ -30,7 +30,8 @@ pub(super) fn names(tools: &[&str]) -> Vec<String> {
         let own = alone || tool == first;
         let name = if own { first.clone() } else { hashed(first, tool) };
         // Equal tools were left out before, so that only equal hashes come to a number.
-        let name = free(name, &|name| taken.contains(name) || (!own && wanted.contains_key(name)));
+        let name =
+            unique_tool_name(name, &|name| taken.contains(name) || (!own && wanted.contains_key(name)));
         taken.insert(name.clone());
         if let Some(slot) = names.get_mut(index) {
             *slot = name;
@@ -53,7 +54,7 @@ pub(super) fn legal(tool: &str) -> String {
     if RESERVED.contains(&name.as_str()) || ExecutionAction::is_name(&name) {
         name.push_str("_tool");
     }
-    if name.len() > MAX_NAME { hashed(&name, tool) } else { name }
+    if name.len() > MAX_TOOL_NAME_LENGTH { hashed(&name, tool) } else { name }
 }
 
 /// With words behind it, because the hash hardly tells texts apart that differ in their last character.
@@ -63,14 +64,15 @@ fn hash(tool: &str) -> String {
 
 fn hashed(name: &str, tool: &str) -> String {
     let hash = hash(tool);
-    format!("{}_{hash}", cut(name, MAX_NAME - hash.len() - 1))
+    format!("{}_{hash}", truncate_words(name, MAX_TOOL_NAME_LENGTH - hash.len() - 1))
 }
 
-fn free(name: String, taken: &dyn Fn(&str) -> bool) -> String {
+fn unique_tool_name(name: String, taken: &dyn Fn(&str) -> bool) -> String {
     if !taken(&name) {
         return name;
     }
-    let numbered = (2_usize..).map(|number| format!("{}_{number}", cut(&name, MAX_NAME - 8)));
+    let numbered =
+        (2_usize..).map(|number| format!("{}_{number}", truncate_words(&name, MAX_TOOL_NAME_LENGTH - 8)));
     numbered.into_iter().find(|name| !taken(name)).unwrap_or_default()
 }
 
@@ -120,7 +122,7 @@ mod tests {
             let distinct: HashSet<&String> = made.iter().collect();
             prop_assert_eq!(distinct.len(), made.len());
             for name in &made {
-                prop_assert!(is_operation_name(name) && name.len() <= MAX_NAME, "{}", name);
+                prop_assert!(is_operation_name(name) && name.len() <= MAX_TOOL_NAME_LENGTH, "{}", name);
             }
             let mut reversed = tools.clone();
             reversed.reverse();

@@ -4,7 +4,7 @@
 //! server is called with.
 
 use crate::openapi::markdown::flatten;
-use mcpaql_lexicon::classify::Annotations;
+use mcpaql_lexicon::classify::ToolAnnotations;
 use serde_json::{Map, Value};
 
 /// A longer title is no title.
@@ -12,7 +12,7 @@ const MAX_TITLE: usize = 80;
 
 /// One tool of a list.
 #[derive(Debug, Clone)]
-pub(super) struct Tool<'c> {
+pub(super) struct ListedTool<'c> {
     /// As the server calls it.
     pub(super) name: &'c str,
     /// For people, where the server has one.
@@ -20,7 +20,7 @@ pub(super) struct Tool<'c> {
     /// Plain paragraphs.
     pub(super) description: String,
     /// The four hints, as far as they were given.
-    pub(super) annotations: Annotations,
+    pub(super) annotations: ToolAnnotations,
     /// `openWorldHint`.
     pub(super) open_world: Option<bool>,
     /// Groups that some servers put into `_meta`.
@@ -31,19 +31,19 @@ pub(super) struct Tool<'c> {
     pub(super) output: Option<&'c Value>,
 }
 
-impl<'c> Tool<'c> {
+impl<'c> ListedTool<'c> {
     /// Reads an entry of a list; `None` where nothing could be called.
-    pub(super) fn read(value: &'c Value) -> Option<Tool<'c>> {
+    pub(super) fn read(value: &'c Value) -> Option<ListedTool<'c>> {
         let raw = value.as_object()?;
         let name = raw.get("name").and_then(Value::as_str).filter(|name| !name.trim().is_empty())?;
         let said = raw.get("annotations").and_then(Value::as_object);
         let hint = |key: &str| said.and_then(|said| said.get(key)).and_then(Value::as_bool);
         let given = |key: &str| raw.get(key).filter(|value| !value.is_null());
-        Some(Tool {
+        Some(ListedTool {
             name,
             title: title(raw, said),
             description: flatten(raw.get("description").and_then(Value::as_str).unwrap_or_default()),
-            annotations: Annotations {
+            annotations: ToolAnnotations {
                 read_only: hint("readOnlyHint"),
                 destructive: hint("destructiveHint"),
                 idempotent: hint("idempotentHint"),

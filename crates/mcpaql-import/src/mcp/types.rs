@@ -15,7 +15,7 @@ const TYPES: &str = "#/types/";
 
 /// The definitions of one schema.
 #[derive(Debug)]
-pub(super) struct Local {
+pub(super) struct LocalTypes {
     /// The tool they belong to.
     pub(super) tool: String,
     /// By their names in that schema.
@@ -23,13 +23,13 @@ pub(super) struct Local {
 }
 
 /// All types, and for each schema what its own names became.
-pub(super) struct Merged {
+pub(super) struct MergedTypes {
     pub(super) types: IndexMap<String, Value>,
     pub(super) renames: Vec<HashMap<String, String>>,
 }
 
 /// Gives every definition its name.
-pub(super) fn merge(locals: &[&Local]) -> Merged {
+pub(super) fn merge(locals: &[&LocalTypes]) -> MergedTypes {
     let classes = classes(locals);
     // Local name → class → the first tool by name that has it.
     let mut called: BTreeMap<&str, BTreeMap<usize, &str>> = BTreeMap::new();
@@ -45,7 +45,7 @@ pub(super) fn merge(locals: &[&Local]) -> Merged {
     let mut names: HashMap<(&str, usize), String> = HashMap::new();
     for (name, classes) in plain {
         for class in classes.keys() {
-            let free = free((*name).to_owned(), &taken);
+            let free = unique_name((*name).to_owned(), &taken);
             taken.insert(free.clone());
             names.insert((*name, *class), free);
         }
@@ -54,7 +54,7 @@ pub(super) fn merge(locals: &[&Local]) -> Merged {
         let mut owners: Vec<(&str, usize)> = classes.iter().map(|(class, tool)| (*tool, *class)).collect();
         owners.sort_unstable();
         for (tool, class) in owners {
-            let free = free(type_name(&format!("{tool} {name}")), &taken);
+            let free = unique_name(type_name(&format!("{tool} {name}")), &taken);
             taken.insert(free.clone());
             names.insert((*name, class), free);
         }
@@ -62,7 +62,11 @@ pub(super) fn merge(locals: &[&Local]) -> Merged {
     collect(locals, &classes, &names)
 }
 
-fn collect(locals: &[&Local], classes: &[Vec<usize>], names: &HashMap<(&str, usize), String>) -> Merged {
+fn collect(
+    locals: &[&LocalTypes],
+    classes: &[Vec<usize>],
+    names: &HashMap<(&str, usize), String>,
+) -> MergedTypes {
     let mut types: IndexMap<String, Value> = IndexMap::new();
     let mut renames = Vec::with_capacity(locals.len());
     for (local, classes) in locals.iter().zip(classes) {
@@ -83,16 +87,16 @@ fn collect(locals: &[&Local], classes: &[Vec<usize>], names: &HashMap<(&str, usi
         renames.push(own);
     }
     types.sort_unstable_keys();
-    open_circles(&mut types);
-    Merged { types, renames }
+    open_cycles(&mut types);
+    MergedTypes { types, renames }
 }
 
 /// A definition that is nothing but a way back to itself says nothing, so that it allows everything.
-fn open_circles(types: &mut IndexMap<String, Value>) {
+fn open_cycles(types: &mut IndexMap<String, Value>) {
     let mut ways: HashMap<String, Vec<String>> = HashMap::new();
     for (name, body) in types.iter() {
         let mut targets = Vec::new();
-        in_place(body, &mut targets);
+        collect_same_value_types(body, &mut targets);
         ways.insert(name.clone(), targets.into_iter().map(str::to_owned).collect());
     }
     for (name, body) in types.iter_mut() {
@@ -110,7 +114,7 @@ fn open_circles(types: &mut IndexMap<String, Value>) {
 }
 
 /// The types that judge the same value as the schema.
-fn in_place<'v>(schema: &'v Value, found: &mut Vec<&'v str>) {
+fn collect_same_value_types<'v>(schema: &'v Value, found: &mut Vec<&'v str>) {
     let target = schema.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix(TYPES));
     found.extend(target);
     for key in ["allOf", "anyOf", "oneOf"] {
@@ -119,9 +123,9 @@ fn in_place<'v>(schema: &'v Value, found: &mut Vec<&'v str>) {
             .and_then(Value::as_array)
             .into_iter()
             .flatten()
-            .for_each(|part| in_place(part, found));
+            .for_each(|part| collect_same_value_types(part, found));
     }
-    schema.get("not").into_iter().for_each(|part| in_place(part, found));
+    schema.get("not").into_iter().for_each(|part| collect_same_value_types(part, found));
 }
 
 /// Writes the adapter's names into a schema that has those of its tool.
@@ -141,7 +145,7 @@ pub(super) fn rename(schema: &mut Value, names: &HashMap<String, String>) {
 }
 
 /// The class of every definition: equal for those that say the same, whatever is behind their references.
-fn classes(locals: &[&Local]) -> Vec<Vec<usize>> {
+fn classes(locals: &[&LocalTypes]) -> Vec<Vec<usize>> {
     // First by what they say themselves, then again and again by the classes of what they refer to.
     let mut ids: HashMap<String, usize> = HashMap::new();
     let mut classes: Vec<Vec<usize>> = Vec::with_capacity(locals.len());
@@ -153,7 +157,7 @@ fn classes(locals: &[&Local]) -> Vec<Vec<usize>> {
             let next = ids.len();
             own.push(*ids.entry(body.to_string()).or_insert(next));
             let mut targets = Vec::new();
-            referred(body, &local.types, &mut targets);
+            collect_references(body, &local.types, &mut targets);
             led.push(targets);
         }
         classes.push(own);
@@ -185,20 +189,20 @@ fn classes(locals: &[&Local]) -> Vec<Vec<usize>> {
 }
 
 /// Where the references of a definition lead, in order.
-fn referred(schema: &Value, types: &IndexMap<String, Value>, found: &mut Vec<usize>) {
+fn collect_references(schema: &Value, types: &IndexMap<String, Value>, found: &mut Vec<usize>) {
     match schema {
         Value::Object(map) => {
             let target = map.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix(TYPES));
             found.extend(target.and_then(|name| types.get_index_of(name)));
-            map.values().for_each(|inner| referred(inner, types, found));
+            map.values().for_each(|inner| collect_references(inner, types, found));
         }
-        Value::Array(items) => items.iter().for_each(|item| referred(item, types, found)),
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, types, found)),
         _ => {}
     }
 }
 
-fn free(name: String, taken: &HashSet<String>) -> String {
-    crate::openapi::type_names::free(name, taken)
+fn unique_name(name: String, taken: &HashSet<String>) -> String {
+    crate::openapi::type_names::unique_name(name, taken)
 }
 
 #[cfg(test)]
@@ -206,9 +210,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn local(tool: &str, types: Value) -> Local {
+    fn local(tool: &str, types: Value) -> LocalTypes {
         let types = types.as_object().unwrap().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
-        Local { tool: tool.to_owned(), types }
+        LocalTypes { tool: tool.to_owned(), types }
     }
 
     fn node(leaf: &str) -> Value {

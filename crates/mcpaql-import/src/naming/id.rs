@@ -1,11 +1,11 @@
 //! Names from operation ids, where an id says more than method and path.
 
-use super::path::{Known, Literal, PathWords, one};
-use super::{NameInput, Word};
-use mcpaql_lexicon::classify::shape::is_version;
-use mcpaql_lexicon::classify::without_method;
-use mcpaql_lexicon::names::{Found, parted, reading};
-use mcpaql_lexicon::verbs::{self, Trait, Weight, risk};
+use super::path::{Literal, LiteralCache, PathWords, singular_word};
+use super::{NameInput, NameWord};
+use mcpaql_lexicon::classify::path::is_version;
+use mcpaql_lexicon::classify::strip_method;
+use mcpaql_lexicon::names::{NameVerb, name_verbs, split_parts};
+use mcpaql_lexicon::verbs::{self, VerbTrait, Weight, risk};
 use mcpaql_lexicon::{PREPOSITIONS, WordSet, is_plural, plural, singular};
 
 /// What generators add to ids.
@@ -14,34 +14,35 @@ static NOISE: WordSet = WordSet::of("api controller controllers endpoint method 
 static ARTICLES: WordSet = WordSet::of("a an one single the");
 static IDENTIFIERS: WordSet = WordSet::of("guid id ids key pk sid uuid");
 /// Verbs that need their object's owner to say anything.
-static PLAIN: WordSet =
+static GENERIC_VERBS: WordSet =
     WordSet::of("add check count create delete find get list post remove search set update");
-static MANY: WordSet = WordSet::of("count find list query search");
+static COLLECTION_VERBS: WordSet = WordSet::of("count find list query search");
 
 /// The names that an id gives, the shortest first; none where method and path say it better.
 pub(super) fn names<'a>(
     input: &NameInput<'a>,
     method: &str,
     path: &PathWords,
-    known: &mut Known<'a>,
-) -> Vec<Vec<Word>> {
+    known: &mut LiteralCache<'a>,
+) -> Vec<Vec<NameWord>> {
     let Some(id) = input.operation_id.map(str::trim).filter(|id| !id.is_empty()) else { return Vec::new() };
     let id = without_path(id, input.path, method);
-    let id = without_method(without_checksum(id), Some(method));
-    let mut parts: Vec<Vec<Word>> = parted(id).map(|part| Literal::of(part, known).words.to_vec()).collect();
+    let id = strip_method(without_checksum(id), Some(method));
+    let mut parts: Vec<Vec<NameWord>> =
+        split_parts(id).map(|part| Literal::of(part, known).words.to_vec()).collect();
     clean(&mut parts);
-    if parts.iter().flatten().any(|word| is_code(word)) || echoes(&parts, input, method, path) {
+    if parts.iter().flatten().any(|word| is_code(word)) || repeats_path(&parts, input, method, path) {
         return Vec::new();
     }
-    let said = reading(&parts);
-    let phrase = match said.lead.filter(|found| speaks(found, &parts, method)) {
+    let said = name_verbs(&parts);
+    let phrase = match said.lead.filter(|found| is_real_verb(found, &parts, method)) {
         // What stands behind the verb in many parts is a path.
         Some(found) if parts.len() - found.part > 3 => return Vec::new(),
-        Some(found) => Phrase::of(&parts, found, said.second.filter(|_| said.compound)),
+        Some(found) => IdPhrase::of(&parts, found, said.second.filter(|_| said.compound)),
         // `PostUserBadge`: the method is the verb, and the id still divides the nouns better than the path.
         None if starts_with_method(input.operation_id.unwrap_or_default(), method) && parts.len() == 1 => {
             let verb = super::path::verb(input, method, path);
-            Phrase { modifiers: Vec::new(), verb: verb.into(), groups: Vec::new(), tail: parts.concat() }
+            IdPhrase { modifiers: Vec::new(), verb: verb.into(), groups: Vec::new(), tail: parts.concat() }
         }
         None => return Vec::new(),
     };
@@ -73,10 +74,10 @@ fn without_checksum(id: &str) -> &str {
     }
 }
 
-fn clean(parts: &mut Vec<Vec<Word>>) {
+fn clean(parts: &mut Vec<Vec<NameWord>>) {
     for part in parts.iter_mut() {
         part.retain(|word| word.is_ascii() && !word.bytes().all(|byte| byte.is_ascii_digit()));
-        let version = |word: &Word| word.starts_with('v') && word.len() < 5 && is_version(word);
+        let version = |word: &NameWord| word.starts_with('v') && word.len() < 5 && is_version(word);
         part.retain(|word| !NOISE.contains(word) && !version(word));
     }
     parts.retain(|part| !part.is_empty());
@@ -89,10 +90,10 @@ fn is_code(word: &str) -> bool {
 }
 
 /// Whether the id only repeats method and path: then those say the same in better English.
-fn echoes(parts: &[Vec<Word>], input: &NameInput<'_>, method: &str, path: &PathWords) -> bool {
+fn repeats_path(parts: &[Vec<NameWord>], input: &NameInput<'_>, method: &str, path: &PathWords) -> bool {
     let mut words = parts.iter().flatten().peekable();
     let echo = words.next_if(|word| word.eq_ignore_ascii_case(method)).is_some();
-    let rest: Vec<&Word> = words.collect();
+    let rest: Vec<&NameWord> = words.collect();
     // What was before the method is gone already; an id that began with it is as long as its rest now.
     let bare =
         input.operation_id.is_some_and(|id| id.len() >= method.len() && starts_with_method(id, method));
@@ -103,7 +104,7 @@ fn echoes(parts: &[Vec<Word>], input: &NameInput<'_>, method: &str, path: &PathW
     let whole = || {
         path.literals.iter().flat_map(Literal::stems).all(|stem| stems.iter().any(|known| **known == **stem))
     };
-    rest.is_empty() || ((echo || bare) && whole()) || (!echo && !bare && reading(parts).lead.is_none())
+    rest.is_empty() || ((echo || bare) && whole()) || (!echo && !bare && name_verbs(parts).lead.is_none())
 }
 
 fn starts_with_method(id: &str, method: &str) -> bool {
@@ -111,13 +112,16 @@ fn starts_with_method(id: &str, method: &str) -> bool {
 }
 
 /// Whether the verb found is one, and not a noun in the middle of nouns.
-fn speaks(found: &Found, parts: &[Vec<Word>], method: &str) -> bool {
+fn is_real_verb(found: &NameVerb, parts: &[Vec<NameWord>], method: &str) -> bool {
     let Some(part) = parts.get(found.part) else { return false };
     let leads = part.iter().take(found.word).all(|word| verbs::is_modifier(word));
     let last = found.word + 1 == part.len();
     match found.verb.weight {
         Weight::Strong => {
-            leads || last || found.verb.has(Trait::NeverNoun) || PLAIN.contains(found.verb.canonical)
+            leads
+                || last
+                || found.verb.has(VerbTrait::NeverNoun)
+                || GENERIC_VERBS.contains(found.verb.canonical)
         }
         Weight::Doubtful => leads || last,
         Weight::Weak => {
@@ -129,41 +133,41 @@ fn speaks(found: &Found, parts: &[Vec<Word>], method: &str) -> bool {
 }
 
 /// An id, taken apart.
-struct Phrase {
+struct IdPhrase {
     /// How it is done: `batch`, `force`.
-    modifiers: Vec<Word>,
-    verb: Word,
+    modifiers: Vec<NameWord>,
+    verb: NameWord,
     /// What stands before the verb, the nearest last.
-    groups: Vec<Vec<Word>>,
+    groups: Vec<Vec<NameWord>>,
     /// What stands behind it.
-    tail: Vec<Word>,
+    tail: Vec<NameWord>,
 }
 
-impl Phrase {
-    fn of(parts: &[Vec<Word>], lead: Found, second: Option<Found>) -> Phrase {
+impl IdPhrase {
+    fn of(parts: &[Vec<NameWord>], lead: NameVerb, second: Option<NameVerb>) -> IdPhrase {
         let found = second.unwrap_or(lead);
         let part = parts.get(found.part).map(Vec::as_slice).unwrap_or_default();
         let before = part.get(..lead.word).unwrap_or_default();
-        let (mut modifiers, own): (Vec<Word>, Vec<Word>) =
+        let (mut modifiers, own): (Vec<NameWord>, Vec<NameWord>) =
             before.iter().cloned().partition(|word| verbs::is_modifier(word));
-        let mut groups: Vec<Vec<Word>> = parts.get(..found.part).unwrap_or_default().to_vec();
+        let mut groups: Vec<Vec<NameWord>> = parts.get(..found.part).unwrap_or_default().to_vec();
         groups.push(own);
         // Of `create_or_update` the second verb is the verb.
         modifiers.extend(part.get(lead.word..found.word).unwrap_or_default().iter().cloned());
-        groups.retain(|group| !group.iter().all(|word| PLAIN.contains(word)));
-        let mut tail: Vec<Word> = part.get(found.word + 1..).unwrap_or_default().to_vec();
+        groups.retain(|group| !group.iter().all(|word| GENERIC_VERBS.contains(word)));
+        let mut tail: Vec<NameWord> = part.get(found.word + 1..).unwrap_or_default().to_vec();
         tail.extend(parts.iter().skip(found.part + 1).flatten().cloned());
         let word = part.get(found.word).map(|word| &**word).unwrap_or_default();
         if word != found.verb.word {
             // The verb is glued to its object.
             tail.insert(0, word.strip_prefix(found.verb.word).unwrap_or(word).into());
         }
-        let mut phrase = Phrase { modifiers, verb: found.verb.canonical.into(), groups, tail };
-        phrase.tidy();
+        let mut phrase = IdPhrase { modifiers, verb: found.verb.canonical.into(), groups, tail };
+        phrase.remove_fillers();
         phrase
     }
 
-    fn tidy(&mut self) {
+    fn remove_fillers(&mut self) {
         let asks = matches!(&*self.verb, "get" | "find");
         while let Some(word) = self.tail.first().filter(|word| ARTICLES.contains(word)) {
             if asks && matches!(&**word, "one" | "single") {
@@ -177,30 +181,30 @@ impl Phrase {
         }
     }
 
-    fn names(&self, method: &str, path: &PathWords) -> Vec<Vec<Word>> {
+    fn names(&self, method: &str, path: &PathWords) -> Vec<Vec<NameWord>> {
         let group = self.groups.last().map(Vec::as_slice).unwrap_or_default();
         let long = object(&self.verb, group, &self.tail, path, true);
         let short = object(&self.verb, group, &without_id(&self.tail, group), path, false);
-        let mut names: Vec<Vec<Word>> =
+        let mut names: Vec<Vec<NameWord>> =
             [short, long].into_iter().map(|object| self.name(object, method, path)).collect();
         names.dedup();
         names
     }
 
-    fn name(&self, mut object: Vec<Word>, method: &str, path: &PathWords) -> Vec<Word> {
+    fn name(&self, mut object: Vec<NameWord>, method: &str, path: &PathWords) -> Vec<NameWord> {
         let nouns = object.iter().take_while(|word| !PREPOSITIONS.contains(word)).count();
         let last = path.literals.last().and_then(|literal| literal.words.last());
         let head =
             nouns.checked_sub(1).and_then(|head| object.get_mut(head)).filter(|head| last == Some(*head));
         let mut verb = &*self.verb;
-        if let Some(head) = head.filter(|head| is_plural(head) && !super::path::is_one_thing(head)) {
+        if let Some(head) = head.filter(|head| is_plural(head) && !super::path::is_singular_plural(head)) {
             let single = matches!(verb, "get" | "update" | "delete" | "replace" | "remove");
             if verb == "get" && method == "GET" && !path.item {
                 verb = "list";
             } else if (single && path.item)
                 || (verb == "create" && method == "POST" && self.modifiers.is_empty())
             {
-                *head = one(head);
+                *head = singular_word(head);
             }
         }
         [self.modifiers.as_slice(), &[verb.into()], &object].concat()
@@ -208,21 +212,21 @@ impl Phrase {
 }
 
 /// What the verb acts on.
-fn object(verb: &str, group: &[Word], tail: &[Word], path: &PathWords, whole: bool) -> Vec<Word> {
-    let preposition = |word: &Word| PREPOSITIONS.contains(word);
+fn object(verb: &str, group: &[NameWord], tail: &[NameWord], path: &PathWords, whole: bool) -> Vec<NameWord> {
+    let preposition = |word: &NameWord| PREPOSITIONS.contains(word);
     let nouns = tail.iter().take_while(|word| !preposition(word)).count();
     let owner = owner(group, path);
     if nouns == 0 {
         let mut object = group.to_vec();
         if let Some(word) = object.last_mut() {
-            *word = if MANY.contains(verb) { plural(word).into() } else { one(word) };
+            *word = if COLLECTION_VERBS.contains(verb) { plural(word).into() } else { singular_word(word) };
         }
         object.extend_from_slice(tail);
         return object;
     }
     let said = group.iter().all(|word| tail.iter().any(|known| singular(known) == singular(word)));
-    let needed =
-        owner.is_some() || (nouns == 1 && PLAIN.contains(verb) && group.iter().any(|word| path.has(word)));
+    let needed = owner.is_some()
+        || (nouns == 1 && GENERIC_VERBS.contains(verb) && group.iter().any(|word| path.has(word)));
     if said || !(needed || whole) {
         return tail.to_vec();
     }
@@ -230,8 +234,8 @@ fn object(verb: &str, group: &[Word], tail: &[Word], path: &PathWords, whole: bo
 }
 
 /// The group as a thing that has parts, where the path says that it is one.
-fn owner(group: &[Word], path: &PathWords) -> Option<Vec<Word>> {
-    let last = one(group.last()?);
+fn owner(group: &[NameWord], path: &PathWords) -> Option<Vec<NameWord>> {
+    let last = singular_word(group.last()?);
     let owns = path.literals.iter().any(|literal| literal.owner && literal.stems().any(|stem| *stem == last));
     owns.then(|| {
         let before = group.iter().take(group.len() - 1).cloned();
@@ -240,7 +244,7 @@ fn owner(group: &[Word], path: &PathWords) -> Option<Vec<Word>> {
 }
 
 /// `pet by id` → `pet`, `templates by employer id` → `templates by employer`.
-fn without_id(tail: &[Word], group: &[Word]) -> Vec<Word> {
+fn without_id(tail: &[NameWord], group: &[NameWord]) -> Vec<NameWord> {
     let Some(by) = tail.iter().rposition(|word| **word == *"by") else { return tail.to_vec() };
     let (object, key) = tail.split_at(by);
     if !key.iter().any(|word| IDENTIFIERS.contains(word)) {
@@ -248,12 +252,12 @@ fn without_id(tail: &[Word], group: &[Word]) -> Vec<Word> {
     }
     let key = key.iter().skip(1).filter(|word| !IDENTIFIERS.contains(word));
     let known: Vec<_> = object.iter().chain(group).map(|word| singular(word)).collect();
-    let key: Vec<Word> = key.cloned().collect();
+    let key: Vec<NameWord> = key.cloned().collect();
     let own = key.iter().all(|word| **word == *"and" || known.contains(&singular(word)));
     if own { object.to_vec() } else { [object, &["by".into()], &key].concat() }
 }
 
-fn prefixed(group: &[Word], object: &[Word]) -> Vec<Word> {
+fn prefixed(group: &[NameWord], object: &[NameWord]) -> Vec<NameWord> {
     let new = group.iter().filter(|word| !object.iter().any(|known| singular(known) == singular(word)));
     new.cloned().chain(object.iter().cloned()).collect()
 }

@@ -1,8 +1,8 @@
 //! Names from method and path: `GET /movie/{id}/keywords` is `list_movie_keywords`.
 
-use super::{NameInput, Word};
+use super::{NameInput, NameWord};
 use mcpaql_core::operation::Category;
-use mcpaql_lexicon::classify::shape::{Shape, is_version};
+use mcpaql_lexicon::classify::path::{PathShape, is_version};
 use mcpaql_lexicon::verbs::{self, Verb, Weight};
 use mcpaql_lexicon::{WordSet, is_plural, plural, singular, words};
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use std::rc::Rc;
 /// Words at the beginning of paths that say nothing.
 static NOISE: WordSet = WordSet::of("api rest apis json xml public services providers");
 /// Nouns in the plural that are one thing.
-static ONE_THING: WordSet =
+static SINGULAR_PLURALS: WordSet =
     WordSet::of("settings preferences details credentials properties contents sales totals specs terms");
 /// Words that stand behind the noun in paths and before it in speech.
 static ADJECTIVES: WordSet = WordSet::of(
@@ -35,18 +35,18 @@ pub(super) struct PathWords {
 #[derive(Debug, Clone)]
 pub(super) struct Literal {
     /// Its words.
-    pub(super) words: Rc<[Word]>,
+    pub(super) words: Rc<[NameWord]>,
     /// The same in the singular.
-    stems: Rc<[Word]>,
+    stems: Rc<[NameWord]>,
     /// A placeholder stands behind it: it is a thing that has parts.
     pub(super) owner: bool,
 }
 
 /// The words of parts that were met before: a document repeats a few hundred of them thousands of times.
-pub(super) type Known<'a> = HashMap<&'a str, Literal>;
+pub(super) type LiteralCache<'a> = HashMap<&'a str, Literal>;
 
 impl PathWords {
-    pub(super) fn of<'a>(path: &'a str, known: &mut Known<'a>) -> PathWords {
+    pub(super) fn of<'a>(path: &'a str, known: &mut LiteralCache<'a>) -> PathWords {
         let mut found = PathWords::default();
         let (plain, argument) = match path.split_once(['#', '?']) {
             Some((plain, rest)) => (plain, rest.split('&').find_map(|pair| pair.split_once('='))),
@@ -65,7 +65,7 @@ impl PathWords {
         self.literals.len()
     }
 
-    fn segment<'a>(&mut self, segment: &'a str, known: &mut Known<'a>) {
+    fn segment<'a>(&mut self, segment: &'a str, known: &mut LiteralCache<'a>) {
         let segment = segment.split('(').next().unwrap_or(segment);
         if let Some(rest) = segment.strip_prefix('{') {
             let (name, rest) = rest.split_once('}').unwrap_or((rest, ""));
@@ -84,7 +84,7 @@ impl PathWords {
         }
     }
 
-    fn placeholder<'a>(&mut self, name: &'a str, known: &mut Known<'a>) {
+    fn placeholder<'a>(&mut self, name: &'a str, known: &mut LiteralCache<'a>) {
         self.params.push(Literal::of(name, known));
         self.item = true;
         if let Some(last) = self.literals.last_mut() {
@@ -92,7 +92,7 @@ impl PathWords {
         }
     }
 
-    fn literal<'a>(&mut self, text: &'a str, known: &mut Known<'a>) {
+    fn literal<'a>(&mut self, text: &'a str, known: &mut LiteralCache<'a>) {
         let literal = Literal::of(text, known);
         let version = literal.words.iter().all(|word| is_version(word));
         let noise = || literal.words.iter().all(|word| is_version(word) || NOISE.contains(word));
@@ -112,7 +112,7 @@ impl PathWords {
 
 impl Literal {
     /// Its words, the last one in the singular.
-    fn single(&self) -> Vec<Word> {
+    fn singular_words(&self) -> Vec<NameWord> {
         let mut words = self.words.to_vec();
         if let (Some(word), Some(stem)) = (words.last_mut(), self.stems.last()) {
             word.clone_from(stem);
@@ -121,15 +121,15 @@ impl Literal {
     }
 
     /// Its words in the singular.
-    pub(super) fn stems(&self) -> impl Iterator<Item = &Word> {
+    pub(super) fn stems(&self) -> impl Iterator<Item = &NameWord> {
         self.stems.iter()
     }
 
-    pub(super) fn of<'a>(text: &'a str, known: &mut Known<'a>) -> Literal {
+    pub(super) fn of<'a>(text: &'a str, known: &mut LiteralCache<'a>) -> Literal {
         let make = || {
-            let words: Rc<[Word]> =
-                words(text).into_iter().filter(|word| word.is_ascii()).map(Word::from).collect();
-            let stems = words.iter().map(one).collect();
+            let words: Rc<[NameWord]> =
+                words(text).into_iter().filter(|word| word.is_ascii()).map(NameWord::from).collect();
+            let stems = words.iter().map(singular_word).collect();
             Literal { words, stems, owner: false }
         };
         known.entry(text).or_insert_with(make).clone()
@@ -137,23 +137,23 @@ impl Literal {
 }
 
 /// The name with that many parents of what the path ends in.
-pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parents: usize) -> Vec<Word> {
-    let Some((last, before)) = path.literals.split_last() else { return bare(input, method, path) };
-    let ancestors = |count: usize, of: &[Literal]| -> Vec<Word> {
+pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parents: usize) -> Vec<NameWord> {
+    let Some((last, before)) = path.literals.split_last() else { return name_from_tag(input, method, path) };
+    let ancestors = |count: usize, of: &[Literal]| -> Vec<NameWord> {
         of.iter().skip(of.len().saturating_sub(count)).flat_map(noun).collect()
     };
     if let Some(verb) = ending_verb(input, method, path) {
         let start = last.words.iter().position(|word| verbs::verb(word) == Some(verb)).unwrap_or_default();
-        let mut name: Vec<Word> = last.words.iter().take(start).cloned().collect();
+        let mut name: Vec<NameWord> = last.words.iter().take(start).cloned().collect();
         name.push(verb.canonical.into());
-        let rest: Vec<Word> = last.words.iter().skip(start + 1).cloned().collect();
+        let rest: Vec<NameWord> = last.words.iter().skip(start + 1).cloned().collect();
         let many = matches!(verb.canonical, "list" | "search" | "query" | "count" | "find");
         let kept = if rest.is_empty() || parents > 1 { parents } else { 0 };
         let mut object = ancestors(kept, before);
         if let (true, true, Some(word)) = (many, rest.is_empty(), object.last_mut()) {
             *word = plural(word).into();
         }
-        name.extend(merged(object, rest));
+        name.extend(join_words(object, rest));
         return name;
     }
     // `/search/movie`: the verb stands before what is searched.
@@ -162,7 +162,7 @@ pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parent
         .rposition(|literal| matches!(&*literal.words, [word] if **word == *"search") && !literal.owner)
         && !path.item
     {
-        let mut object: Vec<Word> = before
+        let mut object: Vec<NameWord> = before
             .iter()
             .skip(position + 1)
             .chain([last])
@@ -179,21 +179,23 @@ pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parent
         let single = matches!(last.words.join("_").as_str(), "latest" | "current" | "random");
         let mut object = [ancestors(parents.saturating_sub(1), before), noun_part.words.to_vec()].concat();
         if let Some(word) = object.last_mut() {
-            *word = if single { one(word) } else { plural(word).into() };
+            *word = if single { singular_word(word) } else { plural(word).into() };
         }
         let verb = if single { "get" } else { "list" };
         return [&[verb.into()], &*last.words, &object].concat();
     }
     let (verb, single) = method_verb(input, method, path, last);
-    let mut name =
-        merged(ancestors(parents, before), if single { last.single() } else { last.words.to_vec() });
+    let mut name = join_words(
+        ancestors(parents, before),
+        if single { last.singular_words() } else { last.words.to_vec() },
+    );
     name.insert(0, verb.into());
     name
 }
 
 /// Another name's words with those of that many parents which it does not have yet.
-pub(super) fn qualified(words: &[Word], path: &PathWords, depth: usize) -> Vec<Word> {
-    let more: Vec<Word> = path
+pub(super) fn qualified(words: &[NameWord], path: &PathWords, depth: usize) -> Vec<NameWord> {
+    let more: Vec<NameWord> = path
         .literals
         .iter()
         .rev()
@@ -209,17 +211,17 @@ pub(super) fn qualified(words: &[Word], path: &PathWords, depth: usize) -> Vec<W
 }
 
 /// The name with all parents and the placeholders: what tells `/a/{id}` from `/a/{name}`.
-pub(super) fn with_params(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Vec<Word>> {
+pub(super) fn with_params(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Vec<NameWord>> {
     let base = name(input, method, path, 1);
     let whole = name(input, method, path, path.len());
     let Some(last) = path.params.last() else { return Vec::new() };
-    let by = |words: Vec<Word>, params: Vec<Word>| [words, vec!["by".into()], params].concat();
+    let by = |words: Vec<NameWord>, params: Vec<NameWord>| [words, vec!["by".into()], params].concat();
     let all = path.params.iter().flat_map(|param| param.words.iter().cloned()).collect();
     vec![by(base, last.words.to_vec()), by(whole.clone(), last.words.to_vec()), by(whole, all)]
 }
 
 /// A path without a word: the tag is the noun.
-fn bare(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Word> {
+fn name_from_tag(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<NameWord> {
     let verb = match method {
         "GET" => "get",
         "PUT" | "PATCH" => "update",
@@ -227,7 +229,8 @@ fn bare(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Word> {
         _ => "call",
     };
     let tag = input.tags.first().map(|tag| words(tag)).unwrap_or_default();
-    let mut noun: Vec<Word> = tag.into_iter().filter(|word| word.is_ascii()).map(Word::from).collect();
+    let mut noun: Vec<NameWord> =
+        tag.into_iter().filter(|word| word.is_ascii()).map(NameWord::from).collect();
     if noun.is_empty() {
         noun = path.params.last().map_or_else(|| vec!["root".into()], |param| param.words.to_vec());
     }
@@ -239,7 +242,7 @@ fn ending_verb(input: &NameInput<'_>, method: &str, path: &PathWords) -> Option<
     if path.item {
         return None;
     }
-    let verb = Shape::of(input.path).verb()?;
+    let verb = PathShape::of(input.path).verb()?;
     let noun = method == "GET" && verb.weight == Weight::Weak;
     let noun = noun
         || (method == "GET"
@@ -268,7 +271,7 @@ fn method_verb(
     last: &Literal,
 ) -> (&'static str, bool) {
     let noun = last.words.last().map(|word| &**word).unwrap_or_default();
-    let many = is_plural(noun) && !ONE_THING.contains(noun);
+    let many = is_plural(noun) && !SINGULAR_PLURALS.contains(noun);
     match (method, path.item) {
         ("GET", true) => ("get", true),
         ("GET", false) if many => ("list", false),
@@ -288,12 +291,12 @@ fn method_verb(
     }
 }
 
-fn noun(literal: &Literal) -> Vec<Word> {
-    if literal.owner { literal.single() } else { literal.words.to_vec() }
+fn noun(literal: &Literal) -> Vec<NameWord> {
+    if literal.owner { literal.singular_words() } else { literal.words.to_vec() }
 }
 
 /// The word in the singular.
-pub(super) fn one(word: &Word) -> Word {
+pub(super) fn singular_word(word: &NameWord) -> NameWord {
     match singular(word) {
         Cow::Borrowed(same) if *same == **word => word.clone(),
         stem => stem.into(),
@@ -301,7 +304,7 @@ pub(super) fn one(word: &Word) -> Word {
 }
 
 /// Parent and child without saying the parent twice: `/movie/{id}/movie_credits`.
-fn merged(parent: Vec<Word>, child: Vec<Word>) -> Vec<Word> {
+fn join_words(parent: Vec<NameWord>, child: Vec<NameWord>) -> Vec<NameWord> {
     let repeats =
         child.first().is_some_and(|word| parent.last().is_some_and(|last| singular(last) == singular(word)));
     let keep = if repeats { parent.len().saturating_sub(1) } else { parent.len() };
@@ -309,6 +312,6 @@ fn merged(parent: Vec<Word>, child: Vec<Word>) -> Vec<Word> {
 }
 
 /// Whether a plural stands for one thing.
-pub(super) fn is_one_thing(word: &str) -> bool {
-    ONE_THING.contains(word)
+pub(super) fn is_singular_plural(word: &str) -> bool {
+    SINGULAR_PLURALS.contains(word)
 }

@@ -109,7 +109,7 @@ fn reserved_names_are_never_given() {
 fn long_names_are_shortened_the_same_way_each_time() {
     let id = "list-the-very-long-names-of-the-selected-organizations-enabled-for-the-github-actions-enterprise-in-the-world";
     let first = name("GET", "/x", id);
-    assert!(first.len() <= MAX_NAME, "{first}");
+    assert!(first.len() <= MAX_TOOL_NAME_LENGTH, "{first}");
     assert_eq!(first, name("GET", "/x", id));
     assert_ne!(first, name("GET", "/y", id));
 }
@@ -124,7 +124,7 @@ proptest! {
         let inputs: Vec<NameInput<'_>> = seeds.iter().map(|(method, path, id)| input(methods[*method], path, id)).collect();
         let names = name_operations(&inputs);
         for name in &names {
-            prop_assert!(name.len() <= MAX_NAME && !RESERVED.contains(&name.as_str()));
+            prop_assert!(name.len() <= MAX_TOOL_NAME_LENGTH && !RESERVED.contains(&name.as_str()));
             prop_assert!(name.starts_with(|ch: char| ch.is_ascii_lowercase()), "{}", name);
             prop_assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'));
         }

@@ -2,10 +2,10 @@
 
 use super::body::is_json;
 use super::details::Context;
-use super::params::{located, word};
+use super::params::{locate_value, word};
 use super::schema::shape;
-use super::text::{FIELD_TEXT, brief};
-use mcpaql_core::library::Given;
+use super::text::{FIELD_TEXT, shorten};
+use mcpaql_core::library::AnswerOutline;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -115,10 +115,12 @@ pub(super) fn response(cx: &Context<'_>, operation: &Value) -> Option<Response> 
     keys.extend(responses.keys().filter(|key| *key == "default"));
     let mut first = None;
     for key in keys {
-        let Some(value) = responses.get(key).and_then(|value| located(cx, value, cx.base)) else { continue };
+        let Some(value) = responses.get(key).and_then(|value| locate_value(cx, value, cx.base)) else {
+            continue;
+        };
         let success = key != "default";
         let found = Response {
-            description: telling(word(&value.node, "description").unwrap_or_default()),
+            description: informative_text(word(&value.node, "description").unwrap_or_default()),
             schema: schema(&value.node).map(|schema| (schema, value.base.clone())),
             link: success && has_link(&value.node),
         };
@@ -150,24 +152,24 @@ fn has_link(response: &Value) -> bool {
     headers.is_some_and(|headers| headers.keys().any(|name| name.eq_ignore_ascii_case("link")))
 }
 
-fn telling(text: &str) -> String {
-    let text = brief(text, FIELD_TEXT);
+fn informative_text(text: &str) -> String {
+    let text = shorten(text, FIELD_TEXT);
     let plain = text.trim_end_matches(['.', '!']).to_ascii_lowercase();
     if EMPTY_WORDS.contains(&plain.as_str()) { String::new() } else { text }
 }
 
 /// Where the things in an answer stand.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct AnswerLayout {
     /// Where the items are, in dots; empty where the answer is the list.
     pub(super) items: Option<String>,
     /// Fields that may lead to the next page, in dots.
     pub(super) fields: Vec<String>,
     /// The thing, or one item.
-    pub(super) thing: Option<(Value, String)>,
+    pub(super) item_schema: Option<(Value, String)>,
 }
 
-struct Field {
+struct AnswerField {
     name: String,
     list: bool,
     schema: Value,
@@ -175,31 +177,32 @@ struct Field {
 }
 
 /// Looks into the top of an answer.
-pub(super) fn look(cx: &Context<'_>, schema: &Value, base: &str) -> Seen {
-    let Some(top) = located(cx, schema, base) else { return Seen::default() };
+pub(super) fn answer_layout(cx: &Context<'_>, schema: &Value, base: &str) -> AnswerLayout {
+    let Some(top) = locate_value(cx, schema, base) else { return AnswerLayout::default() };
     if is_list(&top.node) {
         let item = top.node.get("items").map(|items| (items.clone(), top.base.clone()));
-        return Seen { items: Some(String::new()), thing: item, fields: Vec::new() };
+        return AnswerLayout { items: Some(String::new()), item_schema: item, fields: Vec::new() };
     }
     let fields = fields(cx, schema, base);
-    let mut seen = Seen { thing: Some((schema.clone(), base.to_owned())), ..Seen::default() };
+    let mut seen =
+        AnswerLayout { item_schema: Some((schema.clone(), base.to_owned())), ..AnswerLayout::default() };
     names_within(cx, &fields, "", &mut seen.fields, 0);
     if let Some((at, list)) = items(&fields) {
         seen.items = Some(at.to_owned());
-        seen.thing = Some(list);
-    } else if let Some(inner) = wrapped(&fields) {
+        seen.item_schema = Some(list);
+    } else if let Some(inner) = wrapped_object(&fields) {
         let below = self::fields(cx, &inner.schema, &inner.base);
-        seen.thing = Some((inner.schema.clone(), inner.base.clone()));
+        seen.item_schema = Some((inner.schema.clone(), inner.base.clone()));
         if let Some((at, list)) = items(&below) {
             seen.items = Some(format!("{}.{at}", inner.name));
-            seen.thing = Some(list);
+            seen.item_schema = Some(list);
         }
     }
     seen
 }
 
 /// The list in an envelope and one of its items.
-fn items(fields: &[Field]) -> Option<(&str, (Value, String))> {
+fn items(fields: &[AnswerField]) -> Option<(&str, (Value, String))> {
     let enveloped =
         fields.len() <= 2 || fields.iter().any(|field| ENVELOPE_FIELDS.contains(&field.name.as_str()));
     let usual =
@@ -212,17 +215,17 @@ fn items(fields: &[Field]) -> Option<(&str, (Value, String))> {
 }
 
 /// The one object that an envelope is around.
-fn wrapped(fields: &[Field]) -> Option<&Field> {
-    let usual = |field: &&Field| {
+fn wrapped_object(fields: &[AnswerField]) -> Option<&AnswerField> {
+    let usual = |field: &&AnswerField| {
         !field.list && field.schema.is_object() && ITEM_FIELDS.contains(&field.name.as_str())
     };
     fields.iter().find(usual).filter(|_| fields.len() <= 6)
 }
 
-fn fields(cx: &Context<'_>, schema: &Value, base: &str) -> Vec<Field> {
-    let mut out: Vec<Field> = Vec::new();
+fn fields(cx: &Context<'_>, schema: &Value, base: &str) -> Vec<AnswerField> {
+    let mut out: Vec<AnswerField> = Vec::new();
     shape(cx.refs, schema, base, &mut |name, schema, base| {
-        let target = located(cx, schema, base);
+        let target = locate_value(cx, schema, base);
         let list = target.as_ref().is_some_and(|target| is_list(&target.node));
         let looked_into = list || ITEM_FIELDS.contains(&name) || PAGE_FIELDS.contains(&name);
         let (schema, base) = match target.filter(|_| looked_into) {
@@ -232,12 +235,12 @@ fn fields(cx: &Context<'_>, schema: &Value, base: &str) -> Vec<Field> {
             _ => (Value::Null, String::new()),
         };
         out.retain(|field| field.name != name);
-        out.push(Field { name: name.to_owned(), list, schema, base });
+        out.push(AnswerField { name: name.to_owned(), list, schema, base });
     });
     out
 }
 
-fn names_within(cx: &Context<'_>, fields: &[Field], before: &str, out: &mut Vec<String>, depth: usize) {
+fn names_within(cx: &Context<'_>, fields: &[AnswerField], before: &str, out: &mut Vec<String>, depth: usize) {
     for field in fields {
         let name = if before.is_empty() { field.name.clone() } else { format!("{before}.{}", field.name) };
         if depth < 2 && !field.list && field.schema.is_object() && PAGE_FIELDS.contains(&field.name.as_str())
@@ -263,15 +266,15 @@ fn is_object(schema: &Value) -> bool {
 
 /// Answers in outline that were looked at: most operations give one of a few types.
 #[derive(Debug, Default)]
-pub(super) struct Answers(Mutex<HashMap<(String, String), Given>>);
+pub(super) struct AnswerCache(Mutex<HashMap<(String, String), AnswerOutline>>);
 
 /// Maximum number that is kept.
 const MAX_ANSWERS: usize = 4096;
 
-impl Answers {
+impl AnswerCache {
     /// The answer in outline; one that is only referred to is looked at once.
-    pub(super) fn given(&self, cx: &Context<'_>, schema: &Value, base: &str) -> Given {
-        let read = || given(cx, &look(cx, schema, base));
+    pub(super) fn outline(&self, cx: &Context<'_>, schema: &Value, base: &str) -> AnswerOutline {
+        let read = || answer_outline(cx, &answer_layout(cx, schema, base));
         let alone = schema.as_object().is_some_and(|schema| schema.len() == 1);
         let Some(reference) = word(schema, "$ref").filter(|_| alone) else { return read() };
         let key = (base.to_owned(), reference.to_owned());
@@ -290,9 +293,9 @@ impl Answers {
 }
 
 /// The answer in outline.
-fn given(cx: &Context<'_>, seen: &Seen) -> Given {
-    let mut given = Given { list: seen.items.is_some(), ..Given::default() };
-    let Some((schema, base)) = &seen.thing else { return given };
+fn answer_outline(cx: &Context<'_>, seen: &AnswerLayout) -> AnswerOutline {
+    let mut given = AnswerOutline { list: seen.items.is_some(), ..AnswerOutline::default() };
+    let Some((schema, base)) = &seen.item_schema else { return given };
     given.type_name = type_name(cx, schema, base);
     let mut names: Vec<String> = Vec::new();
     let mut add = |name: &str, schema: &Value, _: &str| {
@@ -301,7 +304,7 @@ fn given(cx: &Context<'_>, seen: &Seen) -> Given {
         }
     };
     if shape(cx.refs, schema, base, &mut add).is_none()
-        && let Some(top) = located(cx, schema, base)
+        && let Some(top) = locate_value(cx, schema, base)
     {
         // Of several forms the first one speaks.
         let variants = ["oneOf", "anyOf"].iter().find_map(|key| top.node.get(key).and_then(Value::as_array));

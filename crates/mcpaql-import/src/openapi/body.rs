@@ -5,19 +5,19 @@
 
 use super::details::Context;
 use super::examples;
-use super::params::{Draft, File, Located, is_structured, located, style, word};
-use super::schema::{Additional, Shape, shape};
+use super::params::{FileParam, LocatedValue, UnwrittenParam, is_structured, locate_value, style, word};
+use super::schema::{AdditionalFields, ObjectShape, shape};
 use crate::report::Note;
-use mcpaql_core::operation::{BodyForm, Operation, Place, Style, StyleForm};
+use mcpaql_core::operation::{BodyForm, Operation, ParamLocation, ParamStyle, StyleForm};
 use serde_json::{Map, Value, json};
 
 /// The body of a request.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct OpenApiBody {
     pub(super) form: BodyForm,
     /// The media type where it is not the usual one of the form.
     pub(super) content_type: Option<String>,
-    pub(super) drafts: Vec<Draft>,
+    pub(super) drafts: Vec<UnwrittenParam>,
     /// The only draft is the body itself.
     pub(super) whole: bool,
     /// The document's example of the whole body.
@@ -64,7 +64,7 @@ impl Media {
         }
     }
 
-    const fn usual(self) -> &'static str {
+    const fn default_media_type(self) -> &'static str {
         match self.form() {
             BodyForm::Json => "application/json",
             BodyForm::Form => "application/x-www-form-urlencoded",
@@ -86,7 +86,7 @@ pub(super) fn is_json(media: &str) -> bool {
 }
 
 /// What a chosen media type says.
-struct Content<'v> {
+struct MediaContent<'v> {
     media: Media,
     content_type: Option<String>,
     schema: Option<&'v Value>,
@@ -101,15 +101,15 @@ struct Content<'v> {
 pub(super) fn read(
     cx: &Context<'_>,
     head: &Operation,
-    declared: &[Located<'_>],
+    declared: &[LocatedValue<'_>],
     operation: &Value,
     light: bool,
     notes: &mut Vec<Note>,
-) -> Option<Body> {
+) -> Option<OpenApiBody> {
     if let Some(body) = swagger(cx, declared, operation, light, notes) {
         return Some(body);
     }
-    let request = located(cx, operation.get("requestBody")?, cx.base)?;
+    let request = locate_value(cx, operation.get("requestBody")?, cx.base)?;
     let content = request.node.get("content").and_then(Value::as_object)?;
     if let mcpaql_core::operation::Binding::Http(http) = &head.binding
         && matches!(http.method.as_str(), "GET" | "HEAD")
@@ -132,7 +132,7 @@ pub(super) fn read(
     let (name, value) = content.iter().min_by_key(|(name, _)| Media::of(name))?;
     unused(content.keys().filter(|other| *other != name), name, notes);
     let media = Media::of(name);
-    let content = Content {
+    let content = MediaContent {
         media,
         content_type: content_type(media, name, notes),
         schema: value.get("schema"),
@@ -142,12 +142,12 @@ pub(super) fn read(
         description: word(&request.node, "description"),
         light,
     };
-    let mut body = fill(cx, &content, notes);
+    let mut body = body_params(cx, &content, notes);
     if !light {
-        let of_media = examples::of(cx, value, &request.base);
+        let of_media = examples::example_of(cx, value, &request.base);
         body.example = of_media.or_else(|| {
-            let schema = located(cx, value.get("schema")?, &request.base)?;
-            examples::of_schema(&schema.node)
+            let schema = locate_value(cx, value.get("schema")?, &request.base)?;
+            examples::schema_example(&schema.node)
         });
     }
     Some(body)
@@ -159,7 +159,7 @@ fn content_type(media: Media, name: &str, notes: &mut Vec<Note>) -> Option<Strin
     if media == Media::Xml {
         notes.push(Note::changed("requestBody", "the body is XML, which the caller writes"));
     }
-    if plain == media.usual() || plain.is_empty() {
+    if plain == media.default_media_type() || plain.is_empty() {
         return None;
     }
     if plain.contains('*') {
@@ -183,11 +183,11 @@ fn unused<'n>(others: impl Iterator<Item = &'n String>, name: &str, notes: &mut 
 /// Swagger 2.0: the body is a parameter, or many.
 fn swagger(
     cx: &Context<'_>,
-    declared: &[Located<'_>],
+    declared: &[LocatedValue<'_>],
     operation: &Value,
     light: bool,
     notes: &mut Vec<Note>,
-) -> Option<Body> {
+) -> Option<OpenApiBody> {
     let at =
         |place: &'static str| declared.iter().filter(move |param| word(&param.node, "in") == Some(place));
     let own: Option<Vec<String>> = operation
@@ -203,7 +203,7 @@ fn swagger(
             Media::Form | Media::Multipart => Media::Json,
             media => media,
         };
-        let content = Content {
+        let content = MediaContent {
             media,
             content_type: if media == Media::of(&name) { content_type(media, &name, notes) } else { None },
             schema: param.node.get("schema"),
@@ -213,8 +213,8 @@ fn swagger(
             description: word(&param.node, "description"),
             light,
         };
-        let mut body = fill(cx, &content, notes);
-        body.example = examples::of(cx, &param.node, &param.base).filter(|_| !light);
+        let mut body = body_params(cx, &content, notes);
+        body.example = examples::example_of(cx, &param.node, &param.base).filter(|_| !light);
         return Some(body);
     }
     at("formData").next()?;
@@ -225,23 +225,23 @@ fn swagger(
     let drafts = at("formData").filter_map(|param| {
         let name = word(&param.node, "name")?;
         let schema = if light { Value::Null } else { Value::clone(&param.node) };
-        let mut draft = Draft::new(name, Place::Body, schema, &param.base);
+        let mut draft = UnwrittenParam::new(name, ParamLocation::Body, schema, &param.base);
         draft.required = param.node.get("required") == Some(&Value::Bool(true));
         draft.description = word(&param.node, "description").map(str::to_owned);
-        draft.style = style(cx, &param.node, &param.node, Place::Body, name, notes);
-        draft.example = examples::of(cx, &param.node, &param.base);
+        draft.style = style(cx, &param.node, &param.node, ParamLocation::Body, name, notes);
+        draft.example = examples::example_of(cx, &param.node, &param.base);
         if word(&param.node, "type") == Some("file") {
-            draft.file = File::One;
+            draft.file = FileParam::One;
         }
         Some(draft)
     });
     let drafts = drafts.collect();
-    Some(Body { form: media.form(), content_type: None, drafts, whole: false, example: None })
+    Some(OpenApiBody { form: media.form(), content_type: None, drafts, whole: false, example: None })
 }
 
 /// The parameters that fill a body of the chosen media type.
-fn fill(cx: &Context<'_>, content: &Content<'_>, notes: &mut Vec<Note>) -> Body {
-    let mut body = Body {
+fn body_params(cx: &Context<'_>, content: &MediaContent<'_>, notes: &mut Vec<Note>) -> OpenApiBody {
+    let mut body = OpenApiBody {
         form: content.media.form(),
         content_type: content.content_type.clone(),
         drafts: Vec::new(),
@@ -259,7 +259,7 @@ fn fill(cx: &Context<'_>, content: &Content<'_>, notes: &mut Vec<Note>) -> Body 
         for key in &whole.lost {
             notes.push(Note::lost("requestBody", format!("'{key}' is left to the API")));
         }
-        if whole.additional == Additional::Open && content.media.form() == BodyForm::Json {
+        if whole.additional == AdditionalFields::Open && content.media.form() == BodyForm::Json {
             notes.push(Note::lost("requestBody", "fields that the document does not name cannot be sent"));
         }
         body.drafts = drafts;
@@ -267,16 +267,20 @@ fn fill(cx: &Context<'_>, content: &Content<'_>, notes: &mut Vec<Note>) -> Body 
     }
     let schema = schema.or_else(|| content.schema.cloned()).unwrap_or_else(|| json!({}));
     let schema = if content.light { Value::Null } else { schema };
-    let draft = Draft::new("body", Place::Body, schema, content.base);
+    let draft = UnwrittenParam::new("body", ParamLocation::Body, schema, content.base);
     let description = content.description.map(str::to_owned);
-    body.drafts.push(Draft { required: content.required, description, ..draft });
+    body.drafts.push(UnwrittenParam { required: content.required, description, ..draft });
     body.whole = true;
     body
 }
 
 /// The fields of a body that is an object with named fields.
-fn fields(cx: &Context<'_>, content: &Content<'_>, notes: &mut Vec<Note>) -> Option<(Vec<Draft>, Shape)> {
-    let mut drafts: Vec<Draft> = Vec::new();
+fn fields(
+    cx: &Context<'_>,
+    content: &MediaContent<'_>,
+    notes: &mut Vec<Note>,
+) -> Option<(Vec<UnwrittenParam>, ObjectShape)> {
+    let mut drafts: Vec<UnwrittenParam> = Vec::new();
     let mut named = false;
     let whole = shape(cx.refs, content.schema?, content.base, &mut |name, schema, base| {
         named = true;
@@ -284,10 +288,10 @@ fn fields(cx: &Context<'_>, content: &Content<'_>, notes: &mut Vec<Note>) -> Opt
         drafts.retain(|draft| draft.wire != name);
         if !theirs {
             let schema = if content.light { Value::Null } else { schema.clone() };
-            drafts.push(Draft::new(name, Place::Body, schema, base));
+            drafts.push(UnwrittenParam::new(name, ParamLocation::Body, schema, base));
         }
     })?;
-    if !named || matches!(whole.additional, Additional::Like(..)) {
+    if !named || matches!(whole.additional, AdditionalFields::Like(..)) {
         return None;
     }
     for draft in &mut drafts {
@@ -302,53 +306,53 @@ fn fields(cx: &Context<'_>, content: &Content<'_>, notes: &mut Vec<Note>) -> Opt
             BodyForm::Form => {
                 let usual = json!({});
                 let encoding = encoding.unwrap_or(&usual);
-                draft.style = match spells_json(encoding) && is_structured(cx, &draft.schema) {
-                    true => Style { form: StyleForm::Json, explode: false, reserved: false },
-                    false => style(cx, encoding, &draft.schema, Place::Body, &draft.wire, notes),
+                draft.style = match is_json_field(encoding) && is_structured(cx, &draft.schema) {
+                    true => ParamStyle { form: StyleForm::Json, explode: false, reserved: false },
+                    false => style(cx, encoding, &draft.schema, ParamLocation::Body, &draft.wire, notes),
                 };
             }
             BodyForm::Multipart => part(cx, draft, encoding, notes),
-            _ => draft.style = Style::default_for(Place::Body),
+            _ => draft.style = ParamStyle::default_for(ParamLocation::Body),
         }
-        draft.example = examples::of_schema(&draft.schema);
+        draft.example = examples::schema_example(&draft.schema);
     }
     Some((drafts, whole))
 }
 
 /// Whether a field of a form is JSON text: a media type counts where nothing is said about the style.
-fn spells_json(encoding: &Value) -> bool {
+fn is_json_field(encoding: &Value) -> bool {
     let styled = ["style", "explode", "allowReserved"].iter().any(|key| encoding.get(key).is_some());
     !styled && word(encoding, "contentType").is_some_and(is_json)
 }
 
 /// One part of a multipart body: a file or a field.
-fn part(cx: &Context<'_>, draft: &mut Draft, encoding: Option<&Value>, notes: &mut Vec<Note>) {
+fn part(cx: &Context<'_>, draft: &mut UnwrittenParam, encoding: Option<&Value>, notes: &mut Vec<Note>) {
     let content_type = encoding.and_then(|encoding| word(encoding, "contentType"));
-    let schema = located(cx, &draft.schema, &draft.base);
-    let (mut file, mut encoded) = (File::No, false);
+    let schema = locate_value(cx, &draft.schema, &draft.base);
+    let (mut file, mut encoded) = (FileParam::No, false);
     if let Some(schema) = &schema {
-        let items = schema.node.get("items").and_then(|items| located(cx, items, &schema.base));
+        let items = schema.node.get("items").and_then(|items| locate_value(cx, items, &schema.base));
         if is_file(&schema.node, content_type) {
-            file = File::One;
+            file = FileParam::One;
         } else if items.is_some_and(|items| is_file(&items.node, content_type)) {
-            file = File::Many;
+            file = FileParam::Many;
         }
         encoded = word(&schema.node, "format") == Some("byte");
     }
     draft.file = file;
-    if file == File::No && encoded {
+    if file == FileParam::No && encoded {
         // The API wants the base64 text itself, not what it stands for.
-        draft.schema = json!({"type": "string", "description": word_of(&schema, "description")});
+        draft.schema = json!({"type": "string", "description": schema_text(&schema, "description")});
     }
     let told = content_type.filter(|kind| {
-        file == File::No && !matches!(plain(kind).as_str(), "text/plain" | "application/json")
+        file == FileParam::No && !matches!(plain(kind).as_str(), "text/plain" | "application/json")
     });
     if let Some(kind) = told {
         notes.push(Note::lost(&draft.wire, format!("the part's own media type '{kind}'")));
     }
 }
 
-fn word_of(schema: &Option<Located<'_>>, key: &str) -> String {
+fn schema_text(schema: &Option<LocatedValue<'_>>, key: &str) -> String {
     schema.as_ref().and_then(|schema| word(&schema.node, key)).unwrap_or_default().to_owned()
 }
 

@@ -1,6 +1,6 @@
 //! Whether an operation answers with a collection, seen without reading its schemas.
 
-use super::document::Document;
+use super::document::OpenApiDocument;
 use super::refs::Documents;
 use super::scan;
 use std::sync::Arc;
@@ -31,14 +31,14 @@ const ENVELOPES: &[&str] = &[
 const MAX_STEPS: usize = 8;
 
 /// A piece of some document.
-struct Piece {
-    document: Arc<Document>,
+struct DocumentPart {
+    document: Arc<OpenApiDocument>,
     base: Arc<str>,
     pointer: Option<String>,
-    range: scan::Range,
+    range: scan::TextRange,
 }
 
-impl Piece {
+impl DocumentPart {
     fn text(&self) -> &str {
         match &self.pointer {
             Some(pointer) => self.document.at(pointer).unwrap_or_default(),
@@ -48,32 +48,32 @@ impl Piece {
 }
 
 /// Whether the `responses` of an operation tell of a collection; `None` where they do not tell.
-pub(crate) fn answers(
+pub(crate) fn returns_collection(
     documents: &Documents,
-    document: &Arc<Document>,
+    document: &Arc<OpenApiDocument>,
     base: &Arc<str>,
     responses: &str,
 ) -> Option<bool> {
     let all = scan::members(responses);
     let success = SUCCESS.iter().find_map(|status| all.get(*status))?;
-    let range = scan::Range::of(document.text(), success);
-    let piece = Piece { document: document.clone(), base: base.clone(), pointer: None, range };
-    let response = followed(documents, piece)?;
+    let range = scan::TextRange::of(document.text(), success);
+    let piece = DocumentPart { document: document.clone(), base: base.clone(), pointer: None, range };
+    let response = follow_references(documents, piece)?;
     let schema = schema_of(response.text())?;
-    let range = scan::Range::of(response.document.text(), schema);
-    let schema = followed(documents, Piece { pointer: None, range, ..response })?;
+    let range = scan::TextRange::of(response.document.text(), schema);
+    let schema = follow_references(documents, DocumentPart { pointer: None, range, ..response })?;
     is_collection(documents, &schema)
 }
 
-fn followed(documents: &Documents, piece: Piece) -> Option<Piece> {
+fn follow_references(documents: &Documents, piece: DocumentPart) -> Option<DocumentPart> {
     let mut piece = piece;
     for _ in 0..MAX_STEPS {
         let Some(reference) = scan::child(piece.text(), "$ref").and_then(scan::string) else {
             return Some(piece);
         };
-        let place = documents.place(&piece.base, &reference)?;
-        let range = scan::Range::of("", "");
-        piece = Piece {
+        let place = documents.locate(&piece.base, &reference)?;
+        let range = scan::TextRange::of("", "");
+        piece = DocumentPart {
             document: place.document,
             base: Arc::from(place.base),
             pointer: Some(place.pointer),
@@ -93,7 +93,7 @@ fn schema_of(response: &str) -> Option<&str> {
     scan::child(json, "schema")
 }
 
-fn is_collection(documents: &Documents, schema: &Piece) -> Option<bool> {
+fn is_collection(documents: &Documents, schema: &DocumentPart) -> Option<bool> {
     let members = scan::members(schema.text());
     let is_array = |members: &indexmap::IndexMap<std::borrow::Cow<'_, str>, &str>| {
         members.contains_key("items") || members.get("type").is_some_and(|kind| kind.contains("\"array\""))
@@ -105,22 +105,26 @@ fn is_collection(documents: &Documents, schema: &Piece) -> Option<bool> {
     let pieces = members.get("allOf").map(|all| scan::items(all)).unwrap_or_default();
     let mut found = false;
     for part in pieces {
-        let range = scan::Range::of(schema.document.text(), part);
-        let piece =
-            Piece { document: schema.document.clone(), base: schema.base.clone(), pointer: None, range };
+        let range = scan::TextRange::of(schema.document.text(), part);
+        let piece = DocumentPart {
+            document: schema.document.clone(),
+            base: schema.base.clone(),
+            pointer: None,
+            range,
+        };
         match scan::child(part, "$ref").is_some() {
             true => {
-                let piece = followed(documents, piece);
+                let piece = follow_references(documents, piece);
                 let inner = piece.as_ref().and_then(|piece| scan::child(piece.text(), "properties"));
-                found |= inner.is_some_and(enveloped);
+                found |= inner.is_some_and(has_enveloped_list);
             }
             false => parts.extend(scan::child(part, "properties")),
         }
     }
-    Some(found || parts.into_iter().any(enveloped))
+    Some(found || parts.into_iter().any(has_enveloped_list))
 }
 
-fn enveloped(properties: &str) -> bool {
+fn has_enveloped_list(properties: &str) -> bool {
     let properties = scan::members(properties);
     ENVELOPES.iter().filter_map(|name| properties.get(*name)).any(|schema| {
         let members = scan::members(schema);

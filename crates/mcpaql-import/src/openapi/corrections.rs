@@ -1,15 +1,16 @@
 //! What the author corrects: found by name, original id or method and path, and put in place of what was decided.
 
-use super::heads::Draft;
 use super::library::OpenApiLibrary;
+use super::operation_heads::UnnamedOperation;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Declared, Effect, Facts, Guard, Reach};
 use mcpaql_core::operation::{Binding, Category, Operation};
 use mcpaql_document::overrides::{
-    Correction, Overrides, repeated, unmatched, unmatched_param, unmatched_producer, unsplittable,
+    OperationOverride, Overrides, duplicate_override, invalid_split, unmatched, unmatched_param,
+    unmatched_producer,
 };
-use mcpaql_lexicon::classify::{Confidence, Decision, Kind, Reason};
+use mcpaql_lexicon::classify::{Classification, Confidence, EvidenceKind, Reason};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -20,10 +21,10 @@ use std::sync::Arc;
 /// The corrections that match nothing, and names that are no names or taken.
 pub(super) fn find(
     overrides: &Overrides,
-    drafts: &[Draft<'_>],
+    drafts: &[UnnamedOperation<'_>],
     names: &[String],
-) -> Result<Vec<Option<Arc<Correction>>>, Vec<Diagnostic>> {
-    let mut found: Vec<Option<Arc<Correction>>> = vec![None; drafts.len()];
+) -> Result<Vec<Option<Arc<OperationOverride>>>, Vec<Diagnostic>> {
+    let mut found: Vec<Option<Arc<OperationOverride>>> = vec![None; drafts.len()];
     if overrides.operations.is_empty() {
         return Ok(found);
     }
@@ -43,10 +44,10 @@ pub(super) fn find(
                 let Some(slot) = found.get_mut(position) else { continue };
                 if correction.split.is_some() {
                     let message = "Only a tool of an MCP server can be split".to_owned();
-                    problems.push(unsplittable(key, &[], message));
+                    problems.push(invalid_split(key, &[], message));
                 }
                 if slot.replace(Arc::new(correction.clone())).is_some() {
-                    problems.push(repeated(key));
+                    problems.push(duplicate_override(key));
                 }
             }
             None => {
@@ -59,7 +60,7 @@ pub(super) fn find(
             }
         }
     }
-    problems.extend(renames(&found, names));
+    problems.extend(check_renames(&found, names));
     if problems.is_empty() { Ok(found) } else { Err(problems) }
 }
 
@@ -94,7 +95,7 @@ pub(super) fn check_params(
 }
 
 /// New names that cannot be given.
-pub(crate) fn renames(found: &[Option<Arc<Correction>>], names: &[String]) -> Vec<Diagnostic> {
+pub(crate) fn check_renames(found: &[Option<Arc<OperationOverride>>], names: &[String]) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let mut taken: HashMap<&str, &str> = HashMap::new();
     let kept = found
@@ -120,13 +121,13 @@ pub(crate) fn renames(found: &[Option<Arc<Correction>>], names: &[String]) -> Ve
 }
 
 /// The name and category to go by, after the correction; the decision then says so as well.
-pub(crate) fn decide(
-    correction: Option<&Correction>,
+pub(crate) fn apply_correction(
+    correction: Option<&OperationOverride>,
     name: String,
-    decision: &mut Decision,
+    decision: &mut Classification,
 ) -> (String, Category) {
-    let Some(correction) = correction else { return (name, decision.published()) };
-    let category = correction.category().unwrap_or_else(|| decision.published());
+    let Some(correction) = correction else { return (name, decision.served_category()) };
+    let category = correction.category().unwrap_or_else(|| decision.served_category());
     let name = correction.name.clone().unwrap_or(name);
     if correction.category().is_some() {
         let effect = correction.effect.filter(|effect| effect.category() == category);
@@ -135,7 +136,7 @@ pub(crate) fn decide(
         decision.danger = facts::danger_of(&name, category);
         decision.confidence = Confidence::High;
         let text = format!("corrected to {}", category.as_str());
-        decision.reasons.push(Reason { evidence: Kind::Declared, text });
+        decision.reasons.push(Reason { evidence: EvidenceKind::Declared, text });
     }
     decision.danger = correction.danger.unwrap_or(decision.danger);
     decision.idempotent = correction.idempotent.or(decision.idempotent);
@@ -144,7 +145,7 @@ pub(crate) fn decide(
 
 /// What an operation does to the world, as it was decided.
 pub(crate) fn decided_facts(
-    decision: &Decision,
+    decision: &Classification,
     category: Category,
     guard: Guard,
     binding: &Binding,

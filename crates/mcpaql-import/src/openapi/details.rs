@@ -7,20 +7,20 @@
 #[cfg(test)]
 mod tests;
 
-use super::answer::{self, Answers, Response};
-use super::body::{self, Body};
+use super::answer::{self, AnswerCache, Response};
+use super::body::{self, OpenApiBody};
 use super::document::escaped;
-use super::params::{self, Draft, File};
+use super::params::{self, FileParam, UnwrittenParam};
 use super::refs::Refs;
-use super::schema::{Writer, Written};
-use super::text::brief;
+use super::schema::{SchemaWriter, WrittenTypes};
+use super::text::shorten;
 use super::type_names::TypeNames;
-use super::{examples, names, pages};
+use super::{examples, names, pagination};
 use crate::report::Note;
 use indexmap::IndexMap;
-use mcpaql_core::library::{Given, Need, Outline};
+use mcpaql_core::library::{AnswerOutline, Outline, ParamOutline};
 use mcpaql_core::operation::{
-    Binding, BodyForm, Example, Operation, Pagination, Param, Place, Returns, Segment,
+    Binding, BodyForm, Example, Operation, Pagination, Param, ParamLocation, Returns, Segment,
 };
 use serde_json::{Map, Value, json};
 
@@ -58,7 +58,7 @@ pub(crate) struct Context<'a> {
     /// The document's own `consumes` (Swagger 2.0).
     pub(crate) consumes: &'a [String],
     /// Places and names of the API keys of all security schemes, which no caller is asked for.
-    pub(crate) credentials: &'a [(Place, String)],
+    pub(crate) credentials: &'a [(ParamLocation, String)],
 }
 
 impl std::fmt::Debug for Context<'_> {
@@ -96,13 +96,13 @@ pub(crate) struct Details {
 }
 
 /// The parameters of an operation, named but not written.
-struct Drafted {
-    drafts: Vec<Draft>,
+struct NamedParams {
+    drafts: Vec<UnwrittenParam>,
     names: Vec<String>,
-    body: Option<Body>,
+    body: Option<OpenApiBody>,
 }
 
-impl Drafted {
+impl NamedParams {
     /// Whether the document has values of its own for a call.
     fn has_example(&self) -> bool {
         self.body.as_ref().is_some_and(|body| body.example.is_some())
@@ -119,8 +119,8 @@ pub(crate) fn details(
     operation: &Value,
 ) -> Details {
     let mut notes = Vec::new();
-    let drafted = drafted(cx, head, path_params, operation, false, &mut notes);
-    let mut writer = Writer::new(cx);
+    let drafted = named_params(cx, head, path_params, operation, false, &mut notes);
+    let mut writer = SchemaWriter::new(cx);
     writer.notes = notes;
     read(cx, head, operation, drafted, &mut writer)
 }
@@ -132,17 +132,17 @@ pub(super) fn details_sharing(
     head: &Operation,
     path_params: &[Value],
     operation: &Value,
-    written: &mut Written,
+    written: &mut WrittenTypes,
 ) -> Details {
     let mut notes = Vec::new();
-    let drafted = drafted(cx, head, path_params, operation, false, &mut notes);
+    let drafted = named_params(cx, head, path_params, operation, false, &mut notes);
     let mut writer = match drafted.has_example() {
-        true => Writer::new(cx),
-        false => Writer::sharing(cx, written),
+        true => SchemaWriter::new(cx),
+        false => SchemaWriter::with_shared_types(cx, written),
     };
     writer.notes = notes;
     let details = read(cx, head, operation, drafted, &mut writer);
-    writer.give_back(written);
+    writer.return_shared_types(written);
     details
 }
 
@@ -150,10 +150,10 @@ fn read(
     cx: &Context<'_>,
     head: &Operation,
     operation: &Value,
-    drafted: Drafted,
-    writer: &mut Writer<'_>,
+    drafted: NamedParams,
+    writer: &mut SchemaWriter<'_>,
 ) -> Details {
-    let Drafted { drafts, names, body } = drafted;
+    let NamedParams { drafts, names, body } = drafted;
     let params: Vec<Param> =
         drafts.iter().zip(&names).map(|(draft, name)| param(writer, draft, name)).collect();
     writer.place = "requestBody".to_owned();
@@ -161,15 +161,15 @@ fn read(
     let whole = body.as_ref().is_some_and(|body| body.whole);
     let example = body.as_ref().and_then(|body| body.example.as_ref());
     let examples = examples::call(&drafts, &params, example, whole, &writer.types);
-    let examples = examples::fitting(head, &params, examples, &writer.types);
+    let examples = examples::keep_valid(head, &params, examples, &writer.types);
     let response = answer::response(cx, operation);
     let seen = response
         .as_ref()
         .and_then(|response| response.schema.as_ref())
-        .map(|(schema, base)| answer::look(cx, schema, base))
+        .map(|(schema, base)| answer::answer_layout(cx, schema, base))
         .unwrap_or_default();
     let link = response.as_ref().is_some_and(|response| response.link);
-    let pagination = pages::pages(head, &params, &seen, link);
+    let pagination = pagination::pages(head, &params, &seen, link);
     let returns = response.and_then(|response| returns(writer, response));
     let body_param = names.last().filter(|_| whole).cloned();
     Details {
@@ -193,18 +193,19 @@ pub(super) fn outline(
     head: &Operation,
     path_params: &[Value],
     operation: &Value,
-    answers: &Answers,
+    answers: &AnswerCache,
 ) -> Outline {
-    let Drafted { drafts, names, .. } = drafted(cx, head, path_params, operation, true, &mut Vec::new());
-    let needs = drafts.iter().zip(names).map(|(draft, name)| Need {
+    let NamedParams { drafts, names, .. } =
+        named_params(cx, head, path_params, operation, true, &mut Vec::new());
+    let needs = drafts.iter().zip(names).map(|(draft, name)| ParamOutline {
         name,
         required: draft.required,
-        in_path: draft.place == Place::Path,
+        in_path: draft.place == ParamLocation::Path,
     });
     let answer = answer::response(cx, operation)
         .and_then(|response| response.schema)
-        .map(|(schema, base)| answers.given(cx, &schema, &base))
-        .filter(|given| *given != Given::default());
+        .map(|(schema, base)| answers.outline(cx, &schema, &base))
+        .filter(|given| *given != AnswerOutline::default());
     Outline { params: needs.collect(), answer }
 }
 
@@ -215,35 +216,35 @@ pub(crate) fn type_named(cx: &Context<'_>, name: &str) -> Option<Value> {
     let escaped = escaped(component);
     let home = if cx.version == Version::V2 { "#/definitions/" } else { "#/components/schemas/" };
     let target = cx.refs.resolve("", &format!("{home}{escaped}"))?;
-    let mut writer = Writer::new(cx);
+    let mut writer = SchemaWriter::new(cx);
     if !input {
         writer.side = super::schema::Side::Answer;
     }
     Some(writer.body(&target))
 }
 
-fn drafted(
+fn named_params(
     cx: &Context<'_>,
     head: &Operation,
     path_params: &[Value],
     operation: &Value,
     light: bool,
     notes: &mut Vec<Note>,
-) -> Drafted {
+) -> NamedParams {
     let declared = params::declared(cx, path_params, operation, notes);
     let mut drafts = params::read(cx, head, &declared, light, notes);
     let mut body = body::read(cx, head, &declared, operation, light, notes);
     drafts.extend(body.as_mut().map(|body| std::mem::take(&mut body.drafts)).unwrap_or_default());
     let names = names::assign(drafts.iter().map(|draft| (draft.place, draft.wire.as_str())));
-    Drafted { drafts, names, body }
+    NamedParams { drafts, names, body }
 }
 
-pub(crate) fn param(writer: &mut Writer<'_>, draft: &Draft, name: &str) -> Param {
+pub(crate) fn param(writer: &mut SchemaWriter<'_>, draft: &UnwrittenParam, name: &str) -> Param {
     writer.place.clone_from(&draft.wire);
     let mut schema = match draft.file {
-        File::No => writer.schema(&draft.schema, &draft.base),
-        File::One => file(),
-        File::Many => json!({"type": "array", "items": file()}),
+        FileParam::No => writer.schema(&draft.schema, &draft.base),
+        FileParam::One => file(),
+        FileParam::Many => json!({"type": "array", "items": file()}),
     };
     let mut take = |key: &str| schema.as_object_mut().and_then(|schema| schema.shift_remove(key));
     let own = take("description");
@@ -253,7 +254,7 @@ pub(crate) fn param(writer: &mut Writer<'_>, draft: &Draft, name: &str) -> Param
     let text = text
         .or(draft.schema.get("description").and_then(Value::as_str))
         .or(own.as_ref().and_then(Value::as_str));
-    let mut description = brief(text.unwrap_or_default(), writer.texts.param);
+    let mut description = shorten(text.unwrap_or_default(), writer.texts.param);
     if deprecated && !description.to_ascii_lowercase().contains("deprecated") {
         description = format!("Deprecated. {description}").trim_end().to_owned();
     }
@@ -298,10 +299,10 @@ fn is_secret(name: &str, schema: &Value) -> bool {
     schema.get("format").is_some_and(|format| format == "password") || (text && named)
 }
 
-fn returns(writer: &mut Writer<'_>, response: Response) -> Option<Returns> {
+fn returns(writer: &mut SchemaWriter<'_>, response: Response) -> Option<Returns> {
     let (schema, base) = response.schema?;
     writer.place = "responses".to_owned();
-    writer.answers();
+    writer.start_answer();
     let mut schema = writer.schema(&schema, &base);
     writer.finish();
     if let Some(map) = schema.as_object_mut() {
@@ -311,13 +312,13 @@ fn returns(writer: &mut Writer<'_>, response: Response) -> Option<Returns> {
     (!empty).then_some(Returns { schema, description: response.description })
 }
 
-fn path(head: &Operation, drafts: &[Draft], names: &[String]) -> Vec<Segment> {
+fn path(head: &Operation, drafts: &[UnwrittenParam], names: &[String]) -> Vec<Segment> {
     let Binding::Http(http) = &head.binding else { return Vec::new() };
-    let in_path = || drafts.iter().zip(names).filter(|(draft, _)| draft.place == Place::Path);
+    let in_path = || drafts.iter().zip(names).filter(|(draft, _)| draft.place == ParamLocation::Path);
     let name_of = |placeholder: &str| {
         let exact = in_path().find(|(draft, _)| draft.wire == placeholder);
         exact
-            .or_else(|| in_path().find(|(draft, _)| params::means(placeholder, &draft.wire)))
+            .or_else(|| in_path().find(|(draft, _)| params::is_same_name(placeholder, &draft.wire)))
             .map(|(_, name)| name.clone())
     };
     http.path

@@ -4,8 +4,8 @@
 //! of the wrong type is diagnosed and left out instead of ending the reading.
 
 use super::details::Version;
-use super::index::{Index, PathItem};
-use super::scan::{self, Range};
+use super::index::{DocumentIndex, PathItem};
+use super::scan::{self, TextRange};
 use mcpaql_core::diagnostic::{Diagnostic, Span};
 use mcpaql_core::error::Code;
 use mcpaql_document::source::Source;
@@ -14,42 +14,47 @@ use std::borrow::Cow;
 
 /// A text with its index.
 #[derive(Debug)]
-pub(crate) struct Document {
+pub(crate) struct OpenApiDocument {
     text: String,
     /// Whether the text is the author's own, so that its lines mean something to him.
-    authored: bool,
-    index: Index,
+    is_authored: bool,
+    index: DocumentIndex,
 }
 
 /// How far a text is shown in a message.
-const SHOWN: usize = 40;
+const MAX_SHOWN_TEXT: usize = 40;
 
-impl Document {
+impl OpenApiDocument {
     /// Reads a text and makes the index; what is wrong but can be skipped is added to `diagnostics`.
     ///
     /// # Errors
     ///
     /// Why the text cannot be read at all.
-    pub(crate) fn read(text: String, diagnostics: &mut Vec<Diagnostic>) -> Result<Document, Vec<Diagnostic>> {
+    pub(crate) fn read(
+        text: String,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<OpenApiDocument, Vec<Diagnostic>> {
         let text = trimmed(text);
         if text.is_empty() {
-            return Err(vec![no_document("The document is empty")]);
+            return Err(vec![invalid_document("The document is empty")]);
         }
         let fault = match text.starts_with(['{', '[']) {
-            true => match Index::of(&text) {
-                Ok((index, problems)) => return Document::finish(text, true, index, problems, diagnostics),
+            true => match DocumentIndex::of(&text) {
+                Ok((index, problems)) => {
+                    return OpenApiDocument::finish(text, true, index, problems, diagnostics);
+                }
                 Err(error) => Some(syntax(&text, &error)),
             },
             false => None,
         };
         // What is no JSON may still be YAML: trailing commas and single quotes are legal there.
-        let json = match (through_yaml(text, diagnostics), fault) {
+        let json = match (yaml_to_json(text, diagnostics), fault) {
             (Ok(json), _) => json,
             (Err(_), Some(fault)) => return Err(vec![fault]),
             (Err(faults), None) => return Err(faults),
         };
-        match Index::of(&json) {
-            Ok((index, problems)) => Document::finish(json, false, index, problems, diagnostics),
+        match DocumentIndex::of(&json) {
+            Ok((index, problems)) => OpenApiDocument::finish(json, false, index, problems, diagnostics),
             Err(error) => Err(vec![syntax(&json, &error)]),
         }
     }
@@ -57,21 +62,22 @@ impl Document {
     fn finish(
         text: String,
         authored: bool,
-        index: Index,
+        index: DocumentIndex,
         problems: Vec<Diagnostic>,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<Document, Vec<Diagnostic>> {
+    ) -> Result<OpenApiDocument, Vec<Diagnostic>> {
         if u32::try_from(text.len()).is_err() {
-            return Err(vec![no_document("The document is larger than 4 GB")]);
+            return Err(vec![invalid_document("The document is larger than 4 GB")]);
         }
         if !text.starts_with('{') {
-            let shown: String = text.chars().take(SHOWN).collect();
+            let shown: String = text.chars().take(MAX_SHOWN_TEXT).collect();
             return Err(vec![
-                no_document(format!("The document is {}, not an object", scan::kind(&text))).found(shown),
+                invalid_document(format!("The document is {}, not an object", scan::kind(&text)))
+                    .found(shown),
             ]);
         }
         diagnostics.extend(problems);
-        Ok(Document { text, authored, index })
+        Ok(OpenApiDocument { text, is_authored: authored, index })
     }
 
     /// The whole text, as JSON.
@@ -113,10 +119,10 @@ impl Document {
         let said = |name| self.top(name).map(|text| text.trim().trim_matches('"').to_owned());
         let (openapi, swagger) = (said("openapi"), said("swagger"));
         let known = match (openapi.as_deref(), swagger.as_deref()) {
-            (Some(version), _) if is(version, "3.0") => Some(Version::V30),
-            (Some(version), _) if is(version, "3.1") => Some(Version::V31),
-            (Some(version), _) if is(version, "3.2") => Some(Version::V32),
-            (_, Some(version)) if is(version, "2.0") || version == "2" => Some(Version::V2),
+            (Some(version), _) if is_version(version, "3.0") => Some(Version::V30),
+            (Some(version), _) if is_version(version, "3.1") => Some(Version::V31),
+            (Some(version), _) if is_version(version, "3.2") => Some(Version::V32),
+            (_, Some(version)) if is_version(version, "2.0") || version == "2" => Some(Version::V2),
             _ => None,
         };
         if let Some(version) = known {
@@ -136,7 +142,7 @@ impl Document {
         let mut diagnostic = Diagnostic::warning(Code::SchemaVersionUnsupported, pointer, message)
             .expected("openapi 3.0, 3.1 or 3.2, or swagger 2.0");
         if let Some(found) = openapi.or(swagger) {
-            diagnostic = diagnostic.found(found.chars().take(SHOWN).collect::<String>());
+            diagnostic = diagnostic.found(found.chars().take(MAX_SHOWN_TEXT).collect::<String>());
         }
         (guess, Some(diagnostic))
     }
@@ -144,7 +150,7 @@ impl Document {
     /// The text behind a JSON pointer.
     pub(crate) fn at(&self, pointer: &str) -> Option<&str> {
         let tokens: Vec<Cow<'_, str>> = pointer.split('/').skip(1).map(unescaped).collect();
-        let (mut found, used) = self.nearest(&tokens);
+        let (mut found, used) = self.nearest_indexed(&tokens);
         for token in tokens.iter().skip(used) {
             found = scan::child(found, token)?;
         }
@@ -152,7 +158,7 @@ impl Document {
     }
 
     /// As far as the index knows the way: the text there, and how many steps that was.
-    fn nearest(&self, tokens: &[Cow<'_, str>]) -> (&str, usize) {
+    fn nearest_indexed(&self, tokens: &[Cow<'_, str>]) -> (&str, usize) {
         let range = match tokens {
             [components, section, name, ..] if components == "components" => {
                 self.index.part(&format!("components/{section}"), name).map(|range| (range, 3))
@@ -168,7 +174,7 @@ impl Document {
         range.map_or((self.text.as_str(), 0), |(range, used)| (range.slice(&self.text), used))
     }
 
-    fn operation(&self, path: &str, method: Option<&Cow<'_, str>>) -> Option<(Range, usize)> {
+    fn operation(&self, path: &str, method: Option<&Cow<'_, str>>) -> Option<(TextRange, usize)> {
         let item = self.index.items.iter().find(|item| *item.path == *path)?;
         let (_, range) =
             item.operations.iter().find(|(name, _)| method.is_some_and(|method| **name == **method))?;
@@ -182,8 +188,8 @@ impl Document {
 
     /// Where a piece of the text stands, for people; nothing where the text is not the author's.
     pub(crate) fn span(&self, part: &str) -> Option<Span> {
-        let range = Range::of(&self.text, part);
-        if !self.authored || range.end() > self.text.len() {
+        let range = TextRange::of(&self.text, part);
+        if !self.is_authored || range.end() > self.text.len() {
             return None;
         }
         let before = self.text.get(..range.start())?;
@@ -193,7 +199,7 @@ impl Document {
     }
 }
 
-fn is(version: &str, prefix: &str) -> bool {
+fn is_version(version: &str, prefix: &str) -> bool {
     version.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
 }
 
@@ -210,7 +216,7 @@ pub(crate) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-fn no_document(message: impl Into<String>) -> Diagnostic {
+fn invalid_document(message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::SchemaSyntax, "", message).expected("an OpenAPI document in JSON or YAML")
 }
 
@@ -225,17 +231,17 @@ fn trimmed(mut text: String) -> String {
     text
 }
 
-fn through_yaml(text: String, diagnostics: &mut Vec<Diagnostic>) -> Result<String, Vec<Diagnostic>> {
+fn yaml_to_json(text: String, diagnostics: &mut Vec<Diagnostic>) -> Result<String, Vec<Diagnostic>> {
     let parsed = Source::new("document.yaml", text).parse()?;
     let Value::Object(_) = parsed.value else {
-        return Err(vec![no_document("The text is neither JSON nor YAML that describes an API")]);
+        return Err(vec![invalid_document("The text is neither JSON nor YAML that describes an API")]);
     };
     diagnostics.extend(parsed.diagnostics);
-    serde_json::to_string(&parsed.value).map_err(|error| vec![no_document(reason(&error))])
+    serde_json::to_string(&parsed.value).map_err(|error| vec![invalid_document(reason(&error))])
 }
 
 fn syntax(text: &str, error: &serde_json::Error) -> Diagnostic {
-    let mut diagnostic = no_document(format!("This is not valid JSON: {}", reason(error)));
+    let mut diagnostic = invalid_document(format!("This is not valid JSON: {}", reason(error)));
     let start = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
     let offset = (start + error.column().saturating_sub(1)).min(text.len());
     diagnostic.span =

@@ -1,19 +1,19 @@
 //! The document's own examples.
 
 use super::details::Context;
-use super::params::{Draft, located};
+use super::params::{UnwrittenParam, locate_value};
 use indexmap::IndexMap;
-use mcpaql_core::operation::{Example, Operation, Param, Place};
+use mcpaql_core::operation::{Example, Operation, Param, ParamLocation};
 use mcpaql_core::sample::sample;
-use mcpaql_core::schema::Schemas;
-use mcpaql_core::validate::{CompiledParams, Limits};
+use mcpaql_core::schema::SchemaSet;
+use mcpaql_core::validate::{CompiledParams, SizeLimits};
 use serde_json::{Map, Value};
 
 /// A longer example costs more than it shows.
 const MAX_EXAMPLE: usize = 1500;
 
 /// The example of a parameter or of a media type.
-pub(super) fn of(cx: &Context<'_>, node: &Value, base: &str) -> Option<Value> {
+pub(super) fn example_of(cx: &Context<'_>, node: &Value, base: &str) -> Option<Value> {
     if let Some(example) = node.get("example").or_else(|| node.get("x-example")) {
         return Some(example.clone());
     }
@@ -22,17 +22,17 @@ pub(super) fn of(cx: &Context<'_>, node: &Value, base: &str) -> Option<Value> {
         Value::Array(list) => return list.first().cloned(),
         _ => return None,
     };
-    let first = located(cx, first, base)?;
+    let first = locate_value(cx, first, base)?;
     first.node.get("value").or_else(|| first.node.get("dataValue")).cloned()
 }
 
 /// The example that a schema carries.
-pub(super) fn of_schema(schema: &Value) -> Option<Value> {
+pub(super) fn schema_example(schema: &Value) -> Option<Value> {
     schema.get("example").or_else(|| schema.get("examples").and_then(|list| list.get(0))).cloned()
 }
 
 /// Keeps the examples that the operation itself would accept; documents contradict themselves.
-pub(super) fn fitting(
+pub(super) fn keep_valid(
     head: &Operation,
     params: &[Param],
     examples: Vec<Example>,
@@ -42,16 +42,17 @@ pub(super) fn fitting(
         return examples;
     }
     let operation = Operation { params: params.to_vec(), ..head.clone() };
-    let (mut schemas, _) = Schemas::compile(types);
+    let (mut schemas, _) = SchemaSet::compile(types);
     let (compiled, _) = CompiledParams::compile(&operation, &mut schemas, "");
-    let fits =
-        |example: &Example| compiled.validate(example.params.clone(), &schemas, &Limits::default()).is_ok();
+    let fits = |example: &Example| {
+        compiled.validate(example.params.clone(), &schemas, &SizeLimits::default()).is_ok()
+    };
     examples.into_iter().filter(fits).collect()
 }
 
 /// One call of the document's own values, where it has some; what else must be given is made up.
 pub(super) fn call(
-    drafts: &[Draft],
+    drafts: &[UnwrittenParam],
     params: &[Param],
     body: Option<&Value>,
     whole: bool,
@@ -62,8 +63,8 @@ pub(super) fn call(
     for (draft, param) in drafts.iter().zip(params) {
         let single = || draft.example.clone().filter(|_| draft.required);
         let given = match (draft.place, whole, body) {
-            (Place::Body, true, Some(body)) => Some(body.clone()),
-            (Place::Body, false, Some(Value::Object(fields))) => fields.get(&draft.wire).cloned(),
+            (ParamLocation::Body, true, Some(body)) => Some(body.clone()),
+            (ParamLocation::Body, false, Some(Value::Object(fields))) => fields.get(&draft.wire).cloned(),
             _ => single(),
         };
         let given = given.filter(|value| !value.is_null());

@@ -1,18 +1,18 @@
 //! A whole document in memory, for tests of its parts.
 
-use super::answer::Answers;
+use super::answer::AnswerCache;
 use super::details::{Context, Details, Version, details, outline, type_named};
 use super::refs::{Refs, Resolved};
 use super::type_names::TypeNames;
 use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
 use mcpaql_core::library::Outline;
-use mcpaql_core::operation::{Binding, Category, HttpBinding, Operation, Param, Place, Segment};
+use mcpaql_core::operation::{Binding, Category, HttpBinding, Operation, Param, ParamLocation, Segment};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-pub(super) struct Api(pub(super) Value);
+pub(super) struct ApiFixture(pub(super) Value);
 
-impl Refs for Api {
+impl Refs for ApiFixture {
     fn resolve(&self, base: &str, reference: &str) -> Option<Resolved> {
         let mut reference = reference.to_owned();
         for _ in 0..8 {
@@ -29,10 +29,10 @@ impl Refs for Api {
     }
 }
 
-impl Api {
+impl ApiFixture {
     /// A document of 3.0 with nothing but schemas.
-    pub(super) fn schemas(schemas: Value) -> Api {
-        Api(json!({"openapi": "3.0.3", "components": {"schemas": schemas}}))
+    pub(super) fn schemas(schemas: Value) -> ApiFixture {
+        ApiFixture(json!({"openapi": "3.0.3", "components": {"schemas": schemas}}))
     }
 
     pub(super) fn with<R>(&self, run: impl FnOnce(&Context<'_>) -> R) -> R {
@@ -61,7 +61,8 @@ impl Api {
             .filter_map(Value::as_str)
             .map(str::to_owned)
             .collect();
-        let credentials = [(Place::Query, "api_key".to_owned()), (Place::Header, "X-Api-Key".to_owned())];
+        let credentials =
+            [(ParamLocation::Query, "api_key".to_owned()), (ParamLocation::Header, "X-Api-Key".to_owned())];
         run(&Context {
             refs: self,
             types: &types,
@@ -84,7 +85,7 @@ impl Api {
     }
 
     pub(super) fn outline(&self, method: &str, path: &str, operation: Value) -> Outline {
-        self.with(|cx| outline(cx, &head(method, path), &[], &operation, &Answers::default()))
+        self.with(|cx| outline(cx, &head(method, path), &[], &operation, &AnswerCache::default()))
     }
 
     pub(super) fn type_named(&self, name: &str) -> Option<Value> {
@@ -132,7 +133,7 @@ pub(super) fn listed(details: &Details) -> String {
     let one = |param: &Param| {
         let mark = if param.required { "!" } else { "" };
         let wire = if param.wire == param.name { String::new() } else { format!("={}", param.wire) };
-        format!("{} {}{wire}{mark}", format!("{:?}", param.place).to_lowercase(), param.name)
+        format!("{} {}{wire}{mark}", format!("{:?}", param.location).to_lowercase(), param.name)
     };
     details.params.iter().map(one).collect::<Vec<_>>().join(", ")
 }

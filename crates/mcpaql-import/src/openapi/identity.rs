@@ -1,9 +1,9 @@
 //! Who an API says it is, as an adapter says it.
 
-use super::document::Document;
+use super::document::OpenApiDocument;
 use super::markdown::flatten;
 use super::scan;
-use mcpaql_core::naming::{MAX_NAME, title_of};
+use mcpaql_core::naming::{MAX_TOOL_NAME_LENGTH, title_of};
 use mcpaql_document::overrides::AdapterOverride;
 use mcpaql_lexicon::WordSet;
 
@@ -21,17 +21,17 @@ const MAX_DESCRIPTION: usize = 600;
 
 /// What an adapter is called.
 #[derive(Debug)]
-pub(crate) struct Identity {
+pub(crate) struct ImportedIdentity {
     pub(crate) name: String,
     pub(crate) display_name: String,
     pub(crate) version: String,
     /// As the document has it, where it has one.
-    pub(crate) said_version: Option<String>,
+    pub(crate) declared_version: Option<String>,
     pub(crate) description: String,
 }
 
 /// Reads `info`; what is missing or has a wrong type there has a default.
-pub(crate) fn read(document: &Document, name: Option<&str>) -> Identity {
+pub(crate) fn read(document: &OpenApiDocument, name: Option<&str>) -> ImportedIdentity {
     let info = scan::members(document.top("info").unwrap_or("{}"));
     let text = |key: &str| info.get(key).and_then(|text| scan::string(text)).unwrap_or_default();
     let title = flatten(&text("title")).replace('\n', " ");
@@ -40,10 +40,10 @@ pub(crate) fn read(document: &Document, name: Option<&str>) -> Identity {
     let version = said.as_str().trim_start_matches('v');
     let description =
         [text("description"), text("summary")].iter().map(|text| flatten(text)).find(|text| !text.is_empty());
-    Identity {
+    ImportedIdentity {
         display_name: if is_display_name(&title) { title.clone() } else { title_of(&name) },
         version: if is_semver(version) { version.to_owned() } else { "1.0.0".to_owned() },
-        said_version: Some(said.clone()).filter(|said| !said.is_empty()),
+        declared_version: Some(said.clone()).filter(|said| !said.is_empty()),
         description: description
             .map(|text| shortened(&text))
             .or(Some(title).filter(|title| !title.is_empty()))
@@ -52,9 +52,9 @@ pub(crate) fn read(document: &Document, name: Option<&str>) -> Identity {
     }
 }
 
-impl Identity {
+impl ImportedIdentity {
     /// What the author calls it instead.
-    pub(crate) fn correct(&mut self, correction: &AdapterOverride) {
+    pub(crate) fn apply_override(&mut self, correction: &AdapterOverride) {
         if let Some(display_name) = &correction.display_name {
             self.display_name.clone_from(display_name);
         }
@@ -100,8 +100,8 @@ pub(crate) fn legal(name: &str) -> String {
         .filter(|word| !word.is_empty() && !word.split('_').any(|part| part == "mcpaql"))
         .collect();
     let mut out = words.join("-");
-    if out.len() > MAX_NAME / 2 {
-        let head = out.get(..MAX_NAME / 2).unwrap_or_default();
+    if out.len() > MAX_TOOL_NAME_LENGTH / 2 {
+        let head = out.get(..MAX_TOOL_NAME_LENGTH / 2).unwrap_or_default();
         out = head.rsplit_once('-').map_or(head, |(words, _)| words).to_owned();
     }
     let out = out.trim_matches(['-', '_']);

@@ -1,7 +1,7 @@
 //! Where the parts of a document stand, found in one pass over its text.
 
 use super::document::escaped;
-use super::scan::{self, Object, Range, Walk};
+use super::scan::{self, ObjectVisitor, TextRange, VisitedObject};
 use indexmap::IndexMap;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
@@ -18,77 +18,85 @@ const SWAGGER_SECTIONS: &[&str] = &["definitions", "parameters", "responses", "s
 
 /// The parts of a document.
 #[derive(Debug, Default)]
-pub(crate) struct Index {
+pub(crate) struct DocumentIndex {
     /// Top-level members, but for the paths.
-    pub(crate) top: IndexMap<Box<str>, Range>,
+    pub(crate) top: IndexMap<Box<str>, TextRange>,
     pub(crate) items: Vec<PathItem>,
     /// `components/schemas` or `definitions` → name → where.
-    pub(crate) sections: HashMap<Box<str>, IndexMap<Box<str>, Range>>,
+    pub(crate) sections: HashMap<Box<str>, IndexMap<Box<str>, TextRange>>,
 }
 
 /// One path with its operations.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct PathItem {
     pub(crate) path: Box<str>,
-    pub(crate) reference: Option<Range>,
-    pub(crate) parameters: Option<Range>,
-    pub(crate) servers: Option<Range>,
-    pub(crate) summary: Option<Range>,
-    pub(crate) description: Option<Range>,
+    pub(crate) reference: Option<TextRange>,
+    pub(crate) parameters: Option<TextRange>,
+    pub(crate) servers: Option<TextRange>,
+    pub(crate) summary: Option<TextRange>,
+    pub(crate) description: Option<TextRange>,
     /// The method as written, and where the operation stands.
-    pub(crate) operations: Vec<(Box<str>, Range)>,
+    pub(crate) operations: Vec<(Box<str>, TextRange)>,
 }
 
-impl Index {
+impl DocumentIndex {
     /// Goes over a text once. Problems come back beside the index.
-    pub(crate) fn of(text: &str) -> Result<(Index, Vec<Diagnostic>), serde_json::Error> {
-        let mut root = Root { text, index: Index::default(), paths: IndexMap::new(), problems: Vec::new() };
-        scan::walk(text, &mut root)?;
-        let Root { mut index, paths, problems, .. } = root;
+    pub(crate) fn of(text: &str) -> Result<(DocumentIndex, Vec<Diagnostic>), serde_json::Error> {
+        let mut root = IndexVisitor {
+            text,
+            index: DocumentIndex::default(),
+            paths: IndexMap::new(),
+            problems: Vec::new(),
+        };
+        scan::visit_value(text, &mut root)?;
+        let IndexVisitor { mut index, paths, problems, .. } = root;
         index.items = paths.into_values().collect();
         Ok((index, problems))
     }
 
-    pub(crate) fn part(&self, section: &str, name: &str) -> Option<Range> {
+    pub(crate) fn part(&self, section: &str, name: &str) -> Option<TextRange> {
         self.sections.get(section)?.get(name).copied()
     }
 }
 
-struct Root<'t> {
+struct IndexVisitor<'t> {
     text: &'t str,
-    index: Index,
+    index: DocumentIndex,
     paths: IndexMap<Box<str>, PathItem>,
     problems: Vec<Diagnostic>,
 }
 
-impl<'t> Walk<'t> for Root<'t> {
+impl<'t> ObjectVisitor<'t> for IndexVisitor<'t> {
     fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error> {
         match &*name {
             "paths" => {
                 self.paths.clear();
                 let mut paths =
-                    Paths { text: self.text, paths: &mut self.paths, problems: &mut self.problems };
-                access.next_value_seed(Object(&mut paths))
+                    PathsVisitor { text: self.text, paths: &mut self.paths, problems: &mut self.problems };
+                access.next_value_seed(VisitedObject(&mut paths))
             }
             "components" => {
-                let mut components =
-                    Components { text: self.text, index: &mut self.index, problems: &mut self.problems };
-                access.next_value_seed(Object(&mut components))
+                let mut components = ComponentsVisitor {
+                    text: self.text,
+                    index: &mut self.index,
+                    problems: &mut self.problems,
+                };
+                access.next_value_seed(VisitedObject(&mut components))
             }
             section if SWAGGER_SECTIONS.contains(&section) => {
-                let mut parts = Section {
+                let mut parts = SectionVisitor {
                     text: self.text,
                     pointer: format!("/{section}"),
                     parts: IndexMap::new(),
                     problems: &mut self.problems,
                 };
-                access.next_value_seed(Object(&mut parts))?;
+                access.next_value_seed(VisitedObject(&mut parts))?;
                 let parts = parts.parts;
                 self.index.sections.insert(section.into(), parts);
                 Ok(())
             }
             _ => {
-                let range = Range::of(self.text, scan::raw(access)?);
+                let range = TextRange::of(self.text, scan::raw(access)?);
                 self.index.top.insert(name.into(), range);
                 Ok(())
             }
@@ -104,21 +112,21 @@ fn not_an_object(pointer: String, found: &'static str) -> Diagnostic {
         .found(found)
 }
 
-struct Components<'i, 't> {
+struct ComponentsVisitor<'i, 't> {
     text: &'t str,
-    index: &'i mut Index,
+    index: &'i mut DocumentIndex,
     problems: &'i mut Vec<Diagnostic>,
 }
 
-impl<'t> Walk<'t> for Components<'_, 't> {
+impl<'t> ObjectVisitor<'t> for ComponentsVisitor<'_, 't> {
     fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error> {
         if name.starts_with("x-") {
             return scan::skip(access);
         }
         let pointer = format!("/components/{}", escaped(&name));
         let mut section =
-            Section { text: self.text, pointer, parts: IndexMap::new(), problems: self.problems };
-        access.next_value_seed(Object(&mut section))?;
+            SectionVisitor { text: self.text, pointer, parts: IndexMap::new(), problems: self.problems };
+        access.next_value_seed(VisitedObject(&mut section))?;
         let parts = section.parts;
         self.index.sections.insert(format!("components/{name}").into(), parts);
         Ok(())
@@ -129,16 +137,16 @@ impl<'t> Walk<'t> for Components<'_, 't> {
     }
 }
 
-struct Section<'i, 't> {
+struct SectionVisitor<'i, 't> {
     text: &'t str,
     pointer: String,
-    parts: IndexMap<Box<str>, Range>,
+    parts: IndexMap<Box<str>, TextRange>,
     problems: &'i mut Vec<Diagnostic>,
 }
 
-impl<'t> Walk<'t> for Section<'_, 't> {
+impl<'t> ObjectVisitor<'t> for SectionVisitor<'_, 't> {
     fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error> {
-        let range = Range::of(self.text, scan::raw(access)?);
+        let range = TextRange::of(self.text, scan::raw(access)?);
         self.parts.insert(name.into(), range);
         Ok(())
     }
@@ -148,24 +156,24 @@ impl<'t> Walk<'t> for Section<'_, 't> {
     }
 }
 
-struct Paths<'i, 't> {
+struct PathsVisitor<'i, 't> {
     text: &'t str,
     paths: &'i mut IndexMap<Box<str>, PathItem>,
     problems: &'i mut Vec<Diagnostic>,
 }
 
-impl<'t> Walk<'t> for Paths<'_, 't> {
+impl<'t> ObjectVisitor<'t> for PathsVisitor<'_, 't> {
     fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error> {
         if name.starts_with("x-") {
             return scan::skip(access);
         }
         let path: Box<str> = name.into();
-        let mut item = Item {
+        let mut item = PathItemVisitor {
             text: self.text,
             item: PathItem { path: path.clone(), ..PathItem::default() },
             wrong_type: None,
         };
-        access.next_value_seed(Object(&mut item))?;
+        access.next_value_seed(VisitedObject(&mut item))?;
         match item.wrong_type {
             Some(found) => self.problems.push(not_an_object(format!("/paths/{}", escaped(&path)), found)),
             None => {
@@ -180,14 +188,14 @@ impl<'t> Walk<'t> for Paths<'_, 't> {
     }
 }
 
-struct Item<'t> {
+struct PathItemVisitor<'t> {
     text: &'t str,
     item: PathItem,
     wrong_type: Option<&'static str>,
 }
 
-impl Item<'_> {
-    fn add(&mut self, method: Cow<'_, str>, range: Range) {
+impl PathItemVisitor<'_> {
+    fn add(&mut self, method: Cow<'_, str>, range: TextRange) {
         match self.item.operations.iter_mut().find(|(name, _)| **name == *method) {
             Some((_, place)) => *place = range,
             None => self.item.operations.push((method.into(), range)),
@@ -195,10 +203,10 @@ impl Item<'_> {
     }
 }
 
-impl<'t> Walk<'t> for Item<'t> {
+impl<'t> ObjectVisitor<'t> for PathItemVisitor<'t> {
     fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error> {
         let text = scan::raw(access)?;
-        let range = Range::of(self.text, text);
+        let range = TextRange::of(self.text, text);
         match &*name {
             "$ref" => self.item.reference = Some(range),
             "parameters" => self.item.parameters = Some(range),
@@ -207,7 +215,7 @@ impl<'t> Walk<'t> for Item<'t> {
             "description" => self.item.description = Some(range),
             "additionalOperations" => {
                 for (method, operation) in scan::members(text) {
-                    self.add(method, Range::of(self.text, operation));
+                    self.add(method, TextRange::of(self.text, operation));
                 }
             }
             method if METHODS.iter().any(|known| known.eq_ignore_ascii_case(method)) => self.add(name, range),
@@ -223,8 +231,11 @@ impl<'t> Walk<'t> for Item<'t> {
 
 /// Reads the path item that a piece of `text` is.
 pub(crate) fn path_item(text: &str, part: &str, path: &str) -> Option<PathItem> {
-    let mut item =
-        Item { text, item: PathItem { path: path.into(), ..PathItem::default() }, wrong_type: None };
-    scan::walk(part, &mut item).ok()?;
+    let mut item = PathItemVisitor {
+        text,
+        item: PathItem { path: path.into(), ..PathItem::default() },
+        wrong_type: None,
+    };
+    scan::visit_value(part, &mut item).ok()?;
     item.wrong_type.is_none().then_some(item.item)
 }

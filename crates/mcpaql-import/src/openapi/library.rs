@@ -1,24 +1,24 @@
 //! A described API whose operations are read one at a time.
 
-use super::answer::Answers;
+use super::answer::AnswerCache;
 use super::collection;
 use super::details::{self, Context, Details, Version};
-use super::document::Document;
-use super::heads::{Draft, Home, draft};
+use super::document::OpenApiDocument;
+use super::operation_heads::{LocatedPathItem, UnnamedOperation, read_operation};
 use super::refs::{Documents, Refs};
-use super::schema::Written;
-use super::security::{Asked, Security};
-use super::servers::{self, Site};
+use super::schema::WrittenTypes;
+use super::security::{AuthCache, Security};
+use super::servers::{self, UrlContext};
 use super::type_names::TypeNames;
 use crate::report::Note;
 use mcpaql_core::adapter::Auth;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Facts;
-use mcpaql_core::library::{Full, Library, Outline};
+use mcpaql_core::library::{Library, LibraryOperation, Outline};
 use mcpaql_core::naming::title_of;
-use mcpaql_core::operation::{Binding, Category, Danger, HttpBinding, Operation, Param, Place};
-use mcpaql_document::overrides::Correction;
-use mcpaql_lexicon::classify::{Evidence, wants_answer};
+use mcpaql_core::operation::{Binding, Category, Danger, HttpBinding, Operation, Param, ParamLocation};
+use mcpaql_document::overrides::OperationOverride;
+use mcpaql_lexicon::classify::{Evidence, needs_answer_shape};
 use mcpaql_lexicon::snake_case;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -27,28 +27,28 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 #[derive(Debug)]
 pub struct OpenApiLibrary {
     documents: Documents,
-    homes: Vec<Home>,
-    entries: Vec<Entry>,
-    setting: Setting,
+    path_items: Vec<LocatedPathItem>,
+    entries: Vec<OperationDecision>,
+    settings: ApiSettings,
     /// Named when the first type is asked for.
     types: OnceLock<TypeNames>,
-    answers: Answers,
+    answers: AnswerCache,
 }
 
 /// What was decided about an operation.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct OperationDecision {
     pub(crate) place: (usize, usize),
     pub(crate) name: Box<str>,
     pub(crate) category: Category,
     pub(crate) danger: Danger,
     pub(crate) facts: Facts,
-    pub(crate) correction: Option<Arc<Correction>>,
+    pub(crate) correction: Option<Arc<OperationOverride>>,
 }
 
 /// What all operations have in common.
 #[derive(Debug)]
-pub(crate) struct Setting {
+pub(crate) struct ApiSettings {
     pub(crate) version: Version,
     pub(crate) url: Option<String>,
     pub(crate) prefix: String,
@@ -56,27 +56,28 @@ pub(crate) struct Setting {
     /// The document's own `consumes` (Swagger 2.0).
     pub(crate) consumes: Vec<String>,
     /// Places and names of API keys.
-    pub(crate) credentials: Vec<(Place, String)>,
+    pub(crate) credentials: Vec<(ParamLocation, String)>,
     pub(crate) security: Security,
     /// The adapter's way to authenticate.
     pub(crate) auth: Auth,
     /// That of operations that say nothing, where it is another.
-    pub(crate) silent: Option<Auth>,
-    pub(crate) asked: Mutex<Asked>,
+    pub(crate) undeclared_auth: Option<Auth>,
+    pub(crate) auth_cache: Mutex<AuthCache>,
 }
 
-impl Setting {
+impl ApiSettings {
     /// The binding of an operation.
-    pub(crate) fn binding(&self, draft: &Draft<'_>, home: &Home) -> HttpBinding {
+    pub(crate) fn binding(&self, draft: &UnnamedOperation<'_>, home: &LocatedPathItem) -> HttpBinding {
         let mut binding = HttpBinding::new(draft.method, draft.template.path.clone());
-        let site = Site { url: self.url.as_deref(), prefix: &self.prefix };
+        let site = UrlContext { url: self.url.as_deref(), prefix: &self.prefix };
         let servers = draft.said.servers.or_else(|| home.servers());
-        binding.base_url =
-            servers.and_then(|servers| servers::choose(servers, &site)).filter(|url| *url != self.base_url);
+        binding.base_url = servers
+            .and_then(|servers| servers::server_url(servers, &site))
+            .filter(|url| *url != self.base_url);
         binding.auth = match draft.said.security {
-            None => self.silent.clone(),
+            None => self.undeclared_auth.clone(),
             Some(text) => {
-                let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut asked = self.auth_cache.lock().unwrap_or_else(PoisonError::into_inner);
                 Some(asked.auth(&self.security, text, &mut Vec::new())).filter(|auth| *auth != self.auth)
             }
         };
@@ -85,7 +86,7 @@ impl Setting {
 }
 
 /// The head of an operation.
-pub(crate) fn head(draft: &Draft<'_>, entry: &Entry, binding: Binding) -> Operation {
+pub(crate) fn head(draft: &UnnamedOperation<'_>, entry: &OperationDecision, binding: Binding) -> Operation {
     let mut operation = Operation::new(&*entry.name, entry.category, entry.facts, binding);
     operation.title = draft.title().unwrap_or_else(|| title_of(&entry.name));
     operation.description = draft.text();
@@ -101,7 +102,11 @@ pub(crate) fn head(draft: &Draft<'_>, entry: &Entry, binding: Binding) -> Operat
 }
 
 /// What is known about an operation before it is judged.
-pub(crate) fn evidence<'d>(documents: &Documents, home: &Home, draft: &'d Draft<'_>) -> Evidence<'d> {
+pub(crate) fn evidence<'d>(
+    documents: &Documents,
+    home: &LocatedPathItem,
+    draft: &'d UnnamedOperation<'_>,
+) -> Evidence<'d> {
     let mut evidence = Evidence {
         method: Some(draft.method),
         path: Some(draft.path),
@@ -111,10 +116,11 @@ pub(crate) fn evidence<'d>(documents: &Documents, home: &Home, draft: &'d Draft<
         has_body: draft.said.has_body.then_some(true),
         ..Evidence::default()
     };
-    if wants_answer(&evidence)
+    if needs_answer_shape(&evidence)
         && let Some(responses) = draft.said.responses
     {
-        evidence.answers_collection = collection::answers(documents, &home.document, &home.base, responses);
+        evidence.answers_collection =
+            collection::returns_collection(documents, &home.document, &home.base, responses);
     }
     evidence
 }
@@ -122,17 +128,17 @@ pub(crate) fn evidence<'d>(documents: &Documents, home: &Home, draft: &'d Draft<
 impl OpenApiLibrary {
     pub(crate) fn new(
         documents: Documents,
-        homes: Vec<Home>,
-        entries: Vec<Entry>,
-        setting: Setting,
+        path_items: Vec<LocatedPathItem>,
+        entries: Vec<OperationDecision>,
+        settings: ApiSettings,
     ) -> OpenApiLibrary {
         OpenApiLibrary {
             documents,
-            homes,
+            path_items,
             entries,
-            setting,
+            settings,
             types: OnceLock::new(),
-            answers: Answers::default(),
+            answers: AnswerCache::default(),
         }
     }
 
@@ -155,19 +161,23 @@ impl OpenApiLibrary {
     }
 
     /// The operations that are corrected, by position.
-    pub(crate) fn corrections(&self) -> impl Iterator<Item = (usize, &Correction)> {
+    pub(crate) fn corrections(&self) -> impl Iterator<Item = (usize, &OperationOverride)> {
         let corrections = self.entries.iter().map(|entry| entry.correction.as_deref()).enumerate();
         corrections.filter_map(|(index, correction)| Some((index, correction?)))
     }
 
     /// The operation in that position, and what was changed or left out of it.
     #[must_use]
-    pub fn read(&self, index: usize) -> Option<(Full, Vec<Note>)> {
+    pub fn read(&self, index: usize) -> Option<(LibraryOperation, Vec<Note>)> {
         self.read_with(index, details::details)
     }
 
     /// The same for one of many operations: types that are `written` for all of them are left out.
-    pub(super) fn read_sharing(&self, index: usize, written: &mut Written) -> Option<(Full, Vec<Note>)> {
+    pub(super) fn read_sharing(
+        &self,
+        index: usize,
+        written: &mut WrittenTypes,
+    ) -> Option<(LibraryOperation, Vec<Note>)> {
         self.read_with(index, |cx, head, path_params, operation| {
             details::details_sharing(cx, head, path_params, operation, written)
         })
@@ -177,8 +187,8 @@ impl OpenApiLibrary {
         &self,
         index: usize,
         details: impl FnOnce(&Context<'_>, &Operation, &[Value], &Value) -> Details,
-    ) -> Option<(Full, Vec<Note>)> {
-        let Source { base, mut head, operation, path_params, query } = self.source(index)?;
+    ) -> Option<(LibraryOperation, Vec<Note>)> {
+        let OperationSource { base, mut head, operation, path_params, query } = self.source(index)?;
         let mut details = details(&self.context(&base), &head, &path_params, &operation);
         let types = std::mem::take(&mut details.types);
         let notes = std::mem::take(&mut details.notes);
@@ -189,20 +199,20 @@ impl OpenApiLibrary {
         if let Some(correction) = self.entries.get(index).and_then(|entry| entry.correction.as_ref()) {
             correction.apply(&mut head);
         }
-        Some((Full { operation: head, types }, notes))
+        Some((LibraryOperation { operation: head, types }, notes))
     }
 
-    fn source(&self, index: usize) -> Option<Source> {
+    fn source(&self, index: usize) -> Option<OperationSource> {
         let entry = self.entries.get(index)?;
-        let home = self.homes.get(entry.place.0)?;
-        let draft = draft(home, entry.place).ok()?;
-        let operation = Document::value(home.operation(entry.place.1)?).ok()?;
-        let path_params = match home.parameters().and_then(|text| Document::value(text).ok()) {
+        let home = self.path_items.get(entry.place.0)?;
+        let draft = read_operation(home, entry.place).ok()?;
+        let operation = OpenApiDocument::value(home.operation(entry.place.1)?).ok()?;
+        let path_params = match home.parameters().and_then(|text| OpenApiDocument::value(text).ok()) {
             Some(Value::Array(params)) => params,
             _ => Vec::new(),
         };
-        let head = head(&draft, entry, Binding::Http(self.setting.binding(&draft, home)));
-        Some(Source {
+        let head = head(&draft, entry, Binding::Http(self.settings.binding(&draft, home)));
+        Some(OperationSource {
             base: home.base.to_string(),
             head,
             operation,
@@ -215,24 +225,24 @@ impl OpenApiLibrary {
         Context {
             refs: &self.documents,
             types: self.types(),
-            version: self.setting.version,
+            version: self.settings.version,
             base,
-            consumes: &self.setting.consumes,
-            credentials: &self.setting.credentials,
+            consumes: &self.settings.consumes,
+            credentials: &self.settings.credentials,
         }
     }
 
     fn types(&self) -> &TypeNames {
         self.types.get_or_init(|| {
             let section =
-                if self.setting.version == Version::V2 { "definitions" } else { "components/schemas" };
+                if self.settings.version == Version::V2 { "definitions" } else { "components/schemas" };
             TypeNames::new(self.documents.main.section(section).into_iter().map(|(name, _)| name))
         })
     }
 }
 
 /// An operation as the document has it, with its head.
-struct Source {
+struct OperationSource {
     base: String,
     head: Operation,
     operation: Value,
@@ -256,7 +266,9 @@ fn complete(operation: &mut Operation, details: Details) {
 
 /// A pair that the path's own query holds is sent whatever the caller says.
 fn fix(params: &mut Vec<Param>, wire: &str, value: &str) {
-    if let Some(param) = params.iter_mut().find(|param| param.place == Place::Query && param.wire == wire) {
+    if let Some(param) =
+        params.iter_mut().find(|param| param.location == ParamLocation::Query && param.wire == wire)
+    {
         param.required = false;
         param.default = Some(json!(value));
         return;
@@ -272,7 +284,7 @@ fn fix(params: &mut Vec<Param>, wire: &str, value: &str) {
     if taken(&name) {
         return;
     }
-    let mut param = Param::new(name, Place::Query, json!({"type": "string", "const": value}));
+    let mut param = Param::new(name, ParamLocation::Query, json!({"type": "string", "const": value}));
     wire.clone_into(&mut param.wire);
     param.description = "Always this value.".to_owned();
     param.default = Some(json!(value));
@@ -280,7 +292,7 @@ fn fix(params: &mut Vec<Param>, wire: &str, value: &str) {
 }
 
 impl Library for OpenApiLibrary {
-    fn operation(&self, index: usize) -> Option<Full> {
+    fn operation(&self, index: usize) -> Option<LibraryOperation> {
         self.read(index).map(|(full, _)| full)
     }
 

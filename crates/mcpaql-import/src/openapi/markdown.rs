@@ -5,14 +5,14 @@
 /// Plain text: paragraphs are separated by an empty line, items of lists by a line break.
 #[must_use]
 pub(crate) fn flatten(text: &str) -> String {
-    if text.contains(is_steering) {
-        return flatten(&text.replace(is_steering, ""));
+    if text.contains(is_control_character) {
+        return flatten(&text.replace(is_control_character, ""));
     }
     let text = text.trim();
     if !text.bytes().any(is_special) {
         return text.to_owned();
     }
-    let mut out = Plain { text: String::with_capacity(text.len()), gap: Gap::None };
+    let mut out = PlainText { text: String::with_capacity(text.len()), gap: Gap::None };
     let mut paragraph = String::new();
     let mut fence: Option<&str> = None;
     for line in text.lines() {
@@ -23,17 +23,17 @@ pub(crate) fn flatten(text: &str) -> String {
         }
         let line = without_quote(line);
         match block(line) {
-            Block::Fence(mark) => {
+            MarkdownBlock::Fence(mark) => {
                 fence = Some(mark);
                 flush(&mut paragraph, &mut out, Gap::Paragraph);
             }
-            Block::Blank => flush(&mut paragraph, &mut out, Gap::Paragraph),
-            Block::Item(item) => {
+            MarkdownBlock::Blank => flush(&mut paragraph, &mut out, Gap::Paragraph),
+            MarkdownBlock::Item(item) => {
                 flush(&mut paragraph, &mut out, Gap::Line);
                 paragraph.push_str("- ");
                 paragraph.push_str(item);
             }
-            Block::Text(line) => {
+            MarkdownBlock::Text(line) => {
                 if !paragraph.is_empty() {
                     paragraph.push(' ');
                 }
@@ -61,12 +61,12 @@ enum Gap {
     Paragraph,
 }
 
-struct Plain {
+struct PlainText {
     text: String,
     gap: Gap,
 }
 
-impl Plain {
+impl PlainText {
     fn widen(&mut self, gap: Gap) {
         self.gap = self.gap.max(gap);
     }
@@ -106,7 +106,7 @@ impl Plain {
     }
 }
 
-enum Block<'l> {
+enum MarkdownBlock<'l> {
     Blank,
     Fence(&'l str),
     Item(&'l str),
@@ -120,39 +120,41 @@ fn without_quote(line: &str) -> &str {
     if quoted.starts_with("[!") && quoted.ends_with(']') { "" } else { quoted }
 }
 
-fn block(line: &str) -> Block<'_> {
+fn block(line: &str) -> MarkdownBlock<'_> {
     let bytes = line.as_bytes();
     match bytes {
-        [] => Block::Blank,
+        [] => MarkdownBlock::Blank,
         [b'`', b'`', b'`', ..] => fence(line, "```"),
         [b'~', b'~', b'~', ..] => fence(line, "~~~"),
-        [b'#', ..] if line.trim_start_matches('#').starts_with(' ') => Block::Blank,
-        [b'|', ..] => Block::Blank,
+        [b'#', ..] if line.trim_start_matches('#').starts_with(' ') => MarkdownBlock::Blank,
+        [b'|', ..] => MarkdownBlock::Blank,
         [first @ (b'-' | b'=' | b'*' | b'_'), ..]
             if bytes.len() >= 3 && bytes.iter().all(|byte| byte == first || *byte == b' ') =>
         {
-            Block::Blank
+            MarkdownBlock::Blank
         }
-        _ if line.contains("--|--") || line.contains("-- | --") || line.contains("-|-") => Block::Blank,
-        [b'-' | b'*' | b'+', b' ', ..] => Block::Item(line.get(2..).unwrap_or_default().trim_start()),
+        _ if line.contains("--|--") || line.contains("-- | --") || line.contains("-|-") => {
+            MarkdownBlock::Blank
+        }
+        [b'-' | b'*' | b'+', b' ', ..] => MarkdownBlock::Item(line.get(2..).unwrap_or_default().trim_start()),
         [b'0'..=b'9', ..] => {
             let behind = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
             match behind.strip_prefix(". ").filter(|_| line.len() - behind.len() <= 2) {
-                Some(item) => Block::Item(item.trim_start()),
-                None => Block::Text(line),
+                Some(item) => MarkdownBlock::Item(item.trim_start()),
+                None => MarkdownBlock::Text(line),
             }
         }
-        _ => Block::Text(line),
+        _ => MarkdownBlock::Text(line),
     }
 }
 
 /// A fence that is closed on its own line is inline code.
-fn fence<'l>(line: &'l str, mark: &'static str) -> Block<'l> {
+fn fence<'l>(line: &'l str, mark: &'static str) -> MarkdownBlock<'l> {
     let inside = line.strip_prefix(mark).unwrap_or_default();
-    if inside.contains(mark) { Block::Text(line) } else { Block::Fence(mark) }
+    if inside.contains(mark) { MarkdownBlock::Text(line) } else { MarkdownBlock::Fence(mark) }
 }
 
-fn flush(paragraph: &mut String, out: &mut Plain, gap: Gap) {
+fn flush(paragraph: &mut String, out: &mut PlainText, gap: Gap) {
     if !paragraph.is_empty() {
         inline(paragraph, out);
         paragraph.clear();
@@ -161,7 +163,7 @@ fn flush(paragraph: &mut String, out: &mut Plain, gap: Gap) {
 }
 
 /// Ornaments of one paragraph.
-fn inline(text: &str, out: &mut Plain) {
+fn inline(text: &str, out: &mut PlainText) {
     let mut rest = text;
     let mut before = ' ';
     while !rest.is_empty() {
@@ -196,7 +198,7 @@ fn inline(text: &str, out: &mut Plain) {
     }
 }
 
-fn escape<'t>(behind: &'t str, out: &mut Plain) -> &'t str {
+fn escape<'t>(behind: &'t str, out: &mut PlainText) -> &'t str {
     let mut letters = behind.chars();
     match letters.next() {
         Some(letter) if letter.is_ascii_punctuation() => {
@@ -211,9 +213,9 @@ fn escape<'t>(behind: &'t str, out: &mut Plain) -> &'t str {
 }
 
 /// `[text](address)`, `[text][name]`, and `![picture](address)` with its mark already written.
-fn link<'t>(behind: &'t str, out: &mut Plain) -> &'t str {
-    const LONGEST: usize = 400;
-    let near = behind.get(..behind.floor_char_boundary(LONGEST)).unwrap_or_default();
+fn link<'t>(behind: &'t str, out: &mut PlainText) -> &'t str {
+    const MAX_LINK: usize = 400;
+    let near = behind.get(..behind.floor_char_boundary(MAX_LINK)).unwrap_or_default();
     let Some(close) = closing(near, '[', ']') else {
         out.push("[");
         return behind;
@@ -289,7 +291,7 @@ const BLOCK_TAGS: &[&str] = &[
     "ul",
 ];
 
-fn tag<'t>(behind: &'t str, out: &mut Plain) -> &'t str {
+fn tag<'t>(behind: &'t str, out: &mut PlainText) -> &'t str {
     if let Some(comment) = behind.strip_prefix("!--") {
         return comment.find("-->").and_then(|end| comment.get(end + 3..)).unwrap_or_default();
     }
@@ -320,7 +322,7 @@ fn tag<'t>(behind: &'t str, out: &mut Plain) -> &'t str {
     behind
 }
 
-fn entity<'t>(behind: &'t str, out: &mut Plain) -> &'t str {
+fn entity<'t>(behind: &'t str, out: &mut PlainText) -> &'t str {
     let near = behind.get(..behind.floor_char_boundary(10)).unwrap_or_default();
     let Some((name, _)) = near.split_once(';') else {
         out.push("&");
@@ -360,7 +362,7 @@ fn entity<'t>(behind: &'t str, out: &mut Plain) -> &'t str {
 }
 
 /// Emphasis goes, multiplication and wildcards stay.
-fn stars<'t>(behind: &'t str, before: char, out: &mut Plain) -> &'t str {
+fn stars<'t>(behind: &'t str, before: char, out: &mut PlainText) -> &'t str {
     let double = behind.strip_prefix('*');
     let after = double.unwrap_or(behind);
     let opens = after.chars().next().is_some_and(|letter| !letter.is_whitespace());
@@ -373,7 +375,7 @@ fn stars<'t>(behind: &'t str, before: char, out: &mut Plain) -> &'t str {
 }
 
 /// `_emphasis_` goes, `snake_case` stays.
-fn underscores<'t>(behind: &'t str, before: char, out: &mut Plain) -> &'t str {
+fn underscores<'t>(behind: &'t str, before: char, out: &mut PlainText) -> &'t str {
     let after = behind.trim_start_matches('_');
     let inside = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '/' || letter == '{';
     let left = inside(before) && out.gap == Gap::None && !out.text.is_empty();
@@ -386,7 +388,7 @@ fn underscores<'t>(behind: &'t str, before: char, out: &mut Plain) -> &'t str {
 }
 
 /// Characters that a terminal obeys instead of showing them.
-fn is_steering(letter: char) -> bool {
+fn is_control_character(letter: char) -> bool {
     letter.is_control() && !matches!(letter, '\n' | '\r' | '\t')
 }
 

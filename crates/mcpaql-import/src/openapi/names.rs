@@ -3,14 +3,14 @@
 //! What always holds: a name is `^[a-z][a-z0-9_]*$`, at most 64 characters and unique in its operation, and depends on
 //! the parameters before it alone: path, query, headers, cookies, body.
 
-use mcpaql_core::operation::Place;
+use mcpaql_core::operation::ParamLocation;
 use mcpaql_lexicon::snake_case;
 use std::collections::HashSet;
 
 /// Clients accept no longer names.
 const MAX_NAME: usize = 64;
 /// Names that the protocol gives a meaning of its own beside an operation's parameters.
-const SPOKEN_FOR: [&str; 1] = ["confirmation_token"];
+const RESERVED_NAMES: [&str; 1] = ["confirmation_token"];
 /// Signs at the end of a name that tell it from its siblings.
 const SIGNS: [(&str, &str); 5] = [("<=", "_lte"), (">=", "_gte"), ("!=", "_not"), ("<", "_lt"), (">", "_gt")];
 
@@ -37,8 +37,8 @@ pub(super) fn legal(wire: &str) -> String {
 }
 
 /// The names of parameters in their order; the first keeps its name, others say where they stand.
-pub(crate) fn assign<'p>(params: impl IntoIterator<Item = (Place, &'p str)>) -> Vec<String> {
-    let mut taken: HashSet<String> = SPOKEN_FOR.iter().map(|name| (*name).to_owned()).collect();
+pub(crate) fn assign<'p>(params: impl IntoIterator<Item = (ParamLocation, &'p str)>) -> Vec<String> {
+    let mut taken: HashSet<String> = RESERVED_NAMES.iter().map(|name| (*name).to_owned()).collect();
     params
         .into_iter()
         .map(|(place, wire)| {
@@ -61,13 +61,13 @@ fn fitting(name: &str, end: &str) -> String {
     format!("{head}{end}")
 }
 
-const fn place_word(place: Place) -> &'static str {
+const fn place_word(place: ParamLocation) -> &'static str {
     match place {
-        Place::Path => "path",
-        Place::Query => "query",
-        Place::Header => "header",
-        Place::Cookie => "cookie",
-        Place::Body | Place::Target => "body",
+        ParamLocation::Path => "path",
+        ParamLocation::Query => "query",
+        ParamLocation::Header => "header",
+        ParamLocation::Cookie => "cookie",
+        ParamLocation::Body | ParamLocation::Target => "body",
     }
 }
 
@@ -103,12 +103,12 @@ mod tests {
     #[test]
     fn the_path_keeps_a_name_that_others_want() {
         let names = assign([
-            (Place::Path, "id"),
-            (Place::Query, "id"),
-            (Place::Body, "id"),
-            (Place::Body, "ID"),
-            (Place::Body, "Id"),
-            (Place::Body, "confirmation_token"),
+            (ParamLocation::Path, "id"),
+            (ParamLocation::Query, "id"),
+            (ParamLocation::Body, "id"),
+            (ParamLocation::Body, "ID"),
+            (ParamLocation::Body, "Id"),
+            (ParamLocation::Body, "confirmation_token"),
         ]);
         assert_eq!(names, ["id", "query_id", "body_id", "body_id_2", "body_id_3", "body_confirmation_token"]);
     }
@@ -116,7 +116,7 @@ mod tests {
     proptest! {
         #[test]
         fn names_are_always_legal_and_distinct(wires in prop::collection::vec("\\PC{0,12}|[a-b_]{0,2}|x{60,70}", 0..12)) {
-            let names = assign(wires.iter().map(|wire| (Place::Body, wire.as_str())));
+            let names = assign(wires.iter().map(|wire| (ParamLocation::Body, wire.as_str())));
             let distinct: HashSet<&String> = names.iter().collect();
             prop_assert_eq!(distinct.len(), names.len());
             for name in &names {

@@ -8,7 +8,7 @@ use super::names;
 use super::schema::shape;
 use crate::report::Note;
 use mcpaql_core::operation::{
-    Binding, CREDENTIAL_HEADERS, FRAMING_HEADERS, Operation, Place, Segment, Style, StyleForm,
+    Binding, CREDENTIAL_HEADERS, FRAMING_HEADERS, Operation, ParamLocation, ParamStyle, Segment, StyleForm,
 };
 use serde_json::{Value, json};
 use std::ops::Deref;
@@ -19,9 +19,9 @@ const IGNORED_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
 /// A parameter whose schema is not written yet.
 #[derive(Debug, Clone)]
-pub(crate) struct Draft {
+pub(crate) struct UnwrittenParam {
     pub(crate) wire: String,
-    pub(super) place: Place,
+    pub(super) place: ParamLocation,
     pub(crate) required: bool,
     pub(super) description: Option<String>,
     pub(super) deprecated: bool,
@@ -29,22 +29,22 @@ pub(crate) struct Draft {
     pub(crate) schema: Value,
     /// The document it stands in.
     pub(super) base: String,
-    pub(super) style: Style,
-    pub(super) file: File,
+    pub(super) style: ParamStyle,
+    pub(super) file: FileParam,
     pub(super) example: Option<Value>,
 }
 
 /// Whether a parameter is a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum File {
+pub(crate) enum FileParam {
     No,
     One,
     Many,
 }
 
-impl Draft {
-    pub(crate) fn new(wire: &str, place: Place, schema: Value, base: &str) -> Draft {
-        Draft {
+impl UnwrittenParam {
+    pub(crate) fn new(wire: &str, place: ParamLocation, schema: Value, base: &str) -> UnwrittenParam {
+        UnwrittenParam {
             wire: wire.to_owned(),
             place,
             required: false,
@@ -52,44 +52,44 @@ impl Draft {
             deprecated: false,
             schema,
             base: base.to_owned(),
-            style: Style::default_for(place),
-            file: File::No,
+            style: ParamStyle::default_for(place),
+            file: FileParam::No,
             example: None,
         }
     }
 }
 
 /// A value of the document, or one that a reference led to.
-pub(super) enum Node<'v> {
+pub(super) enum DocumentValue<'v> {
     Here(&'v Value),
     There(Arc<Value>),
 }
 
-impl Deref for Node<'_> {
+impl Deref for DocumentValue<'_> {
     type Target = Value;
 
     fn deref(&self) -> &Value {
         match self {
-            Node::Here(value) => value,
-            Node::There(value) => value,
+            DocumentValue::Here(value) => value,
+            DocumentValue::There(value) => value,
         }
     }
 }
 
 /// A value with the document it stands in.
-pub(super) struct Located<'v> {
-    pub(super) node: Node<'v>,
+pub(super) struct LocatedValue<'v> {
+    pub(super) node: DocumentValue<'v>,
     pub(super) base: String,
 }
 
 /// The value itself, or what it refers to.
-pub(super) fn located<'v>(cx: &Context<'_>, value: &'v Value, base: &str) -> Option<Located<'v>> {
+pub(super) fn locate_value<'v>(cx: &Context<'_>, value: &'v Value, base: &str) -> Option<LocatedValue<'v>> {
     match value.get("$ref").and_then(Value::as_str) {
-        None => Some(Located { node: Node::Here(value), base: base.to_owned() }),
+        None => Some(LocatedValue { node: DocumentValue::Here(value), base: base.to_owned() }),
         Some(reference) => cx
             .refs
             .resolve(base, reference)
-            .map(|target| Located { node: Node::There(target.value), base: target.base }),
+            .map(|target| LocatedValue { node: DocumentValue::There(target.value), base: target.base }),
     }
 }
 
@@ -99,11 +99,11 @@ pub(super) fn declared<'v>(
     path_params: &'v [Value],
     operation: &'v Value,
     notes: &mut Vec<Note>,
-) -> Vec<Located<'v>> {
+) -> Vec<LocatedValue<'v>> {
     let own = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
-    let mut out: Vec<Located<'v>> = Vec::new();
+    let mut out: Vec<LocatedValue<'v>> = Vec::new();
     for value in path_params.iter().chain(own) {
-        let Some(param) = located(cx, value, cx.base) else {
+        let Some(param) = locate_value(cx, value, cx.base) else {
             notes.push(Note::lost("parameters", "a parameter whose reference leads nowhere"));
             continue;
         };
@@ -111,7 +111,7 @@ pub(super) fn declared<'v>(
             notes.push(Note::lost("parameters", "a parameter without a name or a place"));
             continue;
         }
-        let same = |other: &Located<'_>| {
+        let same = |other: &LocatedValue<'_>| {
             ["name", "in"].iter().all(|key| word(&other.node, key) == word(&param.node, key))
         };
         match out.iter().position(same) {
@@ -145,7 +145,7 @@ pub(super) fn placeholders(head: &Operation) -> Vec<&str> {
 }
 
 /// Whether a placeholder means that parameter, in whatever spelling.
-pub(super) fn means(placeholder: &str, wire: &str) -> bool {
+pub(super) fn is_same_name(placeholder: &str, wire: &str) -> bool {
     placeholder == wire || names::legal(placeholder) == names::legal(wire)
 }
 
@@ -153,20 +153,20 @@ pub(super) fn means(placeholder: &str, wire: &str) -> bool {
 pub(super) fn read(
     cx: &Context<'_>,
     head: &Operation,
-    declared: &[Located<'_>],
+    declared: &[LocatedValue<'_>],
     light: bool,
     notes: &mut Vec<Note>,
-) -> Vec<Draft> {
+) -> Vec<UnwrittenParam> {
     let mut drafts = Vec::new();
     for param in declared {
         let (Some(name), Some(place)) = (word(&param.node, "name"), word(&param.node, "in")) else {
             continue;
         };
         let place = match place {
-            "path" => Place::Path,
-            "query" => Place::Query,
-            "header" => Place::Header,
-            "cookie" => Place::Cookie,
+            "path" => ParamLocation::Path,
+            "query" => ParamLocation::Query,
+            "header" => ParamLocation::Header,
+            "cookie" => ParamLocation::Cookie,
             "querystring" => {
                 drafts.extend(query_string(cx, param, light));
                 continue;
@@ -178,59 +178,66 @@ pub(super) fn read(
             }
         };
         if !is_credential(cx, place, name, notes) {
-            drafts.push(draft(cx, param, name, place, light, notes));
+            drafts.push(read_param(cx, param, name, place, light, notes));
         }
     }
-    let mut out = in_path(head, &mut drafts, notes);
-    for place in [Place::Query, Place::Header, Place::Cookie] {
+    let mut out = take_path_params(head, &mut drafts, notes);
+    for place in [ParamLocation::Query, ParamLocation::Header, ParamLocation::Cookie] {
         out.extend(drafts.iter().filter(|draft| draft.place == place).cloned());
     }
     out
 }
 
 /// The path's parameters in the path's order.
-fn in_path(head: &Operation, drafts: &mut Vec<Draft>, notes: &mut Vec<Note>) -> Vec<Draft> {
+fn take_path_params(
+    head: &Operation,
+    drafts: &mut Vec<UnwrittenParam>,
+    notes: &mut Vec<Note>,
+) -> Vec<UnwrittenParam> {
     let mut out = Vec::new();
     for placeholder in placeholders(head) {
-        let exact = drafts.iter().position(|draft| draft.place == Place::Path && draft.wire == placeholder);
-        let position = exact
-            .or_else(|| drafts.iter().position(|d| d.place == Place::Path && means(placeholder, &d.wire)));
+        let exact =
+            drafts.iter().position(|draft| draft.place == ParamLocation::Path && draft.wire == placeholder);
+        let position = exact.or_else(|| {
+            drafts.iter().position(|d| d.place == ParamLocation::Path && is_same_name(placeholder, &d.wire))
+        });
         match position {
-            Some(position) => out.push(Draft { required: true, ..drafts.remove(position) }),
+            Some(position) => out.push(UnwrittenParam { required: true, ..drafts.remove(position) }),
             None => {
                 notes.push(Note::changed(
                     placeholder,
                     "the path names it, but no parameter does; taken as text",
                 ));
-                let draft = Draft::new(placeholder, Place::Path, json!({"type": "string"}), "");
-                out.push(Draft { required: true, ..draft });
+                let draft =
+                    UnwrittenParam::new(placeholder, ParamLocation::Path, json!({"type": "string"}), "");
+                out.push(UnwrittenParam { required: true, ..draft });
             }
         }
     }
     drafts.retain(|draft| {
-        if draft.place == Place::Path {
+        if draft.place == ParamLocation::Path {
             notes
                 .push(Note::changed(&draft.wire, "a path parameter that the path does not name is left out"));
         }
-        draft.place != Place::Path
+        draft.place != ParamLocation::Path
     });
     out
 }
 
 /// Whether a parameter is no business of a caller.
-fn is_credential(cx: &Context<'_>, place: Place, name: &str, notes: &mut Vec<Note>) -> bool {
+fn is_credential(cx: &Context<'_>, place: ParamLocation, name: &str, notes: &mut Vec<Note>) -> bool {
     let lower = name.to_ascii_lowercase();
-    if place == Place::Header && IGNORED_HEADERS.contains(&lower.as_str()) {
+    if place == ParamLocation::Header && IGNORED_HEADERS.contains(&lower.as_str()) {
         return true;
     }
-    let key = |(at, key): &(Place, String)| {
-        *at == place && (key == name || (place == Place::Header && key.eq_ignore_ascii_case(name)))
+    let key = |(at, key): &(ParamLocation, String)| {
+        *at == place && (key == name || (place == ParamLocation::Header && key.eq_ignore_ascii_case(name)))
     };
     if cx.credentials.iter().any(key) {
         notes.push(Note::changed(name, "the API's credential is not asked from callers"));
         return true;
     }
-    let header = place == Place::Header
+    let header = place == ParamLocation::Header
         && (FRAMING_HEADERS.contains(&lower.as_str()) || CREDENTIAL_HEADERS.contains(&lower.as_str()));
     if header {
         notes.push(Note::changed(name, "a header that callers cannot set"));
@@ -238,21 +245,21 @@ fn is_credential(cx: &Context<'_>, place: Place, name: &str, notes: &mut Vec<Not
     header
 }
 
-fn draft(
+fn read_param(
     cx: &Context<'_>,
-    param: &Located<'_>,
+    param: &LocatedValue<'_>,
     name: &str,
-    place: Place,
+    place: ParamLocation,
     light: bool,
     notes: &mut Vec<Note>,
-) -> Draft {
+) -> UnwrittenParam {
     let node: &Value = &param.node;
     let media = node.get("content").and_then(Value::as_object).and_then(|content| content.iter().next());
     let schema = match media {
         Some((_, media)) => media.get("schema"),
         None => node.get("schema").or(Some(node)),
     };
-    let mut draft = Draft::new(name, place, Value::Null, &param.base);
+    let mut draft = UnwrittenParam::new(name, place, Value::Null, &param.base);
     draft.required = node.get("required") == Some(&Value::Bool(true));
     if light {
         return draft;
@@ -262,25 +269,25 @@ fn draft(
     draft.deprecated = node.get("deprecated") == Some(&Value::Bool(true));
     draft.style = match media {
         Some((media, _)) if media.starts_with("text/") => draft.style,
-        Some(_) => Style { form: StyleForm::Json, explode: false, reserved: false },
+        Some(_) => ParamStyle { form: StyleForm::Json, explode: false, reserved: false },
         None => style(cx, node, &draft.schema, place, name, notes),
     };
-    draft.example = super::examples::of(cx, node, &param.base)
-        .or_else(|| media.and_then(|(_, media)| super::examples::of(cx, media, &param.base)))
-        .or_else(|| super::examples::of_schema(&draft.schema));
+    draft.example = super::examples::example_of(cx, node, &param.base)
+        .or_else(|| media.and_then(|(_, media)| super::examples::example_of(cx, media, &param.base)))
+        .or_else(|| super::examples::schema_example(&draft.schema));
     draft
 }
 
 /// OpenAPI 3.2's query string as a whole: its fields are query parameters.
-fn query_string(cx: &Context<'_>, param: &Located<'_>, light: bool) -> Vec<Draft> {
+fn query_string(cx: &Context<'_>, param: &LocatedValue<'_>, light: bool) -> Vec<UnwrittenParam> {
     let media =
         param.node.get("content").and_then(Value::as_object).and_then(|content| content.values().next());
     let Some(schema) = media.and_then(|media| media.get("schema")) else { return Vec::new() };
-    let mut drafts: Vec<Draft> = Vec::new();
+    let mut drafts: Vec<UnwrittenParam> = Vec::new();
     let whole = shape(cx.refs, schema, &param.base, &mut |name, schema, base| {
         let schema = if light { Value::Null } else { schema.clone() };
         drafts.retain(|draft| draft.wire != name);
-        drafts.push(Draft::new(name, Place::Query, schema, base));
+        drafts.push(UnwrittenParam::new(name, ParamLocation::Query, schema, base));
     });
     let required = whole.map(|whole| whole.required).unwrap_or_default();
     for draft in &mut drafts {
@@ -294,27 +301,27 @@ pub(super) fn style(
     cx: &Context<'_>,
     node: &Value,
     schema: &Value,
-    place: Place,
+    place: ParamLocation,
     name: &str,
     notes: &mut Vec<Note>,
-) -> Style {
-    let usual = Style::default_for(place);
+) -> ParamStyle {
+    let usual = ParamStyle::default_for(place);
     let structured = is_structured(cx, schema);
     if cx.version == Version::V2 {
         return if structured { collection(node, place, name, notes) } else { usual };
     }
-    let reserved = place == Place::Query && node.get("allowReserved") == Some(&Value::Bool(true));
+    let reserved = place == ParamLocation::Query && node.get("allowReserved") == Some(&Value::Bool(true));
     let form = match word(node, "style") {
         None => usual.form,
         Some(text) => match (place, text) {
-            (Place::Path, "label") => StyleForm::Label,
-            (Place::Path, "matrix") => StyleForm::Matrix,
-            (Place::Path | Place::Header, "simple") => StyleForm::Simple,
-            (Place::Query | Place::Cookie | Place::Body, "form") => StyleForm::Form,
-            (Place::Query | Place::Body, "spaceDelimited") => StyleForm::SpaceDelimited,
-            (Place::Query | Place::Body, "pipeDelimited") => StyleForm::PipeDelimited,
-            (Place::Query | Place::Body, "deepObject") => StyleForm::DeepObject,
-            (Place::Cookie, "cookie") => StyleForm::Form,
+            (ParamLocation::Path, "label") => StyleForm::Label,
+            (ParamLocation::Path, "matrix") => StyleForm::Matrix,
+            (ParamLocation::Path | ParamLocation::Header, "simple") => StyleForm::Simple,
+            (ParamLocation::Query | ParamLocation::Cookie | ParamLocation::Body, "form") => StyleForm::Form,
+            (ParamLocation::Query | ParamLocation::Body, "spaceDelimited") => StyleForm::SpaceDelimited,
+            (ParamLocation::Query | ParamLocation::Body, "pipeDelimited") => StyleForm::PipeDelimited,
+            (ParamLocation::Query | ParamLocation::Body, "deepObject") => StyleForm::DeepObject,
+            (ParamLocation::Cookie, "cookie") => StyleForm::Form,
             (_, other) => {
                 notes.push(Note::changed(name, format!("the style '{other}' has no meaning there")));
                 usual.form
@@ -323,26 +330,26 @@ pub(super) fn style(
     };
     let shown_alone = matches!(form, StyleForm::Label | StyleForm::Matrix);
     if !structured && !shown_alone {
-        return Style { reserved, ..usual };
+        return ParamStyle { reserved, ..usual };
     }
     let explode = node.get("explode").and_then(Value::as_bool);
     let explode = explode.unwrap_or(matches!(form, StyleForm::Form | StyleForm::DeepObject));
-    Style { form, explode: explode || form == StyleForm::DeepObject, reserved }
+    ParamStyle { form, explode: explode || form == StyleForm::DeepObject, reserved }
 }
 
 /// Swagger 2.0's `collectionFormat`.
-fn collection(node: &Value, place: Place, name: &str, notes: &mut Vec<Note>) -> Style {
-    let usual = Style { explode: false, ..Style::default_for(place) };
-    let listed = place != Place::Path && place != Place::Header;
+fn collection(node: &Value, place: ParamLocation, name: &str, notes: &mut Vec<Note>) -> ParamStyle {
+    let usual = ParamStyle { explode: false, ..ParamStyle::default_for(place) };
+    let listed = place != ParamLocation::Path && place != ParamLocation::Header;
     match word(node, "collectionFormat") {
         None | Some("csv") => usual,
-        Some("ssv") if listed => Style { form: StyleForm::SpaceDelimited, ..usual },
-        Some("pipes") if listed => Style { form: StyleForm::PipeDelimited, ..usual },
+        Some("ssv") if listed => ParamStyle { form: StyleForm::SpaceDelimited, ..usual },
+        Some("pipes") if listed => ParamStyle { form: StyleForm::PipeDelimited, ..usual },
         Some("tsv") if listed => {
             notes.push(Note::changed(name, "a list divided by tabs is sent divided by spaces"));
-            Style { form: StyleForm::SpaceDelimited, ..usual }
+            ParamStyle { form: StyleForm::SpaceDelimited, ..usual }
         }
-        Some("multi") if listed => Style { explode: true, ..usual },
+        Some("multi") if listed => ParamStyle { explode: true, ..usual },
         Some(other) => {
             notes.push(Note::changed(
                 name,
@@ -355,7 +362,7 @@ fn collection(node: &Value, place: Place, name: &str, notes: &mut Vec<Note>) -> 
 
 /// Whether values may be arrays or objects.
 pub(super) fn is_structured(cx: &Context<'_>, schema: &Value) -> bool {
-    let Some(schema) = located(cx, schema, cx.base) else { return true };
+    let Some(schema) = locate_value(cx, schema, cx.base) else { return true };
     match schema.node.get("type") {
         Some(Value::String(kind)) => !matches!(kind.as_str(), "string" | "integer" | "number" | "boolean"),
         _ => schema.node.get("enum").is_none() && schema.node.get("const").is_none(),

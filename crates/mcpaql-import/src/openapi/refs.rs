@@ -3,7 +3,7 @@
 //! What always holds: other documents are only what the caller's [`Loader`] hands out, each is loaded once, and what is kept
 //! of read values is bounded.
 
-use super::document::Document;
+use super::document::OpenApiDocument;
 use super::scan;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
@@ -30,19 +30,19 @@ pub struct Resolved {
 }
 
 /// Where other documents come from. How many, how large and from where is the loader's decision.
-pub trait Loader: Send + Sync {
+pub trait ReferenceLoader: Send + Sync {
     /// The document that `reference`, without its fragment, means when it stands in the document `base` ("" is the main
     /// document).
     ///
     /// # Errors
     ///
     /// Why not, in one sentence.
-    fn load(&self, base: &str, reference: &str) -> Result<Loaded, String>;
+    fn load(&self, base: &str, reference: &str) -> Result<LoadedReference, String>;
 }
 
 /// A document that was loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadedReference {
     /// What it is called from now on, the same for every reference to it; "" for the main document.
     pub id: String,
     /// Its text; may be empty for the main document.
@@ -53,8 +53,8 @@ pub struct Loaded {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoLoader;
 
-impl Loader for NoLoader {
-    fn load(&self, _: &str, _: &str) -> Result<Loaded, String> {
+impl ReferenceLoader for NoLoader {
+    fn load(&self, _: &str, _: &str) -> Result<LoadedReference, String> {
         Err("other documents are not loaded".to_owned())
     }
 }
@@ -62,7 +62,7 @@ impl Loader for NoLoader {
 /// How many links a chain of references may have.
 const MAX_CHAIN: usize = 32;
 /// How much text the kept values were read from, at most.
-const KEPT_TEXT: usize = 1 << 20;
+const MAX_CACHED_TEXT: usize = 1 << 20;
 /// How many problems are remembered.
 const MAX_PROBLEMS: usize = 1000;
 /// What may stand beside a `$ref` without changing what it means.
@@ -71,22 +71,22 @@ const ANNOTATIONS: &[&str] =
 
 /// The main document and all that it leads to.
 pub(crate) struct Documents {
-    pub(crate) main: Arc<Document>,
-    loader: Arc<dyn Loader>,
-    others: Mutex<Others>,
-    kept: Mutex<Kept>,
+    pub(crate) main: Arc<OpenApiDocument>,
+    loader: Arc<dyn ReferenceLoader>,
+    others: Mutex<ReferencedDocuments>,
+    kept: Mutex<ValueCache>,
     problems: Mutex<Problems>,
 }
 
 #[derive(Default)]
-struct Others {
+struct ReferencedDocuments {
     /// (base, reference) → id.
     ids: HashMap<(String, String), Option<String>>,
-    documents: HashMap<String, Option<Arc<Document>>>,
+    documents: HashMap<String, Option<Arc<OpenApiDocument>>>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct ValueCache {
     values: HashMap<(String, String), Arc<Value>>,
     text: usize,
 }
@@ -105,14 +105,14 @@ impl std::fmt::Debug for Documents {
 
 /// A place in a document.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
-    pub(crate) document: Arc<Document>,
+pub(crate) struct DocumentLocation {
+    pub(crate) document: Arc<OpenApiDocument>,
     pub(crate) base: String,
     pub(crate) pointer: String,
 }
 
 impl Documents {
-    pub(crate) fn new(main: Document, loader: Arc<dyn Loader>) -> Documents {
+    pub(crate) fn new(main: OpenApiDocument, loader: Arc<dyn ReferenceLoader>) -> Documents {
         Documents {
             main: Arc::new(main),
             loader,
@@ -128,7 +128,7 @@ impl Documents {
     }
 
     /// The document of that id.
-    pub(crate) fn document(&self, base: &str) -> Option<Arc<Document>> {
+    pub(crate) fn document(&self, base: &str) -> Option<Arc<OpenApiDocument>> {
         if base.is_empty() {
             return Some(self.main.clone());
         }
@@ -136,7 +136,7 @@ impl Documents {
     }
 
     /// The place a reference means, without following what stands there.
-    pub(crate) fn place(&self, base: &str, reference: &str) -> Option<Place> {
+    pub(crate) fn locate(&self, base: &str, reference: &str) -> Option<DocumentLocation> {
         let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let pointer = percent_decoded(fragment);
         if !pointer.is_empty() && !pointer.starts_with('/') {
@@ -144,24 +144,24 @@ impl Documents {
             return None;
         }
         if file.is_empty() {
-            return Some(Place { document: self.document(base)?, base: base.to_owned(), pointer });
+            return Some(DocumentLocation { document: self.document(base)?, base: base.to_owned(), pointer });
         }
         if let Some(place) = self.bare_name(base, file) {
             return Some(place);
         }
         let base = self.load(base, file)?;
-        Some(Place { document: self.document(&base)?, base, pointer })
+        Some(DocumentLocation { document: self.document(&base)?, base, pointer })
     }
 
     /// `Pet` instead of `#/definitions/Pet`, as old tools wrote it.
-    fn bare_name(&self, base: &str, name: &str) -> Option<Place> {
+    fn bare_name(&self, base: &str, name: &str) -> Option<DocumentLocation> {
         if name.contains(['.', '/', ':']) {
             return None;
         }
         let document = self.document(base)?;
         let pointers = ["components/schemas", "definitions"].map(|section| format!("/{section}/{name}"));
         let pointer = pointers.into_iter().find(|pointer| document.at(pointer).is_some())?;
-        Some(Place { document, base: base.to_owned(), pointer })
+        Some(DocumentLocation { document, base: base.to_owned(), pointer })
     }
 
     fn load(&self, base: &str, file: &str) -> Option<String> {
@@ -181,15 +181,15 @@ impl Documents {
         id
     }
 
-    fn keep(&self, loaded: Loaded, file: &str) -> Option<String> {
-        let Loaded { id, text } = loaded;
+    fn keep(&self, loaded: LoadedReference, file: &str) -> Option<String> {
+        let LoadedReference { id, text } = loaded;
         if id.is_empty() {
             return Some(id);
         }
         if let Some(known) = lock(&self.others).documents.get(&id) {
             return known.is_some().then_some(id);
         }
-        let document = match Document::read(text, &mut Vec::new()) {
+        let document = match OpenApiDocument::read(text, &mut Vec::new()) {
             Ok(document) => Some(Arc::new(document)),
             Err(faults) => {
                 let reason = faults.first().map_or("it cannot be read", |fault| &fault.message);
@@ -209,7 +209,7 @@ impl Documents {
         }
     }
 
-    fn read(&self, place: &Place, reference: &str) -> Option<Arc<Value>> {
+    fn read(&self, place: &DocumentLocation, reference: &str) -> Option<Arc<Value>> {
         let key = (place.base.clone(), place.pointer.clone());
         if let Some(value) = lock(&self.kept).values.get(&key) {
             return Some(value.clone());
@@ -218,7 +218,7 @@ impl Documents {
             self.report(reference, "nothing stands there");
             return None;
         };
-        let value = match Document::value(text) {
+        let value = match OpenApiDocument::value(text) {
             Ok(value) => Arc::new(value),
             Err(reason) => {
                 self.report(reference, &reason);
@@ -226,9 +226,9 @@ impl Documents {
             }
         };
         let mut kept = lock(&self.kept);
-        if text.len() < KEPT_TEXT / 4 {
-            if kept.text + text.len() > KEPT_TEXT {
-                *kept = Kept::default();
+        if text.len() < MAX_CACHED_TEXT / 4 {
+            if kept.text + text.len() > MAX_CACHED_TEXT {
+                *kept = ValueCache::default();
             }
             kept.text += text.len();
             kept.values.insert(key, value.clone());
@@ -237,12 +237,12 @@ impl Documents {
     }
 
     /// The place at the end of a chain of references, without reading what stands there.
-    pub(crate) fn end(&self, base: &str, reference: &str) -> Option<Place> {
-        let mut place = self.place(base, reference)?;
+    pub(crate) fn locate_end(&self, base: &str, reference: &str) -> Option<DocumentLocation> {
+        let mut place = self.locate(base, reference)?;
         for _ in 0..MAX_CHAIN {
             let next = scan::child(place.document.at(&place.pointer)?, "$ref").and_then(scan::string);
             let Some(next) = next.map(std::borrow::Cow::into_owned) else { return Some(place) };
-            place = self.place(&place.base, &next)?;
+            place = self.locate(&place.base, &next)?;
         }
         self.report(reference, "it leads back to itself");
         None
@@ -251,7 +251,7 @@ impl Documents {
 
 impl Refs for Documents {
     fn resolve(&self, base: &str, reference: &str) -> Option<Resolved> {
-        let mut place = self.place(base, reference)?;
+        let mut place = self.locate(base, reference)?;
         let mut reference = reference.to_owned();
         let mut seen = HashSet::new();
         loop {
@@ -264,7 +264,7 @@ impl Refs for Documents {
                 return Some(Resolved { value, base: place.base, pointer: place.pointer });
             };
             reference = next.to_owned();
-            place = self.place(&place.base, &reference)?;
+            place = self.locate(&place.base, &reference)?;
         }
     }
 }

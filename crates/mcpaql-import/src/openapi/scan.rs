@@ -11,17 +11,17 @@ use std::fmt;
 
 /// A range of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Range {
+pub(crate) struct TextRange {
     start: u32,
     end: u32,
 }
 
-impl Range {
+impl TextRange {
     /// Where `part`, a piece of `text`, stands in it.
-    pub(crate) fn of(text: &str, part: &str) -> Range {
+    pub(crate) fn of(text: &str, part: &str) -> TextRange {
         let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
         let place = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
-        Range { start: place(start), end: place(start + part.len()) }
+        TextRange { start: place(start), end: place(start + part.len()) }
     }
 
     pub(crate) fn slice(self, text: &str) -> &str {
@@ -39,21 +39,21 @@ impl Range {
 
 /// A string, borrowed from the text where it has no escapes.
 #[derive(Debug, Clone)]
-pub(crate) struct Text<'t>(pub(crate) Cow<'t, str>);
+pub(crate) struct JsonString<'t>(pub(crate) Cow<'t, str>);
 
-impl<'de> Deserialize<'de> for Text<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'de>, D::Error> {
+impl<'de> Deserialize<'de> for JsonString<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<JsonString<'de>, D::Error> {
         struct Strings;
         impl<'de> Visitor<'de> for Strings {
-            type Value = Text<'de>;
+            type Value = JsonString<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
             }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Borrowed(text)))
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<JsonString<'de>, E> {
+                Ok(JsonString(Cow::Borrowed(text)))
             }
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
+            fn visit_str<E>(self, text: &str) -> Result<JsonString<'de>, E> {
+                Ok(JsonString(Cow::Owned(text.to_owned())))
             }
         }
         deserializer.deserialize_str(Strings)
@@ -61,7 +61,7 @@ impl<'de> Deserialize<'de> for Text<'de> {
 }
 
 /// What to do with the members of an object.
-pub(crate) trait Walk<'t> {
+pub(crate) trait ObjectVisitor<'t> {
     /// Takes one member: exactly one value must be read from `access`.
     fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error>;
 
@@ -70,9 +70,9 @@ pub(crate) trait Walk<'t> {
 }
 
 /// The object that comes next, walked over.
-pub(crate) struct Object<'w, W>(pub(crate) &'w mut W);
+pub(crate) struct VisitedObject<'w, W>(pub(crate) &'w mut W);
 
-impl<'t, W: Walk<'t>> DeserializeSeed<'t> for Object<'_, W> {
+impl<'t, W: ObjectVisitor<'t>> DeserializeSeed<'t> for VisitedObject<'_, W> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'t>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -80,7 +80,7 @@ impl<'t, W: Walk<'t>> DeserializeSeed<'t> for Object<'_, W> {
     }
 }
 
-impl<'t, W: Walk<'t>> Visitor<'t> for Object<'_, W> {
+impl<'t, W: ObjectVisitor<'t>> Visitor<'t> for VisitedObject<'_, W> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -88,7 +88,7 @@ impl<'t, W: Walk<'t>> Visitor<'t> for Object<'_, W> {
     }
 
     fn visit_map<A: MapAccess<'t>>(self, mut access: A) -> Result<(), A::Error> {
-        while let Some(Text(name)) = access.next_key()? {
+        while let Some(JsonString(name)) = access.next_key()? {
             self.0.member(name, &mut access)?;
         }
         Ok(())
@@ -132,9 +132,12 @@ impl<'t, W: Walk<'t>> Visitor<'t> for Object<'_, W> {
 }
 
 /// Walks over the one value of a text.
-pub(crate) fn walk<'t, W: Walk<'t>>(text: &'t str, walk: &mut W) -> Result<(), serde_json::Error> {
+pub(crate) fn visit_value<'t, W: ObjectVisitor<'t>>(
+    text: &'t str,
+    walk: &mut W,
+) -> Result<(), serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    Object(walk).deserialize(&mut deserializer)?;
+    VisitedObject(walk).deserialize(&mut deserializer)?;
     deserializer.end()
 }
 
@@ -155,17 +158,17 @@ pub(crate) fn child<'t>(text: &'t str, token: &str) -> Option<&'t str> {
         let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
         return items.get(index).map(|item| item.get());
     }
-    let mut find = Find { name: token, found: None };
-    walk(text, &mut find).ok()?;
+    let mut find = FindMember { name: token, found: None };
+    visit_value(text, &mut find).ok()?;
     find.found
 }
 
-struct Find<'n, 't> {
+struct FindMember<'n, 't> {
     name: &'n str,
     found: Option<&'t str>,
 }
 
-impl<'t> Walk<'t> for Find<'_, 't> {
+impl<'t> ObjectVisitor<'t> for FindMember<'_, 't> {
     fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error> {
         if name == self.name {
             self.found = Some(raw(access)?);
@@ -179,14 +182,14 @@ impl<'t> Walk<'t> for Find<'_, 't> {
 
 /// The members of an object in order, each name once; nothing where it is no object.
 pub(crate) fn members(text: &str) -> indexmap::IndexMap<Cow<'_, str>, &str> {
-    let mut all = All(indexmap::IndexMap::new());
-    let _ = walk(text, &mut all);
+    let mut all = AllMembers(indexmap::IndexMap::new());
+    let _ = visit_value(text, &mut all);
     all.0
 }
 
-struct All<'t>(indexmap::IndexMap<Cow<'t, str>, &'t str>);
+struct AllMembers<'t>(indexmap::IndexMap<Cow<'t, str>, &'t str>);
 
-impl<'t> Walk<'t> for All<'t> {
+impl<'t> ObjectVisitor<'t> for AllMembers<'t> {
     fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error> {
         let value = raw(access)?;
         self.0.insert(name, value);
@@ -204,7 +207,7 @@ pub(crate) fn items(text: &str) -> Vec<&str> {
 
 /// The string that a piece of text is.
 pub(crate) fn string(text: &str) -> Option<Cow<'_, str>> {
-    serde_json::from_str::<Text<'_>>(text).ok().map(|text| text.0)
+    serde_json::from_str::<JsonString<'_>>(text).ok().map(|text| text.0)
 }
 
 /// What JSON calls the value that begins so.

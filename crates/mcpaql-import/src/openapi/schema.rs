@@ -8,24 +8,24 @@
 mod keywords;
 mod object;
 mod variants;
-mod written;
+mod written_types;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use object::{Additional, Shape, shape};
-pub(super) use written::Written;
+pub(crate) use object::{AdditionalFields, ObjectShape, shape};
+pub(super) use written_types::WrittenTypes;
 
 use super::details::Context;
 use super::refs::Resolved;
-use super::text::{FIELD_TEXT, PARAM_TEXT, brief};
+use super::text::{FIELD_TEXT, PARAM_TEXT, shorten};
 use crate::report::Note;
 use indexmap::IndexMap;
 use mcpaql_core::schema::keywords::constrains;
 use serde_json::{Map, Value, json};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
-use written::{Body, Reached};
+use written_types::{ReferencedType, WrittenType};
 
 /// References from a request to a type that is still written out.
 const MAX_REFERENCES: usize = 6;
@@ -36,9 +36,9 @@ const MAX_NESTING: usize = 20;
 /// Types looked through for fields that only one side has.
 const MAX_LOOKED_THROUGH: usize = 300;
 /// Longest enum that stands in every place that refers to it.
-const INLINE_ENUM: usize = 24;
+const MAX_INLINE_ENUM: usize = 24;
 /// Lists within lists that are written in place.
-const INLINE_LISTS: usize = 3;
+const MAX_INLINE_LISTS: usize = 3;
 
 /// Who writes the values of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,13 +61,13 @@ pub(crate) struct TextLimits {
 }
 
 /// A type that was referred to and is not written yet.
-struct Pending {
-    reached: Reached,
+struct QueuedType {
+    reached: ReferencedType,
     references: usize,
 }
 
 /// Writes the schemas of one operation and collects the types they reach.
-pub(crate) struct Writer<'a> {
+pub(crate) struct SchemaWriter<'a> {
     cx: &'a Context<'a>,
     /// Every type that was reached, without those that are shared.
     pub(crate) types: IndexMap<String, Value>,
@@ -81,24 +81,24 @@ pub(crate) struct Writer<'a> {
     /// How much of descriptions stays.
     pub(crate) texts: TextLimits,
     /// References from a schema to a type that is still written out.
-    pub(crate) reach: usize,
+    pub(crate) max_references: usize,
     known: HashSet<String>,
-    queue: VecDeque<Pending>,
+    queue: VecDeque<QueuedType>,
     references: usize,
-    written: Written,
+    written: WrittenTypes,
     /// Types are written once and kept in `written`, for the next operation as well.
     sharing: bool,
     /// What the type that is being written refers to.
-    reached: IndexMap<String, Reached>,
+    reached: IndexMap<String, ReferencedType>,
     /// Types that were taken from the queue.
     finished: usize,
     left_open: usize,
     answering: bool,
 }
 
-impl<'a> Writer<'a> {
-    pub(crate) fn new(cx: &'a Context<'a>) -> Writer<'a> {
-        Writer {
+impl<'a> SchemaWriter<'a> {
+    pub(crate) fn new(cx: &'a Context<'a>) -> SchemaWriter<'a> {
+        SchemaWriter {
             cx,
             types: IndexMap::new(),
             notes: Vec::new(),
@@ -106,11 +106,11 @@ impl<'a> Writer<'a> {
             side: Side::Request,
             nesting: MAX_NESTING,
             texts: TextLimits { param: PARAM_TEXT, field: FIELD_TEXT },
-            reach: MAX_REFERENCES,
+            max_references: MAX_REFERENCES,
             known: HashSet::new(),
             queue: VecDeque::new(),
             references: 0,
-            written: Written::default(),
+            written: WrittenTypes::default(),
             sharing: false,
             reached: IndexMap::new(),
             finished: 0,
@@ -120,19 +120,19 @@ impl<'a> Writer<'a> {
     }
 
     /// The same for one of many operations, with what was written for those before it.
-    pub(super) fn sharing(cx: &'a Context<'a>, written: &mut Written) -> Writer<'a> {
-        Writer { written: std::mem::take(written), sharing: true, ..Writer::new(cx) }
+    pub(super) fn with_shared_types(cx: &'a Context<'a>, written: &mut WrittenTypes) -> SchemaWriter<'a> {
+        SchemaWriter { written: std::mem::take(written), sharing: true, ..SchemaWriter::new(cx) }
     }
 
     /// Hands on what is shared, to the next operation.
-    pub(super) fn give_back(self, written: &mut Written) {
+    pub(super) fn return_shared_types(self, written: &mut WrittenTypes) {
         if self.sharing {
             *written = self.written;
         }
     }
 
     /// What follows is what the API answers: written out only as far as its own type.
-    pub(super) fn answers(&mut self) {
+    pub(super) fn start_answer(&mut self) {
         self.side = Side::Answer;
         self.answering = true;
         self.references = MAX_REFERENCES - 1;
@@ -145,17 +145,18 @@ impl<'a> Writer<'a> {
 
     /// Writes the types that were referred to, the nearest first.
     pub(crate) fn finish(&mut self) {
-        while let Some(Pending { reached, references }) = self.queue.pop_front() {
-            let far = references > self.reach || self.finished >= MAX_TYPES;
+        while let Some(QueuedType { reached, references }) = self.queue.pop_front() {
+            let far = references > self.max_references || self.finished >= MAX_TYPES;
             self.finished += 1;
             if far {
                 self.left_open += usize::from(!self.answering);
-                self.types.insert(reached.name, reached.open);
+                self.types.insert(reached.name, reached.opaque);
             } else if let Some(body) = self.written.body(&reached.key) {
                 self.notes.extend(body.notes.iter().cloned());
                 for next in &body.reached {
                     if self.known.insert(next.name.clone()) {
-                        self.queue.push_back(Pending { reached: next.clone(), references: references + 1 });
+                        self.queue
+                            .push_back(QueuedType { reached: next.clone(), references: references + 1 });
                     }
                 }
             } else if let Some(target) = self.written.target(&reached.key) {
@@ -175,7 +176,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A type that was referred to, with the number of references that lead to it.
-    fn pending(&mut self, reached: &Reached, target: &Resolved, references: usize) -> Body {
+    fn pending(&mut self, reached: &ReferencedType, target: &Resolved, references: usize) -> WrittenType {
         let outer = (self.side, self.references, self.nesting);
         (self.side, self.references, self.nesting) = (reached.side, references, MAX_NESTING);
         let place = std::mem::replace(&mut self.place, reached.name.clone());
@@ -186,7 +187,7 @@ impl<'a> Writer<'a> {
         (self.side, self.references, self.nesting) = outer;
         let notes = if self.sharing { self.notes.iter().skip(noted).cloned().collect() } else { Vec::new() };
         let next = std::mem::take(&mut self.reached).into_values().collect();
-        Body { name: reached.name.clone(), value, notes, reached: next }
+        WrittenType { name: reached.name.clone(), value, notes, reached: next }
     }
 
     /// A named type itself.
@@ -210,20 +211,20 @@ impl<'a> Writer<'a> {
             }
         };
         if nesting > self.nesting {
-            return open(schema);
+            return opaque_schema(schema);
         }
         if let Some(Value::String(reference)) = map.get("$ref") {
-            let target = self.referred(reference, base, nesting);
+            let target = self.write_reference(reference, base, nesting);
             return self.with_siblings(target, map, base, nesting);
         }
         if let Some(parts) = non_empty(map, "allOf") {
             return self.all_of(schema, map, parts, base, nesting);
         }
-        self.own(map, base, nesting)
+        self.write_keywords(map, base, nesting)
     }
 
     /// Everything a schema without parts says.
-    fn own(&mut self, map: &Map<String, Value>, base: &str, nesting: usize) -> Value {
+    fn write_keywords(&mut self, map: &Map<String, Value>, base: &str, nesting: usize) -> Value {
         let mut out = Map::new();
         self.scalar_keywords(map, &mut out);
         self.list_keywords(map, &mut out, base, nesting);
@@ -249,28 +250,28 @@ impl<'a> Writer<'a> {
     }
 
     /// What a reference stands for: a name, or the thing itself where that is small.
-    fn referred(&mut self, reference: &str, base: &str, nesting: usize) -> Value {
+    fn write_reference(&mut self, reference: &str, base: &str, nesting: usize) -> Value {
         let Some(target) = self.cx.refs.resolve(base, reference) else {
             self.note(format!("'{reference}' leads nowhere"), true);
             return json!({});
         };
-        if let Some(inline) = self.in_place(&target, nesting) {
+        if let Some(inline) = self.write_inline(&target, nesting) {
             return inline;
         }
         if !target.value.is_object() || target.value.get("$ref").is_some() {
             self.note(format!("'{reference}' leads to no schema"), true);
             return json!({});
         }
-        json!({"$ref": format!("#/types/{}", self.named(target))})
+        json!({"$ref": format!("#/types/{}", self.queue_type(target))})
     }
 
     /// Scalars and lists are written where they are used.
-    fn in_place(&mut self, target: &Resolved, nesting: usize) -> Option<Value> {
+    fn write_inline(&mut self, target: &Resolved, nesting: usize) -> Option<Value> {
         let map = target.value.as_object()?;
         let composed =
             ["allOf", "oneOf", "anyOf", "properties", "not", "$ref"].iter().any(|key| map.contains_key(*key));
         let values = map.get("enum").and_then(Value::as_array).map_or(0, Vec::len);
-        if composed || values > INLINE_ENUM {
+        if composed || values > MAX_INLINE_ENUM {
             return None;
         }
         let kind = match map.get("type") {
@@ -280,14 +281,14 @@ impl<'a> Writer<'a> {
         };
         match kind {
             Some("object") => None,
-            Some("array") if nesting > INLINE_LISTS => None,
+            Some("array") if nesting > MAX_INLINE_LISTS => None,
             None if map.contains_key("additionalProperties") => None,
             _ => Some(self.written(&target.value, &target.base, nesting + 1)),
         }
     }
 
     /// The name of the type, which will be written later.
-    fn named(&mut self, target: Resolved) -> String {
+    fn queue_type(&mut self, target: Resolved) -> String {
         let input = self.side == Side::Request && self.is_one_sided(&target);
         let name = self.cx.types.name(&target.base, &target.pointer, input);
         let new = self.known.insert(name.clone());
@@ -297,13 +298,13 @@ impl<'a> Writer<'a> {
                 _ if input => Side::Request,
                 _ => Side::Answer,
             };
-            let reached = Reached::new(name.clone(), &target, side);
-            self.written.expect(&reached.key, target);
+            let reached = ReferencedType::new(name.clone(), &target, side);
+            self.written.remember_target(&reached.key, target);
             if self.sharing {
                 self.reached.insert(name.clone(), reached.clone());
             }
             if new {
-                self.queue.push_back(Pending { reached, references: self.references + 1 });
+                self.queue.push_back(QueuedType { reached, references: self.references + 1 });
             }
         }
         name
@@ -379,7 +380,7 @@ impl<'a> Writer<'a> {
 
 /// Description, default and deprecation: what helps a caller besides the type.
 fn annotate(map: &Map<String, Value>, out: &mut Map<String, Value>, limit: usize) {
-    if let Some(text) = map.get("description").and_then(Value::as_str).map(|text| brief(text, limit))
+    if let Some(text) = map.get("description").and_then(Value::as_str).map(|text| shorten(text, limit))
         && !text.is_empty()
     {
         out.insert("description".into(), text.into());
@@ -396,7 +397,7 @@ fn annotate(map: &Map<String, Value>, out: &mut Map<String, Value>, limit: usize
 }
 
 /// The schema with nothing of what is inside it.
-fn open(schema: &Value) -> Value {
+fn opaque_schema(schema: &Value) -> Value {
     let kind = schema.get("type").and_then(Value::as_str);
     let object = ["properties", "allOf", "additionalProperties"].iter().any(|key| schema.get(key).is_some());
     match kind {

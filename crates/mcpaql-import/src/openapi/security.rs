@@ -1,14 +1,14 @@
 //! Security schemes → how calls are authenticated, with names of environment variables instead of credentials.
 
-use super::document::Document;
+use super::document::OpenApiDocument;
 use super::refs::{Documents, Refs};
 use super::scan;
-use super::servers::{is_plain, join, screaming};
+use super::servers::{is_plain, join, screaming_snake};
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Auth, KeyPlace, OAuth2};
+use mcpaql_core::adapter::{Auth, KeyLocation, OAuth2};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::operation::Place;
+use mcpaql_core::operation::ParamLocation;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub(crate) struct Security {
     schemes: IndexMap<String, Option<Scheme>>,
-    keys: Vec<(Place, String)>,
+    keys: Vec<(ParamLocation, String)>,
     prefix: String,
 }
 
@@ -45,7 +45,7 @@ impl Security {
         let mut found: IndexMap<String, (String, Value)> = IndexMap::new();
         for section in ["components/securitySchemes", "securityDefinitions"] {
             for (name, text) in main.section(section) {
-                let Ok(mut value) = Document::value(text) else { continue };
+                let Ok(mut value) = OpenApiDocument::value(text) else { continue };
                 if let Some(reference) = value.get("$ref").and_then(Value::as_str) {
                     let Some(resolved) = documents.resolve("", reference) else { continue };
                     value = (*resolved.value).clone();
@@ -97,7 +97,7 @@ impl Security {
     }
 
     /// For documents that describe schemes but never ask for one: whichever the operator has a credential for.
-    pub(crate) fn whichever(&self) -> Auth {
+    pub(crate) fn any_scheme(&self) -> Auth {
         let mut alternatives = Vec::new();
         for scheme in self.schemes.values().flatten() {
             match self.expand(scheme, &[]) {
@@ -112,7 +112,7 @@ impl Security {
     }
 
     /// Places and names of all API keys, which no caller is asked for.
-    pub(crate) fn keys(&self) -> Vec<(Place, String)> {
+    pub(crate) fn keys(&self) -> Vec<(ParamLocation, String)> {
         self.keys.clone()
     }
 
@@ -171,11 +171,11 @@ impl Security {
 
 /// `security` by its text, so that a thousand operations that say the same are worked out once.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct AuthCache {
     known: HashMap<String, Auth>,
 }
 
-impl Asked {
+impl AuthCache {
     pub(crate) fn auth(&mut self, security: &Security, text: &str, notes: &mut Vec<Diagnostic>) -> Auth {
         if let Some(auth) = self.known.get(text) {
             return auth.clone();
@@ -211,8 +211,8 @@ impl Asked {
         match best {
             Some((auth, _)) => (auth, silent),
             None if counts.is_empty() => {
-                notes.push(unasked(security));
-                (security.whichever(), None)
+                notes.push(no_requirements(security));
+                (security.any_scheme(), None)
             }
             None => (Auth::None, None),
         }
@@ -220,7 +220,7 @@ impl Asked {
 }
 
 /// Nobody asks for credentials, which more often is an omission than the truth.
-fn unasked(security: &Security) -> Diagnostic {
+fn no_requirements(security: &Security) -> Diagnostic {
     let message = if security.is_empty() {
         "The document says nothing about credentials"
     } else {
@@ -280,11 +280,11 @@ fn key_of(scheme: &Value) -> Option<(&str, &str)> {
     (text(scheme, "type") == "apiKey").then(|| (text(scheme, "in"), text(scheme, "name")))
 }
 
-fn place_of(word: &str) -> Place {
+fn place_of(word: &str) -> ParamLocation {
     match word {
-        "query" => Place::Query,
-        "cookie" => Place::Cookie,
-        _ => Place::Header,
+        "query" => ParamLocation::Query,
+        "cookie" => ParamLocation::Cookie,
+        _ => ParamLocation::Header,
     }
 }
 
@@ -301,7 +301,7 @@ fn scheme(id: &str, value: &Value, prefix: &str, many: bool, url: Option<&str>) 
             }
             _ => Auth::ApiKey {
                 key_env: format!("{prefix}_API_KEY"),
-                place: KeyPlace::Header("Authorization".to_owned()),
+                location: KeyLocation::Header("Authorization".to_owned()),
                 prefix: format!("{} ", text(value, "scheme")),
             },
         },
@@ -327,17 +327,17 @@ fn api_key(id: &str, value: &Value, prefix: &str, many: bool) -> Option<Auth> {
         return Some(bearer(prefix));
     }
     let key_env = if many {
-        let own = screaming(name);
+        let own = screaming_snake(name);
         format!("{prefix}_{}", own.strip_prefix("X_").unwrap_or(&own))
     } else {
         format!("{prefix}_API_KEY")
     };
     let place = match place {
-        "query" => KeyPlace::Query(name.to_owned()),
-        "cookie" => KeyPlace::Cookie(name.to_owned()),
-        _ => KeyPlace::Header(name.to_owned()),
+        "query" => KeyLocation::Query(name.to_owned()),
+        "cookie" => KeyLocation::Cookie(name.to_owned()),
+        _ => KeyLocation::Header(name.to_owned()),
     };
-    Some(Auth::ApiKey { key_env, place, prefix: String::new() })
+    Some(Auth::ApiKey { key_env, location: place, prefix: String::new() })
 }
 
 fn oauth(value: &Value, url: Option<&str>) -> Scheme {

@@ -4,7 +4,7 @@
 //! the document is an environment variable that the operator may set.
 
 use super::details::Version;
-use super::document::Document;
+use super::document::OpenApiDocument;
 use super::scan;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// What addresses are worked out from.
 #[derive(Debug, Clone)]
-pub(crate) struct Site<'a> {
+pub(crate) struct UrlContext<'a> {
     /// Where the document came from, if from the network.
     pub(crate) url: Option<&'a str>,
     /// What names of environment variables begin with.
@@ -22,14 +22,14 @@ pub(crate) struct Site<'a> {
 
 /// The address of the API, and what had to be guessed.
 pub(crate) fn base_url(
-    document: &Document,
+    document: &OpenApiDocument,
     version: Version,
-    site: &Site<'_>,
+    site: &UrlContext<'_>,
     notes: &mut Vec<Diagnostic>,
 ) -> String {
     let (pointer, found) = match version {
         Version::V2 => ("/host", swagger(document, site)),
-        _ => ("/servers", document.top("servers").and_then(|servers| choose(servers, site))),
+        _ => ("/servers", document.top("servers").and_then(|servers| server_url(servers, site))),
     };
     // Without servers the API is where the document is.
     let found = found.or_else(|| site.url.and_then(origin));
@@ -60,17 +60,17 @@ pub(crate) fn base_url(
 }
 
 /// The address in the `servers` of a path or an operation.
-pub(crate) fn choose(servers: &str, site: &Site<'_>) -> Option<String> {
+pub(crate) fn server_url(servers: &str, site: &UrlContext<'_>) -> Option<String> {
     let usable: Vec<String> = scan::items(servers)
         .into_iter()
-        .filter_map(|server| Document::value(server).ok())
+        .filter_map(|server| OpenApiDocument::value(server).ok())
         .filter_map(|server| address(&server, site))
         .collect();
     let secure = usable.iter().find(|url| url.starts_with("https://"));
     secure.or(usable.first()).cloned()
 }
 
-fn address(server: &Value, site: &Site<'_>) -> Option<String> {
+fn address(server: &Value, site: &UrlContext<'_>) -> Option<String> {
     let template = server.get("url")?.as_str().filter(|url| is_plain(url))?.trim();
     let variables = server.get("variables");
     let scheme_end = template.find("://").unwrap_or(0);
@@ -87,7 +87,7 @@ fn address(server: &Value, site: &Site<'_>) -> Option<String> {
     absolute(&url, site)
 }
 
-fn variable(name: &str, said: Option<&Value>, in_scheme: bool, site: &Site<'_>) -> String {
+fn variable(name: &str, said: Option<&Value>, in_scheme: bool, site: &UrlContext<'_>) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -105,7 +105,7 @@ fn variable(name: &str, said: Option<&Value>, in_scheme: bool, site: &Site<'_>) 
     }
     let default = said.and_then(|said| said.get("default")).and_then(text);
     let default = default.filter(|text| !text.is_empty()).or_else(|| choices.first().cloned());
-    let variable = format!("{}_{}", site.prefix, screaming(name));
+    let variable = format!("{}_{}", site.prefix, screaming_snake(name));
     match default.filter(|default| is_plain(default) && !default.contains(['{', '}', '$'])) {
         Some(default) => format!("${{env:{variable}:-{default}}}"),
         None => format!("${{env:{variable}}}"),
@@ -117,7 +117,7 @@ pub(crate) fn is_plain(text: &str) -> bool {
     !text.contains("${")
 }
 
-fn swagger(document: &Document, site: &Site<'_>) -> Option<String> {
+fn swagger(document: &OpenApiDocument, site: &UrlContext<'_>) -> Option<String> {
     let text = |name| document.top(name).and_then(scan::string).filter(|text| is_plain(text));
     let host = text("host").filter(|host| !host.trim().is_empty());
     let written = host.as_deref().map(|host| {
@@ -149,7 +149,7 @@ fn swagger(document: &Document, site: &Site<'_>) -> Option<String> {
 }
 
 /// Resolved against the document's own address, and cleaned.
-fn absolute(url: &str, site: &Site<'_>) -> Option<String> {
+fn absolute(url: &str, site: &UrlContext<'_>) -> Option<String> {
     let joined = join(site.url, url)?;
     let (scheme, rest) = joined.split_once("://")?;
     let scheme = scheme.to_ascii_lowercase();
@@ -214,7 +214,7 @@ fn origin(url: &str) -> Option<String> {
 }
 
 /// `SCREAMING_SNAKE`, as environment variables are written.
-pub(crate) fn screaming(name: &str) -> String {
+pub(crate) fn screaming_snake(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut lower = false;
     for letter in name.chars() {

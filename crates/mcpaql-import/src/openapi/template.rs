@@ -4,7 +4,7 @@ use mcpaql_core::operation::Segment;
 
 /// A path, ready to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Template {
+pub(crate) struct PathTemplate {
     /// Placeholders carry the names that the document's parameters have.
     pub(crate) path: Vec<Segment>,
     /// Fixed pairs that the path holds behind a question mark.
@@ -16,7 +16,7 @@ pub(crate) struct Template {
 /// # Errors
 ///
 /// Why it is no path, as the rest of a sentence.
-pub(crate) fn read(path: &str) -> Result<Template, &'static str> {
+pub(crate) fn read(path: &str) -> Result<PathTemplate, &'static str> {
     if path.contains("://") {
         return Err("its path is an address of its own");
     }
@@ -53,7 +53,7 @@ pub(crate) fn read(path: &str) -> Result<Template, &'static str> {
     if !literal.is_empty() {
         pieces.push(Segment::Literal(literal));
     }
-    Ok(Template { path: pieces, query })
+    Ok(PathTemplate { path: pieces, query })
 }
 
 /// The path without its query; pairs with placeholders are declared as parameters anyway.

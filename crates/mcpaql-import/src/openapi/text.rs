@@ -14,7 +14,7 @@ fn flatten(text: &str) -> String {
 
 /// The text in one line of at most `limit` characters, cut after a sentence where one ends in the second half, else
 /// after a word.
-pub(crate) fn brief(text: &str, limit: usize) -> String {
+pub(crate) fn shorten(text: &str, limit: usize) -> String {
     let flat = flatten(text);
     let Some((end, _)) = flat.char_indices().nth(limit) else { return flat };
     let head = flat.get(..end).unwrap_or_default();
@@ -35,9 +35,9 @@ mod tests {
 
     #[test]
     fn long_texts_end_with_a_sentence_or_a_word() {
-        assert_eq!(brief("Short\n  and  sweet.", 40), "Short and sweet.");
-        assert_eq!(brief("The first sentence. The second one goes on.", 30), "The first sentence.");
-        assert_eq!(brief("No sentence ends here, at all, anywhere", 24), "No sentence ends here…");
-        assert_eq!(brief("äöüäöüäöüäöü", 4), "äöüä…");
+        assert_eq!(shorten("Short\n  and  sweet.", 40), "Short and sweet.");
+        assert_eq!(shorten("The first sentence. The second one goes on.", 30), "The first sentence.");
+        assert_eq!(shorten("No sentence ends here, at all, anywhere", 24), "No sentence ends here…");
+        assert_eq!(shorten("äöüäöüäöüäöü", 4), "äöüä…");
     }
 }

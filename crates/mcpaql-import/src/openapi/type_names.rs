@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 /// Longer names help nobody.
 const MAX_NAME: usize = 72;
 /// Where components with schemas stand, in the versions of OpenAPI and in JSON Schema.
-const HOMES: [&str; 3] = ["/components/schemas/", "/definitions/", "/$defs/"];
+const SCHEMA_SECTIONS: [&str; 3] = ["/components/schemas/", "/definitions/", "/$defs/"];
 
 /// The names of all types of a document.
 #[derive(Debug, Clone, Default)]
@@ -43,14 +43,14 @@ impl TypeNames {
         let mut names = HashMap::with_capacity(sorted.len());
         let mut types = HashMap::with_capacity(sorted.len() * 2);
         for component in &sorted {
-            let name = free(short(component), &taken);
+            let name = unique_name(short(component), &taken);
             taken.insert(name.clone());
             types.insert(name.clone(), ((*component).to_owned(), false));
             names.insert((*component).to_owned(), name);
         }
         for component in &sorted {
             if let Some(name) = names.get(*component) {
-                let input = free(format!("{name}Input"), &taken);
+                let input = unique_name(format!("{name}Input"), &taken);
                 taken.insert(input.clone());
                 types.insert(input, ((*component).to_owned(), true));
             }
@@ -75,8 +75,10 @@ impl TypeNames {
 
     /// The name of what stands at a pointer of a document ("" is the main one); `input` asks for its form in requests.
     pub(super) fn name(&self, base: &str, pointer: &str, input: bool) -> String {
-        let component =
-            HOMES.iter().find_map(|home| pointer.strip_prefix(home)).map(|name| unescaped(name).into_owned());
+        let component = SCHEMA_SECTIONS
+            .iter()
+            .find_map(|home| pointer.strip_prefix(home))
+            .map(|name| unescaped(name).into_owned());
         let own = component.as_ref().filter(|_| base.is_empty()).and_then(|name| self.names.get(name));
         let name = match own {
             Some(name) if !input => return name.clone(),
@@ -93,13 +95,13 @@ impl TypeNames {
                     .find(mine)
                     .unwrap_or(wanted);
             }
-            None => self.foreign(base, pointer, component.as_deref()),
+            None => self.foreign_name(base, pointer, component.as_deref()),
         };
         if input { format!("{name}Input") } else { name }
     }
 
     /// A name for what is no component of the main document: from the other document's own name and the place in it.
-    fn foreign(&self, base: &str, pointer: &str, component: Option<&str>) -> String {
+    fn foreign_name(&self, base: &str, pointer: &str, component: Option<&str>) -> String {
         let place = match component {
             Some(component) => component.to_owned(),
             None => unescaped(pointer.trim_start_matches('/'))
@@ -111,7 +113,7 @@ impl TypeNames {
         let file = file.rsplit_once('.').filter(|(_, ext)| ext.len() <= 5).map_or(file, |(stem, _)| stem);
         let name = type_name(&format!("{file} {place}"));
         let taken = self.components.contains_key(&name) || PROTOCOL_TYPES.contains(&name.as_str());
-        if taken { format!("{name}{}", tag(&format!("{base}#{pointer}"))) } else { name }
+        if taken { format!("{name}{}", short_hash(&format!("{base}#{pointer}"))) } else { name }
     }
 }
 
@@ -136,20 +138,20 @@ pub(crate) fn type_name(text: &str) -> String {
     }
     if name.len() > MAX_NAME {
         let head: String = name.chars().take(MAX_NAME - 4).collect();
-        name = format!("{head}{}", tag(text));
+        name = format!("{head}{}", short_hash(text));
     }
     name
 }
 
 /// Four characters that tell texts apart.
-fn tag(text: &str) -> String {
+fn short_hash(text: &str) -> String {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     format!("{:04X}", (hash ^ (hash >> 32)) & 0xffff)
 }
 
-pub(crate) fn free(name: String, taken: &HashSet<String>) -> String {
+pub(crate) fn unique_name(name: String, taken: &HashSet<String>) -> String {
     if !taken.contains(&name) {
         return name;
     }

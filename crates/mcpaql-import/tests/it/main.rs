@@ -2,36 +2,38 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod broken;
+mod full_adapter;
 mod heads;
 mod mcp;
 mod mutilated;
 mod references;
 mod security;
 mod servers;
-mod wholes;
 
-use mcpaql_core::adapter::{HttpTarget, Target};
+use mcpaql_core::adapter::{HttpTarget, TargetConfig};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::operation::{Binding, HttpBinding, Operation};
-use mcpaql_import::openapi::{Import, Loaded, Loader, NoLoader, Options, open};
+use mcpaql_import::openapi::{
+    ImportedApi, LoadedReference, NoLoader, OpenApiImportOptions, ReferenceLoader, open,
+};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Opens a document that is expected to open.
-fn import(document: &Value) -> Import {
+fn import(document: &Value) -> ImportedApi {
     open_text(&document.to_string())
 }
 
-fn open_text(text: &str) -> Import {
-    match open(text.to_owned(), &Options::default(), Arc::new(NoLoader)) {
+fn open_text(text: &str) -> ImportedApi {
+    match open(text.to_owned(), &OpenApiImportOptions::default(), Arc::new(NoLoader)) {
         Ok(import) => import,
         Err(faults) => panic!("the document was rejected: {faults:?}"),
     }
 }
 
 fn rejected(text: &str) -> Diagnostic {
-    match open(text.to_owned(), &Options::default(), Arc::new(NoLoader)) {
+    match open(text.to_owned(), &OpenApiImportOptions::default(), Arc::new(NoLoader)) {
         Ok(import) => panic!("the text was taken as {}", import.adapter.name),
         Err(faults) => faults.into_iter().next().expect("a reason"),
     }
@@ -47,7 +49,7 @@ fn with_paths(paths: Value) -> Value {
     })
 }
 
-fn operation<'i>(import: &'i Import, source_id: &str) -> &'i Operation {
+fn operation<'i>(import: &'i ImportedApi, source_id: &str) -> &'i Operation {
     let mut all = import.adapter.operations.iter();
     all.find(|operation| operation.source_id.as_deref() == Some(source_id)).expect("the operation is there")
 }
@@ -59,14 +61,14 @@ fn http(operation: &Operation) -> &HttpBinding {
     }
 }
 
-fn target(import: &Import) -> &HttpTarget {
+fn target(import: &ImportedApi) -> &HttpTarget {
     match &import.adapter.target {
-        Target::Http(target) => target,
+        TargetConfig::Http(target) => target,
         other => panic!("{other:?}"),
     }
 }
 
-fn messages(import: &Import) -> Vec<&str> {
+fn messages(import: &ImportedApi) -> Vec<&str> {
     import.report.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect()
 }
 
@@ -79,10 +81,10 @@ impl Files {
     }
 }
 
-impl Loader for Files {
-    fn load(&self, _: &str, reference: &str) -> Result<Loaded, String> {
+impl ReferenceLoader for Files {
+    fn load(&self, _: &str, reference: &str) -> Result<LoadedReference, String> {
         let name = reference.trim_start_matches("./");
         let text = self.0.get(name).ok_or("there is no such file")?;
-        Ok(Loaded { id: name.to_owned(), text: (*text).to_owned() })
+        Ok(LoadedReference { id: name.to_owned(), text: (*text).to_owned() })
     }
 }

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::{Binding, Category, Danger, McpBinding, Operation};
@@ -14,7 +14,7 @@ use mcpaql_document::load::Origins;
 use mcpaql_document::overrides::{self, Overrides};
 use mcpaql_document::source::Source;
 use mcpaql_import::emit::{self, Provenance};
-use mcpaql_import::mcp::{self, Imported, Options};
+use mcpaql_import::mcp::{self, ImportedServer, McpImportOptions};
 use mcpaql_import::select::Selection;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -39,20 +39,20 @@ fn target() -> McpTarget {
     }))
 }
 
-fn imported(capture: &Capture) -> Imported {
-    attempt(capture, &Options::default()).unwrap()
+fn imported(capture: &Capture) -> ImportedServer {
+    attempt(capture, &McpImportOptions::default()).unwrap()
 }
 
-fn attempt(capture: &Capture, options: &Options) -> Result<Imported, Vec<Diagnostic>> {
+fn attempt(capture: &Capture, options: &McpImportOptions) -> Result<ImportedServer, Vec<Diagnostic>> {
     mcp::import(capture, target(), Auth::None, options)
 }
 
-fn corrected(text: &str) -> Result<Imported, Vec<Diagnostic>> {
+fn corrected(text: &str) -> Result<ImportedServer, Vec<Diagnostic>> {
     let overrides = overrides::parse(&Source::new("overrides.yaml", text)).unwrap();
-    attempt(&capture(), &Options { overrides, ..Options::default() })
+    attempt(&capture(), &McpImportOptions { overrides, ..McpImportOptions::default() })
 }
 
-fn written(imported: &Imported) -> String {
+fn written(imported: &ImportedServer) -> String {
     let provenance = Provenance {
         source: "npx -y @acme/tracker-mcp".to_owned(),
         version: imported.version.clone(),
@@ -61,13 +61,13 @@ fn written(imported: &Imported) -> String {
     emit::markdown(&imported.adapter, &provenance)
 }
 
-fn operation<'i>(imported: &'i Imported, name: &str) -> &'i Operation {
+fn operation<'i>(imported: &'i ImportedServer, name: &str) -> &'i Operation {
     imported.adapter.operations.iter().find(|operation| operation.name == name).unwrap_or_else(|| {
         panic!("{name} is not among {:?}", names(imported));
     })
 }
 
-fn names(imported: &Imported) -> Vec<&str> {
+fn names(imported: &ImportedServer) -> Vec<&str> {
     imported.adapter.operations.iter().map(|operation| operation.name.as_str()).collect()
 }
 
@@ -82,7 +82,7 @@ fn schema<'o>(operation: &'o Operation, param: &str) -> &'o Value {
     &operation.param(param).unwrap().schema
 }
 
-fn notes(imported: &Imported, name: &str) -> Vec<String> {
+fn notes(imported: &ImportedServer, name: &str) -> Vec<String> {
     imported
         .notes
         .get(name)
@@ -96,7 +96,7 @@ fn notes(imported: &Imported, name: &str) -> Vec<String> {
 fn the_document_of_a_server() {
     let imported = imported(&capture());
     let document = written(&imported);
-    let checked = check(&Source::new("tracker-adapter.md", document.as_str()), &Settings::default());
+    let checked = check(&Source::new("tracker-adapter.md", document.as_str()), &AdapterSettings::default());
     assert_eq!(checked.errors(), 0, "{:?}", checked.diagnostics);
     insta::assert_snapshot!(document);
 }
@@ -206,7 +206,7 @@ fn another_tool_renames_nothing_and_changes_no_other_lines() {
     let tool = json!({"name": "archive_board", "description": "Archives a board.", "inputSchema": {"type": "object"}});
     more.tools.insert(0, tool);
     let after = imported(&more);
-    let without = |imported: &Imported| {
+    let without = |imported: &ImportedServer| {
         let all = names(imported).into_iter().filter(|name| *name != "archive_board");
         all.map(str::to_owned).collect::<Vec<_>>()
     };
@@ -219,7 +219,8 @@ fn another_tool_renames_nothing_and_changes_no_other_lines() {
 fn operations_are_selected_by_name_and_category() {
     let selection =
         Selection::parse(&["category:READ".to_owned(), "boards.*".to_owned()], &["ping".to_owned()]).unwrap();
-    let imported = attempt(&capture(), &Options { selection, ..Options::default() }).unwrap();
+    let imported =
+        attempt(&capture(), &McpImportOptions { selection, ..McpImportOptions::default() }).unwrap();
     assert_eq!(names(&imported), ["boards_create", "count_issues", "get_issue", "search_issues"]);
     assert!(!imported.adapter.types.contains_key("Gone"));
 }
@@ -314,7 +315,7 @@ fn a_tool_with_a_switch_is_split_into_operations() {
     assert!(!names(&imported).contains(&"issue_write"), "no value is left for it");
     let document = written(&imported);
     assert_eq!(
-        check(&Source::new("a.md", document.as_str()), &Settings::default()).errors(),
+        check(&Source::new("a.md", document.as_str()), &AdapterSettings::default()).errors(),
         0,
         "{document}"
     );
@@ -339,8 +340,11 @@ fn what_is_left_of_a_split_tool_is_judged_by_what_is_left() {
     let split = |values: &str| {
         let text = format!("operations: {{read_alerts: {{split: {{by: action, values: {values}}}}}}}");
         let overrides = overrides::parse(&Source::new("overrides.yaml", text)).unwrap();
-        let imported =
-            attempt(&with_tools(tools.clone()), &Options { overrides, ..Options::default() }).unwrap();
+        let imported = attempt(
+            &with_tools(tools.clone()),
+            &McpImportOptions { overrides, ..McpImportOptions::default() },
+        )
+        .unwrap();
         operation(&imported, "read_alerts").category
     };
     assert_eq!(split("{create: {}}"), Category::Execute);
@@ -437,7 +441,7 @@ proptest! {
         let imported = imported(&with_tools(json!(tools)));
         prop_assert_eq!(imported.adapter.operations.len(), roots.len());
         let document = written(&imported);
-        let checked = check(&Source::new("a.md", document.as_str()), &Settings::default());
+        let checked = check(&Source::new("a.md", document.as_str()), &AdapterSettings::default());
         prop_assert!(checked.catalog.is_some(), "{}", document);
         prop_assert_eq!(checked.errors(), 0, "{:?}\n{}", checked.diagnostics, document);
     }
@@ -446,8 +450,11 @@ proptest! {
 #[test]
 fn overrides_that_say_nothing_change_nothing() {
     let plain = imported(&capture());
-    let same =
-        attempt(&capture(), &Options { overrides: Overrides::default(), ..Options::default() }).unwrap();
+    let same = attempt(
+        &capture(),
+        &McpImportOptions { overrides: Overrides::default(), ..McpImportOptions::default() },
+    )
+    .unwrap();
     assert_eq!(written(&plain), written(&same));
 }
 
@@ -487,15 +494,21 @@ fn an_outline_costs_what_the_whole_adapter_does() {
         })
     };
     let cost = |adapter| {
-        let compiled = compile::compile(adapter, &Origins::default(), &Settings::default());
+        let compiled = compile::compile(adapter, &Origins::default(), &AdapterSettings::default());
         surface::surface_cost(&compiled.catalog.unwrap())
     };
     for count in [1, 6, 20, 60, 450] {
         let tools: Vec<Value> = (0..count).map(tool).collect();
-        let outline = mcp::outline_tools(&tools, target(), surface::looked_into).unwrap();
+        let outline = mcp::outline_tools(&tools, target(), surface::needs_full_operation).unwrap();
         let shown = outline.operations.iter().filter(|operation| !operation.params.is_empty()).count();
         assert!(if count <= 20 { shown == count } else { count < 450 || shown < count }, "{count}: {shown}");
-        let whole = mcp::import_tools(&tools, &Capture::default(), target(), Auth::None, &Options::default());
+        let whole = mcp::import_tools(
+            &tools,
+            &Capture::default(),
+            target(),
+            Auth::None,
+            &McpImportOptions::default(),
+        );
         assert_eq!(cost(outline), cost(whole.unwrap().adapter), "{count}");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Files;
 use mcpaql_core::library::Library;
-use mcpaql_import::openapi::{Options, open};
+use mcpaql_import::openapi::{OpenApiImportOptions, open};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ fn exhaust(text: String) {
         "other.json",
         r##"{"Thing": {"$ref": "#/Thing"}, "Path": {"get": {"operationId": "x"}}}"##,
     )]);
-    let Ok(import) = open(text, &Options::default(), files) else { return };
+    let Ok(import) = open(text, &OpenApiImportOptions::default(), files) else { return };
     let mut names: Vec<&str> =
         import.adapter.operations.iter().map(|operation| operation.name.as_str()).collect();
     for index in 0..names.len() + 1 {

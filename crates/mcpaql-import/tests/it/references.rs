@@ -2,12 +2,12 @@
 
 use crate::{Files, http, import, messages, operation, with_paths};
 use mcpaql_core::library::Library;
-use mcpaql_import::openapi::{Import, Options, open};
+use mcpaql_import::openapi::{ImportedApi, OpenApiImportOptions, open};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-fn with_files<const N: usize>(document: &Value, files: [(&'static str, &'static str); N]) -> Import {
-    open(document.to_string(), &Options::default(), Files::of(files)).expect("it opens")
+fn with_files<const N: usize>(document: &Value, files: [(&'static str, &'static str); N]) -> ImportedApi {
+    open(document.to_string(), &OpenApiImportOptions::default(), Files::of(files)).expect("it opens")
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! How calls are authenticated.
 
 use crate::{http, import, messages, operation, with_paths};
-use mcpaql_core::adapter::{Auth, KeyPlace, OAuth2};
+use mcpaql_core::adapter::{Auth, KeyLocation, OAuth2};
 use serde_json::{Value, json};
 
 fn document(schemes: Value, security: Value) -> Value {
@@ -19,8 +19,8 @@ fn basic() -> Auth {
     Auth::Basic { username_env: "PETS_USERNAME".into(), password_env: "PETS_PASSWORD".into() }
 }
 
-fn key(place: KeyPlace, env: &str, prefix: &str) -> Auth {
-    Auth::ApiKey { key_env: env.into(), place, prefix: prefix.into() }
+fn key(place: KeyLocation, env: &str, prefix: &str) -> Auth {
+    Auth::ApiKey { key_env: env.into(), location: place, prefix: prefix.into() }
 }
 
 #[test]
@@ -32,19 +32,19 @@ fn every_scheme_has_its_counterpart() {
         (json!({"type": "openIdConnect", "openIdConnectUrl": "https://id.example"}), bearer()),
         (
             json!({"type": "apiKey", "in": "header", "name": "X-Key"}),
-            key(KeyPlace::Header("X-Key".into()), "PETS_API_KEY", ""),
+            key(KeyLocation::Header("X-Key".into()), "PETS_API_KEY", ""),
         ),
         (
             json!({"type": "apiKey", "in": "query", "name": "key"}),
-            key(KeyPlace::Query("key".into()), "PETS_API_KEY", ""),
+            key(KeyLocation::Query("key".into()), "PETS_API_KEY", ""),
         ),
         (
             json!({"type": "apiKey", "in": "cookie", "name": "sid"}),
-            key(KeyPlace::Cookie("sid".into()), "PETS_API_KEY", ""),
+            key(KeyLocation::Cookie("sid".into()), "PETS_API_KEY", ""),
         ),
         (
             json!({"type": "http", "scheme": "Token"}),
-            key(KeyPlace::Header("Authorization".into()), "PETS_API_KEY", "Token "),
+            key(KeyLocation::Header("Authorization".into()), "PETS_API_KEY", "Token "),
         ),
         (
             json!({"type": "apiKey", "in": "header", "name": "Authorization", "description": "Send `Bearer …`"}),
@@ -98,8 +98,8 @@ fn requirements_are_combined_as_they_say() {
         "app": {"type": "apiKey", "in": "header", "name": "X-App-Key"},
         "user": {"type": "http", "scheme": "basic"}
     });
-    let api = key(KeyPlace::Header("X-Api-Key".into()), "PETS_API_KEY", "");
-    let app = key(KeyPlace::Header("X-App-Key".into()), "PETS_APP_KEY", "");
+    let api = key(KeyLocation::Header("X-Api-Key".into()), "PETS_API_KEY", "");
+    let app = key(KeyLocation::Header("X-App-Key".into()), "PETS_APP_KEY", "");
     for (security, expected) in [
         (json!([{"key": [], "app": []}]), Auth::All(vec![api.clone(), app.clone()])),
         (json!([{"key": []}, {"user": []}]), Auth::Any(vec![api.clone(), basic()])),

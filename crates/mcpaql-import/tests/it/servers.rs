@@ -1,14 +1,14 @@
 //! Where an API lives.
 
 use crate::{http, import, messages, operation, target, with_paths};
-use mcpaql_import::openapi::{NoLoader, Options, open};
+use mcpaql_import::openapi::{NoLoader, OpenApiImportOptions, open};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 fn base_url(servers: Value, url: Option<&str>) -> (String, bool) {
     let mut document = with_paths(json!({"/a": {"get": {}}}));
     document["servers"] = servers;
-    let options = Options { url: url.map(str::to_owned), ..Options::default() };
+    let options = OpenApiImportOptions { url: url.map(str::to_owned), ..OpenApiImportOptions::default() };
     let import = open(document.to_string(), &options, Arc::new(NoLoader)).unwrap();
     (target(&import).base_url.clone(), target(&import).allow_http)
 }

@@ -1,27 +1,31 @@
 //! Judging an HTTP operation: the method first, then the verb of the name, then the shape of the path, then the summary.
 
-use super::shape::Shape;
-use super::{Confidence, Draft, Evidence, Kind, Words, text};
+use super::path::PathShape;
+use super::{ClassificationDraft, Confidence, Evidence, EvidenceKind, NameAndPath, text};
 use crate::Category;
 use crate::Effect;
-use crate::names::{Found, Reading};
-use crate::verbs::{self, Trait, Verb, Weight};
+use crate::names::{NameVerb, NameVerbs};
+use crate::verbs::{self, Verb, VerbTrait, Weight};
 use crate::{is_plural, opening_verb, words};
 
 /// Words that end the path of a GET only where it does something.
 const ACTS_IN_PATH: [&str; 7] = ["activate", "confirm", "connect", "refresh", "reload", "reset", "sync"];
 
 /// What the rules look at, taken apart once.
-struct Facets<'a> {
+struct HttpEvidence<'a> {
     evidence: &'a Evidence<'a>,
     method: &'a str,
     parts: &'a [Vec<String>],
-    name: Reading,
-    shape: &'a Shape,
+    name: NameVerbs,
+    shape: &'a PathShape,
 }
 
-pub(super) fn judge(evidence: &Evidence<'_>, words: &Words, method: &str) -> Draft {
-    let facets = Facets::new(evidence, words, method);
+pub(super) fn classify_request(
+    evidence: &Evidence<'_>,
+    words: &NameAndPath,
+    method: &str,
+) -> ClassificationDraft {
+    let facets = HttpEvidence::new(evidence, words, method);
     match method {
         "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY" => facets.get(),
         "PUT" => facets.put(),
@@ -33,14 +37,14 @@ pub(super) fn judge(evidence: &Evidence<'_>, words: &Words, method: &str) -> Dra
 
 /// Whether a POST could still turn out to be a read.
 pub(super) fn may_read(evidence: &Evidence<'_>) -> bool {
-    let words = Words::of(evidence);
-    let facets = Facets::new(evidence, &words, "POST");
-    facets.says_read().count() > 0 && facets.objection().is_none()
+    let words = NameAndPath::of(evidence);
+    let facets = HttpEvidence::new(evidence, &words, "POST");
+    facets.read_evidence().count() > 0 && facets.objection().is_none()
 }
 
 /// The name without the method that generators write before or behind it: `GET_DeleteTags`, `postUsers`, `listUsingGET_1`.
 #[must_use]
-pub fn without_method<'n>(name: &'n str, method: Option<&str>) -> &'n str {
+pub fn strip_method<'n>(name: &'n str, method: Option<&str>) -> &'n str {
     let Some(method) = method else { return name };
     let name = match name.rsplit_once(['_', '-']) {
         Some((rest, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -48,7 +52,7 @@ pub fn without_method<'n>(name: &'n str, method: Option<&str>) -> &'n str {
         }
         _ => name,
     };
-    let name = match end(name, method) {
+    let name = match split_trailing_method(name, method) {
         Some((rest, word))
             if word.bytes().all(|byte| byte.is_ascii_uppercase()) && rest.ends_with("Using") =>
         {
@@ -60,7 +64,7 @@ pub fn without_method<'n>(name: &'n str, method: Option<&str>) -> &'n str {
         Some((word, rest)) if word.eq_ignore_ascii_case(method) && echoes_method(word, rest) => rest,
         _ => name,
     };
-    let name = match end(name, method) {
+    let name = match split_trailing_method(name, method) {
         Some((rest, word))
             if rest.len() > 1 && rest.ends_with(['_', '-', '.']) && echoes_method(word, "__") =>
         {
@@ -79,17 +83,17 @@ fn echoes_method(word: &str, rest: &str) -> bool {
 }
 
 /// The name without the method it ends in, and the method as it stands there.
-fn end<'n>(name: &'n str, method: &str) -> Option<(&'n str, &'n str)> {
+fn split_trailing_method<'n>(name: &'n str, method: &str) -> Option<(&'n str, &'n str)> {
     let (rest, word) = name.split_at_checked(name.len().checked_sub(method.len())?)?;
     word.eq_ignore_ascii_case(method).then_some((rest, word))
 }
 
-impl<'a> Facets<'a> {
-    fn new(evidence: &'a Evidence<'a>, words: &'a Words, method: &'a str) -> Facets<'a> {
+impl<'a> HttpEvidence<'a> {
+    fn new(evidence: &'a Evidence<'a>, words: &'a NameAndPath, method: &'a str) -> HttpEvidence<'a> {
         let mut name = words.name;
         // A word in the middle that could be a noun is one.
         name.lead = name.lead.filter(|found| found.verb.weight != Weight::Weak || leads(&words.parts, found));
-        Facets { evidence, method, name, parts: &words.parts, shape: &words.shape }
+        HttpEvidence { evidence, method, name, parts: &words.parts, shape: &words.shape }
     }
 
     fn lead(&self) -> Option<&'static Verb> {
@@ -101,16 +105,16 @@ impl<'a> Facets<'a> {
         opening_verb(if summary.is_empty() { self.evidence.description } else { summary })
     }
 
-    fn draft(&self, effect: Effect, confidence: Confidence) -> Draft {
-        Draft::new(effect, confidence).because(Kind::Http, self.method)
+    fn draft(&self, effect: Effect, confidence: Confidence) -> ClassificationDraft {
+        ClassificationDraft::new(effect, confidence).with_reason(EvidenceKind::Http, self.method)
     }
 
-    fn get(&self) -> Draft {
+    fn get(&self) -> ClassificationDraft {
         if let Some((verb, kind)) = self.get_that_acts() {
             let effect = verb.effect;
             return self
                 .draft(effect, Confidence::Low)
-                .because(kind, format!("'{}' acts", verb.word))
+                .with_reason(kind, format!("'{}' acts", verb.word))
                 .review(format!(
                     "it is a {} but '{}' says that it acts; is it a read?",
                     self.method, verb.word
@@ -122,37 +126,37 @@ impl<'a> Facets<'a> {
         if let Some(word) = opens.filter(|word| verbs::verb(word).is_none_or(|verb| !verb.reads())) {
             return self
                 .draft(Effect::Execute, Confidence::Low)
-                .because(Kind::Name, format!("the call is named '{word} …'"))
+                .with_reason(EvidenceKind::Name, format!("the call is named '{word} …'"))
                 .review(format!("it is a {} but '{word}' is not known to read; is it a read?", self.method))
                 .confidence(Confidence::Low);
         }
         match self.lead() {
             Some(verb) if verb.reads() => self
                 .draft(Effect::Read, Confidence::High)
-                .because(Kind::Name, format!("'{}' reads", verb.word)),
+                .with_reason(EvidenceKind::Name, format!("'{}' reads", verb.word)),
             Some(verb) if verb.weight == Weight::Strong => self
                 .draft(Effect::Read, Confidence::Medium)
-                .because(Kind::Name, format!("'{}' leads the name", verb.word)),
+                .with_reason(EvidenceKind::Name, format!("'{}' leads the name", verb.word)),
             _ => self.draft(Effect::Read, Confidence::High),
         }
     }
 
     /// The verb by which a GET acts, in its name, its path or its summary.
-    fn get_that_acts(&self) -> Option<(&'static Verb, Kind)> {
+    fn get_that_acts(&self) -> Option<(&'static Verb, EvidenceKind)> {
         // What a GET generates is its answer.
         let acts = |verb: &&'static Verb| verb.acts() && verb.word != "generate";
         let summary = self.summary_verb();
         let tells_read = summary.is_some_and(|verb| verb.reads() || verb.word == "return");
         if let Some(second) = self.name.second.filter(|found| self.name.compound && found.verb.acts()) {
-            return Some((second.verb, Kind::Name));
+            return Some((second.verb, EvidenceKind::Name));
         }
         // A name that begins with `get` may only echo the method.
         let named = self.lead().is_some_and(|lead| lead.reads() && lead.word != "get");
         if let Some(verb) = self.shape.verb().filter(acts) {
-            return (!tells_read && !named).then_some((verb, Kind::Path));
+            return (!tells_read && !named).then_some((verb, EvidenceKind::Path));
         }
         if let Some(verb) = self.lead().filter(acts) {
-            return (!tells_read).then_some((verb, Kind::Name));
+            return (!tells_read).then_some((verb, EvidenceKind::Name));
         }
         // A weaker verb acts where it leads the name before what it is done to, or is a call of its own (`views.open`); the
         // summary may know better, but not where the whole API is calls by name.
@@ -162,33 +166,33 @@ impl<'a> Facets<'a> {
             told && found.verb.effect.category() != Category::Read && found.verb.word != "generate"
         });
         if let Some(found) = weaker.filter(|_| !tells_read || self.shape.rpc) {
-            return Some((found.verb, Kind::Name));
+            return Some((found.verb, EvidenceKind::Name));
         }
         // `/views.open`: the call stands behind the dot.
         let called = self.evidence.path.and_then(|path| path.rsplit('/').next()?.rsplit_once('.'));
         let called = called.and_then(|(_, call)| verbs::verb(words(call).first()?));
         if let Some(verb) = called.filter(|verb| verb.effect.category() != Category::Read && !tells_read) {
-            return Some((verb, Kind::Path));
+            return Some((verb, EvidenceKind::Path));
         }
         if let Some(word) = self.shape.last.last().filter(|word| ACTS_IN_PATH.contains(&word.as_str()))
             && let Some(verb) = verbs::verb(word).filter(|_| !tells_read && self.shape.last.len() == 1)
         {
-            return Some((verb, Kind::Path));
+            return Some((verb, EvidenceKind::Path));
         }
         // "Invoke function …" and "Performs a search" say nothing.
         let empty = |verb: &Verb| matches!(verb.word, "invoke" | "perform" | "execute" | "apply");
-        summary.filter(|verb| acts(verb) && !empty(verb) && !named).map(|verb| (verb, Kind::Summary))
+        summary.filter(|verb| acts(verb) && !empty(verb) && !named).map(|verb| (verb, EvidenceKind::Summary))
     }
 
     /// The kinds of evidence that say a POST only reads. Two that are the same words count once.
-    fn says_read(&self) -> impl Iterator<Item = (Kind, String)> {
-        let name = self.name.lead.filter(|found| found.verb.has(Trait::Queries) && self.leads(found));
+    fn read_evidence(&self) -> impl Iterator<Item = (EvidenceKind, String)> {
+        let name = self.name.lead.filter(|found| found.verb.has(VerbTrait::Queries) && self.leads(found));
         let name = name.map(|found| found.verb);
         let path =
-            self.shape.verb().filter(|verb| verb.has(Trait::Queries)).or_else(|| self.search_segment());
+            self.shape.verb().filter(|verb| verb.has(VerbTrait::Queries)).or_else(|| self.search_segment());
         let summary = self
             .summary_verb()
-            .filter(|verb| verb.has(Trait::Queries) || matches!(verb.word, "return" | "show" | "view"));
+            .filter(|verb| verb.has(VerbTrait::Queries) || matches!(verb.word, "return" | "show" | "view"));
         let last = self.parts.last();
         // A path that is the operation's name (`/#Action=ListTables`) and a summary that repeats it say nothing new.
         let path_echoes =
@@ -199,17 +203,17 @@ impl<'a> Facets<'a> {
         let name = name.filter(|_| !(path_echoes && path.is_some()));
         let summary = summary.filter(|_| !(summary_echoes && (name.is_some() || path_echoes)));
         [
-            path.map(|verb| (Kind::Path, format!("the path says '{}'", verb.word))),
-            name.map(|verb| (Kind::Name, format!("the name says '{}'", verb.word))),
-            summary.map(|verb| (Kind::Summary, format!("the summary says '{}'", verb.word))),
-            answer.then(|| (Kind::Answer, "the answer is a collection".to_owned())),
+            path.map(|verb| (EvidenceKind::Path, format!("the path says '{}'", verb.word))),
+            name.map(|verb| (EvidenceKind::Name, format!("the name says '{}'", verb.word))),
+            summary.map(|verb| (EvidenceKind::Summary, format!("the summary says '{}'", verb.word))),
+            answer.then(|| (EvidenceKind::Answer, "the answer is a collection".to_owned())),
         ]
         .into_iter()
         .flatten()
     }
 
     /// Whether the verb leads its part of the name, or ends the name just as it ends the path (`filesSearch`).
-    fn leads(&self, found: &Found) -> bool {
+    fn leads(&self, found: &NameVerb) -> bool {
         let part = self.parts.get(found.part);
         let ends =
             part.is_some_and(|part| found.word + 1 == part.len() && self.shape.last.last() == part.last());
@@ -225,48 +229,52 @@ impl<'a> Facets<'a> {
     }
 
     /// Why a POST that seems to read may not be one.
-    fn objection(&self) -> Option<(Kind, String)> {
+    fn objection(&self) -> Option<(EvidenceKind, String)> {
         let handed = |part: &[String]| {
             part.windows(2).any(
                 |pair| matches!(pair, [verb, way] if verb == "check" && matches!(way.as_str(), "in" | "out")),
             )
         };
         if self.parts.iter().any(|part| handed(part)) || handed(&self.shape.last) {
-            return Some((Kind::Name, "checking in or out changes something".to_owned()));
+            return Some((EvidenceKind::Name, "checking in or out changes something".to_owned()));
         }
         let quoted = |word: &str| format!("'{word}' speaks against a read");
         let other = |verb: &&'static Verb| {
-            !(verb.has(Trait::Queries) || (verb.reads() && verb.weight == Weight::Weak))
+            !(verb.has(VerbTrait::Queries) || (verb.reads() && verb.weight == Weight::Weak))
         };
         if let Some(verb) = self.lead().filter(other) {
-            return Some((Kind::Name, quoted(verb.word)));
+            return Some((EvidenceKind::Name, quoted(verb.word)));
         }
         if let Some(verb) = self.shape.verb().filter(other) {
-            return Some((Kind::Path, quoted(verb.word)));
+            return Some((EvidenceKind::Path, quoted(verb.word)));
         }
         if self.shape.bare_query() {
-            return Some((Kind::Path, "a query in a language of its own can write".to_owned()));
+            return Some((EvidenceKind::Path, "a query in a language of its own can write".to_owned()));
         }
         let told = self.summary_verb().filter(|verb| !verb.reads() && verb.word != "return");
         if let Some(verb) = told {
-            return Some((Kind::Summary, quoted(verb.word)));
+            return Some((EvidenceKind::Summary, quoted(verb.word)));
         }
-        let in_name = self.parts.iter().find_map(|part| text::telltale(part));
+        let in_name = self.parts.iter().find_map(|part| text::side_effect_word_in(part));
         in_name
-            .map(|word| (Kind::Name, quoted(word)))
-            .or_else(|| text::telltale(&self.shape.last).map(|word| (Kind::Path, quoted(word))))
+            .map(|word| (EvidenceKind::Name, quoted(word)))
             .or_else(|| {
-                text::objection(self.evidence.summary, self.evidence.description)
-                    .map(|word| (Kind::Summary, quoted(&word)))
+                text::side_effect_word_in(&self.shape.last).map(|word| (EvidenceKind::Path, quoted(word)))
+            })
+            .or_else(|| {
+                text::side_effect_word(self.evidence.summary, self.evidence.description)
+                    .map(|word| (EvidenceKind::Summary, quoted(&word)))
             })
     }
 
-    fn post(&self) -> Draft {
-        let reads: Vec<(Kind, String)> = self.says_read().collect();
+    fn post(&self) -> ClassificationDraft {
+        let reads: Vec<(EvidenceKind, String)> = self.read_evidence().collect();
         // Names and summaries are written by the same hand, and a summary alone is prose: the path or the answer must be with
         // them, and the path or the name.
-        let has = |kinds: [Kind; 2]| reads.iter().any(|(kind, _)| kinds.contains(kind));
-        let enough = reads.len() >= 2 && has([Kind::Path, Kind::Answer]) && has([Kind::Path, Kind::Name]);
+        let has = |kinds: [EvidenceKind; 2]| reads.iter().any(|(kind, _)| kinds.contains(kind));
+        let enough = reads.len() >= 2
+            && has([EvidenceKind::Path, EvidenceKind::Answer])
+            && has([EvidenceKind::Path, EvidenceKind::Name]);
         let objection = self.objection();
         if enough && objection.is_none() && self.method == "POST" {
             let confidence = if reads.len() > 2 { Confidence::High } else { Confidence::Medium };
@@ -275,25 +283,27 @@ impl<'a> Facets<'a> {
             let effect = if computes { Effect::Compute } else { Effect::Read };
             return reads
                 .into_iter()
-                .fold(self.draft(effect, confidence), |draft, (kind, text)| draft.because(kind, text));
+                .fold(self.draft(effect, confidence), |draft, (kind, text)| draft.with_reason(kind, text));
         }
         let draft = self.post_that_writes();
-        if !reads.iter().any(|(kind, _)| *kind != Kind::Answer) {
+        if !reads.iter().any(|(kind, _)| *kind != EvidenceKind::Answer) {
             return draft;
         }
         let why = objection.map_or_else(|| "only one kind of evidence says so".to_owned(), |(_, text)| text);
         reads
             .into_iter()
-            .fold(draft, |draft, (kind, text)| draft.because(kind, text))
+            .fold(draft, |draft, (kind, text)| draft.with_reason(kind, text))
             .review(format!("it may only read, but {why}"))
     }
 
-    fn post_that_writes(&self) -> Draft {
+    fn post_that_writes(&self) -> ClassificationDraft {
         let path = self.shape.verb().filter(|verb| verb.effect.category() != Category::Read);
-        if self.shape.runs() && self.lead().is_none_or(|verb| verb.effect.category() == Category::Create) {
+        if self.shape.starts_run()
+            && self.lead().is_none_or(|verb| verb.effect.category() == Category::Create)
+        {
             return self
                 .draft(Effect::Execute, Confidence::Medium)
-                .because(Kind::Path, "what is added there runs");
+                .with_reason(EvidenceKind::Path, "what is added there runs");
         }
         let bare = self.shape.bare_verb().filter(|verb| verb.effect.category() != Category::Read);
         if let Some((effect, text)) = self.name.effect()
@@ -303,49 +313,54 @@ impl<'a> Facets<'a> {
                 matches!(self.lead().map(|verb| verb.word), Some("create" | "add" | "post" | "make" | "new"));
             if let Some(verb) = bare.filter(|_| generic) {
                 let draft = self.draft(verb.effect, Confidence::Medium);
-                return draft.because(Kind::Path, format!("the path ends in '{}'", verb.word));
+                return draft.with_reason(EvidenceKind::Path, format!("the path ends in '{}'", verb.word));
             }
             let agrees = path.is_none_or(|verb| verb.effect.category() == effect.category());
             let confidence = if agrees { Confidence::High } else { Confidence::Medium };
-            return self.draft(effect, confidence).because(Kind::Name, text);
+            return self.draft(effect, confidence).with_reason(EvidenceKind::Name, text);
         }
         if let Some(verb) = path {
             let draft = self.draft(verb.effect, Confidence::Medium);
-            return draft.because(Kind::Path, format!("the path ends in '{}'", verb.word));
+            return draft.with_reason(EvidenceKind::Path, format!("the path ends in '{}'", verb.word));
         }
         if self.shape.verb().is_some() {
-            return self.draft(Effect::Execute, Confidence::Low).because(Kind::Path, "the path is an action");
+            return self
+                .draft(Effect::Execute, Confidence::Low)
+                .with_reason(EvidenceKind::Path, "the path is an action");
         }
         if let Some(verb) = self.summary_verb().filter(|verb| verb.acts()) {
             let draft = self.draft(verb.effect, Confidence::Medium);
-            return draft.because(Kind::Summary, format!("the summary says '{}'", verb.word));
+            return draft.with_reason(EvidenceKind::Summary, format!("the summary says '{}'", verb.word));
         }
         if self.lead().is_some() {
             return self
                 .draft(Effect::Execute, Confidence::Low)
-                .because(Kind::Name, "the verb does not say what it writes");
+                .with_reason(EvidenceKind::Name, "the verb does not say what it writes");
         }
         if self.shape.item {
             return self
                 .draft(Effect::Update, Confidence::Medium)
-                .because(Kind::Path, "the path names one item that is there");
+                .with_reason(EvidenceKind::Path, "the path names one item that is there");
         }
         let plural = self.shape.last.last().is_some_and(|word| is_plural(word));
         let confidence = if plural { Confidence::High } else { Confidence::Medium };
-        self.draft(Effect::Create, confidence).because(Kind::Path, "the path names a collection")
+        self.draft(Effect::Create, confidence).with_reason(EvidenceKind::Path, "the path names a collection")
     }
 
     /// A PUT sets a state, and setting it twice changes nothing more. Where its verb adds (`add`, `create`), it is a
     /// CREATE that may be repeated; a connection that is put there without such a verb is a state that is set.
-    fn put(&self) -> Draft {
-        let set =
-            |text: &str| self.draft(Effect::Set, Confidence::High).because(Kind::Http, text).idempotent(true);
+    fn put(&self) -> ClassificationDraft {
+        let set = |text: &str| {
+            self.draft(Effect::Set, Confidence::High).with_reason(EvidenceKind::Http, text).idempotent(true)
+        };
         let path = self.shape.bare_verb().filter(|verb| verb.effect.category() != Category::Read);
         let lead = self.lead().filter(|verb| verb.word != "put");
         match (self.name.effect(), lead, path) {
             (Some((effect, text)), Some(lead), _) if !matches!(effect.category(), Category::Read) => {
                 let effect = match effect {
-                    Effect::Create | Effect::Append if self.shape.links() || lead.canonical == "add" => {
+                    Effect::Create | Effect::Append
+                        if self.shape.ends_in_link() || lead.canonical == "add" =>
+                    {
                         Effect::Append
                     }
                     // Whatever it is called, a PUT replaces what is there.
@@ -354,7 +369,7 @@ impl<'a> Facets<'a> {
                 };
                 let sure = lead.weight == Weight::Strong;
                 let confidence = if sure { Confidence::High } else { Confidence::Medium };
-                let draft = self.draft(effect, confidence).because(Kind::Name, text);
+                let draft = self.draft(effect, confidence).with_reason(EvidenceKind::Name, text);
                 match effect.category() {
                     Category::Execute => draft,
                     _ => draft.idempotent(true),
@@ -365,14 +380,14 @@ impl<'a> Facets<'a> {
             }
             (_, _, Some(verb)) => self
                 .draft(verb.effect, Confidence::Medium)
-                .because(Kind::Path, format!("the path ends in '{}'", verb.word)),
-            _ if self.shape.links() => set("sets a state")
-                .because(Kind::Path, "the path names a connection, which is there or is not"),
+                .with_reason(EvidenceKind::Path, format!("the path ends in '{}'", verb.word)),
+            _ if self.shape.ends_in_link() => set("sets a state")
+                .with_reason(EvidenceKind::Path, "the path names a connection, which is there or is not"),
             _ => set("sets a state"),
         }
     }
 
-    fn patch(&self) -> Draft {
+    fn patch(&self) -> ClassificationDraft {
         let update = self.draft(Effect::Update, Confidence::High);
         match self.lead() {
             Some(verb) if verb.reads() && verb.weight == Weight::Strong => {
@@ -381,7 +396,8 @@ impl<'a> Facets<'a> {
             Some(verb)
                 if verb.acts() && !matches!(verb.effect.category(), Category::Update | Category::Create) =>
             {
-                self.draft(verb.effect, Confidence::Medium).because(Kind::Name, format!("'{}'", verb.word))
+                self.draft(verb.effect, Confidence::Medium)
+                    .with_reason(EvidenceKind::Name, format!("'{}'", verb.word))
             }
             Some(verb) if verb.effect == Effect::Set => self.draft(Effect::Set, Confidence::High),
             _ => match self
@@ -391,33 +407,33 @@ impl<'a> Facets<'a> {
             {
                 Some(verb) => self
                     .draft(verb.effect, Confidence::Medium)
-                    .because(Kind::Path, format!("the path ends in '{}'", verb.word)),
+                    .with_reason(EvidenceKind::Path, format!("the path ends in '{}'", verb.word)),
                 None => update,
             },
         }
     }
 
-    fn delete(&self) -> Draft {
+    fn delete(&self) -> ClassificationDraft {
         let lead = self.lead();
         match lead {
             Some(verb) if verb.effect == Effect::Unlink => self
                 .draft(Effect::Unlink, Confidence::High)
-                .because(Kind::Name, format!("'{}' ends a connection", verb.word)),
+                .with_reason(EvidenceKind::Name, format!("'{}' ends a connection", verb.word)),
             Some(verb) if verb.reads() && verb.weight == Weight::Strong => self
                 .draft(Effect::Delete, Confidence::Medium)
                 .review(format!("it is a DELETE but '{}' reads", verb.word)),
-            _ if self.shape.links() => self
+            _ if self.shape.ends_in_link() => self
                 .draft(Effect::Unlink, Confidence::High)
-                .because(Kind::Path, "the path names a connection"),
+                .with_reason(EvidenceKind::Path, "the path names a connection"),
             Some(verb) if verb.effect == Effect::SoftDelete => self
                 .draft(Effect::SoftDelete, Confidence::High)
-                .because(Kind::Name, format!("'{}'", verb.word)),
+                .with_reason(EvidenceKind::Name, format!("'{}'", verb.word)),
             _ => self.draft(Effect::Delete, Confidence::High),
         }
     }
 }
 
-fn leads(parts: &[Vec<String>], found: &Found) -> bool {
+fn leads(parts: &[Vec<String>], found: &NameVerb) -> bool {
     let before = parts.get(found.part).into_iter().flatten().take(found.word);
     before.into_iter().all(|word| verbs::is_modifier(word) || word == "deprecated")
 }

@@ -73,7 +73,7 @@ fn a_post_reads_where_two_kinds_of_evidence_agree() {
         let decision = classify(&evidence);
         assert_eq!(decision.category, Category::Read, "{path} {name}: {decision:?}");
         assert!(decision.review.is_none() && decision.confidence > Confidence::Low);
-        let kinds: std::collections::HashSet<Kind> =
+        let kinds: std::collections::HashSet<EvidenceKind> =
             decision.reasons.iter().map(|reason| reason.evidence).collect();
         assert!(kinds.len() >= 3, "the method and two kinds more: {decision:?}");
     }
@@ -184,7 +184,7 @@ fn connections_are_set_added_and_ended() {
     assert_eq!((star.effect, star.idempotent), (Effect::Set, Some(true)));
     let membership = decide("PUT", "/teams/{team}/memberships/{user}", "");
     assert_eq!(membership.effect, Effect::Set);
-    assert!(membership.reasons.iter().any(|reason| reason.evidence == Kind::Path));
+    assert!(membership.reasons.iter().any(|reason| reason.evidence == EvidenceKind::Path));
     for (path, name) in [
         ("/repos/{o}/{r}/collaborators/{username}", "repos/remove-collaborator"),
         ("/user/starred/{owner}/{repo}", ""),
@@ -222,32 +222,33 @@ fn a_declaration_ends_the_discussion() {
 
 #[test]
 fn the_answer_is_asked_for_only_where_it_matters() {
-    assert!(wants_answer(&http("POST", "/users/search", "", "")));
-    assert!(!wants_answer(&http("POST", "/users", "createUser", "")));
-    assert!(!wants_answer(&http("GET", "/users", "listUsers", "")));
+    assert!(needs_answer_shape(&http("POST", "/users/search", "", "")));
+    assert!(!needs_answer_shape(&http("POST", "/users", "createUser", "")));
+    assert!(!needs_answer_shape(&http("GET", "/users", "listUsers", "")));
 }
 
-fn tool<'a>(name: &'a str, description: &'a str, read_only: Option<bool>) -> Decision {
-    let annotations = Annotations { read_only, ..Annotations::default() };
+fn tool<'a>(name: &'a str, description: &'a str, read_only: Option<bool>) -> Classification {
+    let annotations = ToolAnnotations { read_only, ..ToolAnnotations::default() };
     classify(&Evidence { name, description, annotations, ..Evidence::default() })
 }
 
 #[test]
 fn a_name_alone_proposes_but_does_not_publish_a_read() {
     let alone = tool("list_users", "", None);
-    assert_eq!((alone.category, alone.published()), (Category::Read, Category::Execute));
+    assert_eq!((alone.category, alone.served_category()), (Category::Read, Category::Execute));
     let described = tool("list_users", "Lists all users.", None);
-    assert_eq!(described.published(), Category::Read);
+    assert_eq!(described.served_category(), Category::Read);
     let contradicted = tool("get_report", "Gets a report. Creates it where there is none.", None);
-    assert_eq!(contradicted.published(), Category::Execute);
+    assert_eq!(contradicted.served_category(), Category::Execute);
     let doubtful = tool("lighthouse_audit", "Gets scores.", None);
-    assert_eq!(doubtful.published(), Category::Execute);
+    assert_eq!(doubtful.served_category(), Category::Execute);
 }
 
 #[test]
 fn a_name_that_its_author_chose_reads_unless_something_speaks_against_it() {
     let authored = |name: &str, description: &str| {
-        classify(&Evidence { name, description, named_by_author: true, ..Evidence::default() }).published()
+        classify(&Evidence { name, description, named_by_author: true, ..Evidence::default() })
+            .served_category()
     };
     for (name, description) in [
         ("get_balance", "Balance of the account, in cents."),
@@ -282,8 +283,8 @@ fn of_a_name_and_an_announcement_the_riskier_counts() {
     assert!(sender.review.is_some());
     let writer = tool("get_page", "Gets a page and saves it.", Some(false));
     assert_ne!(writer.category, Category::Read);
-    assert_eq!(tool("list_users", "", Some(true)).published(), Category::Read);
-    assert_eq!(tool("document_manifest", "", Some(true)).published(), Category::Read);
+    assert_eq!(tool("list_users", "", Some(true)).served_category(), Category::Read);
+    assert_eq!(tool("document_manifest", "", Some(true)).served_category(), Category::Read);
     assert_ne!(tool("document_manifest", "", None).category, Category::Read);
 }
 
@@ -314,7 +315,7 @@ fn an_announcement_counts_unless_the_name_surely_acts() {
     ] {
         let decision = tool(name, description, Some(true));
         assert_eq!(
-            (decision.published(), decision.review.is_some()),
+            (decision.served_category(), decision.review.is_some()),
             (published, review),
             "{name}: {decision:?}"
         );
@@ -353,7 +354,7 @@ fn a_tool_that_nobody_announced_reads_only_where_nothing_speaks_against_it() {
         ("load_extension", "Load an extension"),
     ] {
         let decision = tool(name, description, None);
-        assert_ne!(decision.published(), Category::Read, "{name}: {decision:?}");
+        assert_ne!(decision.served_category(), Category::Read, "{name}: {decision:?}");
         assert_ne!(decision.danger, Danger::Safe, "{name}: {decision:?}");
         assert!(decision.review.is_some() || decision.confidence == Confidence::Low, "{name}: {decision:?}");
     }
@@ -367,7 +368,7 @@ fn a_tool_that_nobody_announced_reads_only_where_nothing_speaks_against_it() {
         ("count_users", "Count users"),
     ] {
         let decision = tool(name, description, None);
-        assert_eq!(decision.published(), Category::Read, "{name}: {decision:?}");
+        assert_eq!(decision.served_category(), Category::Read, "{name}: {decision:?}");
     }
 }
 
@@ -383,7 +384,7 @@ fn an_announced_read_whose_name_may_act_is_reviewed() {
         ("talk_mark_as_read", Category::Update),
     ] {
         let decision = tool(name, "", Some(true));
-        assert_eq!(decision.published(), category, "{name}: {decision:?}");
+        assert_eq!(decision.served_category(), category, "{name}: {decision:?}");
         assert!(decision.review.is_some(), "{name}");
     }
     for name in [
@@ -396,14 +397,18 @@ fn an_announced_read_whose_name_may_act_is_reviewed() {
         "list_data_sets",
     ] {
         let decision = tool(name, "", Some(true));
-        assert_eq!((decision.published(), decision.review.as_deref()), (Category::Read, None), "{name}");
+        assert_eq!(
+            (decision.served_category(), decision.review.as_deref()),
+            (Category::Read, None),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn of_hints_that_contradict_each_other_the_worse_counts() {
     let judged = |name, read_only, destructive| {
-        let annotations = Annotations { read_only, destructive: Some(destructive), idempotent: None };
+        let annotations = ToolAnnotations { read_only, destructive: Some(destructive), idempotent: None };
         classify(&Evidence { name, description: "Gets it.", annotations, ..Evidence::default() })
     };
     for (name, read_only, destructive, published, danger) in [
@@ -413,7 +418,7 @@ fn of_hints_that_contradict_each_other_the_worse_counts() {
         ("delete_user", Some(false), false, Category::Delete, Danger::Destructive),
     ] {
         let decision = judged(name, read_only, destructive);
-        assert_eq!((decision.published(), decision.danger), (published, danger), "{name}");
+        assert_eq!((decision.served_category(), decision.danger), (published, danger), "{name}");
         assert!(decision.review.is_some(), "{name}");
     }
     let update = judged("update_user", Some(false), true);
@@ -430,7 +435,7 @@ fn a_tool_that_gets_may_speak_of_files_but_not_of_deeds() {
         ("get_access_token", "Gets an access token", Category::Execute),
         ("queue_get_message", "Get a message from a queue", Category::Execute),
     ] {
-        assert_eq!(tool(name, description, None).published(), published, "{name}");
+        assert_eq!(tool(name, description, None).served_category(), published, "{name}");
     }
 }
 

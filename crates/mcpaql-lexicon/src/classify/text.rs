@@ -2,11 +2,11 @@
 
 use crate::Category;
 use crate::verbs::{self, Verb, Weight};
-use crate::{WordSet, first_words, spoken};
+use crate::{WordSet, first_words, iter_words};
 use std::borrow::Cow;
 
 /// Nouns that are handed out, used up or run: where one stands, a POST that "gets" still changes something.
-static TELLTALES: WordSet = WordSet::of(
+static SIDE_EFFECT_NOUNS: WordSet = WordSet::of(
     "access_token async asynchronous asynchronously authentication bulk captcha command commands \
          credential credentials cypher export exports file flux gql graphql influxql job login mutation \
          mutations oauth otp password presigned queue queued script scripts session signed sparql sql \
@@ -15,7 +15,7 @@ static TELLTALES: WordSet = WordSet::of(
          notification",
 );
 /// What is handed out or taken even by a tool that only "gets" it.
-static HANDED_OUT: WordSet = WordSet::of(
+static ISSUED_NOUNS: WordSet = WordSet::of(
     "access_token activation booking captcha checkout lease login oauth otp payment pending presigned queue \
          reservation sms token tokens",
 );
@@ -33,13 +33,13 @@ static OPEN_ENDED: WordSet =
 
 /// A word that says that the caller sends a program, which may do anything: "with any SQL", "a raw query".
 #[must_use]
-pub fn program(text: &str) -> Option<String> {
+pub fn program_word(text: &str) -> Option<String> {
     let first = first_words(text).find(|word| LANGUAGES.contains(word.as_ref())).map(Cow::into_owned);
     first.or_else(|| {
         let program = |word: &str| LANGUAGES.contains(word) || PROGRAMS.contains(word);
         // Whether one of the two words before leaves it open.
         let mut open = (false, false);
-        let found = spoken(text).find(|word| {
+        let found = iter_words(text).find(|word| {
             let found = (open.0 || open.1) && program(word);
             open = (open.1, word.len() <= 9 && OPEN_ENDED.contains(word.as_ref()));
             found
@@ -50,25 +50,25 @@ pub fn program(text: &str) -> Option<String> {
 
 /// A word of these sentences that speaks against a read: a verb that changes something, or a noun that is handed out.
 #[must_use]
-pub(super) fn objection(summary: &str, description: &str) -> Option<String> {
-    against(summary, description, &TELLTALES)
+pub(super) fn side_effect_word(summary: &str, description: &str) -> Option<String> {
+    find_side_effect_word(summary, description, &SIDE_EFFECT_NOUNS)
 }
 
 /// The same about a tool whose name reads: it may well get a file or list jobs, so that only deeds and what is handed out
 /// speak against it.
 #[must_use]
-pub(super) fn deed(summary: &str, description: &str) -> Option<String> {
-    against(summary, description, &HANDED_OUT)
+pub(super) fn changing_word(summary: &str, description: &str) -> Option<String> {
+    find_side_effect_word(summary, description, &ISSUED_NOUNS)
 }
 
-fn against(summary: &str, description: &str, nouns: &WordSet) -> Option<String> {
-    let speaks = |word: &str| nouns.contains(word) || acts(word, true);
+fn find_side_effect_word(summary: &str, description: &str, nouns: &WordSet) -> Option<String> {
+    let speaks = |word: &str| nouns.contains(word) || is_changing_word(word, true);
     let in_first = |text: &str| first_words(text).find(|word| speaks(word)).map(Cow::into_owned);
     in_first(summary).or_else(|| in_first(description)).or_else(|| {
-        let mut also = Also::default();
-        let found = spoken(description).find(|word| {
-            also.hear(word);
-            acts(word, false)
+        let mut also = AlsoClause::default();
+        let found = iter_words(description).find(|word| {
+            also.read_word(word);
+            is_changing_word(word, false)
         });
         found.map(Cow::into_owned).or(also.act)
     })
@@ -76,7 +76,7 @@ fn against(summary: &str, description: &str, nouns: &WordSet) -> Option<String> 
 
 /// "Also can be used to update …": what an operation does besides.
 #[derive(Debug, Default)]
-struct Also {
+struct AlsoClause {
     /// Words that still belong to the last "also".
     left: usize,
     /// Whether its "to" was heard.
@@ -85,9 +85,9 @@ struct Also {
     act: Option<String>,
 }
 
-impl Also {
+impl AlsoClause {
     /// "See also: create a user" speaks of another one.
-    fn hear(&mut self, word: &str) {
+    fn read_word(&mut self, word: &str) {
         if word == "also" {
             (self.left, self.to) = (8, false);
         } else if self.left > 0 && self.act.is_none() {
@@ -102,17 +102,22 @@ impl Also {
 
 /// A word of a name or a path that speaks against a read.
 #[must_use]
-pub(super) fn telltale(words: &[String]) -> Option<&str> {
-    words.iter().map(String::as_str).find(|word| TELLTALES.contains(word) || acts(word, true))
+pub(super) fn side_effect_word_in(words: &[String]) -> Option<&str> {
+    words
+        .iter()
+        .map(String::as_str)
+        .find(|word| SIDE_EFFECT_NOUNS.contains(word) || is_changing_word(word, true))
 }
 
 /// In the first sentence every changing verb counts, later only one in the third person: "creates", not "create".
-fn acts(word: &str, first: bool) -> bool {
+fn is_changing_word(word: &str, first: bool) -> bool {
     let found = if first { verbs::inflected(word) } else { inflected_only(word) };
-    found.is_some_and(|verb| verb.acts() || (first && verb.weight == Weight::Doubtful && is_trap(verb)))
+    found.is_some_and(|verb| {
+        verb.acts() || (first && verb.weight == Weight::Doubtful && has_hidden_side_effect(verb))
+    })
 }
 
-fn is_trap(verb: &Verb) -> bool {
+fn has_hidden_side_effect(verb: &Verb) -> bool {
     verb.effect.category() == Category::Read
         && matches!(verb.word, "export" | "download" | "convert" | "poll" | "snapshot" | "render")
 }
@@ -136,7 +141,7 @@ mod tests {
             ("any", None),
             ("", None),
         ] {
-            assert_eq!(program(text).as_deref(), expected, "{text}");
+            assert_eq!(program_word(text).as_deref(), expected, "{text}");
         }
     }
 
@@ -149,10 +154,13 @@ mod tests {
             ("Query", "Executes a SQL statement"),
             ("List things", "Starts listing. It deletes what is old."),
         ] {
-            assert!(objection(summary, description).is_some(), "{summary}");
+            assert!(side_effect_word(summary, description).is_some(), "{summary}");
         }
         assert_eq!(
-            objection("Search users", "Returns users that were created lately. See also: create a user."),
+            side_effect_word(
+                "Search users",
+                "Returns users that were created lately. See also: create a user."
+            ),
             None
         );
     }

@@ -29,7 +29,7 @@ impl Session {
 
     /// Begins work that ends with the session.
     #[must_use]
-    pub fn work(&self) -> SessionWork {
+    pub fn start_work(&self) -> SessionWork {
         self.works.send_modify(|works| *works += 1);
         SessionWork(self.clone())
     }

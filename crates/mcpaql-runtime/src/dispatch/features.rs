@@ -2,7 +2,7 @@
 //! is the protocol's own.
 
 use crate::caller::{Caller, EntryPoint};
-use crate::gate::{self, Decision, Subject};
+use crate::gate::{self, GateDecision, GateSubject};
 use crate::limits::RunningCalls;
 use crate::protocol::{Feature, Features, INTERNAL_ERROR, RpcError};
 use crate::record::Stats;
@@ -40,14 +40,14 @@ impl FeatureSource {
     ) -> Result<Value, RpcError> {
         let entry = EntryPoint::from(feature);
         let recording = self.stats.begin(entry);
-        let subject = Subject::Feature(feature);
-        let request = gate::Request { caller, adapter: &self.adapter, entry, subject, args: &params };
+        let subject = GateSubject::Feature(feature);
+        let request = gate::GateRequest { caller, adapter: &self.adapter, entry, subject, args: &params };
         let outcome = match gate::decide(&request) {
-            Decision::Allow(pass) => {
-                let _turn = self.running.turn().await;
+            GateDecision::Allow(pass) => {
+                let _turn = self.running.acquire().await;
                 self.target.request(FeatureRequest::new(pass, feature, params, caller)).await
             }
-            Decision::Refuse(error) => {
+            GateDecision::Refuse(error) => {
                 Err(RpcError { code: INTERNAL_ERROR, message: error.message, data: None })
             }
         };

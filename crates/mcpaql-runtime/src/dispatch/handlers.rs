@@ -1,6 +1,6 @@
 //! Functions in place of operations, and the calls that they make themselves.
 
-use super::Adapter;
+use super::Dispatcher;
 use crate::caller::{Caller, EntryPoint};
 use crate::target::Args;
 use futures_util::FutureExt as _;
@@ -35,7 +35,7 @@ pub fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) ->
 }
 
 pub(super) type Handler =
-    Arc<dyn Fn(Args, Call) -> BoxFuture<'static, Result<Answer, OpError>> + Send + Sync>;
+    Arc<dyn Fn(Args, HandlerCall) -> BoxFuture<'static, Result<Answer, OpError>> + Send + Sync>;
 
 /// Functions that stand in for operations of a document.
 #[derive(Clone, Default)]
@@ -60,15 +60,15 @@ impl Handlers {
     pub fn on<P, F, Fut>(self, function: F) -> Handlers
     where
         P: Params + DeserializeOwned,
-        F: Fn(P, Call) -> Fut + Send + Sync + 'static,
+        F: Fn(P, HandlerCall) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer, OpError>> + Send + 'static,
     {
-        self.put(
+        self.insert(
             P::OPERATION,
             Arc::new(move |args, call| match serde_json::from_value::<P>(Value::Object(args)) {
                 Ok(given) => function(given, call).boxed(),
                 // What was given may be a secret, and the reader's error would repeat it.
-                Err(_) => std::future::ready(Err(unfit(P::OPERATION))).boxed(),
+                Err(_) => std::future::ready(Err(unsupported_values(P::OPERATION))).boxed(),
             }),
         )
     }
@@ -77,13 +77,13 @@ impl Handlers {
     #[must_use]
     pub fn on_operation<F, Fut>(self, operation: &str, function: F) -> Handlers
     where
-        F: Fn(Args, Call) -> Fut + Send + Sync + 'static,
+        F: Fn(Args, HandlerCall) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer, OpError>> + Send + 'static,
     {
-        self.put(operation, Arc::new(move |args, call| function(args, call).boxed()))
+        self.insert(operation, Arc::new(move |args, call| function(args, call).boxed()))
     }
 
-    fn put(mut self, operation: &str, handler: Handler) -> Handlers {
+    fn insert(mut self, operation: &str, handler: Handler) -> Handlers {
         self.0.insert(operation.to_owned(), handler);
         self
     }
@@ -104,7 +104,7 @@ impl Handlers {
     }
 }
 
-fn unfit(operation: &str) -> OpError {
+fn unsupported_values(operation: &str) -> OpError {
     OpError::new(
         Code::InvalidValue,
         format!(
@@ -115,14 +115,14 @@ fn unfit(operation: &str) -> OpError {
 
 /// One call of an operation, as the function in its place sees it: who calls, and the way to the document's own target.
 #[derive(Debug, Clone)]
-pub struct Call {
-    adapter: Arc<Adapter>,
+pub struct HandlerCall {
+    adapter: Arc<Dispatcher>,
     caller: Caller,
 }
 
-impl Call {
-    pub(super) fn new(adapter: Arc<Adapter>, caller: Caller) -> Call {
-        Call { adapter, caller }
+impl HandlerCall {
+    pub(super) fn new(adapter: Arc<Dispatcher>, caller: Caller) -> HandlerCall {
+        HandlerCall { adapter, caller }
     }
 
     /// Makes the call that the document describes for these parameters, whichever of its operations they belong to. They are

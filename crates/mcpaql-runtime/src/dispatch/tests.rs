@@ -6,7 +6,7 @@ use crate::gate::tests::decided;
 use crate::protocol::{Feature, RpcError};
 use crate::target::FeatureRequest;
 use futures_util::future::BoxFuture;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
 use serde_json::json;
@@ -46,19 +46,19 @@ fn catalog() -> Catalog {
             "execute": [{"name": "run_long", "lifecycle": true}],
         },
     });
-    let checked = check::check(&Source::new("echo.json", document.to_string()), &Settings::default());
+    let checked = check::check(&Source::new("echo.json", document.to_string()), &AdapterSettings::default());
     checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics))
 }
 
-async fn served(target: &Arc<Echo>) -> Served {
-    let executions = Executions::open(None, "echo", execution::Limits::default()).await.unwrap();
+async fn served(target: &Arc<Echo>) -> ServedAdapter {
+    let executions = Executions::open(None, "echo", execution::ExecutionLimits::default()).await.unwrap();
     let handlers = Handlers::new()
-        .on_operation("get_other", async |args, call: Call| call.send_args("get_name", args).await);
+        .on_operation("get_other", async |args, call: HandlerCall| call.send_args("get_name", args).await);
     let target: Arc<dyn Target> = Arc::clone(target) as _;
-    Served::new(catalog(), target, "echo.json").with_executions(executions).answered_by(handlers)
+    ServedAdapter::new(catalog(), target, "echo.json").with_executions(executions).with_handlers(handlers)
 }
 
-async fn call(served: &Served, operation: &str, params: Value) -> Value {
+async fn call(served: &ServedAdapter, operation: &str, params: Value) -> Value {
     let tool = served.catalog().tools.iter().find(|tool| {
         let endpoint = if operation == "run_long" { "execute" } else { "read" };
         tool.name.ends_with(endpoint)
@@ -69,7 +69,7 @@ async fn call(served: &Served, operation: &str, params: Value) -> Value {
 }
 
 /// Starts work in the background and waits for its end; the task's id.
-async fn run_long(served: &Served) -> String {
+async fn run_long(served: &ServedAdapter) -> String {
     let started = call(served, "run_long", json!({})).await;
     let id = started["data"]["execution_id"].as_str().unwrap().to_owned();
     let ended = call(served, "get_execution", json!({"execution_id": id, "wait": 30})).await;
@@ -81,7 +81,7 @@ async fn run_long(served: &Served) -> String {
 }
 
 /// Goes in that way; what the gate must have decided, and how often the target must have been reached.
-async fn enter(entry: EntryPoint, served: &Served) -> (Vec<EntryPoint>, usize) {
+async fn enter(entry: EntryPoint, served: &ServedAdapter) -> (Vec<EntryPoint>, usize) {
     match entry {
         EntryPoint::Tool => {
             assert_eq!(call(served, "get_name", json!({})).await["data"], "get_name");
@@ -130,10 +130,11 @@ async fn every_way_in_passes_the_gate_and_is_recorded_once() {
         decided();
         let (expected, reached) = enter(entry, &served).await;
         assert_eq!(decided(), expected, "{entry:?}");
-        assert_eq!(served.stats().begun(entry), 1, "{entry:?}");
-        let recorded: u64 = EntryPoint::ALL.into_iter().map(|entry| served.stats().begun(entry)).sum();
+        assert_eq!(served.stats().calls_started(entry), 1, "{entry:?}");
+        let recorded: u64 =
+            EntryPoint::ALL.into_iter().map(|entry| served.stats().calls_started(entry)).sum();
         // Work in the background is recorded besides the call that started it, on the same pass.
-        let background = served.stats().begun(EntryPoint::Execution);
+        let background = served.stats().calls_started(EntryPoint::Execution);
         assert_eq!(recorded, expected.len() as u64 + background, "{entry:?}");
         let reached_now = target.performed.load(Ordering::Relaxed) + target.requested.load(Ordering::Relaxed);
         assert_eq!(reached_now, reached, "{entry:?}");
@@ -171,7 +172,7 @@ async fn calls_beyond_the_limit_wait_and_delay_no_other_adapter() {
         peak: AtomicUsize::new(0),
     });
     let target: Arc<dyn Target> = Arc::clone(&hanging) as _;
-    let stuck = Arc::new(Served::new(catalog(), target, "stuck.json").with_running_calls(2));
+    let stuck = Arc::new(ServedAdapter::new(catalog(), target, "stuck.json").with_running_calls(2));
     let calls: Vec<_> = (0..6)
         .map(|_| {
             let stuck = Arc::clone(&stuck);
@@ -223,7 +224,8 @@ const ONLY_IN: [(&str, &[&str]); 6] = [
 #[test]
 fn discovery_over_all_adapters_passes_the_gate() {
     decided();
-    let reply = discover(&Caller::nobody(), Ok(Answer::new(json!({"adapters": []}))), ErrorPolicy::default());
+    let reply =
+        discovery_reply(&Caller::nobody(), Ok(Answer::new(json!({"adapters": []}))), ErrorPolicy::default());
     assert!(!reply.is_error, "{}", reply.text);
     assert_eq!(decided(), [EntryPoint::Tool]);
 }

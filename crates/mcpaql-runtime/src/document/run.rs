@@ -3,7 +3,7 @@
 use super::{Document, DocumentError};
 use crate::environment;
 use crate::gateway::Gateway;
-use crate::mcp::{Limits, Loading, Pending};
+use crate::mcp::{PendingService, ServerLimits, ServiceLoader};
 use crate::serve;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -33,9 +33,9 @@ impl Document {
     /// # Errors
     /// As [`run`](Document::run).
     pub async fn serve_stdio(self, shutdown: CancellationToken) -> Result<(), DocumentError> {
-        let (pending, loading) = Pending::new();
+        let (pending, loading) = PendingService::new();
         let mut serving =
-            Box::pin(serve::serve_stdio(Arc::new(pending), Limits::default(), shutdown.clone()));
+            Box::pin(serve::serve_stdio(Arc::new(pending), ServerLimits::default(), shutdown.clone()));
         let mut loaded = Box::pin(load(self, loading));
         tokio::select! {
             served = &mut serving => {
@@ -58,7 +58,7 @@ impl Document {
 }
 
 /// Compiles the document on a thread of its own, then hands over what it offers.
-async fn load(document: Document, loading: Loading<Gateway>) -> Result<Gateway, DocumentError> {
+async fn load(document: Document, loading: ServiceLoader<Gateway>) -> Result<Gateway, DocumentError> {
     let handle = tokio::runtime::Handle::current();
     let work = move || -> Result<Gateway, DocumentError> {
         let environment = environment::process();
@@ -73,7 +73,7 @@ async fn load(document: Document, loading: Loading<Gateway>) -> Result<Gateway, 
         Ok(Gateway::new(vec![served])?)
     };
     let gateway = tokio::task::spawn_blocking(work).await.map_err(std::io::Error::other)??;
-    loading.ready(Arc::new(gateway.clone()));
+    loading.set_ready(Arc::new(gateway.clone()));
     Ok(gateway)
 }
 

@@ -1,12 +1,12 @@
 //! One execution while it is worked on: its turn, its news, and the ways in which it ends.
 
-use super::{LOOK, STARTED, Shared, broken};
+use super::{ExecutionsShared, POLL_INTERVAL, STARTED_PERCENT, storage_error};
 use crate::caller::{Progress, SessionWork};
 use crate::limits;
-use crate::state::Outcome;
+use crate::state::ExecutionOutcome;
 use futures_util::FutureExt;
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::lifecycle::Status;
+use mcpaql_core::lifecycle::ExecutionStatus;
 use mcpaql_core::response::Answer;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -17,24 +17,24 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// The target's own limit has the better words, so it gets to speak first.
-const COURTESY: Duration = Duration::from_secs(1);
+const TIMEOUT_GRACE: Duration = Duration::from_secs(1);
 /// Where finishing begins.
-const FINISHING: i64 = 90;
+const FINISHING_PERCENT: i64 = 90;
 
 /// Why work stopped before its end.
-enum Stop {
+enum StopReason {
     Asked,
     SessionEnded,
 }
 
 /// That this process works on an execution; it does no longer when this is dropped, however that comes about.
-pub(super) struct Entry {
-    pub(super) shared: Arc<Shared>,
+pub(super) struct RunningExecution {
+    pub(super) shared: Arc<ExecutionsShared>,
     pub(super) id: String,
     pub(super) cancel: CancellationToken,
 }
 
-impl Drop for Entry {
+impl Drop for RunningExecution {
     fn drop(&mut self) {
         self.shared.running().remove(&self.id);
         self.shared.changes.send_replace(());
@@ -42,17 +42,17 @@ impl Drop for Entry {
 }
 
 /// One execution while it is worked on.
-pub(super) struct Job {
-    pub(super) entry: Entry,
+pub(super) struct ExecutionJob {
+    pub(super) entry: RunningExecution,
     /// How long the target may take.
     pub(super) limit: Duration,
     /// The longest result.
-    pub(super) largest: usize,
+    pub(super) max_result_bytes: usize,
     /// Where it ends with its session.
     pub(super) session: Option<SessionWork>,
 }
 
-impl Job {
+impl ExecutionJob {
     /// Works to the end, whichever it is, and writes it down.
     pub(super) async fn run(
         self,
@@ -63,20 +63,24 @@ impl Job {
         // Leaving the last branch drops the work, which is how it stops.
         let ended = tokio::select! {
             biased;
-            () = self.entry.cancel.cancelled() => Err(Stop::Asked),
-            () = self.asked_elsewhere() => Err(Stop::Asked),
-            () = self.session_ended() => Err(Stop::SessionEnded),
-            never = self.record(reports) => match never {},
+            () = self.entry.cancel.cancelled() => Err(StopReason::Asked),
+            () = self.cancel_requested() => Err(StopReason::Asked),
+            () = self.session_ended() => Err(StopReason::SessionEnded),
+            never = self.record_progress(reports) => match never {},
             outcome = self.work(turn, work) => Ok(outcome),
         };
         let (status, message, outcome) = match ended {
-            Err(Stop::Asked) => (Status::Cancelled, Some("Cancelled on request."), None),
-            Err(Stop::SessionEnded) => {
-                (Status::Cancelled, Some("Cancelled because the session that started it ended."), None)
-            }
-            Ok(outcome) => match self.kept(outcome) {
-                Outcome::Failed(error) => (Status::Failed, None, Some(Outcome::Failed(error))),
-                done @ Outcome::Done(_) => (Status::Completed, None, Some(done)),
+            Err(StopReason::Asked) => (ExecutionStatus::Cancelled, Some("Cancelled on request."), None),
+            Err(StopReason::SessionEnded) => (
+                ExecutionStatus::Cancelled,
+                Some("Cancelled because the session that started it ended."),
+                None,
+            ),
+            Ok(outcome) => match self.stored_outcome(outcome) {
+                ExecutionOutcome::Failed(error) => {
+                    (ExecutionStatus::Failed, None, Some(ExecutionOutcome::Failed(error)))
+                }
+                done @ ExecutionOutcome::Done(_) => (ExecutionStatus::Completed, None, Some(done)),
             },
         };
         if let Err(error) =
@@ -100,14 +104,14 @@ impl Job {
                 self.entry
                     .shared
                     .table
-                    .begin(&self.entry.id, STARTED)
+                    .begin(&self.entry.id, STARTED_PERCENT)
                     .await
-                    .map_err(|error| broken(&error))?;
+                    .map_err(|error| storage_error(&error))?;
                 self.entry.shared.changes.send_replace(());
                 turn
             }
         };
-        match timeout(self.limit + COURTESY, AssertUnwindSafe(work).catch_unwind()).await {
+        match timeout(self.limit + TIMEOUT_GRACE, AssertUnwindSafe(work).catch_unwind()).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(OpError::new(
                 Code::Internal,
@@ -121,24 +125,29 @@ impl Job {
     }
 
     /// What is kept of an outcome: a result that could never be returned is refused like any other answer.
-    fn kept(&self, outcome: Result<Answer, OpError>) -> Outcome {
-        match Outcome::of(outcome) {
-            Ok((_, length)) if length > self.largest => {
+    fn stored_outcome(&self, outcome: Result<Answer, OpError>) -> ExecutionOutcome {
+        match ExecutionOutcome::of(outcome) {
+            Ok((_, length)) if length > self.max_result_bytes => {
                 let message = format!(
                     "The result has {length} bytes, more than the {} that are kept; ask for less.",
-                    self.largest
+                    self.max_result_bytes
                 );
-                Outcome::Failed(limits::too_large(message, "max_response_size", Some(length), self.largest))
+                ExecutionOutcome::Failed(limits::too_large(
+                    message,
+                    "max_response_size",
+                    Some(length),
+                    self.max_result_bytes,
+                ))
             }
             Ok((outcome, _)) => outcome,
-            Err(error) => Outcome::Failed(
-                OpError::new(Code::Internal, "The result could not be written.").because(error),
+            Err(error) => ExecutionOutcome::Failed(
+                OpError::new(Code::Internal, "The result could not be written.").with_cause(error),
             ),
         }
     }
 
     /// Writes down how far the work has come, not more often than anybody looks; never ends.
-    async fn record(&self, mut reports: watch::Receiver<Progress>) -> Infallible {
+    async fn record_progress(&self, mut reports: watch::Receiver<Progress>) -> Infallible {
         while reports.changed().await.is_ok() {
             let heard = reports.borrow_and_update().clone();
             let told = self
@@ -151,19 +160,19 @@ impl Job {
                 tracing::debug!(execution = %self.entry.id, %error, "progress could not be kept");
             }
             self.entry.shared.changes.send_replace(());
-            sleep(LOOK).await;
+            sleep(POLL_INTERVAL).await;
         }
         std::future::pending().await
     }
 
     /// Completes when another process was asked to cancel it.
-    async fn asked_elsewhere(&self) {
+    async fn cancel_requested(&self) {
         if self.entry.shared.folder.is_none() {
             std::future::pending::<()>().await;
         }
         loop {
-            sleep(LOOK).await;
-            if matches!(self.entry.shared.table.is_asked_to_cancel(&self.entry.id).await, Ok(true)) {
+            sleep(POLL_INTERVAL).await;
+            if matches!(self.entry.shared.table.is_cancel_requested(&self.entry.id).await, Ok(true)) {
                 return;
             }
         }
@@ -181,5 +190,5 @@ impl Job {
 pub(super) fn percent(progress: &Progress) -> i64 {
     let share = progress.total.filter(|total| *total > 0.0).map_or(0.0, |total| progress.done / total);
     // Within the bounds of the scale, and a NaN becomes its beginning.
-    STARTED + (share.clamp(0.0, 1.0) * (FINISHING - STARTED) as f64) as i64
+    STARTED_PERCENT + (share.clamp(0.0, 1.0) * (FINISHING_PERCENT - STARTED_PERCENT) as f64) as i64
 }

@@ -1,10 +1,10 @@
 //! An execution as something a client asks after, with the answer that its call would have had.
 
-use mcpaql_core::response::Reply;
+use mcpaql_core::response::ToolReply;
 
 /// One piece of work in the background.
 #[derive(Debug, Clone)]
-pub struct Task {
+pub struct BackgroundTask {
     /// The execution's id.
     pub id: String,
     /// What has come of it.
@@ -25,7 +25,7 @@ pub enum TaskState {
     /// Nothing yet.
     Working,
     /// What the call would have answered, success or failure.
-    Ended(Reply),
+    Ended(ToolReply),
     /// It was stopped.
     Cancelled,
 }

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 const LARGEST: usize = 10_000;
 
 async fn open() -> Executions {
-    Executions::open(None, "work", Limits::default()).await.unwrap()
+    Executions::open(None, "work", ExecutionLimits::default()).await.unwrap()
 }
 
 async fn started<F>(executions: &Executions, work: impl FnOnce(Caller) -> F) -> Map<String, Value>
@@ -18,7 +18,7 @@ where
     let caller = Caller::nobody();
     let answer = executions.start("build", Lifecycle::default(), LARGEST, &caller, work).await.unwrap();
     let Value::Object(started) = answer.data.into_value() else { panic!("no object") };
-    assert_eq!(caller.started(), started["execution_id"].as_str());
+    assert_eq!(caller.execution(), started["execution_id"].as_str());
     started
 }
 
@@ -36,7 +36,7 @@ async fn what_the_work_says_of_itself_is_seen_and_never_goes_back() {
     let started = started(&executions, |caller| async move {
         while let Some(done) = told.recv().await {
             let message = Some(format!("step {done}"));
-            caller.progress(Progress { done, total: Some(4.0), message });
+            caller.report_progress(Progress { done, total: Some(4.0), message });
         }
         Ok(Answer::new(json!(["done"])))
     })

@@ -1,10 +1,10 @@
 //! Executions as callers see them.
 
-use super::task::{Task, TaskState};
-use crate::state::{Kept, Outcome, Row, timestamp};
+use super::task::{BackgroundTask, TaskState};
+use crate::state::{ExecutionOutcome, ExecutionRow, StoredExecution, timestamp};
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::lifecycle::Status;
-use mcpaql_core::response::{Answer, Reply};
+use mcpaql_core::lifecycle::ExecutionStatus;
+use mcpaql_core::response::{Answer, ToolReply};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ struct ExecutionView<'a> {
 }
 
 impl<'a> ExecutionView<'a> {
-    fn of(row: &'a Row) -> ExecutionView<'a> {
+    fn of(row: &'a ExecutionRow) -> ExecutionView<'a> {
         ExecutionView {
             execution_id: &row.id,
             operation: &row.operation,
@@ -51,35 +51,36 @@ impl<'a> ExecutionView<'a> {
 
     fn answer(&self) -> Result<Answer, OpError> {
         to_raw_value(self).map(Answer::new).map_err(|error| {
-            OpError::new(Code::Internal, "The execution could not be written; tell the user.").because(error)
+            OpError::new(Code::Internal, "The execution could not be written; tell the user.")
+                .with_cause(error)
         })
     }
 }
 
 /// What the call that starts one answers.
-pub(super) fn started(row: &Row) -> Result<Answer, OpError> {
+pub(super) fn started(row: &ExecutionRow) -> Result<Answer, OpError> {
     ExecutionView { progress: None, ..ExecutionView::of(row) }.answer()
 }
 
 /// Without what came of it.
-pub(super) fn brief(row: &Row) -> Result<Answer, OpError> {
+pub(super) fn without_outcome(row: &ExecutionRow) -> Result<Answer, OpError> {
     ExecutionView::of(row).answer()
 }
 
 /// With what came of it.
-pub(super) fn whole(Kept { row, outcome }: Kept) -> Result<Answer, OpError> {
+pub(super) fn with_outcome(StoredExecution { row, outcome }: StoredExecution) -> Result<Answer, OpError> {
     let mut shown = ExecutionView { expires_at: row.expires_at.map(timestamp), ..ExecutionView::of(&row) };
     match &outcome {
         None => {}
-        Some(Outcome::Done(done)) => {
+        Some(ExecutionOutcome::Done(done)) => {
             shown.result = Some(&done.data);
             shown.warnings = done.warnings.as_deref();
         }
-        Some(Outcome::Failed(error)) => shown.error = Some(fault(error)),
+        Some(ExecutionOutcome::Failed(error)) => shown.error = Some(fault(error)),
     }
     let answer = shown.answer()?;
     let blocks = match outcome {
-        Some(Outcome::Done(done)) => done.blocks,
+        Some(ExecutionOutcome::Done(done)) => done.blocks,
         _ => Vec::new(),
     };
     Ok(Answer { blocks, ..answer })
@@ -94,7 +95,7 @@ fn fault(error: &OpError) -> Value {
 }
 
 /// A page of them; `rows` has one more where another page follows.
-pub(super) fn list(rows: &[Row], first: usize) -> Result<Answer, OpError> {
+pub(super) fn list(rows: &[ExecutionRow], first: usize) -> Result<Answer, OpError> {
     #[derive(Serialize)]
     struct Listed<'a> {
         executions: Vec<ExecutionView<'a>>,
@@ -106,12 +107,12 @@ pub(super) fn list(rows: &[Row], first: usize) -> Result<Answer, OpError> {
     let page_info = json!({"hasNextPage": rows.len() > shown.len(), "endCursor": cursor});
     let listed = Listed { executions: shown.iter().map(ExecutionView::of).collect(), page_info };
     to_raw_value(&listed).map(Answer::new).map_err(|error| {
-        OpError::new(Code::Internal, "The executions could not be written; tell the user.").because(error)
+        OpError::new(Code::Internal, "The executions could not be written; tell the user.").with_cause(error)
     })
 }
 
 /// The place that a cursor names.
-pub(super) fn place(cursor: &str) -> Option<i64> {
+pub(super) fn parse_cursor(cursor: &str) -> Option<i64> {
     let digits = cursor.strip_prefix('x')?;
     let seq = i64::from_str_radix(digits, 16).ok().filter(|seq| *seq > 0)?;
     // One spelling only.
@@ -119,18 +120,23 @@ pub(super) fn place(cursor: &str) -> Option<i64> {
 }
 
 /// As MCP's tasks extension shows it; `reply` writes the outcome as the call would have been answered.
-pub(super) fn task(Kept { row, outcome }: Kept, reply: impl FnOnce(Outcome) -> Reply) -> Task {
+pub(super) fn task(
+    StoredExecution { row, outcome }: StoredExecution,
+    reply: impl FnOnce(ExecutionOutcome) -> ToolReply,
+) -> BackgroundTask {
     let state = match (row.status(), outcome) {
-        (Status::Cancelled, _) => TaskState::Cancelled,
-        (Status::Completed | Status::Failed, Some(outcome)) => TaskState::Ended(reply(outcome)),
-        (Status::Completed | Status::Failed, None) => {
-            let message = "What came of this execution cannot be read; tell the user.";
-            TaskState::Ended(reply(Outcome::Failed(OpError::new(Code::Internal, message))))
+        (ExecutionStatus::Cancelled, _) => TaskState::Cancelled,
+        (ExecutionStatus::Completed | ExecutionStatus::Failed, Some(outcome)) => {
+            TaskState::Ended(reply(outcome))
         }
-        (Status::Pending | Status::Running, _) => TaskState::Working,
+        (ExecutionStatus::Completed | ExecutionStatus::Failed, None) => {
+            let message = "What came of this execution cannot be read; tell the user.";
+            TaskState::Ended(reply(ExecutionOutcome::Failed(OpError::new(Code::Internal, message))))
+        }
+        (ExecutionStatus::Pending | ExecutionStatus::Running, _) => TaskState::Working,
     };
     let ttl = row.expires_at.map(|end| end.saturating_sub(row.started_at).saturating_mul(1000));
-    Task {
+    BackgroundTask {
         state,
         message: row.message,
         created_at: timestamp(row.started_at),
@@ -142,13 +148,13 @@ pub(super) fn task(Kept { row, outcome }: Kept, reply: impl FnOnce(Outcome) -> R
 
 #[cfg(test)]
 mod tests {
-    use super::place;
+    use super::parse_cursor;
 
     #[test]
     fn a_cursor_has_one_spelling() {
-        assert_eq!(place("x2f"), Some(0x2f));
+        assert_eq!(parse_cursor("x2f"), Some(0x2f));
         for text in ["", "x", "x0", "x-1", "x+1", "x02f", "x2F", "2f", "x2f ", "xffffffffffffffffff"] {
-            assert_eq!(place(text), None, "{text:?}");
+            assert_eq!(parse_cursor(text), None, "{text:?}");
         }
     }
 }

@@ -4,13 +4,13 @@
 //! What is known from an earlier time is served at once, so that tools are listed before the server has started and even when it
 //! cannot. Only a server of which nothing is known, or one that shall be eager, is started before somebody calls it.
 
-use super::slot::{Slot, State};
-use super::{FIRST_WAIT, Inner, LONGEST_WAIT};
-use crate::dispatch::{FeatureSource, Served};
+use super::slot::{AdapterSlot, AdapterState};
+use super::{GatewayShared, MAX_RETRY_DELAY, MIN_RETRY_DELAY};
+use crate::dispatch::{FeatureSource, ServedAdapter};
 use crate::environment::Environment;
-use crate::target::mcp::{self, Proxy, Upstream};
-use crate::target::{Closed, OpenError, Several, Target};
-use mcpaql_core::adapter::{self, Alternative, Auth, McpTarget};
+use crate::target::mcp::{self, McpProxy, Upstream};
+use crate::target::{ClosedTarget, NamedTargets, OpenError, Target};
+use mcpaql_core::adapter::{self, AlternativeTarget, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::Catalog;
 use serde_json::Value;
@@ -20,65 +20,65 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 /// Makes a catalog of what a server said; else why there is none, in words that may be shown to anybody.
-pub type Compile = Arc<dyn Fn(&Capture) -> Result<Catalog, String> + Send + Sync>;
+pub type CompileCapture = Arc<dyn Fn(&Capture) -> Result<Catalog, String> + Send + Sync>;
 /// Keeps what a server said for the next start.
-pub type Keep = Arc<dyn Fn(&Capture) + Send + Sync>;
+pub type SaveCapture = Arc<dyn Fn(&Capture) + Send + Sync>;
 
 /// An MCP server whose own tools are the operations.
-pub struct Live {
+pub struct LiveAdapter {
     /// How it is reached.
     pub target: McpTarget,
     /// How it is authenticated to.
     pub auth: Auth,
     /// What it said the last time.
-    pub last: Option<Capture>,
+    pub last_capture: Option<Capture>,
     /// Makes a catalog of what it says.
-    pub compile: Compile,
+    pub compile: CompileCapture,
     /// Keeps what it says.
-    pub keep: Keep,
+    pub save: SaveCapture,
 }
 
-impl fmt::Debug for Live {
+impl fmt::Debug for LiveAdapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Live").field("known", &self.last.is_some()).finish_non_exhaustive()
+        f.debug_struct("Live").field("known", &self.last_capture.is_some()).finish_non_exhaustive()
     }
 }
 
 /// A server behind a slot.
 #[derive(Debug, Clone)]
-pub(super) struct Behind {
+pub(super) struct BackingServer {
     /// The server that is asked for its tools.
     pub(super) upstream: Upstream,
     eager: bool,
     /// Where the operations are the server's own tools.
-    tools: Option<Arc<Tools>>,
+    tools: Option<Arc<LiveTools>>,
 }
 
-struct Tools {
-    compile: Compile,
-    keep: Keep,
+struct LiveTools {
+    compile: CompileCapture,
+    save: SaveCapture,
     /// What is served comes from this.
     known: Mutex<Option<Capture>>,
     environment: Environment,
     /// The servers that calls choose among, where there are several: they outlast a change of the tools.
-    several: Mutex<HashMap<String, (Alternative, Upstream)>>,
+    several: Mutex<HashMap<String, (AlternativeTarget, Upstream)>>,
 }
 
-impl fmt::Debug for Tools {
+impl fmt::Debug for LiveTools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Tools")
     }
 }
 
-impl Tools {
+impl LiveTools {
     fn is_known(&self) -> bool {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 }
 
-impl Tools {
+impl LiveTools {
     /// Each of the servers that calls choose among.
-    fn several(&self, catalog: &Catalog) -> Several {
+    fn named_targets(&self, catalog: &Catalog) -> NamedTargets {
         let mut known = self.several.lock().unwrap_or_else(PoisonError::into_inner);
         let each = catalog.adapter.targets.iter().filter_map(|(name, one)| {
             if let Some((before, upstream)) = known.get(name)
@@ -87,7 +87,7 @@ impl Tools {
                 return Some((name.clone(), proxy(upstream)));
             }
             // Each was made from the adapter's own target, which is a server.
-            let adapter::Target::Mcp(server) = &one.target else { return None };
+            let adapter::TargetConfig::Mcp(server) = &one.target else { return None };
             let adapter = &catalog.adapter.name;
             let called = format!("{adapter} {name}");
             let target: Arc<dyn Target> = match Upstream::named(&called, server, &one.auth, &self.environment)
@@ -98,28 +98,28 @@ impl Tools {
                 }
                 Err(source) => {
                     let user_message = source.to_string();
-                    Arc::new(Closed::new(adapter, &OpenError::new(adapter, source, user_message)))
+                    Arc::new(ClosedTarget::new(adapter, &OpenError::new(adapter, source, user_message)))
                 }
             };
             Some((name.clone(), target))
         });
-        Several::new(each.collect())
+        NamedTargets::new(each.collect())
     }
 }
 
-impl Behind {
+impl BackingServer {
     /// The server of a document, whose operations are what the document says.
-    pub(super) fn fixed(upstream: Upstream) -> Behind {
-        Behind { eager: upstream.is_eager(), upstream, tools: None }
+    pub(super) fn for_document(upstream: Upstream) -> BackingServer {
+        BackingServer { eager: upstream.is_eager(), upstream, tools: None }
     }
 
     /// A server whose tools are the operations, and what is known of them.
-    pub(super) fn live(
-        live: Live,
+    pub(super) fn for_live(
+        live: LiveAdapter,
         upstream: Upstream,
         environment: &Environment,
-    ) -> (Behind, Option<Catalog>) {
-        let Live { last, compile, keep, .. } = live;
+    ) -> (BackingServer, Option<Catalog>) {
+        let LiveAdapter { last_capture: last, compile, save: keep, .. } = live;
         let known = last.and_then(|last| {
             let catalog = compile(&last).ok()?;
             Some((last, catalog))
@@ -129,20 +129,26 @@ impl Behind {
             upstream.remember(known);
         }
         let environment = Arc::clone(environment);
-        let tools = Tools { compile, keep, known: Mutex::new(known), environment, several: Mutex::default() };
-        (Behind { eager: upstream.is_eager(), upstream, tools: Some(Arc::new(tools)) }, catalog)
+        let tools = LiveTools {
+            compile,
+            save: keep,
+            known: Mutex::new(known),
+            environment,
+            several: Mutex::default(),
+        };
+        (BackingServer { eager: upstream.is_eager(), upstream, tools: Some(Arc::new(tools)) }, catalog)
     }
 
-    pub(super) fn served(&self, catalog: Catalog, slot: &Slot) -> Arc<Served> {
+    pub(super) fn serve_catalog(&self, catalog: Catalog, slot: &AdapterSlot) -> Arc<ServedAdapter> {
         let target: Arc<dyn Target> = match &self.tools {
-            Some(tools) if !catalog.adapter.targets.is_empty() => Arc::new(tools.several(&catalog)),
+            Some(tools) if !catalog.adapter.targets.is_empty() => Arc::new(tools.named_targets(&catalog)),
             _ => proxy(&self.upstream),
         };
-        Arc::new(Served::new(catalog, target, slot.source()).counted_by(Arc::clone(slot.stats())))
+        Arc::new(ServedAdapter::new(catalog, target, slot.source()).with_stats(Arc::clone(slot.stats())))
     }
 
     /// Where prompts and resources are asked for before anything is served.
-    pub(super) fn feature_source(&self, slot: &Slot) -> FeatureSource {
+    pub(super) fn feature_source(&self, slot: &AdapterSlot) -> FeatureSource {
         FeatureSource::new(slot.name(), proxy(&self.upstream), Arc::clone(slot.stats()))
     }
 
@@ -151,7 +157,7 @@ impl Behind {
     }
 
     /// The server's own list of tools, where the operations come from it.
-    pub(super) fn listed(&self) -> Option<Vec<Value>> {
+    pub(super) fn known_tools(&self) -> Option<Vec<Value>> {
         let known = self.tools.as_ref()?.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.as_ref().map(|capture| capture.tools.clone())
     }
@@ -161,7 +167,7 @@ impl Behind {
     }
 
     /// Asks the server for its tools, or only starts it where they do not matter.
-    async fn ask(&self) -> Result<Option<Capture>, mcp::UpstreamError> {
+    async fn refresh(&self) -> Result<Option<Capture>, mcp::UpstreamError> {
         match self.tools {
             Some(_) => self.upstream.capture().await.map(Some),
             None => self.upstream.start().await.map(|()| None),
@@ -169,60 +175,69 @@ impl Behind {
     }
 
     /// Serves what the server said, where that is news.
-    async fn take(&self, capture: Capture, gateway: &Weak<Inner>, slot: &Weak<Slot>) -> Result<(), String> {
+    async fn apply_capture(
+        &self,
+        capture: Capture,
+        gateway: &Weak<GatewayShared>,
+        slot: &Weak<AdapterSlot>,
+    ) -> Result<(), String> {
         let Some(tools) = self.tools.clone() else { return Ok(()) };
         if tools.known.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(&capture) {
             return Ok(());
         }
         let making = tokio::task::spawn_blocking(move || {
             let catalog = (tools.compile)(&capture)?;
-            (tools.keep)(&capture);
+            (tools.save)(&capture);
             *tools.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(capture);
             Ok(catalog)
         });
         let catalog = making.await.unwrap_or_else(|_| Err("its tools cannot be read".to_owned()))?;
         if let (Some(gateway), Some(slot)) = (gateway.upgrade(), slot.upgrade()) {
-            slot.serve(self.served(catalog, &slot));
-            gateway.show_again();
+            slot.set_served(self.serve_catalog(catalog, &slot));
+            gateway.republish();
         }
         Ok(())
     }
 }
 
 fn proxy(upstream: &Upstream) -> Arc<dyn Target> {
-    Arc::new(Proxy::over(upstream.clone()))
+    Arc::new(McpProxy::from_upstream(upstream.clone()))
 }
 
 /// Follows a server for as long as its slot is there.
-pub(super) async fn follow(gateway: Weak<Inner>, slot: Weak<Slot>, behind: Behind) {
+pub(super) async fn follow_server(
+    gateway: Weak<GatewayShared>,
+    slot: Weak<AdapterSlot>,
+    behind: BackingServer,
+) {
     let (mut state, mut changed) = (behind.upstream.state(), behind.upstream.tools_changed());
     let mut is_due = behind.eager || !behind.is_known();
-    let mut wait = FIRST_WAIT;
+    let mut wait = MIN_RETRY_DELAY;
     let mut again: Option<Duration> = None;
     loop {
         if is_due {
             changed.mark_unchanged();
-            let outcome = match behind.ask().await {
-                Ok(Some(capture)) => behind.take(capture, &gateway, &slot).await,
+            let outcome = match behind.refresh().await {
+                Ok(Some(capture)) => behind.apply_capture(capture, &gateway, &slot).await,
                 Ok(None) => Ok(()),
                 Err(error) => Err(error.to_string()),
             };
             // What the start changed is no news any more, unless the server has ended since.
             let outcome = match &*state.borrow_and_update() {
-                mcp::State::Failed { reason } => outcome.and(Err(reason.clone())),
+                mcp::UpstreamState::Failed { reason } => outcome.and(Err(reason.clone())),
                 _ => outcome,
             };
             let Some(slot) = slot.upgrade() else { return };
             match outcome {
                 Ok(()) => {
-                    (again, wait) = (None, FIRST_WAIT);
-                    slot.set_state(State::Ready);
+                    (again, wait) = (None, MIN_RETRY_DELAY);
+                    slot.set_state(AdapterState::Ready);
                 }
                 Err(reason) => {
-                    slot.set_state(State::Failing { reason });
+                    slot.set_state(AdapterState::Failing { reason });
                     // One that is known is started by whoever calls it.
                     again = (behind.eager || !behind.is_known()).then_some(wait);
-                    wait = (wait * 2).min(LONGEST_WAIT);
+                    wait = (wait * 2).min(MAX_RETRY_DELAY);
                 }
             }
         }
@@ -237,7 +252,7 @@ pub(super) async fn follow(gateway: Weak<Inner>, slot: Weak<Slot>, behind: Behin
                 }
                 let now = state.borrow_and_update().clone();
                 let Some(slot) = slot.upgrade() else { return };
-                is_due = note(&slot, now, &behind);
+                is_due = record_state(&slot, now, &behind);
             }
             () = pause(again) => is_due = true,
         }
@@ -245,14 +260,14 @@ pub(super) async fn follow(gateway: Weak<Inner>, slot: Weak<Slot>, behind: Behin
 }
 
 /// Notes how the server is doing; true when it should be asked for its tools.
-fn note(slot: &Slot, now: mcp::State, behind: &Behind) -> bool {
+fn record_state(slot: &AdapterSlot, now: mcp::UpstreamState, behind: &BackingServer) -> bool {
     match now {
-        mcp::State::Idle => {}
-        mcp::State::Starting => slot.set_state(State::Starting),
-        mcp::State::Running { .. } if behind.is_live() => return true,
-        mcp::State::Running { .. } => slot.set_state(State::Ready),
-        mcp::State::Failed { reason } => {
-            slot.set_state(State::Failing { reason });
+        mcp::UpstreamState::Idle => {}
+        mcp::UpstreamState::Starting => slot.set_state(AdapterState::Starting),
+        mcp::UpstreamState::Running { .. } if behind.is_live() => return true,
+        mcp::UpstreamState::Running { .. } => slot.set_state(AdapterState::Ready),
+        mcp::UpstreamState::Failed { reason } => {
+            slot.set_state(AdapterState::Failing { reason });
             return behind.eager;
         }
     }

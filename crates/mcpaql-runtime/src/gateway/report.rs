@@ -1,8 +1,8 @@
 //! The state of each adapter, as `/healthz` and status reports show it: no secret, and no path.
 
-use super::slot::{Slot, State};
-use super::{Gateway, Inner};
-use crate::health::{Health, Status};
+use super::slot::{AdapterSlot, AdapterState};
+use super::{Gateway, GatewayShared};
+use crate::health::{Health, HealthStatus};
 use crate::state::timestamp;
 use mcpaql_core::{surface, tokens};
 use serde_json::{Value, json};
@@ -17,26 +17,26 @@ impl Gateway {
     }
 }
 
-impl Inner {
+impl GatewayShared {
     fn health(&self) -> Health {
         let slots = self.slots().clone();
-        let is_well = |slot: &Slot| !matches!(slot.state().0, State::Failing { .. });
+        let is_well = |slot: &AdapterSlot| !matches!(slot.state().0, AdapterState::Failing { .. });
         let status = if slots.iter().all(|slot| slot.served().is_none()) {
-            Status::Down
+            HealthStatus::Down
         } else if slots.iter().all(|slot| is_well(slot)) {
-            Status::Ok
+            HealthStatus::Ok
         } else {
-            Status::Degraded
+            HealthStatus::Degraded
         };
         Health { status, adapters: slots.iter().map(|slot| report(slot)).collect() }
     }
 }
 
-fn report(slot: &Slot) -> Value {
+fn report(slot: &AdapterSlot) -> Value {
     let (state, since) = slot.state();
     let mut report = json!({
         "name": slot.name(),
-        "source": shown(slot.source()),
+        "source": file_name(slot.source()),
         "state": state.as_str(),
         "since": rfc3339(since),
     });
@@ -46,8 +46,8 @@ fn report(slot: &Slot) -> Value {
     }
     if let Some(served) = slot.served() {
         let catalog = served.catalog();
-        let (surface, discrete) = served.cost(|| {
-            let listed = slot.behind().and_then(|behind| behind.listed());
+        let (surface, discrete) = served.surface_tokens(|| {
+            let listed = slot.backing_server().and_then(|behind| behind.known_tools());
             let listed =
                 listed.map(|tools| tools.iter().map(|tool| tokens::estimate(&tool.to_string())).sum());
             (surface::surface_cost(catalog), listed.unwrap_or_else(|| surface::discrete_cost(catalog)))
@@ -65,7 +65,7 @@ fn report(slot: &Slot) -> Value {
 }
 
 /// The name of a document without the folder that it is in.
-fn shown(source: &str) -> String {
+fn file_name(source: &str) -> String {
     if source.contains("://") || source.starts_with("builtin:") || source.starts_with("mcp:") {
         return source.to_owned();
     }

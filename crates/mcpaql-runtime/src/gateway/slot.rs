@@ -3,8 +3,8 @@
 //! A slot outlives what is served in it: a target that is opened later, or a server that lists other tools, changes what is
 //! served, not the slot.
 
-use super::live::Behind;
-use crate::dispatch::Served;
+use super::live::BackingServer;
+use crate::dispatch::ServedAdapter;
 use crate::record::Stats;
 use mcpaql_core::catalog::Catalog;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -14,7 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// The state of an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum AdapterState {
     /// It is being opened or started for the first time.
     Starting,
     /// It can be called.
@@ -26,14 +26,14 @@ pub enum State {
     },
 }
 
-impl State {
+impl AdapterState {
     /// The word in reports.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
-            State::Starting => "starting",
-            State::Ready => "ready",
-            State::Failing { .. } => "failing",
+            AdapterState::Starting => "starting",
+            AdapterState::Ready => "ready",
+            AdapterState::Failing { .. } => "failing",
         }
     }
 
@@ -41,55 +41,55 @@ impl State {
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
-            State::Failing { reason } => Some(reason),
-            State::Starting | State::Ready => None,
+            AdapterState::Failing { reason } => Some(reason),
+            AdapterState::Starting | AdapterState::Ready => None,
         }
     }
 }
 
 /// One adapter's place.
 #[derive(Debug)]
-pub struct Slot {
+pub struct AdapterSlot {
     key: String,
     name: String,
     source: String,
     stats: Arc<Stats>,
-    served: RwLock<Option<Arc<Served>>>,
-    state: RwLock<(State, SystemTime)>,
+    served: RwLock<Option<Arc<ServedAdapter>>>,
+    state: RwLock<(AdapterState, SystemTime)>,
     /// Why it is not shown, while another adapter has the names that it wants.
     shadowed: RwLock<Option<String>>,
-    moved: watch::Sender<()>,
-    pub(super) work: Work,
+    state_changes: watch::Sender<()>,
+    pub(super) work: SlotWork,
     task: Mutex<Option<AbortOnDropHandle<()>>>,
 }
 
 /// What goes on behind a slot.
 #[derive(Debug)]
-pub(super) enum Work {
+pub(super) enum SlotWork {
     /// Nothing: it is served as it is, or not at all.
     None,
     /// The target could not be opened and is tried again.
     Open(Arc<Catalog>),
     /// An MCP server.
-    Follow(Behind),
+    Follow(BackingServer),
 }
 
-impl Slot {
+impl AdapterSlot {
     pub(super) fn new(
         (key, name, source): (String, String, String),
         stats: Arc<Stats>,
-        moved: watch::Sender<()>,
-        work: Work,
-    ) -> Slot {
-        Slot {
+        state_changes: watch::Sender<()>,
+        work: SlotWork,
+    ) -> AdapterSlot {
+        AdapterSlot {
             key,
             name,
             source,
             stats,
             served: RwLock::new(None),
-            state: RwLock::new((State::Starting, SystemTime::now())),
+            state: RwLock::new((AdapterState::Starting, SystemTime::now())),
             shadowed: RwLock::new(None),
-            moved,
+            state_changes,
             work,
             task: Mutex::new(None),
         }
@@ -121,46 +121,46 @@ impl Slot {
 
     /// What is served here now.
     #[must_use]
-    pub fn served(&self) -> Option<Arc<Served>> {
+    pub fn served(&self) -> Option<Arc<ServedAdapter>> {
         self.served.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Its state, and since when.
     #[must_use]
-    pub fn state(&self) -> (State, SystemTime) {
+    pub fn state(&self) -> (AdapterState, SystemTime) {
         let (state, since) = self.state.read().unwrap_or_else(PoisonError::into_inner).clone();
         match &*self.shadowed.read().unwrap_or_else(PoisonError::into_inner) {
-            Some(reason) => (State::Failing { reason: reason.clone() }, since),
+            Some(reason) => (AdapterState::Failing { reason: reason.clone() }, since),
             None => (state, since),
         }
     }
 
-    pub(super) fn serve(&self, served: Arc<Served>) {
+    pub(super) fn set_served(&self, served: Arc<ServedAdapter>) {
         *self.served.write().unwrap_or_else(PoisonError::into_inner) = Some(served);
     }
 
     /// Sets its state, and tells whoever watches when it is another one.
-    pub(super) fn set_state(&self, state: State) {
-        self.set_state_because(state, "");
+    pub(super) fn set_state(&self, state: AdapterState) {
+        self.set_state_with_cause(state, "");
     }
 
     /// The same with what only the log may show.
-    pub(super) fn set_state_because(&self, state: State, cause: &str) {
+    pub(super) fn set_state_with_cause(&self, state: AdapterState, cause: &str) {
         let mut present = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if present.0 == state {
             return;
         }
         if let Some(reason) = state.reason() {
             tracing::warn!(adapter = %self.name, source = %self.source, reason, cause, "adapter fails");
-        } else if present.0.reason().is_some() && state == State::Ready {
+        } else if present.0.reason().is_some() && state == AdapterState::Ready {
             tracing::info!(adapter = %self.name, "adapter works again");
         }
         *present = (state, SystemTime::now());
         drop(present);
-        self.moved.send_replace(());
+        self.state_changes.send_replace(());
     }
 
-    pub(super) fn shadow(&self, reason: Option<String>) {
+    pub(super) fn set_shadowed(&self, reason: Option<String>) {
         let mut shadowed = self.shadowed.write().unwrap_or_else(PoisonError::into_inner);
         if *shadowed == reason {
             return;
@@ -170,19 +170,19 @@ impl Slot {
         }
         *shadowed = reason;
         drop(shadowed);
-        self.moved.send_replace(());
+        self.state_changes.send_replace(());
     }
 
     /// The MCP server behind it.
-    pub(super) fn behind(&self) -> Option<&Behind> {
+    pub(super) fn backing_server(&self) -> Option<&BackingServer> {
         match &self.work {
-            Work::Follow(behind) => Some(behind),
-            Work::None | Work::Open(_) => None,
+            SlotWork::Follow(behind) => Some(behind),
+            SlotWork::None | SlotWork::Open(_) => None,
         }
     }
 
     /// Goes on with `work` until the slot is gone.
-    pub(super) fn keep_going(&self, work: impl Future<Output = ()> + Send + 'static) {
+    pub(super) fn spawn_task(&self, work: impl Future<Output = ()> + Send + 'static) {
         let task = AbortOnDropHandle::new(tokio::spawn(work));
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
     }

@@ -4,7 +4,7 @@ use crate::caller::Progress;
 use futures_util::FutureExt;
 use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::response::{Reply, envelope};
+use mcpaql_core::response::{ToolReply, envelope};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::time::Duration;
@@ -15,16 +15,16 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// What a client hears while a call runs.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Announcement {
+pub(super) struct ProgressUpdate {
     pub(super) done: f64,
     pub(super) message: String,
 }
 
-impl Announcement {
+impl ProgressUpdate {
     /// The announcement after that many seconds: rises for ever and never reaches 90, the start of finishing.
     fn after(seconds: u32) -> Self {
         let elapsed = f64::from(seconds);
-        Announcement {
+        ProgressUpdate {
             done: 10.0 + 80.0 * elapsed / (elapsed + 20.0),
             message: format!("Running for {seconds} s"),
         }
@@ -33,15 +33,15 @@ impl Announcement {
 
 /// One scale for what the work says of itself and for the clock: it rises strictly and stays below 90.
 #[derive(Debug, Default)]
-struct Scale {
+struct ProgressScale {
     last: f64,
     heard: Progress,
 }
 
-impl Scale {
+impl ProgressScale {
     /// What is to be announced after that many seconds; `None` where it could not rise any more.
-    fn next(&mut self, seconds: u32) -> Option<Announcement> {
-        let clock = Announcement::after(seconds);
+    fn next(&mut self, seconds: u32) -> Option<ProgressUpdate> {
+        let clock = ProgressUpdate::after(seconds);
         let Progress { done, total, message } = &self.heard;
         let told =
             total.filter(|total| *total > 0.0).map(|total| 10.0 + 80.0 * (done / total).clamp(0.0, 0.99));
@@ -50,7 +50,7 @@ impl Scale {
         let done = if told > self.last { told } else { self.last + (90.0 - self.last) / 100.0 };
         (done > self.last && done < 90.0).then(|| {
             self.last = done;
-            Announcement { done, message: message.clone().unwrap_or(clock.message) }
+            ProgressUpdate { done, message: message.clone().unwrap_or(clock.message) }
         })
     }
 }
@@ -60,10 +60,10 @@ impl Scale {
 pub(super) async fn with_progress<T, F: Future<Output = ()>>(
     call: impl Future<Output = T>,
     mut heard: watch::Receiver<Progress>,
-    announce: impl Fn(Announcement) -> F,
+    announce: impl Fn(ProgressUpdate) -> F,
 ) -> T {
     let mut call = pin!(call);
-    let mut scale = Scale::default();
+    let mut scale = ProgressScale::default();
     let mut ticks = interval_at(Instant::now() + SECOND, SECOND);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut seconds = 0;
@@ -87,7 +87,7 @@ pub(super) async fn with_progress<T, F: Future<Output = ()>>(
 }
 
 /// Runs `call` and turns a panic into an answer; the panic itself is in the log through the panic hook.
-pub(super) async fn without_panic(call: impl Future<Output = Option<Reply>>) -> Option<Reply> {
+pub(super) async fn without_panic(call: impl Future<Output = Option<ToolReply>>) -> Option<ToolReply> {
     // The future is dropped right after a panic, so nothing can see what it left half done.
     AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| {
         let error = OpError::new(
@@ -106,7 +106,7 @@ mod tests {
     fn progress_rises_strictly_and_stays_below_ninety() {
         let mut last = 10.0;
         for seconds in (1..=1000).chain([86_400, 86_401, 10_000_000, 10_000_001]) {
-            let now = Announcement::after(seconds).done;
+            let now = ProgressUpdate::after(seconds).done;
             assert!(last < now && now < 90.0, "{seconds}: {last} then {now}");
             last = now;
         }
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_the_work_says_and_the_clock_rise_together() {
-        let mut scale = Scale::default();
+        let mut scale = ProgressScale::default();
         let mut announced = Vec::new();
         for (done, total) in
             [(1.0, Some(10.0)), (5.0, Some(10.0)), (2.0, Some(10.0)), (7.0, None), (1e9, Some(0.0))]
@@ -122,7 +122,7 @@ mod tests {
             scale.heard = Progress { done, total, message: Some(format!("step {done}")) };
             announced.extend(scale.next(3));
         }
-        assert_eq!(announced[0], Announcement { done: 18.0, message: "step 1".into() });
+        assert_eq!(announced[0], ProgressUpdate { done: 18.0, message: "step 1".into() });
         assert_eq!(announced[1].done, 50.0);
         assert!(announced.is_sorted_by(|a, b| a.done < b.done), "{announced:?}");
         assert!(announced.iter().all(|progress| progress.done < 90.0));

@@ -1,10 +1,10 @@
 //! The client behind a request, as MCP reaches it.
 
 use super::conversation;
-use super::logging::Hearing;
-use super::questions::{Abilities, Line};
-use crate::caller::{Ability, Caller, Client, Progress, Refused, Session};
-use crate::protocol::LogWish;
+use super::logging::LogFilterSource;
+use super::questions::{Abilities, ClientMailbox};
+use crate::caller::{Ability, AskError, Caller, ClientConnection, Progress, Session};
+use crate::protocol::LogFilter;
 use axum::http::request::Parts;
 use futures_util::future::BoxFuture;
 use rmcp::model::{CustomNotification, CustomRequest, ServerNotification, ServerRequest};
@@ -18,11 +18,11 @@ use tokio::sync::{mpsc, oneshot, watch};
 pub(super) struct Question {
     pub(super) ability: Ability,
     pub(super) params: Value,
-    pub(super) answer: oneshot::Sender<Result<Value, Refused>>,
+    pub(super) answer: oneshot::Sender<Result<Value, AskError>>,
 }
 
 /// How the client of a request may be asked.
-pub(super) enum Asking {
+pub(super) enum QuestionChannel {
     /// Not at all.
     Never,
     /// Over its connection.
@@ -36,7 +36,7 @@ struct McpClient {
     /// Where questions go that the connection does not carry by itself.
     mailbox: Option<mpsc::Sender<Question>>,
     abilities: Abilities,
-    hearing: Hearing,
+    log_filter_source: LogFilterSource,
     /// Tells clients apart that have no connection of their own.
     conversation: Option<String>,
 }
@@ -44,33 +44,39 @@ struct McpClient {
 /// Who sent a request, and where its progress is heard.
 pub(super) fn caller(
     context: &RequestContext<RoleServer>,
-    asking: Asking,
+    asking: QuestionChannel,
     session: Option<Session>,
-    hearing: Hearing,
+    hearing: LogFilterSource,
 ) -> (Caller, watch::Receiver<Progress>) {
-    let asks = !matches!(asking, Asking::Never);
+    let asks = !matches!(asking, QuestionChannel::Never);
     let line = match asking {
-        Asking::Connection => Line::of(&context.extensions).cloned(),
-        Asking::Never | Asking::Mail(_) => None,
+        QuestionChannel::Connection => ClientMailbox::of(&context.extensions).cloned(),
+        QuestionChannel::Never | QuestionChannel::Mail(_) => None,
     };
     let (mailbox, abilities) = match line {
-        Some(Line { mailbox, abilities }) => (Some(mailbox), abilities),
+        Some(ClientMailbox { mailbox, abilities }) => (Some(mailbox), abilities),
         None => {
             let declared = context.client_capabilities().filter(|_| asks).unwrap_or_default();
             let mailbox = match asking {
-                Asking::Mail(mailbox) => Some(mailbox),
-                Asking::Never | Asking::Connection => None,
+                QuestionChannel::Mail(mailbox) => Some(mailbox),
+                QuestionChannel::Never | QuestionChannel::Connection => None,
             };
-            (mailbox, Abilities::declared(&declared))
+            (mailbox, Abilities::from_capabilities(&declared))
         }
     };
     let headers = context.extensions.get::<Parts>().map(|parts| Arc::new(parts.headers.clone()));
-    let conversation = conversation::of(&context.extensions).filter(|_| asks).map(str::to_owned);
-    let client = McpClient { peer: context.peer.clone(), mailbox, abilities, hearing, conversation };
-    Caller::of(Arc::new(client), headers, session)
+    let conversation = conversation::session_id_of(&context.extensions).filter(|_| asks).map(str::to_owned);
+    let client = McpClient {
+        peer: context.peer.clone(),
+        mailbox,
+        abilities,
+        log_filter_source: hearing,
+        conversation,
+    };
+    Caller::for_client(Arc::new(client), headers, session)
 }
 
-impl Client for McpClient {
+impl ClientConnection for McpClient {
     fn is_able(&self, ability: Ability) -> bool {
         match ability {
             Ability::Elicitation => self.abilities.elicitation,
@@ -78,22 +84,22 @@ impl Client for McpClient {
         }
     }
 
-    fn ask(&self, ability: Ability, params: Value) -> BoxFuture<'_, Result<Value, Refused>> {
+    fn ask(&self, ability: Ability, params: Value) -> BoxFuture<'_, Result<Value, AskError>> {
         Box::pin(async move {
             if let Some(mailbox) = &self.mailbox {
                 let (answer, answered) = oneshot::channel();
-                mailbox.send(Question { ability, params, answer }).await.map_err(|_| Refused::Gone)?;
-                return answered.await.unwrap_or(Err(Refused::Gone));
+                mailbox.send(Question { ability, params, answer }).await.map_err(|_| AskError::Gone)?;
+                return answered.await.unwrap_or(Err(AskError::Gone));
             }
             let request = CustomRequest::new(ability.method(), Some(params));
             match self.peer.send_request(ServerRequest::CustomRequest(request)).await {
                 Ok(result) => Ok(serde_json::to_value(result).unwrap_or_default()),
-                Err(ServiceError::McpError(error)) => Err(Refused::Error {
+                Err(ServiceError::McpError(error)) => Err(AskError::Error {
                     code: error.code.0,
                     message: error.message.into_owned(),
                     data: error.data,
                 }),
-                Err(_) => Err(Refused::Gone),
+                Err(_) => Err(AskError::Gone),
             }
         })
     }
@@ -106,11 +112,11 @@ impl Client for McpClient {
         })
     }
 
-    fn log_wish(&self) -> LogWish {
-        self.hearing.wish()
+    fn log_filter(&self) -> LogFilter {
+        self.log_filter_source.filter()
     }
 
-    fn is_same(&self, other: &dyn Client) -> bool {
+    fn is_same(&self, other: &dyn ClientConnection) -> bool {
         let Some(other) = (other as &dyn Any).downcast_ref::<McpClient>() else { return false };
         let is_connection = matches!(
             (self.peer.peer_info(), other.peer.peer_info()),

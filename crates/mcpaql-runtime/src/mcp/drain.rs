@@ -3,9 +3,9 @@
 //!
 //! The protocol library by itself gives running handlers a few seconds after the end of input and then drops their answers.
 
-use super::Limits;
-use super::handler::Server;
-use super::lines::Lines;
+use super::ServerLimits;
+use super::handler::McpServer;
+use super::lines::LineTransport;
 use crate::caller::Session;
 use crate::service::Service;
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId, ServerJsonRpcMessage};
@@ -30,12 +30,12 @@ pub enum StreamError {
     Interrupted,
 }
 
-type Pending = watch::Sender<HashSet<RequestId>>;
+type PendingRequests = watch::Sender<HashSet<RequestId>>;
 
-struct Draining<T> {
+struct DrainingTransport<T> {
     inner: T,
     /// Requests read and not yet answered, `subscriptions/listen` left out: those end with the server.
-    pending: Arc<Pending>,
+    pending: Arc<PendingRequests>,
     shutdown: CancellationToken,
     /// Ends subscriptions and announcements, which would otherwise hold up the end.
     closing: CancellationToken,
@@ -45,7 +45,7 @@ struct Draining<T> {
     ended: bool,
 }
 
-impl<T> Draining<T> {
+impl<T> DrainingTransport<T> {
     fn note(&mut self, message: &ClientJsonRpcMessage) {
         match message {
             ClientJsonRpcMessage::Request(request) => {
@@ -71,7 +71,7 @@ impl<T> Draining<T> {
     }
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Draining<T> {
+impl<T: Transport<RoleServer>> Transport<RoleServer> for DrainingTransport<T> {
     type Error = T::Error;
 
     fn send(
@@ -133,14 +133,14 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Draining<T> {
 pub(crate) async fn serve<S: Service, L: Future<Output = ()>>(
     service: Arc<S>,
     (reader, writer): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
-    limits: Limits,
+    limits: ServerLimits,
     shutdown: CancellationToken,
     left: impl FnOnce(CancellationToken) -> L,
 ) -> Result<(), StreamError> {
     let (closing, lost) = (shutdown.child_token(), CancellationToken::new());
     let left = left(closing.clone());
-    let transport = Draining {
-        inner: Lines::new(reader, writer),
+    let transport = DrainingTransport {
+        inner: LineTransport::new(reader, writer),
         pending: Arc::new(watch::Sender::default()),
         shutdown: shutdown.clone(),
         closing: closing.clone(),
@@ -150,7 +150,7 @@ pub(crate) async fn serve<S: Service, L: Future<Output = ()>>(
     };
     let stop = CancellationToken::new();
     let (started, end) = Session::new();
-    let server = Server::new(service, closing, Some(started));
+    let server = McpServer::new(service, closing, Some(started));
     let session = async {
         match serve_server_with_ct(server, transport, stop.clone()).await {
             Ok(running) => running.waiting().await.map(|_| ()).map_err(|_| StreamError::Interrupted),

@@ -3,7 +3,7 @@
 //! The protocol library wants its own types on the way out. An entry of a list that it cannot hold is left out and logged, so
 //! that one odd entry does not cost the others.
 
-use super::handler::Server;
+use super::handler::McpServer;
 use crate::protocol::{Feature, Features, RpcError};
 use crate::service::Service;
 use rmcp::ErrorData;
@@ -31,7 +31,7 @@ pub(super) fn is_feature(method: &str, features: Features) -> bool {
     Feature::ALL.into_iter().any(|feature| feature.method() == method && feature.is_in(features))
 }
 
-impl<S: Service> Server<S> {
+impl<S: Service> McpServer<S> {
     /// What the service answers; dropped when the client cancels.
     async fn requested(
         &self,
@@ -39,9 +39,9 @@ impl<S: Service> Server<S> {
         params: Map<String, Value>,
         context: &RequestContext<RoleServer>,
     ) -> Result<Value, ErrorData> {
-        self.service().ready().await;
+        self.service().wait_until_ready().await;
         if !feature.is_in(self.features()) {
-            return Err(RpcError::unknown(feature).into());
+            return Err(RpcError::method_not_found(feature).into());
         }
         let (caller, _) = self.caller(context);
         tokio::select! {

@@ -1,16 +1,16 @@
 //! One handler for every revision: tools as the service has them, what else it offers, and nothing besides.
 
-use super::call::{Announcement, with_progress, without_panic};
-use super::client::{self, Asking};
+use super::call::{ProgressUpdate, with_progress, without_panic};
+use super::client::{self, QuestionChannel};
 use super::conversation::Conversations;
 use super::listing::Listing;
-use super::logging::{LEVELS, Levels};
-use super::parked::{Call, Parked, Step};
+use super::logging::{INVALID_LEVEL, LogLevels};
+use super::parked::{CallStep, ParkableCall, ParkedCalls};
 use super::{features, task};
 use crate::caller::{Caller, Progress, Session};
 use crate::protocol::{Feature, Features, SET_LEVEL};
 use crate::service::Service;
-use mcpaql_core::response::Reply;
+use mcpaql_core::response::ToolReply;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -37,7 +37,7 @@ const LIST_TTL_MS: u64 = 60_000;
 
 /// How long a handshake waits for a service that loads, so that it can say what it serves and offers: what is said before that is a guess,
 /// and what a client asks next has to wait for the service anyway. Only what is fetched from elsewhere takes longer.
-const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(1);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Methods that every revision has.
 const METHODS: [&str; 2] = ["tools/call", "tools/list"];
@@ -47,34 +47,30 @@ const STATEFUL_METHODS: [&str; 2] = ["initialize", "ping"];
 const STATELESS_METHODS: [&str; 2] = ["server/discover", "subscriptions/listen"];
 
 /// The server's side of every connection; clones share everything.
-pub(crate) struct Server<S> {
-    shared: Arc<Shared<S>>,
+pub(crate) struct McpServer<S> {
+    shared: Arc<ServerShared<S>>,
 }
 
-impl<S> Clone for Server<S> {
+impl<S> Clone for McpServer<S> {
     fn clone(&self) -> Self {
-        Server { shared: self.shared.clone() }
+        McpServer { shared: self.shared.clone() }
     }
 }
 
-struct Shared<S> {
+struct ServerShared<S> {
     service: Arc<S>,
     listing: Mutex<Option<Arc<Listing>>>,
     closing: CancellationToken,
     conversations: Arc<Conversations>,
     session: Option<Session>,
-    parked: Arc<Parked>,
-    levels: Arc<Levels>,
+    parked: Arc<ParkedCalls>,
+    levels: Arc<LogLevels>,
 }
 
-impl<S: Service> Server<S> {
+impl<S: Service> McpServer<S> {
     /// A server whose standing subscriptions end when `closing` is cancelled, for one connection or for all.
-    pub(crate) fn new(
-        service: Arc<S>,
-        closing: CancellationToken,
-        session: Option<Session>,
-    ) -> Self {
-        let shared = Shared {
+    pub(crate) fn new(service: Arc<S>, closing: CancellationToken, session: Option<Session>) -> Self {
+        let shared = ServerShared {
             service,
             listing: Mutex::new(None),
             closing,
@@ -83,7 +79,7 @@ impl<S: Service> Server<S> {
             parked: Arc::default(),
             levels: Arc::default(),
         };
-        Server { shared: Arc::new(shared) }
+        McpServer { shared: Arc::new(shared) }
     }
 
     pub(super) fn service(&self) -> &S {
@@ -92,14 +88,14 @@ impl<S: Service> Server<S> {
 
     /// What the service has besides tools; nothing where it panicked.
     pub(super) fn features(&self) -> Features {
-        caught(|| self.shared.service.features()).unwrap_or_default()
+        catch_panic(|| self.shared.service.features()).unwrap_or_default()
     }
 
     pub(super) fn conversations(&self) -> &Arc<Conversations> {
         &self.shared.conversations
     }
 
-    pub(super) fn levels(&self) -> &Arc<Levels> {
+    pub(super) fn levels(&self) -> &Arc<LogLevels> {
         &self.shared.levels
     }
 
@@ -117,7 +113,7 @@ impl<S: Service> Server<S> {
 
     /// The tools as they are now; `None` when the service panicked.
     fn listing(&self) -> Option<Arc<Listing>> {
-        let source = caught(|| self.shared.service.tools())?;
+        let source = catch_panic(|| self.shared.service.tools())?;
         let mut known = self.shared.listing.lock().unwrap_or_else(PoisonError::into_inner);
         Some(match &*known {
             Some(listing) if listing.is_of(&source) => listing.clone(),
@@ -128,13 +124,13 @@ impl<S: Service> Server<S> {
     /// Who sent a request, and where its progress is heard. Without a handshake a client is asked with the answer to its
     /// request, or not at all.
     pub(super) fn caller(&self, context: &RequestContext<RoleServer>) -> (Caller, watch::Receiver<Progress>) {
-        let asking = if is_stateless(context) { Asking::Never } else { Asking::Connection };
-        client::caller(context, asking, self.session(), self.hearing(context))
+        let asking = if is_stateless(context) { QuestionChannel::Never } else { QuestionChannel::Connection };
+        client::caller(context, asking, self.session(), self.log_filter_source(context))
     }
 
     /// Waits for the service, but not for long.
-    async fn nearly_ready(&self) {
-        let _ = tokio::time::timeout(HANDSHAKE_PATIENCE, self.shared.service.listed()).await;
+    async fn wait_for_handshake(&self) {
+        let _ = tokio::time::timeout(HANDSHAKE_TIMEOUT, self.shared.service.wait_for_tools()).await;
     }
 
     async fn run(
@@ -142,41 +138,41 @@ impl<S: Service> Server<S> {
         mut request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         progress: Option<ProgressToken>,
-    ) -> Outcome {
-        self.shared.service.ready().await;
+    ) -> ToolCallOutcome {
+        self.shared.service.wait_until_ready().await;
         if let Some(state) = request.request_state.take() {
             let parked = &self.shared.parked;
             return match parked.resume(&state, &request.name, request.input_responses.take()) {
-                Some(call) => self.go_on(call, context, progress).await,
-                None => Outcome::Forgotten,
+                Some(call) => self.run_parkable(call, context, progress).await,
+                None => ToolCallOutcome::Forgotten,
             };
         }
         let arguments = request.arguments.unwrap_or_default();
         let service = &self.shared.service;
-        if Call::can_ask(context) {
-            let (session, hearing) = (self.session(), self.hearing(context));
-            let call = Call::begin(service, &request.name, arguments, context, session, hearing);
-            return self.go_on(call, context, progress).await;
+        if ParkableCall::can_ask(context) {
+            let (session, hearing) = (self.session(), self.log_filter_source(context));
+            let call = ParkableCall::begin(service, &request.name, arguments, context, session, hearing);
+            return self.run_parkable(call, context, progress).await;
         }
         let (caller, heard) = self.caller(context);
         let call = without_panic(async { service.call(&request.name, arguments, &caller).await });
-        let reply = announced(call, heard, context, progress.as_ref()).await;
-        self.answered(reply, &caller, context).await
+        let reply = run_with_progress(call, heard, context, progress.as_ref()).await;
+        self.reply_outcome(reply, &caller, context).await
     }
 
     /// Runs a call to its end, or to a question that only its client can answer.
-    async fn go_on(
+    async fn run_parkable(
         &self,
-        mut call: Call,
+        mut call: ParkableCall,
         context: &RequestContext<RoleServer>,
         progress: Option<ProgressToken>,
-    ) -> Outcome {
+    ) -> ToolCallOutcome {
         loop {
             let heard = call.progress.clone();
-            match announced(call.step(), heard, context, progress.as_ref()).await {
-                Step::Done(reply) => return self.answered(reply, &call.caller, context).await,
-                Step::Asks(question) => match self.shared.parked.ask(call, question) {
-                    Ok(asked) => return Outcome::Asks(asked),
+            match run_with_progress(call.step(), heard, context, progress.as_ref()).await {
+                CallStep::Done(reply) => return self.reply_outcome(reply, &call.caller, context).await,
+                CallStep::Asks(question) => match self.shared.parked.park(call, question) {
+                    Ok(asked) => return ToolCallOutcome::Asks(asked),
                     Err(back) => call = *back,
                 },
             }
@@ -184,25 +180,27 @@ impl<S: Service> Server<S> {
     }
 
     /// What a client is answered with; of work that goes on, a task for clients that know what that is.
-    async fn answered(
+    async fn reply_outcome(
         &self,
-        reply: Option<Reply>,
+        reply: Option<ToolReply>,
         caller: &Caller,
         context: &RequestContext<RoleServer>,
-    ) -> Outcome {
-        let Some(reply) = reply else { return Outcome::Unknown };
+    ) -> ToolCallOutcome {
+        let Some(reply) = reply else { return ToolCallOutcome::Unknown };
         let knows_tasks = || context.client_capabilities().is_some_and(|able| able.supports_tasks());
-        if let Some(id) = caller.started().filter(|_| knows_tasks())
+        if let Some(id) = caller.execution().filter(|_| knows_tasks())
             && let Some(task) = self.shared.service.task(id, caller).await
         {
-            return Outcome::Answered(CallToolResponse::Task(CreateTaskResult::new(task::seed(&task))));
+            return ToolCallOutcome::Answered(CallToolResponse::Task(CreateTaskResult::new(task::summary(
+                &task,
+            ))));
         }
-        Outcome::Answered(result(reply).into())
+        ToolCallOutcome::Answered(result(reply).into())
     }
 }
 
 /// What comes of a request to call a tool.
-enum Outcome {
+enum ToolCallOutcome {
     Answered(CallToolResponse),
     /// There is no such tool.
     Unknown,
@@ -213,14 +211,14 @@ enum Outcome {
 }
 
 /// Runs `work`; where the client wants to hear of its progress, it does.
-async fn announced<T>(
+async fn run_with_progress<T>(
     work: impl Future<Output = T>,
     heard: watch::Receiver<Progress>,
     context: &RequestContext<RoleServer>,
     token: Option<&ProgressToken>,
 ) -> T {
     let Some(token) = token else { return work.await };
-    with_progress(work, heard, |Announcement { done, message }| {
+    with_progress(work, heard, |ProgressUpdate { done, message }| {
         let params =
             ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
         async move {
@@ -231,14 +229,14 @@ async fn announced<T>(
     .await
 }
 
-fn result(Reply { text, blocks, is_error }: Reply) -> CallToolResult {
+fn result(ToolReply { text, blocks, is_error }: ToolReply) -> CallToolResult {
     let content = std::iter::once(ContentBlock::text(text)).chain(blocks.into_iter().map(block)).collect();
     let mut result = CallToolResult::success(content);
     result.is_error = Some(is_error);
     result
 }
 
-fn no_task() -> ErrorData {
+fn task_not_found() -> ErrorData {
     ErrorData::invalid_params("There is no such task; it may have expired.", None)
 }
 
@@ -252,12 +250,12 @@ fn block(value: Value) -> ContentBlock {
     ContentBlock::deserialize(&value).unwrap_or_else(|_| ContentBlock::text(value.to_string()))
 }
 
-fn undeclared<M: ConstString, T>() -> Result<T, ErrorData> {
+fn method_not_found<M: ConstString, T>() -> Result<T, ErrorData> {
     Err(ErrorData::method_not_found::<M>())
 }
 
 /// What the service says, unless it panics; the panic itself is in the log through the panic hook.
-fn caught<T>(ask: impl FnOnce() -> T) -> Option<T> {
+fn catch_panic<T>(ask: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(ask)).ok()
 }
 
@@ -271,10 +269,10 @@ async fn next_change(changes: &mut Option<watch::Receiver<()>>) {
     std::future::pending().await
 }
 
-impl<S: Service> ServerHandler for Server<S> {
+impl<S: Service> ServerHandler for McpServer<S> {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
-        let mut capabilities = match caught(|| self.shared.service.has_tasks()) {
+        let mut capabilities = match catch_panic(|| self.shared.service.has_tasks()) {
             Some(true) => capabilities.enable_tasks().build(),
             _ => capabilities.build(),
         };
@@ -282,7 +280,7 @@ impl<S: Service> ServerHandler for Server<S> {
         let mut info = Implementation::new("mcpaql", env!("CARGO_PKG_VERSION"));
         info.title = Some("MCP-AQL".to_owned());
         let config = ServerConfig::new(capabilities).with_server_info(info);
-        match caught(|| self.shared.service.instructions()).unwrap_or_default() {
+        match catch_panic(|| self.shared.service.instructions()).unwrap_or_default() {
             text if text.is_empty() => config,
             text => config.with_instructions(text),
         }
@@ -293,13 +291,13 @@ impl<S: Service> ServerHandler for Server<S> {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        self.nearly_ready().await;
+        self.wait_for_handshake().await;
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
 
     async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        self.nearly_ready().await;
+        self.wait_for_handshake().await;
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, self.get_info()))
     }
@@ -309,7 +307,7 @@ impl<S: Service> ServerHandler for Server<S> {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.shared.service.listed().await;
+        self.shared.service.wait_for_tools().await;
         let Some(listing) = self.listing() else {
             return Err(ErrorData::internal_error("The server failed while it listed its tools.", None));
         };
@@ -332,7 +330,7 @@ impl<S: Service> ServerHandler for Server<S> {
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.clone();
         let progress = context.meta.get_progress_token();
-        let running = self.conversations().enter(&context.extensions, &context.id);
+        let running = self.conversations().register(&context.extensions, &context.id);
         // Leaving the last branch drops the service's future, which is how upstream work stops.
         let cancelled = || Err(ErrorData::internal_error("The call was cancelled.", None));
         let outcome = tokio::select! {
@@ -342,14 +340,14 @@ impl<S: Service> ServerHandler for Server<S> {
             outcome = self.run(request, &context, progress) => outcome,
         };
         match outcome {
-            Outcome::Answered(response) => Ok(response),
-            Outcome::Asks(asked) => Ok(CallToolResponse::InputRequired(asked)),
-            Outcome::Forgotten => {
+            ToolCallOutcome::Answered(response) => Ok(response),
+            ToolCallOutcome::Asks(asked) => Ok(CallToolResponse::InputRequired(asked)),
+            ToolCallOutcome::Forgotten => {
                 let message =
                     "The call that requestState belongs to has ended; call the tool again without it.";
                 Err(ErrorData::invalid_params(message, None))
             }
-            Outcome::Unknown => {
+            ToolCallOutcome::Unknown => {
                 let message = format!("Unknown tool '{name}'. List the tools with tools/list.");
                 Err(ErrorData::invalid_params(message, None))
             }
@@ -362,7 +360,7 @@ impl<S: Service> ServerHandler for Server<S> {
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
         let (caller, _) = self.caller(&context);
-        let task = self.shared.service.task(&request.task_id, &caller).await.ok_or_else(no_task)?;
+        let task = self.shared.service.task(&request.task_id, &caller).await.ok_or_else(task_not_found)?;
         Ok(GetTaskResult::new(task::detailed(task, result)))
     }
 
@@ -372,7 +370,7 @@ impl<S: Service> ServerHandler for Server<S> {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let (caller, _) = self.caller(&context);
-        self.shared.service.cancel_task(&request.task_id, &caller).await.map(drop).ok_or_else(no_task)
+        self.shared.service.cancel_task(&request.task_id, &caller).await.map(drop).ok_or_else(task_not_found)
     }
 
     async fn on_custom_request(
@@ -382,8 +380,8 @@ impl<S: Service> ServerHandler for Server<S> {
     ) -> Result<CustomResult, ErrorData> {
         // Requests whose parameters the library did not recognise arrive here as well as unknown methods.
         let method = request.method;
-        if method == SET_LEVEL && self.sets_level(&context) {
-            return Err(ErrorData::invalid_params(LEVELS, None));
+        if method == SET_LEVEL && self.supports_set_level(&context) {
+            return Err(ErrorData::invalid_params(INVALID_LEVEL, None));
         }
         let of_revision = if is_stateless(&context) { STATELESS_METHODS } else { STATEFUL_METHODS };
         let is_known = METHODS.iter().chain(&of_revision).any(|known| *known == method);
@@ -442,7 +440,7 @@ impl<S: Service> ServerHandler for Server<S> {
         _: CompleteRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        undeclared::<CompleteRequestMethod, _>()
+        method_not_found::<CompleteRequestMethod, _>()
     }
 
     async fn list_prompts(

@@ -4,8 +4,8 @@
 //! answer could no longer reach anybody.
 
 use super::MAX_REQUEST_BYTES;
-use super::conversation::converse;
-use super::handler::Server;
+use super::conversation::handle_conversation;
+use super::handler::McpServer;
 use crate::service::Service;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -23,7 +23,11 @@ pub(crate) struct Admission {
 }
 
 /// The protocol's one route. Cancelling `stop` ends what still runs.
-pub(crate) fn route<S: Service>(server: Server<S>, admission: Admission, stop: CancellationToken) -> Router {
+pub(crate) fn route<S: Service>(
+    server: McpServer<S>,
+    admission: Admission,
+    stop: CancellationToken,
+) -> Router {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -32,7 +36,7 @@ pub(crate) fn route<S: Service>(server: Server<S>, admission: Admission, stop: C
         .with_allowed_hosts(admission.hosts)
         .with_allowed_origins(admission.origins)
         .enforce_origin_validation();
-    let conversation = from_fn_with_state(server.clone(), converse);
+    let conversation = from_fn_with_state(server.clone(), handle_conversation);
     let service = StreamableHttpService::new(
         move || Ok(server.clone()),
         Arc::new(NeverSessionManager::default()),

@@ -4,7 +4,7 @@
 //! A line is parsed once; only one that fails is looked at again. No more than [`MAX_LINE_BYTES`] of it are ever held.
 
 use super::malformed;
-use crate::protocol::{Line, LineReader};
+use crate::protocol::{InputLine, LineReader};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -18,24 +18,24 @@ pub(super) const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 /// One end of a byte stream. `receive` may be dropped and called again without losing anything.
-pub(super) struct Lines<R, W: AsyncWrite> {
+pub(super) struct LineTransport<R, W: AsyncWrite> {
     reader: LineReader<R>,
     writer: AsyncRwTransport<RoleServer, Empty, W>,
     answering: Option<Sending>,
 }
 
-impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
+impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport<R, W> {
     pub(super) fn new(reader: R, writer: W) -> Self {
         let writer = AsyncRwTransport::new_server(tokio::io::empty(), writer);
-        Lines { reader: LineReader::new(reader, MAX_LINE_BYTES), writer, answering: None }
+        LineTransport { reader: LineReader::new(reader, MAX_LINE_BYTES), writer, answering: None }
     }
 
     /// The line that was read, as a message or as the answer to something that is none.
     fn take_line(&mut self) -> Option<Result<RxJsonRpcMessage<RoleServer>, TxJsonRpcMessage<RoleServer>>> {
         self.reader.take(|line| match line {
-            Line::TooLong(scan) => Some(Err(malformed::too_long(MAX_LINE_BYTES, scan.id()))),
-            Line::Whole([]) => None,
-            Line::Whole(text) => match serde_json::from_slice(text) {
+            InputLine::TooLong(scan) => Some(Err(malformed::too_long(MAX_LINE_BYTES, scan.id()))),
+            InputLine::Whole([]) => None,
+            InputLine::Whole(text) => match serde_json::from_slice(text) {
                 Ok(message) => Some(Ok(message)),
                 Err(_) => malformed::answer(text).map(Err),
             },
@@ -43,7 +43,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
     }
 }
 
-impl<R, W> Transport<RoleServer> for Lines<R, W>
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,

@@ -2,12 +2,12 @@
 //! known from an earlier time are listed at once as well.
 
 use crate::caller::Caller;
-use crate::execution::Task;
+use crate::execution::BackgroundTask;
 use crate::health::Health;
 use crate::protocol::{Feature, Features, RpcError};
 use crate::service::Service;
 use mcpaql_core::catalog::Tool;
-use mcpaql_core::response::Reply;
+use mcpaql_core::response::ToolReply;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -18,20 +18,20 @@ const INSTRUCTIONS: &str = "The tools take {\"operation\": NAME, \"params\": {â€
 
 /// A service to be, for the server.
 #[derive(Debug)]
-pub struct Pending<S> {
-    state: watch::Receiver<State<S>>,
+pub struct PendingService<S> {
+    state: watch::Receiver<LoadState<S>>,
     changes: watch::Receiver<()>,
 }
 
 /// The other end: whoever loads the service hands it over here.
 #[derive(Debug)]
-pub struct Loading<S> {
-    state: watch::Sender<State<S>>,
+pub struct ServiceLoader<S> {
+    state: watch::Sender<LoadState<S>>,
     changes: watch::Sender<()>,
 }
 
 #[derive(Debug)]
-enum State<S> {
+enum LoadState<S> {
     Unknown,
     Known(Preview),
     Ready(Arc<S>),
@@ -62,31 +62,31 @@ impl Preview {
     }
 }
 
-impl<S> Pending<S> {
+impl<S> PendingService<S> {
     /// A service to be, and where to hand it over. If the other end is dropped without a service, calls wait for ever, so
     /// whoever loads must end the server then.
     #[must_use]
-    pub fn new() -> (Pending<S>, Loading<S>) {
-        let (sender, state) = watch::channel(State::Unknown);
+    pub fn new() -> (PendingService<S>, ServiceLoader<S>) {
+        let (sender, state) = watch::channel(LoadState::Unknown);
         let (told, changes) = watch::channel(());
-        (Pending { state, changes }, Loading { state: sender, changes: told })
+        (PendingService { state, changes }, ServiceLoader { state: sender, changes: told })
     }
 
     fn service(&self) -> Option<Arc<S>> {
         match &*self.state.borrow() {
-            State::Ready(service) => Some(Arc::clone(service)),
-            State::Unknown | State::Known(_) => None,
+            LoadState::Ready(service) => Some(Arc::clone(service)),
+            LoadState::Unknown | LoadState::Known(_) => None,
         }
     }
 
     fn preview(&self) -> Option<Preview> {
         match &*self.state.borrow() {
-            State::Known(preview) => Some(preview.clone()),
-            State::Unknown | State::Ready(_) => None,
+            LoadState::Known(preview) => Some(preview.clone()),
+            LoadState::Unknown | LoadState::Ready(_) => None,
         }
     }
 
-    async fn reached(&self, enough: impl FnMut(&State<S>) -> bool) {
+    async fn wait_until(&self, enough: impl FnMut(&LoadState<S>) -> bool) {
         let mut state = self.state.clone();
         if state.wait_for(enough).await.is_err() {
             std::future::pending::<()>().await;
@@ -94,18 +94,18 @@ impl<S> Pending<S> {
     }
 }
 
-impl<S: Service> Loading<S> {
+impl<S: Service> ServiceLoader<S> {
     /// Tools and instructions can be asked for from now on.
-    pub fn known(&self, preview: Preview) {
-        self.state.send_replace(State::Known(preview));
+    pub fn set_preview(&self, preview: Preview) {
+        self.state.send_replace(LoadState::Known(preview));
     }
 
     /// Everything that waits goes on. Where other tools were shown before, clients are told. To be called in a runtime.
-    pub fn ready(self, service: Arc<S>) {
+    pub fn set_ready(self, service: Arc<S>) {
         let changes = service.changes();
         let tools = service.tools();
-        let before = self.state.send_replace(State::Ready(service));
-        if matches!(before, State::Known(preview) if preview.tools != tools) {
+        let before = self.state.send_replace(LoadState::Ready(service));
+        if matches!(before, LoadState::Known(preview) if preview.tools != tools) {
             self.changes.send_replace(());
         }
         if let Some(mut changes) = changes {
@@ -116,7 +116,7 @@ impl<S: Service> Loading<S> {
     }
 }
 
-impl<S: Service> Service for Pending<S> {
+impl<S: Service> Service for PendingService<S> {
     fn tools(&self) -> Arc<[Tool]> {
         let tools = self.service().map(|service| service.tools());
         tools.or_else(|| self.preview().map(|preview| preview.tools)).unwrap_or_else(|| Arc::from([]))
@@ -128,7 +128,7 @@ impl<S: Service> Service for Pending<S> {
         instructions.unwrap_or_else(|| INSTRUCTIONS.to_owned())
     }
 
-    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
+    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<ToolReply> {
         self.service()?.call(tool, arguments, caller).await
     }
 
@@ -145,7 +145,7 @@ impl<S: Service> Service for Pending<S> {
     ) -> Result<Value, RpcError> {
         match self.service() {
             Some(service) => service.request(feature, params, caller).await,
-            None => Err(RpcError::unknown(feature)),
+            None => Err(RpcError::method_not_found(feature)),
         }
     }
 
@@ -155,25 +155,25 @@ impl<S: Service> Service for Pending<S> {
         known.or_else(|| self.preview().map(|preview| preview.tasks)).unwrap_or(true)
     }
 
-    async fn task(&self, id: &str, caller: &Caller) -> Option<Task> {
+    async fn task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
         self.service()?.task(id, caller).await
     }
 
-    async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<Task> {
+    async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
         self.service()?.cancel_task(id, caller).await
     }
 
-    async fn listed(&self) {
-        self.reached(|state| !matches!(state, State::Unknown)).await;
+    async fn wait_for_tools(&self) {
+        self.wait_until(|state| !matches!(state, LoadState::Unknown)).await;
         if let Some(service) = self.service() {
-            service.listed().await;
+            service.wait_for_tools().await;
         }
     }
 
-    async fn ready(&self) {
-        self.reached(|state| matches!(state, State::Ready(_))).await;
+    async fn wait_until_ready(&self) {
+        self.wait_until(|state| matches!(state, LoadState::Ready(_))).await;
         if let Some(service) = self.service() {
-            service.ready().await;
+            service.wait_until_ready().await;
         }
     }
 

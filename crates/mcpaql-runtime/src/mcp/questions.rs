@@ -5,7 +5,7 @@
 //! there are never more than [`MAX_OPEN_QUESTIONS`] open; a question does not outlive the answer to its call, however that ends.
 
 use super::client::Question;
-use crate::caller::Refused;
+use crate::caller::AskError;
 use axum::body::{Body, BodyDataStream, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -37,7 +37,7 @@ pub(super) struct Abilities {
 }
 
 impl Abilities {
-    pub(super) fn declared(capabilities: &ClientCapabilities) -> Abilities {
+    pub(super) fn from_capabilities(capabilities: &ClientCapabilities) -> Abilities {
         Abilities {
             elicitation: capabilities.elicitation.is_some(),
             sampling: capabilities.sampling.is_some(),
@@ -51,49 +51,49 @@ impl Abilities {
 
 /// How the client of a running request is asked.
 #[derive(Clone)]
-pub(super) struct Line {
+pub(super) struct ClientMailbox {
     pub(super) mailbox: mpsc::Sender<Question>,
     pub(super) abilities: Abilities,
 }
 
-impl Line {
+impl ClientMailbox {
     /// The line to whoever sent a request, where there is one.
-    pub(super) fn of(request: &Extensions) -> Option<&Line> {
-        request.get::<Parts>()?.extensions.get::<Line>()
+    pub(super) fn of(request: &Extensions) -> Option<&ClientMailbox> {
+        request.get::<Parts>()?.extensions.get::<ClientMailbox>()
     }
 }
 
-type Answer = Result<Value, Refused>;
+type ClientAnswer = Result<Value, AskError>;
 
-struct Open {
+struct OpenQuestion {
     conversation: Arc<str>,
-    answer: oneshot::Sender<Answer>,
+    answer: oneshot::Sender<ClientAnswer>,
 }
 
 /// The questions that wait for an answer.
 #[derive(Default)]
 pub(super) struct Questions {
-    open: Mutex<HashMap<String, Open>>,
+    open: Mutex<HashMap<String, OpenQuestion>>,
 }
 
 impl Questions {
-    fn open(&self) -> MutexGuard<'_, HashMap<String, Open>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<String, OpenQuestion>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the answer has to name; `None` where too many wait already.
-    fn enter(&self, conversation: &Arc<str>, answer: oneshot::Sender<Answer>) -> Option<String> {
+    fn register(&self, conversation: &Arc<str>, answer: oneshot::Sender<ClientAnswer>) -> Option<String> {
         let mut open = self.open();
         if open.len() >= MAX_OPEN_QUESTIONS {
             return None;
         }
         let id = format!("{}{}", Uuid::now_v7().simple(), Uuid::now_v7().simple());
-        open.insert(id.clone(), Open { conversation: Arc::clone(conversation), answer });
+        open.insert(id.clone(), OpenQuestion { conversation: Arc::clone(conversation), answer });
         Some(id)
     }
 
     /// Hands over an answer; false where that conversation was not asked, or nobody waits any more.
-    pub(super) fn answer(&self, conversation: &str, id: &str, answer: Answer) -> bool {
+    pub(super) fn answer(&self, conversation: &str, id: &str, answer: ClientAnswer) -> bool {
         let mut open = self.open();
         let is_asked = open.get(id).is_some_and(|question| *question.conversation == *conversation);
         let question = is_asked.then(|| open.remove(id)).flatten();
@@ -103,7 +103,7 @@ impl Questions {
 }
 
 /// Has a request answered whose client can be asked: as it would be without, or as a stream once there is a question.
-pub(super) async fn answered(
+pub(super) async fn answer_with_questions(
     questions: Arc<Questions>,
     conversation: &str,
     abilities: Abilities,
@@ -112,21 +112,22 @@ pub(super) async fn answered(
 ) -> Response {
     let conversation: Arc<str> = conversation.into();
     let (mailbox, mut asked) = mpsc::channel(1);
-    request.extensions_mut().insert(Line { mailbox, abilities });
+    request.extensions_mut().insert(ClientMailbox { mailbox, abilities });
     let mut answering: BoxFuture<'static, Response> = Box::pin(next.run(request));
     let (first, rest) = tokio::select! {
         biased;
         response = &mut answering => match is_stream(response.headers()) {
-            true => (None, Rest::Streaming(response.into_body().into_data_stream())),
+            true => (None, ResponseTail::Streaming(response.into_body().into_data_stream())),
             false => return response,
         },
         Some(question) = asked.recv() => {
-            (Some(question), Rest::Answering(Box::pin(async move { Rest::of(answering.await).await })))
+            (Some(question), ResponseTail::Answering(Box::pin(async move { ResponseTail::from_response(answering.await).await })))
         }
     };
-    let mut asking = Asking { questions, conversation, asked, open: Vec::new(), rest };
+    let mut asking = QuestionStream { questions, conversation, incoming: asked, open: Vec::new(), rest };
     let first = first.and_then(|question| asking.ask(question));
-    let events = stream::iter(first).chain(stream::unfold(asking, Asking::next)).map(Ok::<_, axum::Error>);
+    let events =
+        stream::iter(first).chain(stream::unfold(asking, QuestionStream::next)).map(Ok::<_, axum::Error>);
     let headers = [
         (CONTENT_TYPE.as_str(), "text/event-stream"),
         (CACHE_CONTROL.as_str(), "no-cache"),
@@ -144,21 +145,21 @@ fn event(message: &[u8]) -> Bytes {
 }
 
 /// A stream that answers a call, with the questions of that call. Dropping it forgets them.
-struct Asking {
+struct QuestionStream {
     questions: Arc<Questions>,
     conversation: Arc<str>,
-    asked: mpsc::Receiver<Question>,
+    incoming: mpsc::Receiver<Question>,
     open: Vec<String>,
-    rest: Rest,
+    rest: ResponseTail,
 }
 
-impl Asking {
-    async fn next(mut self) -> Option<(Bytes, Asking)> {
+impl QuestionStream {
+    async fn next(mut self) -> Option<(Bytes, QuestionStream)> {
         loop {
             tokio::select! {
                 biased;
                 event = self.rest.next() => return event.map(|event| (event, self)),
-                Some(question) = self.asked.recv() => {
+                Some(question) = self.incoming.recv() => {
                     if let Some(event) = self.ask(question) {
                         return Some((event, self));
                     }
@@ -171,17 +172,17 @@ impl Asking {
     /// The question as the client hears it; without one it is given up.
     fn ask(&mut self, question: Question) -> Option<Bytes> {
         let Question { ability, params, answer } = question;
-        let id = self.questions.enter(&self.conversation, answer)?;
+        let id = self.questions.register(&self.conversation, answer)?;
         let request = json!({"jsonrpc": "2.0", "id": id, "method": ability.method(), "params": params});
         self.open.push(id);
         Some(event(request.to_string().as_bytes()))
     }
 }
 
-impl Drop for Asking {
+impl Drop for QuestionStream {
     fn drop(&mut self) {
         // First the call, so that it ends as one that was cancelled and not as one whose question was given up.
-        self.rest = Rest::Ended;
+        self.rest = ResponseTail::Ended;
         let mut open = self.questions.open();
         for id in &self.open {
             open.remove(id);
@@ -190,9 +191,9 @@ impl Drop for Asking {
 }
 
 /// What else the stream has to say.
-enum Rest {
+enum ResponseTail {
     /// Nothing was said yet.
-    Answering(BoxFuture<'static, Rest>),
+    Answering(BoxFuture<'static, ResponseTail>),
     /// All that there is.
     Whole(Bytes),
     /// Events, each of them one piece.
@@ -200,29 +201,31 @@ enum Rest {
     Ended,
 }
 
-impl Rest {
+impl ResponseTail {
     /// What a response says in a stream that has begun already. The reason of a failure could not be told any more.
-    async fn of(response: Response) -> Rest {
+    async fn from_response(response: Response) -> ResponseTail {
         if is_stream(response.headers()) {
-            return Rest::Streaming(response.into_body().into_data_stream());
+            return ResponseTail::Streaming(response.into_body().into_data_stream());
         }
         let kind = response.headers().get(CONTENT_TYPE);
         if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json")) {
-            return Rest::Ended;
+            return ResponseTail::Ended;
         }
-        to_bytes(response.into_body(), usize::MAX).await.map_or(Rest::Ended, |body| Rest::Whole(event(&body)))
+        to_bytes(response.into_body(), usize::MAX)
+            .await
+            .map_or(ResponseTail::Ended, |body| ResponseTail::Whole(event(&body)))
     }
 
     /// Loses nothing when it is dropped before it is done.
     async fn next(&mut self) -> Option<Bytes> {
-        if let Rest::Answering(answering) = self {
+        if let ResponseTail::Answering(answering) = self {
             *self = answering.await;
         }
-        if let Rest::Streaming(events) = self {
+        if let ResponseTail::Streaming(events) = self {
             return events.next().await?.ok();
         }
-        match std::mem::replace(self, Rest::Ended) {
-            Rest::Whole(event) => Some(event),
+        match std::mem::replace(self, ResponseTail::Ended) {
+            ResponseTail::Whole(event) => Some(event),
             _ => None,
         }
     }
@@ -236,7 +239,7 @@ mod tests {
     fn an_answer_is_taken_once_and_only_from_the_conversation_that_was_asked() {
         let questions = Questions::default();
         let (answer, mut answered) = oneshot::channel();
-        let id = questions.enter(&"mine".into(), answer).unwrap();
+        let id = questions.register(&"mine".into(), answer).unwrap();
         assert!(id.len() >= 64);
         assert!(!questions.answer("theirs", &id, Ok(json!(1))));
         assert!(!questions.answer("mine", "another", Ok(json!(2))));
@@ -253,13 +256,13 @@ mod tests {
         let waiting: Vec<_> = (0..MAX_OPEN_QUESTIONS)
             .map(|_| {
                 let (answer, answered) = oneshot::channel();
-                (questions.enter(&conversation, answer).unwrap(), answered)
+                (questions.register(&conversation, answer).unwrap(), answered)
             })
             .collect();
-        assert!(questions.enter(&conversation, oneshot::channel().0).is_none());
+        assert!(questions.register(&conversation, oneshot::channel().0).is_none());
         let (id, answered) = waiting.into_iter().next().unwrap();
         drop(answered);
         assert!(!questions.answer("mine", &id, Ok(json!({}))));
-        assert!(questions.enter(&conversation, oneshot::channel().0).is_some());
+        assert!(questions.register(&conversation, oneshot::channel().0).is_some());
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A task has the id of its execution, so the same work can be asked after either way.
 
-use crate::execution::{Task, TaskState};
-use mcpaql_core::response::Reply;
+use crate::execution::{BackgroundTask, TaskState};
+use mcpaql_core::response::ToolReply;
 use rmcp::model::{CallToolResult, DetailedTask, JsonObject, TaskPayload, TaskStatus};
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 const POLL_INTERVAL_MS: u64 = 1_000;
 
 /// Without what has come of it, as a call is answered.
-pub(super) fn seed(task: &Task) -> rmcp::model::Task {
+pub(super) fn summary(task: &BackgroundTask) -> rmcp::model::Task {
     let status = match task.state {
         TaskState::Working => TaskStatus::Working,
         TaskState::Ended(_) => TaskStatus::Completed,
@@ -30,8 +30,11 @@ pub(super) fn seed(task: &Task) -> rmcp::model::Task {
 }
 
 /// With what has come of it, which `answer` writes as a call's result.
-pub(super) fn detailed(task: Task, answer: impl FnOnce(Reply) -> CallToolResult) -> DetailedTask {
-    let seed = seed(&task);
+pub(super) fn detailed(
+    task: BackgroundTask,
+    answer: impl FnOnce(ToolReply) -> CallToolResult,
+) -> DetailedTask {
+    let seed = summary(&task);
     let payload = match task.state {
         TaskState::Working => TaskPayload::Working,
         TaskState::Cancelled => TaskPayload::Cancelled,

@@ -95,7 +95,7 @@ pub struct RpcError {
 impl RpcError {
     /// The method of that feature does not exist here.
     #[must_use]
-    pub fn unknown(feature: Feature) -> RpcError {
+    pub fn method_not_found(feature: Feature) -> RpcError {
         RpcError { code: METHOD_NOT_FOUND, message: feature.method().to_owned(), data: None }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct LineReader<R> {
 }
 
 /// A line that was read.
-pub(crate) enum Line<'a> {
+pub(crate) enum InputLine<'a> {
     /// Without its end, a byte order mark and white space around it.
     Whole(&'a [u8]),
     /// It was too long; what was found in it.
@@ -63,12 +63,12 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// Hands the line that was read to `look` and makes room for the next.
-    pub(crate) fn take<T>(&mut self, look: impl FnOnce(Line<'_>) -> T) -> T {
+    pub(crate) fn take<T>(&mut self, look: impl FnOnce(InputLine<'_>) -> T) -> T {
         if let Some(scan) = self.skipped.take() {
-            return look(Line::TooLong(scan));
+            return look(InputLine::TooLong(scan));
         }
         let text = self.line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.line).trim_ascii();
-        let looked = look(Line::Whole(text));
+        let looked = look(InputLine::Whole(text));
         self.line.clear();
         self.line.shrink_to(KEPT_BYTES);
         looked

@@ -13,7 +13,7 @@ pub(crate) const LOG_MESSAGE: &str = "notifications/message";
 /// How severe something is that was logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Level {
+pub(crate) enum LogLevel {
     Debug,
     Info,
     Notice,
@@ -26,23 +26,23 @@ pub(crate) enum Level {
 
 /// What a client wants to hear of what is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum LogWish {
+pub(crate) enum LogFilter {
     #[default]
     Nothing,
     /// Whatever there is; it never said what.
     Everything,
-    From(Level),
+    From(LogLevel),
 }
 
-impl LogWish {
+impl LogFilter {
     /// Whether it includes what a notification brings.
     pub(crate) fn includes(self, params: &Value) -> bool {
         match self {
-            LogWish::Nothing => false,
-            LogWish::Everything => true,
-            LogWish::From(least) => params
+            LogFilter::Nothing => false,
+            LogFilter::Everything => true,
+            LogFilter::From(least) => params
                 .get("level")
-                .and_then(|level| Level::deserialize(level).ok())
+                .and_then(|level| LogLevel::deserialize(level).ok())
                 .is_some_and(|level| level >= least),
         }
     }
@@ -56,16 +56,16 @@ mod tests {
     #[test]
     fn a_wish_includes_what_is_as_severe_or_more() {
         let said = |level: &str| json!({"level": level, "data": 1});
-        let wish = LogWish::From(Level::Warning);
+        let wish = LogFilter::From(LogLevel::Warning);
         for (level, is_heard) in [("debug", false), ("notice", false), ("warning", true), ("emergency", true)]
         {
             assert_eq!(wish.includes(&said(level)), is_heard, "{level}");
-            assert!(LogWish::Everything.includes(&said(level)));
-            assert!(!LogWish::Nothing.includes(&said(level)));
+            assert!(LogFilter::Everything.includes(&said(level)));
+            assert!(!LogFilter::Nothing.includes(&said(level)));
         }
         for odd in [said("loud"), json!({"data": 1}), json!({"level": 3})] {
             assert!(!wish.includes(&odd), "{odd}");
-            assert!(LogWish::Everything.includes(&odd));
+            assert!(LogFilter::Everything.includes(&odd));
         }
     }
 }

@@ -13,7 +13,7 @@ const BUCKETS: usize = 64;
 #[derive(Debug)]
 pub struct Stats {
     /// What has begun, by the way it came in.
-    begun: [AtomicU64; EntryPoint::ALL.len()],
+    started: [AtomicU64; EntryPoint::ALL.len()],
     ended: AtomicU64,
     abandoned: AtomicU64,
     errors: AtomicU64,
@@ -25,7 +25,7 @@ pub struct Stats {
 
 /// The count at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Count {
+pub struct CallCounts {
     /// Calls that have begun.
     pub calls: u64,
     /// Of those, the ones under way.
@@ -56,13 +56,13 @@ pub struct Latency {
 pub(crate) struct Recording<'a> {
     /// `None` where it ended, or is no call in the statistics.
     stats: Option<&'a Stats>,
-    begun: Instant,
+    started_at: Instant,
 }
 
 impl Default for Stats {
     fn default() -> Self {
         Stats {
-            begun: [const { AtomicU64::new(0) }; EntryPoint::ALL.len()],
+            started: [const { AtomicU64::new(0) }; EntryPoint::ALL.len()],
             ended: AtomicU64::new(0),
             abandoned: AtomicU64::new(0),
             errors: AtomicU64::new(0),
@@ -76,16 +76,16 @@ impl Default for Stats {
 impl Stats {
     /// Begins to record a call.
     pub(crate) fn begin(&self, entry: EntryPoint) -> Recording<'_> {
-        if let Some(begun) = self.begun.get(entry as usize) {
+        if let Some(begun) = self.started.get(entry as usize) {
             begun.fetch_add(1, Ordering::Relaxed);
         }
-        Recording { stats: entry.is_call().then_some(self), begun: Instant::now() }
+        Recording { stats: entry.is_call().then_some(self), started_at: Instant::now() }
     }
 
     /// How many calls have come in that way.
     #[must_use]
-    pub fn begun(&self, entry: EntryPoint) -> u64 {
-        self.begun.get(entry as usize).map_or(0, |begun| begun.load(Ordering::Relaxed))
+    pub fn calls_started(&self, entry: EntryPoint) -> u64 {
+        self.started.get(entry as usize).map_or(0, |begun| begun.load(Ordering::Relaxed))
     }
 
     fn end(&self, took: Duration, error: Option<Code>) {
@@ -103,14 +103,14 @@ impl Stats {
 
     /// The count now.
     #[must_use]
-    pub fn count(&self) -> Count {
+    pub fn count(&self) -> CallCounts {
         // What has ended is read before what has begun, so that a call between the two counts as running.
         let ended = self.ended.load(Ordering::Relaxed);
         let cancelled = self.abandoned.load(Ordering::Relaxed);
         let calls = EntryPoint::ALL.into_iter().filter(|entry| entry.is_call());
-        let calls: u64 = calls.map(|entry| self.begun(entry)).sum();
+        let calls: u64 = calls.map(|entry| self.calls_started(entry)).sum();
         let place = self.last_error.load(Ordering::Relaxed);
-        Count {
+        CallCounts {
             calls,
             running: calls.saturating_sub(ended + cancelled),
             errors: self.errors.load(Ordering::Relaxed),
@@ -135,7 +135,7 @@ impl Recording<'_> {
     /// It ended, with that error where it failed.
     pub(crate) fn end(mut self, error: Option<Code>) {
         if let Some(stats) = self.stats.take() {
-            stats.end(self.begun.elapsed(), error);
+            stats.end(self.started_at.elapsed(), error);
         }
     }
 }
@@ -148,7 +148,7 @@ impl Drop for Recording<'_> {
     }
 }
 
-impl Count {
+impl CallCounts {
     /// As it is published.
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -175,7 +175,7 @@ fn bucket_of(micros: u64) -> usize {
 }
 
 /// The longest time that falls into a bucket.
-fn top_of(bucket: usize) -> Duration {
+fn upper_bound(bucket: usize) -> Duration {
     let octave = u32::try_from(bucket / 2).unwrap_or_default();
     let base = 1_u64 << octave.min(62);
     let end = if bucket.is_multiple_of(2) { base + base / 2 } else { base * 2 };
@@ -189,7 +189,7 @@ fn quantile(counts: &[u64], percent: u64) -> Duration {
     for (bucket, count) in counts.iter().enumerate() {
         seen += count;
         if seen >= wanted {
-            return top_of(bucket);
+            return upper_bound(bucket);
         }
     }
     Duration::ZERO
@@ -224,7 +224,7 @@ mod tests {
         let stats = Stats::default();
         for entry in EntryPoint::ALL {
             stats.begin(entry).end(Some(Code::Internal));
-            assert_eq!(stats.begun(entry), 1);
+            assert_eq!(stats.calls_started(entry), 1);
         }
         let count = stats.count();
         assert_eq!((count.calls, count.errors, count.running, count.cancelled), (2, 2, 0, 0));
@@ -250,7 +250,7 @@ mod tests {
         for micros in times {
             let bucket = bucket_of(micros);
             assert!(bucket < BUCKETS);
-            let top = top_of(bucket).as_micros();
+            let top = upper_bound(bucket).as_micros();
             assert!(u128::from(micros) <= top || bucket == BUCKETS - 1, "{micros}: {top}");
         }
         assert!(times.map(bucket_of).is_sorted());

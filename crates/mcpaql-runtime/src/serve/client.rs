@@ -8,7 +8,8 @@ const SECOND: std::time::Duration = std::time::Duration::from_secs(1);
 /// Ends when nobody reads standard output any more, or when the process that started this one is gone after the end of input. A
 /// launcher that ends while its client still speaks takes nothing along.
 #[cfg(unix)]
-pub(super) fn left() -> impl FnOnce(CancellationToken) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
+pub(super) fn client_gone()
+-> impl FnOnce(CancellationToken) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
     let parent = rustix::process::getppid();
     move |ended| {
         Box::pin(async move {
@@ -19,7 +20,7 @@ pub(super) fn left() -> impl FnOnce(CancellationToken) -> std::pin::Pin<Box<dyn 
                 }
             };
             tokio::select! {
-                () = unread() => {}
+                () = stdout_closed() => {}
                 () = orphaned => {}
             }
         })
@@ -27,13 +28,13 @@ pub(super) fn left() -> impl FnOnce(CancellationToken) -> std::pin::Pin<Box<dyn 
 }
 
 #[cfg(not(unix))]
-pub(super) fn left() -> impl FnOnce(CancellationToken) -> std::future::Pending<()> {
+pub(super) fn client_gone() -> impl FnOnce(CancellationToken) -> std::future::Pending<()> {
     |_| std::future::pending()
 }
 
 /// Ends when the other end of standard output is closed; never where that cannot be told.
 #[cfg(unix)]
-async fn unread() {
+async fn stdout_closed() {
     use std::os::fd::AsFd;
     use tokio::io::Interest;
     use tokio::net::unix::pipe::Sender;

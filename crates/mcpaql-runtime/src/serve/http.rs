@@ -1,8 +1,8 @@
 //! Streamable HTTP: `/mcp` behind Host, Origin and bearer-token checks, `/healthz` in front of them.
 
 use super::ServeError;
-use crate::health::Status;
-use crate::mcp::{Admission, Limits, Server, http_route};
+use crate::health::HealthStatus;
+use crate::mcp::{Admission, McpServer, ServerLimits, http_route};
 use crate::secret::Secret;
 use crate::service::Service;
 use axum::Json;
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 /// How long connections may take to close once their calls were dropped.
-const CLOSING: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -40,7 +40,7 @@ pub struct HttpOptions {
     /// Lets anybody who reaches a non-loopback address call every tool.
     pub allow_unauthenticated_remote: bool,
     /// What the server allows itself.
-    pub limits: Limits,
+    pub limits: ServerLimits,
 }
 
 impl HttpOptions {
@@ -53,7 +53,7 @@ impl HttpOptions {
             allowed_origins: Vec::new(),
             token: None,
             allow_unauthenticated_remote: false,
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
         }
     }
 
@@ -117,7 +117,7 @@ pub async fn serve_http<S: Service>(
     on_bound(listener.local_addr()?);
 
     let stop = CancellationToken::new();
-    let server = Server::new(Arc::clone(&service), shutdown.clone(), None);
+    let server = McpServer::new(Arc::clone(&service), shutdown.clone(), None);
     let token = options.token.map(Arc::new);
     let health = {
         let token = token.clone();
@@ -140,7 +140,7 @@ pub async fn serve_http<S: Service>(
         () = out_of_time => stop.cancel(),
     }
     // Connections that still do not close end with the process.
-    let _ = tokio::time::timeout(CLOSING, serving).await;
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, serving).await;
     Ok(())
 }
 
@@ -158,8 +158,8 @@ fn health<S: Service>(
     };
     let health = service.health();
     let status = match health.status {
-        Status::Ok | Status::Degraded => StatusCode::OK,
-        Status::Down => StatusCode::SERVICE_UNAVAILABLE,
+        HealthStatus::Ok | HealthStatus::Degraded => StatusCode::OK,
+        HealthStatus::Down => StatusCode::SERVICE_UNAVAILABLE,
     };
     (status, Json(health.to_json(may_know)))
 }

@@ -2,10 +2,10 @@
 //!
 //! What always holds: a state that ends is never left, whoever writes; no parameter of a call stands in the table.
 
-use super::file::{self, Layout, StoreError};
+use super::file::{self, FileLayout, StoreError};
 use super::{SQLITE_CONSTRAINT, now, sqlite_code};
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::lifecycle::Status;
+use mcpaql_core::lifecycle::ExecutionStatus;
 use mcpaql_core::response::Answer;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -16,7 +16,7 @@ use std::path::Path;
 use tokio::sync::Mutex;
 
 /// "maqe".
-const LAYOUT: Layout = Layout { application_id: 0x6d61_7165, migrations: &[LAYOUT_1] };
+const LAYOUT: FileLayout = FileLayout { application_id: 0x6d61_7165, migrations: &[LAYOUT_1] };
 
 const LAYOUT_1: &str = "
     CREATE TABLE executions (
@@ -41,14 +41,14 @@ const LAYOUT_1: &str = "
 
 /// The executions of one adapter.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct ExecutionTable {
     adapter: String,
     file: Mutex<SqliteConnection>,
 }
 
 /// One execution without what came of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub(crate) struct ExecutionRow {
     pub(crate) seq: i64,
     pub(crate) id: String,
     pub(crate) operation: String,
@@ -61,16 +61,16 @@ pub(crate) struct Row {
     pub(crate) instance: String,
 }
 
-impl Row {
+impl ExecutionRow {
     /// Where it stands. A word that nobody writes is no state to wait in.
-    pub(crate) fn status(&self) -> Status {
-        Status::parse(&self.status).unwrap_or(Status::Failed)
+    pub(crate) fn status(&self) -> ExecutionStatus {
+        ExecutionStatus::parse(&self.status).unwrap_or(ExecutionStatus::Failed)
     }
 }
 
-impl FromRow<'_, SqliteRow> for Row {
-    fn from_row(row: &SqliteRow) -> Result<Row, sqlx::Error> {
-        Ok(Row {
+impl FromRow<'_, SqliteRow> for ExecutionRow {
+    fn from_row(row: &SqliteRow) -> Result<ExecutionRow, sqlx::Error> {
+        Ok(ExecutionRow {
             seq: row.try_get("seq")?,
             id: row.try_get("id")?,
             operation: row.try_get("operation")?,
@@ -87,32 +87,32 @@ impl FromRow<'_, SqliteRow> for Row {
 
 /// An execution to be entered.
 #[derive(Debug)]
-pub(crate) struct New<'a> {
+pub(crate) struct NewExecution<'a> {
     pub(crate) id: &'a str,
     pub(crate) operation: &'a str,
-    pub(crate) status: Status,
+    pub(crate) status: ExecutionStatus,
     pub(crate) progress: i64,
-    pub(crate) keep: i64,
+    pub(crate) keep_seconds: i64,
     pub(crate) instance: &'a str,
 }
 
 /// One execution with what came of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Kept {
-    pub(crate) row: Row,
-    pub(crate) outcome: Option<Outcome>,
+pub(crate) struct StoredExecution {
+    pub(crate) row: ExecutionRow,
+    pub(crate) outcome: Option<ExecutionOutcome>,
 }
 
 /// What came of an execution.
 #[derive(Debug, Clone)]
-pub(crate) enum Outcome {
-    Done(Done),
+pub(crate) enum ExecutionOutcome {
+    Done(StoredAnswer),
     Failed(OpError),
 }
 
 /// An answer as it is kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Done {
+pub(crate) struct StoredAnswer {
     pub(crate) data: Box<RawValue>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) warnings: Option<Box<RawValue>>,
@@ -121,18 +121,20 @@ pub(crate) struct Done {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Fault {
+struct StoredError {
     code: String,
     message: String,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
 }
 
-impl Outcome {
+impl ExecutionOutcome {
     /// What a target answered, and the length of its text.
-    pub(crate) fn of(outcome: Result<Answer, OpError>) -> Result<(Outcome, usize), serde_json::Error> {
+    pub(crate) fn of(
+        outcome: Result<Answer, OpError>,
+    ) -> Result<(ExecutionOutcome, usize), serde_json::Error> {
         match outcome {
-            Err(error) => Ok((Outcome::Failed(error), 0)),
+            Err(error) => Ok((ExecutionOutcome::Failed(error), 0)),
             Ok(Answer { data, warnings, blocks }) => {
                 let data = serde_json::value::to_raw_value(&data)?;
                 let warnings =
@@ -140,15 +142,15 @@ impl Outcome {
                 let length = data.get().len()
                     + warnings.as_ref().map_or(0, |text| text.get().len())
                     + blocks.iter().map(|block| block.to_string().len()).sum::<usize>();
-                Ok((Outcome::Done(Done { data, warnings, blocks }), length))
+                Ok((ExecutionOutcome::Done(StoredAnswer { data, warnings, blocks }), length))
             }
         }
     }
 
     fn to_text(&self) -> Result<String, serde_json::Error> {
         match self {
-            Outcome::Done(done) => serde_json::to_string(done),
-            Outcome::Failed(error) => serde_json::to_string(&Fault {
+            ExecutionOutcome::Done(done) => serde_json::to_string(done),
+            ExecutionOutcome::Failed(error) => serde_json::to_string(&StoredError {
                 code: error.code.as_str().to_owned(),
                 message: error.message.clone(),
                 details: error.details.clone(),
@@ -156,14 +158,14 @@ impl Outcome {
         }
     }
 
-    fn read(status: Status, text: &str) -> Option<Outcome> {
-        if status == Status::Completed {
-            return serde_json::from_str(text).ok().map(Outcome::Done);
+    fn read(status: ExecutionStatus, text: &str) -> Option<ExecutionOutcome> {
+        if status == ExecutionStatus::Completed {
+            return serde_json::from_str(text).ok().map(ExecutionOutcome::Done);
         }
-        let fault: Fault = serde_json::from_str(text).ok()?;
+        let fault: StoredError = serde_json::from_str(text).ok()?;
         let mut error = OpError::new(Code::parse(&fault.code).unwrap_or(Code::Internal), fault.message);
         error.details = fault.details;
-        Some(Outcome::Failed(error))
+        Some(ExecutionOutcome::Failed(error))
     }
 }
 
@@ -175,18 +177,18 @@ fn select(rest: &str) -> sqlx::AssertSqlSafe<String> {
     sqlx::AssertSqlSafe(format!("SELECT {COLUMNS} FROM executions WHERE adapter = ?1 AND {rest}"))
 }
 
-impl Table {
+impl ExecutionTable {
     /// The table in that file, made where there is none; `None` for one that ends with the process.
-    pub(crate) async fn open(path: Option<&Path>, adapter: &str) -> Result<Table, StoreError> {
+    pub(crate) async fn open(path: Option<&Path>, adapter: &str) -> Result<ExecutionTable, StoreError> {
         let file = match path {
             Some(path) => file::open_writer(path, LAYOUT).await?,
             None => file::open_memory(LAYOUT).await?,
         };
-        Ok(Table { adapter: adapter.to_owned(), file: Mutex::new(file) })
+        Ok(ExecutionTable { adapter: adapter.to_owned(), file: Mutex::new(file) })
     }
 
     /// Enters a new execution; `None` where its id is taken.
-    pub(crate) async fn insert(&self, new: &New<'_>) -> Result<Option<Row>, sqlx::Error> {
+    pub(crate) async fn insert(&self, new: &NewExecution<'_>) -> Result<Option<ExecutionRow>, sqlx::Error> {
         let mut file = self.file.lock().await;
         let insert = sqlx::query(
             "INSERT INTO executions (adapter, id, operation, status, progress, started_at, keep, instance) \
@@ -199,7 +201,7 @@ impl Table {
             .bind(new.status.as_str())
             .bind(new.progress)
             .bind(now())
-            .bind(new.keep)
+            .bind(new.keep_seconds)
             .bind(new.instance);
         match insert.execute(&mut *file).await {
             Ok(_) => {
@@ -239,11 +241,11 @@ impl Table {
     pub(crate) async fn finish(
         &self,
         id: &str,
-        status: Status,
+        status: ExecutionStatus,
         message: Option<&str>,
-        outcome: Option<&Outcome>,
+        outcome: Option<&ExecutionOutcome>,
     ) -> Result<(), sqlx::Error> {
-        let text = outcome.map(Outcome::to_text).transpose();
+        let text = outcome.map(ExecutionOutcome::to_text).transpose();
         let text = text.map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
         let update = sqlx::query(
             "UPDATE executions SET status = ?3, message = ?4, outcome = ?5, finished_at = ?6, expires_at = ?6 + keep, \
@@ -255,9 +257,9 @@ impl Table {
         update.execute(&mut *self.file.lock().await).await.map(drop)
     }
 
-    pub(crate) async fn get(&self, id: &str) -> Result<Option<Kept>, sqlx::Error> {
+    pub(crate) async fn get(&self, id: &str) -> Result<Option<StoredExecution>, sqlx::Error> {
         let mut file = self.file.lock().await;
-        let row: Option<Row> =
+        let row: Option<ExecutionRow> =
             sqlx::query_as(select("id = ?2")).bind(&self.adapter).bind(id).fetch_optional(&mut *file).await?;
         let Some(row) = row else { return Ok(None) };
         let status = row.status();
@@ -270,40 +272,43 @@ impl Table {
             }
             false => None,
         };
-        Ok(Some(Kept { row, outcome: text.and_then(|text| Outcome::read(status, &text)) }))
+        Ok(Some(StoredExecution {
+            row,
+            outcome: text.and_then(|text| ExecutionOutcome::read(status, &text)),
+        }))
     }
 
     /// The newest first, behind that place.
     pub(crate) async fn list(
         &self,
-        status: Option<Status>,
+        status: Option<ExecutionStatus>,
         before: Option<i64>,
         count: i64,
-    ) -> Result<Vec<Row>, sqlx::Error> {
+    ) -> Result<Vec<ExecutionRow>, sqlx::Error> {
         let rows =
             sqlx::query_as(select("(?2 IS NULL OR status = ?2) AND seq < ?3 ORDER BY seq DESC LIMIT ?4"));
         let rows = rows
             .bind(&self.adapter)
-            .bind(status.map(Status::as_str))
+            .bind(status.map(ExecutionStatus::as_str))
             .bind(before.unwrap_or(i64::MAX))
             .bind(count);
         rows.fetch_all(&mut *self.file.lock().await).await
     }
 
     /// What has not ended, as far as the table knows.
-    pub(crate) async fn open_ones(&self) -> Result<Vec<Row>, sqlx::Error> {
+    pub(crate) async fn unfinished(&self) -> Result<Vec<ExecutionRow>, sqlx::Error> {
         let rows = sqlx::query_as(select("status IN ('pending', 'running')")).bind(&self.adapter);
         rows.fetch_all(&mut *self.file.lock().await).await
     }
 
     /// Asks whichever process works on it to stop.
-    pub(crate) async fn ask_to_cancel(&self, id: &str) -> Result<(), sqlx::Error> {
+    pub(crate) async fn request_cancel(&self, id: &str) -> Result<(), sqlx::Error> {
         let update = sqlx::query("UPDATE executions SET cancel = 1 WHERE adapter = ?1 AND id = ?2");
         update.bind(&self.adapter).bind(id).execute(&mut *self.file.lock().await).await.map(drop)
     }
 
     /// Whether somebody asked.
-    pub(crate) async fn is_asked_to_cancel(&self, id: &str) -> Result<bool, sqlx::Error> {
+    pub(crate) async fn is_cancel_requested(&self, id: &str) -> Result<bool, sqlx::Error> {
         let asked = sqlx::query_scalar("SELECT cancel FROM executions WHERE adapter = ?1 AND id = ?2");
         let asked: Option<i64> =
             asked.bind(&self.adapter).bind(id).fetch_optional(&mut *self.file.lock().await).await?;
@@ -311,7 +316,7 @@ impl Table {
     }
 
     /// Removes what has been kept long enough, of every adapter.
-    pub(crate) async fn sweep(&self) -> Result<(), sqlx::Error> {
+    pub(crate) async fn delete_expired(&self) -> Result<(), sqlx::Error> {
         let delete = sqlx::query("DELETE FROM executions WHERE expires_at <= ?1").bind(now());
         delete.execute(&mut *self.file.lock().await).await.map(drop)
     }

@@ -12,20 +12,20 @@ use std::time::Duration;
 
 /// What a file of ours is made of.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Layout {
+pub(crate) struct FileLayout {
     /// Marks a SQLite file as one of this kind.
     pub(crate) application_id: i64,
     /// The step that leads to each layout from the one before.
     pub(crate) migrations: &'static [&'static str],
 }
 
-impl Layout {
+impl FileLayout {
     fn newest(&self) -> i64 {
         i64::try_from(self.migrations.len()).unwrap_or(i64::MAX)
     }
 }
 
-const BUSY: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why the store cannot be served. For the operator: it may name paths.
 #[derive(Debug, thiserror::Error)]
@@ -96,7 +96,7 @@ pub(crate) const SQLITE_CONSTRAINT: i32 = 19;
 pub(crate) const SQLITE_NOTADB: i32 = 26;
 
 /// Opens the file for writing, making and migrating it where needed.
-pub(crate) async fn open_writer(path: &Path, layout: Layout) -> Result<SqliteConnection, StoreError> {
+pub(crate) async fn open_writer(path: &Path, layout: FileLayout) -> Result<SqliteConnection, StoreError> {
     let failed = |source| failure(path, source);
     create(path).map_err(|source| StoreError::Create { path: path.to_owned(), source })?;
     let mut writer = options(path).connect().await.map_err(failed)?;
@@ -115,7 +115,7 @@ pub(crate) async fn open_reader(path: &Path) -> Result<SqliteConnection, StoreEr
 }
 
 /// A file that ends with the process.
-pub(crate) async fn open_memory(layout: Layout) -> Result<SqliteConnection, StoreError> {
+pub(crate) async fn open_memory(layout: FileLayout) -> Result<SqliteConnection, StoreError> {
     let path = Path::new(":memory:");
     let options = SqliteConnectOptions::new().in_memory(true).disable_statement_logging();
     let mut writer = options.connect().await.map_err(|source| failure(path, source))?;
@@ -128,7 +128,7 @@ fn options(path: &Path) -> SqliteConnectOptions {
         .filename(path)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
-        .busy_timeout(BUSY)
+        .busy_timeout(BUSY_TIMEOUT)
         // Statements would show up in the log with every call.
         .disable_statement_logging()
 }
@@ -158,7 +158,7 @@ fn create(path: &Path) -> io::Result<()> {
 }
 
 /// The file's layout, or why it is not ours to touch.
-async fn inspect(path: &Path, file: &mut SqliteConnection, known: Layout) -> Result<i64, StoreError> {
+async fn inspect(path: &Path, file: &mut SqliteConnection, known: FileLayout) -> Result<i64, StoreError> {
     let sql = "SELECT (SELECT application_id FROM pragma_application_id), \
                (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)";
     let (application, layout, objects): (i64, i64, i64) =
@@ -178,7 +178,7 @@ async fn enter_wal(file: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let started = tokio::time::Instant::now();
     loop {
         match sqlx::query("PRAGMA journal_mode = WAL").execute(&mut *file).await {
-            Err(error) if sqlite_code(&error) == Some(SQLITE_BUSY) && started.elapsed() < BUSY => {
+            Err(error) if sqlite_code(&error) == Some(SQLITE_BUSY) && started.elapsed() < BUSY_TIMEOUT => {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
             outcome => return outcome.map(drop),
@@ -186,7 +186,7 @@ async fn enter_wal(file: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     }
 }
 
-async fn migrate(path: &Path, file: &mut SqliteConnection, layout: Layout) -> Result<(), StoreError> {
+async fn migrate(path: &Path, file: &mut SqliteConnection, layout: FileLayout) -> Result<(), StoreError> {
     let failed = |source| failure(path, source);
     let mut change = file.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
     // Another process may have been faster.

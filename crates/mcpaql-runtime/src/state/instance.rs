@@ -18,7 +18,7 @@ pub(crate) struct Instance {
 
 impl Instance {
     /// An instance among those of a folder, which is there; with a lock, so that the others know that it lives.
-    pub(crate) fn enter(folder: Option<&Path>) -> io::Result<Instance> {
+    pub(crate) fn register(folder: Option<&Path>) -> io::Result<Instance> {
         let id = Uuid::now_v7().simple().to_string();
         let Some(folder) = folder else { return Ok(Instance { id, lock: None }) };
         let path = path(folder, &id);
@@ -29,7 +29,7 @@ impl Instance {
 }
 
 /// Whether another instance of that folder lives. In doubt it does: its work is not taken from it.
-pub(crate) fn lives(folder: Option<&Path>, id: &str) -> bool {
+pub(crate) fn is_alive(folder: Option<&Path>, id: &str) -> bool {
     let Some(folder) = folder else { return false };
     if !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return false;
@@ -68,9 +68,9 @@ mod tests {
     #[test]
     fn an_instance_lives_until_its_lock_is_gone() {
         let folder = tempfile::tempdir().unwrap();
-        let lives = |id: &str| lives(Some(folder.path()), id);
-        let one = Instance::enter(Some(folder.path())).unwrap();
-        let other = Instance::enter(Some(folder.path())).unwrap();
+        let lives = |id: &str| is_alive(Some(folder.path()), id);
+        let one = Instance::register(Some(folder.path())).unwrap();
+        let other = Instance::register(Some(folder.path())).unwrap();
         let id = other.id.clone();
         assert!(lives(&id) && lives(&one.id));
         drop(other);

@@ -8,26 +8,26 @@ mod oauth;
 
 pub(crate) use oauth::Tokens;
 
-use crate::environment::{Piece, Template};
+use crate::environment::{EnvPiece, EnvTemplate};
 use crate::secret::{Mask, Secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mcpaql_core::adapter::{Auth, KeyPlace};
+use mcpaql_core::adapter::{Auth, KeyLocation};
 use mcpaql_core::error::{Code, OpError};
-use oauth::Issued;
+use oauth::IssuedToken;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 use std::sync::Arc;
 
-type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
+type LookupFn = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// Looks up environment variables.
 #[derive(Clone)]
-pub(crate) struct Env(Arc<Lookup>);
+pub(crate) struct EnvLookup(Arc<LookupFn>);
 
-impl Env {
+impl EnvLookup {
     pub(crate) fn new(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        Env(Arc::new(lookup))
+        EnvLookup(Arc::new(lookup))
     }
 
     /// The variable's value without surrounding white space (a trailing line feed is common in secret files).
@@ -36,7 +36,7 @@ impl Env {
     }
 
     /// The variable's value where it is no secret, such as a part of an address.
-    pub(crate) fn plain(&self, name: &str) -> Option<String> {
+    pub(crate) fn get_plain(&self, name: &str) -> Option<String> {
         self.get(name).map(|value| value.expose().to_owned()).filter(|value| !value.is_empty())
     }
 
@@ -46,7 +46,7 @@ impl Env {
     }
 }
 
-impl fmt::Debug for Env {
+impl fmt::Debug for EnvLookup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Env")
     }
@@ -60,7 +60,7 @@ fn missing(name: &str) -> OpError {
              for this server and to start it again."
         ),
     )
-    .with("variable", name)
+    .with_detail("variable", name)
 }
 
 fn unsendable(name: &str) -> OpError {
@@ -71,18 +71,18 @@ fn unsendable(name: &str) -> OpError {
              correct its value."
         ),
     )
-    .with("variable", name)
+    .with_detail("variable", name)
 }
 
 /// What only the server itself sets: a parameter of that name is refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Reserved {
+pub(crate) struct ReservedNames {
     pub(crate) headers: Vec<HeaderName>,
     pub(crate) query: Vec<String>,
     pub(crate) cookies: Vec<String>,
 }
 
-impl Reserved {
+impl ReservedNames {
     /// Adds what these credentials use, alternatives included.
     ///
     /// # Errors
@@ -90,11 +90,11 @@ impl Reserved {
     pub(crate) fn add(&mut self, auth: &Auth) -> Result<(), String> {
         match auth {
             Auth::None => {}
-            Auth::Bearer { header: name, .. } | Auth::ApiKey { place: KeyPlace::Header(name), .. } => {
+            Auth::Bearer { header: name, .. } | Auth::ApiKey { location: KeyLocation::Header(name), .. } => {
                 self.headers.push(header_name(name)?);
             }
-            Auth::ApiKey { place: KeyPlace::Query(name), .. } => self.query.push(name.clone()),
-            Auth::ApiKey { place: KeyPlace::Cookie(name), .. } => self.cookies.push(name.clone()),
+            Auth::ApiKey { location: KeyLocation::Query(name), .. } => self.query.push(name.clone()),
+            Auth::ApiKey { location: KeyLocation::Cookie(name), .. } => self.cookies.push(name.clone()),
             Auth::Basic { .. } | Auth::OAuth2(_) => self.headers.push(AUTHORIZATION),
             Auth::All(schemes) | Auth::Any(schemes) => schemes.iter().try_for_each(|auth| self.add(auth))?,
         }
@@ -114,15 +114,15 @@ pub(crate) struct Credentials {
     pub(crate) cookies: Vec<(String, Secret)>,
     pub(crate) mask: Mask,
     /// The fetched tokens among them, so that a refused one can be given up.
-    tokens: Vec<Issued>,
+    tokens: Vec<IssuedToken>,
 }
 
 impl Credentials {
     /// Reads what the way of authentication and the secret headers of the target need.
     pub(crate) async fn read(
         auth: &Auth,
-        headers: &[(HeaderName, Template)],
-        env: &Env,
+        headers: &[(HeaderName, EnvTemplate)],
+        env: &EnvLookup,
         tokens: &Tokens,
     ) -> Result<Credentials, OpError> {
         let mut credentials = Credentials::default();
@@ -138,26 +138,26 @@ impl Credentials {
     }
 
     /// Gives up the fetched tokens, because the API refused them; `false` where there are none.
-    pub(crate) async fn give_up(&self) -> bool {
+    pub(crate) async fn discard_tokens(&self) -> bool {
         for issued in &self.tokens {
-            issued.give_up().await;
+            issued.discard().await;
         }
         !self.tokens.is_empty()
     }
 
-    async fn add(&mut self, auth: &Auth, env: &Env, tokens: &Tokens) -> Result<(), OpError> {
+    async fn add(&mut self, auth: &Auth, env: &EnvLookup, tokens: &Tokens) -> Result<(), OpError> {
         match auth {
             Auth::None | Auth::All(_) | Auth::Any(_) => Ok(()),
             Auth::Bearer { token_env, header, prefix } => self.header(header, prefix, token_env, env),
-            Auth::ApiKey { key_env, place: KeyPlace::Header(name), prefix } => {
+            Auth::ApiKey { key_env, location: KeyLocation::Header(name), prefix } => {
                 self.header(name, prefix, key_env, env)
             }
-            Auth::ApiKey { key_env, place: KeyPlace::Query(name), prefix } => {
+            Auth::ApiKey { key_env, location: KeyLocation::Query(name), prefix } => {
                 let value = self.prefixed(prefix, key_env, env)?;
                 self.query.push((name.clone(), value));
                 Ok(())
             }
-            Auth::ApiKey { key_env, place: KeyPlace::Cookie(name), prefix } => {
+            Auth::ApiKey { key_env, location: KeyLocation::Cookie(name), prefix } => {
                 let value = self.prefixed(prefix, key_env, env)?;
                 // What ends a cookie, or is no character of one, would change what is sent.
                 if value.expose().bytes().any(|byte| !byte.is_ascii_graphic() || b"\",;\\".contains(&byte)) {
@@ -180,25 +180,25 @@ impl Credentials {
         }
     }
 
-    fn header(&mut self, name: &str, prefix: &str, variable: &str, env: &Env) -> Result<(), OpError> {
+    fn header(&mut self, name: &str, prefix: &str, variable: &str, env: &EnvLookup) -> Result<(), OpError> {
         let name = header_name(name).map_err(|_| unsendable(variable))?;
         let value = self.prefixed(prefix, variable, env)?;
         self.set(&name, value.expose(), variable)
     }
 
-    fn prefixed(&mut self, prefix: &str, variable: &str, env: &Env) -> Result<Secret, OpError> {
+    fn prefixed(&mut self, prefix: &str, variable: &str, env: &EnvLookup) -> Result<Secret, OpError> {
         let secret = env.require(variable)?;
         self.mask.add(secret.expose());
         Ok(Secret::new(format!("{prefix}{}", secret.expose())))
     }
 
-    fn fill(&mut self, name: &HeaderName, template: &Template, env: &Env) -> Result<(), OpError> {
+    fn fill(&mut self, name: &HeaderName, template: &EnvTemplate, env: &EnvLookup) -> Result<(), OpError> {
         let mut value = String::new();
         let mut last = "";
         for piece in template.pieces() {
             match piece {
-                Piece::Text(text) => value.push_str(text),
-                Piece::Variable { name: variable, fallback } => {
+                EnvPiece::Text(text) => value.push_str(text),
+                EnvPiece::Variable { name: variable, fallback } => {
                     match (env.require(variable), fallback) {
                         (Ok(secret), _) => {
                             self.mask.add(secret.expose());
@@ -215,7 +215,7 @@ impl Credentials {
     }
 
     /// An API key as user name with an empty password is common; then the user name is the secret.
-    fn basic(&mut self, username: &str, password: &str, env: &Env) -> Result<(), OpError> {
+    fn basic(&mut self, username: &str, password: &str, env: &EnvLookup) -> Result<(), OpError> {
         let user = env.require(username)?;
         let word = env.get(password).ok_or_else(|| missing(password))?;
         if user.expose().contains(':') {
@@ -236,7 +236,7 @@ impl Credentials {
 }
 
 /// The simple schemes that stand for this one now: all of several, and the first alternative whose variables are set.
-fn choose<'a>(auth: &'a Auth, env: &Env, chosen: &mut Vec<&'a Auth>) -> Result<(), OpError> {
+fn choose<'a>(auth: &'a Auth, env: &EnvLookup, chosen: &mut Vec<&'a Auth>) -> Result<(), OpError> {
     match auth {
         Auth::All(schemes) => schemes.iter().try_for_each(|auth| choose(auth, env, chosen)),
         Auth::Any(schemes) => match schemes.iter().find(|auth| is_set(auth, env)) {
@@ -250,7 +250,7 @@ fn choose<'a>(auth: &'a Auth, env: &Env, chosen: &mut Vec<&'a Auth>) -> Result<(
     }
 }
 
-fn is_set(auth: &Auth, env: &Env) -> bool {
+fn is_set(auth: &Auth, env: &EnvLookup) -> bool {
     match auth {
         Auth::All(schemes) => schemes.iter().all(|auth| is_set(auth, env)),
         Auth::Any(schemes) => schemes.iter().any(|auth| is_set(auth, env)),
@@ -286,23 +286,25 @@ fn none_set(schemes: &[Auth]) -> Result<(), OpError> {
              for this server and to start it again."
         ),
     )
-    .with("variables", alternatives))
+    .with_detail("variables", alternatives))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn env(pairs: &'static [(&'static str, &'static str)]) -> Env {
-        Env::new(move |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+    fn env(pairs: &'static [(&'static str, &'static str)]) -> EnvLookup {
+        EnvLookup::new(move |name| {
+            pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
     }
 
     fn bearer(token_env: &str) -> Auth {
         Auth::Bearer { token_env: token_env.into(), header: "Authorization".into(), prefix: "Bearer ".into() }
     }
 
-    fn key(key_env: &str, place: KeyPlace) -> Auth {
-        Auth::ApiKey { key_env: key_env.into(), place, prefix: String::new() }
+    fn key(key_env: &str, place: KeyLocation) -> Auth {
+        Auth::ApiKey { key_env: key_env.into(), location: place, prefix: String::new() }
     }
 
     async fn read(
@@ -318,7 +320,7 @@ mod tests {
         let value = &credentials.headers["authorization"];
         assert_eq!(value.to_str().unwrap(), "Bearer s3cret-token");
         assert!(value.is_sensitive());
-        assert!(credentials.mask.finds("echo s3cret-token"));
+        assert!(credentials.mask.contains_secret("echo s3cret-token"));
         assert!(!format!("{credentials:?}").contains("s3cret"));
     }
 
@@ -333,7 +335,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_value_that_would_break_the_request_is_refused_without_showing_it() {
-        let cookie = key("TOKEN", KeyPlace::Cookie("sid".into()));
+        let cookie = key("TOKEN", KeyLocation::Cookie("sid".into()));
         for (auth, value) in [
             (bearer("TOKEN"), &[("TOKEN", "a\r\nX-Evil: 1")]),
             (cookie.clone(), &[("TOKEN", "a; Evil=1")]),
@@ -350,15 +352,18 @@ mod tests {
         let auth = Auth::Basic { username_env: "KEY".into(), password_env: "NONE".into() };
         let credentials = read(&auth, &[("KEY", "sk_live_1"), ("NONE", "")]).await.unwrap();
         assert_eq!(credentials.headers["authorization"].to_str().unwrap(), "Basic c2tfbGl2ZV8xOg==");
-        assert!(credentials.mask.finds("key sk_live_1") && credentials.mask.finds("c2tfbGl2ZV8xOg"));
+        assert!(
+            credentials.mask.contains_secret("key sk_live_1")
+                && credentials.mask.contains_secret("c2tfbGl2ZV8xOg")
+        );
     }
 
     #[tokio::test]
     async fn several_schemes_go_together() {
         let auth = Auth::All(vec![
             bearer("TOKEN"),
-            key("KEY", KeyPlace::Query("key".into())),
-            key("SESSION", KeyPlace::Cookie("sid".into())),
+            key("KEY", KeyLocation::Query("key".into())),
+            key("SESSION", KeyLocation::Cookie("sid".into())),
         ]);
         let set: &[_] = &[("TOKEN", "token-1"), ("KEY", "key-22"), ("SESSION", "session-3")];
         let credentials = read(&auth, set).await.unwrap();
@@ -366,7 +371,7 @@ mod tests {
         assert_eq!(credentials.query, [("key".to_owned(), Secret::new("key-22"))]);
         assert_eq!(credentials.cookies, [("sid".to_owned(), Secret::new("session-3"))]);
         for secret in ["token-1", "key-22", "session-3"] {
-            assert!(credentials.mask.finds(secret), "{secret}");
+            assert!(credentials.mask.contains_secret(secret), "{secret}");
         }
         let error = read(&auth, &[("TOKEN", "t"), ("SESSION", "s")]).await.unwrap_err();
         assert!(error.message.contains("environment variable KEY"), "{}", error.message);
@@ -375,8 +380,8 @@ mod tests {
     #[tokio::test]
     async fn the_first_alternative_whose_variables_are_set_is_taken() {
         let pair = Auth::All(vec![
-            key("A", KeyPlace::Header("X-A".into())),
-            key("B", KeyPlace::Header("X-B".into())),
+            key("A", KeyLocation::Header("X-A".into())),
+            key("B", KeyLocation::Header("X-B".into())),
         ]);
         let auth = Auth::Any(vec![pair, bearer("TOKEN")]);
         let both = read(&auth, &[("A", "a"), ("B", "b"), ("TOKEN", "t")]).await.unwrap();
@@ -398,18 +403,21 @@ mod tests {
 
     #[test]
     fn alternatives_keep_their_names_for_the_server_even_unused() {
-        let mut reserved = Reserved::default();
+        let mut reserved = ReservedNames::default();
         let auth = Auth::Any(vec![
             bearer("TOKEN"),
             Auth::All(vec![
-                key("A", KeyPlace::Query("key".into())),
-                key("B", KeyPlace::Cookie("sid".into())),
+                key("A", KeyLocation::Query("key".into())),
+                key("B", KeyLocation::Cookie("sid".into())),
             ]),
         ]);
         reserved.add(&auth).unwrap();
-        let expected =
-            Reserved { headers: vec![AUTHORIZATION], query: vec!["key".into()], cookies: vec!["sid".into()] };
+        let expected = ReservedNames {
+            headers: vec![AUTHORIZATION],
+            query: vec!["key".into()],
+            cookies: vec!["sid".into()],
+        };
         assert_eq!(reserved, expected);
-        assert_eq!(reserved.add(&key("A", KeyPlace::Header("a b".into()))), Err("a b".to_owned()));
+        assert_eq!(reserved.add(&key("A", KeyLocation::Header("a b".into()))), Err("a b".to_owned()));
     }
 }

@@ -7,17 +7,17 @@ use mcpaql_core::response::Answer;
 
 /// A target that could not be opened.
 #[derive(Debug, Clone)]
-pub struct Closed {
+pub struct ClosedTarget {
     adapter: String,
     reason: String,
     cause: String,
 }
 
-impl Closed {
+impl ClosedTarget {
     /// The target of that adapter.
     #[must_use]
-    pub fn new(adapter: &str, error: &OpenError) -> Closed {
-        Closed {
+    pub fn new(adapter: &str, error: &OpenError) -> ClosedTarget {
+        ClosedTarget {
             adapter: adapter.to_owned(),
             reason: error.user_message().to_owned(),
             cause: error.to_string(),
@@ -25,15 +25,15 @@ impl Closed {
     }
 
     fn refusal(&self) -> OpError {
-        let Closed { adapter, reason, cause } = self;
+        let ClosedTarget { adapter, reason, cause } = self;
         let message = format!(
             "The adapter '{adapter}' cannot be used now: {reason}. Tell the user that the operator has to fix that; the server tries again by itself."
         );
-        OpError::new(Code::Internal, message).because(cause)
+        OpError::new(Code::Internal, message).with_cause(cause)
     }
 }
 
-impl Target for Closed {
+impl Target for ClosedTarget {
     fn perform<'a>(&'a self, _: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
         Box::pin(std::future::ready(Err(self.refusal())))
     }

@@ -54,7 +54,7 @@ pub struct NotEmbedded;
 pub(super) const TARGET_KIND: TargetKind = TargetKind {
     name: "code",
     open: |request| match request.target {
-        adapter::Target::Code(_) => {
+        adapter::TargetConfig::Code(_) => {
             let error = request.error(NotEmbedded, "its operations are functions of another program");
             Some(Box::pin(std::future::ready(Err(error))))
         }

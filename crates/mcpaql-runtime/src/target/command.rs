@@ -6,11 +6,11 @@
 mod argv;
 mod output;
 
-use super::program::{self, StartError, short};
+use super::program::{self, StartError, file_name};
 use super::{Args, Target, TargetCall, TargetKind};
-use crate::environment::Template;
+use crate::environment::EnvTemplate;
 use crate::limits;
-use crate::process::{self, Ending, Finished, Job, TAIL};
+use crate::process::{self, ProcessEnd, ProcessOutput, ProcessSpec, STDERR_TAIL_BYTES};
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter::{self, CommandTarget};
 use mcpaql_core::error::{Code, OpError};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Runs the programs of one adapter.
-pub struct Runner {
+pub struct CommandRunner {
     cwd: Option<PathBuf>,
     env: Vec<(String, String)>,
     /// What errors must not show, and what they show instead.
@@ -34,7 +34,7 @@ pub struct Runner {
     max_output: usize,
 }
 
-impl fmt::Debug for Runner {
+impl fmt::Debug for CommandRunner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Values of variables may be secrets.
         let names: Vec<&str> = self.env.iter().map(|(name, _)| name.as_str()).collect();
@@ -44,7 +44,7 @@ impl fmt::Debug for Runner {
 
 /// Why an adapter's programs cannot be run. For the operator: it may name paths.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum SetupError {
+pub enum CommandSetupError {
     /// The working directory names a variable that is not set.
     #[error("the working directory needs the environment variable {name}; set it")]
     MissingVariable {
@@ -73,20 +73,23 @@ pub enum SetupError {
     },
 }
 
-impl Runner {
+impl CommandRunner {
     /// Prepares to run the programs of that target; `env` answers what the server's own environment holds.
     ///
     /// # Errors
     /// When the working directory is not there or names a variable that is not set, or when a fixed variable cannot be set.
-    pub fn new(target: &CommandTarget, env: impl Fn(&str) -> Option<String>) -> Result<Runner, SetupError> {
+    pub fn new(
+        target: &CommandTarget,
+        env: impl Fn(&str) -> Option<String>,
+    ) -> Result<CommandRunner, CommandSetupError> {
         let cwd = target.cwd.as_deref().map(|text| expand(text, &env)).transpose()?.map(PathBuf::from);
         if let Some(path) = cwd.as_ref().filter(|path| !path.is_dir()) {
-            return Err(SetupError::MissingDirectory { path: path.clone() });
+            return Err(CommandSetupError::MissingDirectory { path: path.clone() });
         }
         let mut set = Vec::with_capacity(target.set_env.len());
         for (name, value) in &target.set_env {
             if !program::is_variable(name) || value.contains('\0') {
-                return Err(SetupError::BadVariable { name: name.clone() });
+                return Err(CommandSetupError::BadVariable { name: name.clone() });
             }
             set.push((name.clone(), value.clone()));
         }
@@ -101,7 +104,7 @@ impl Runner {
         hidden.extend(
             places.into_iter().filter_map(|(path, mask)| Some((path.filter(|p| p.len() > 1)?, mask))),
         );
-        Ok(Runner {
+        Ok(CommandRunner {
             cwd,
             env: variables,
             hidden,
@@ -114,12 +117,12 @@ impl Runner {
     async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
         let Binding::Command(binding) = &operation.binding else {
             return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
-                .because("the operation is not bound to a command"));
+                .with_cause("the operation is not bound to a command"));
         };
         let (program, arguments) = argv::argv(&binding.argv, args)?;
         let background = operation.lifecycle.map(|lifecycle| lifecycle.limit_ms());
         let timeout = binding.timeout_ms.or(background).map_or(self.timeout, Duration::from_millis);
-        let job = Job {
+        let job = ProcessSpec {
             program: &program,
             args: &arguments,
             env: &self.env,
@@ -129,28 +132,28 @@ impl Runner {
             timeout,
         };
         let finished = process::run(job).await.map_err(|error| self.cannot_run(&program, &error))?;
-        self.judge(&program, operation, binding, args, finished, timeout)
+        self.check_exit(&program, operation, binding, args, finished, timeout)
     }
 
-    fn judge(
+    fn check_exit(
         &self,
         program: &str,
         operation: &Operation,
         binding: &CommandBinding,
         args: &Args,
-        finished: Finished,
+        finished: ProcessOutput,
         timeout: Duration,
     ) -> Result<Answer, OpError> {
-        let name = short(program);
+        let name = file_name(program);
         let (status, held) = match finished.ending {
-            Ending::Exited(status) => (status, false),
-            Ending::Held(status) => (status, true),
-            Ending::TooLarge => {
+            ProcessEnd::Exited(status) => (status, false),
+            ProcessEnd::Held(status) => (status, true),
+            ProcessEnd::TooLarge => {
                 let max = self.max_output;
                 let message = format!("{name} wrote more than {max} bytes and was stopped; ask for less.");
                 return Err(limits::too_large(message, "max_output_bytes", None, max));
             }
-            Ending::TimedOut => {
+            ProcessEnd::TimedOut => {
                 let limit = timeout.as_millis();
                 let message = format!(
                     "{name} did not finish within {limit} ms and was stopped; ask for less or try later."
@@ -164,13 +167,13 @@ impl Runner {
             Some((_, None)) | None => Some(Code::Internal),
         };
         if let Some(code) = code {
-            let hidden = self.hidden_in(operation, args);
-            let stderr = output::clean(&finished.stderr, TAIL, &hidden);
+            let hidden = self.hidden_values(operation, args);
+            let stderr = output::clean(&finished.stderr, STDERR_TAIL_BYTES, &hidden);
             if !stderr.is_empty() {
                 return Err(failed(code, name, status, ("stderr", &stderr)));
             }
             // Some programs say on standard output why they refuse.
-            let stdout = output::clean(&finished.stdout, TAIL, &hidden);
+            let stdout = output::clean(&finished.stdout, STDERR_TAIL_BYTES, &hidden);
             return Err(failed(code, name, status, ("stdout", &stdout)));
         }
         let mut answer = output::answer(binding.output, finished.stdout)?;
@@ -182,7 +185,7 @@ impl Runner {
     }
 
     /// What no error of this call may show: sensitive arguments and the operator's own values and places.
-    fn hidden_in(&self, operation: &Operation, args: &Args) -> Vec<(String, &str)> {
+    fn hidden_values(&self, operation: &Operation, args: &Args) -> Vec<(String, &str)> {
         let mut hidden = Vec::new();
         for param in operation.params.iter().filter(|param| param.sensitive) {
             if let Some(value) = args.get(&param.name) {
@@ -196,7 +199,7 @@ impl Runner {
     }
 
     fn cannot_run(&self, program: &str, error: &io::Error) -> OpError {
-        let name = short(program);
+        let name = file_name(program);
         let message = match StartError::of(error, self.cwd.as_deref()) {
             StartError::NoDirectory => "The adapter's working directory is gone; tell the user.".to_owned(),
             StartError::NotInstalled => {
@@ -209,27 +212,29 @@ impl Runner {
                 let message =
                     format!("The parameters are too long for the arguments of '{name}'; send less.");
                 return OpError::new(Code::PayloadTooLarge, message)
-                    .with("limit", "argument list")
-                    .because(error);
+                    .with_detail("limit", "argument list")
+                    .with_cause(error);
             }
             StartError::Other => format!("The program '{name}' could not be run; tell the user."),
         };
-        OpError::new(Code::Internal, message).because(error)
+        OpError::new(Code::Internal, message).with_cause(error)
     }
 }
 
-impl Target for Runner {
+impl Target for CommandRunner {
     fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
         Box::pin(self.call(call.operation, call.args))
     }
 }
 
-impl SetupError {
+impl CommandSetupError {
     /// In words that anybody may read.
     fn user_message(&self) -> String {
         match self {
-            SetupError::MissingVariable { .. } | SetupError::BadVariable { .. } => self.to_string(),
-            SetupError::BadReference { .. } | SetupError::MissingDirectory { .. } => {
+            CommandSetupError::MissingVariable { .. } | CommandSetupError::BadVariable { .. } => {
+                self.to_string()
+            }
+            CommandSetupError::BadReference { .. } | CommandSetupError::MissingDirectory { .. } => {
                 "its working directory cannot be used; the log says why".to_owned()
             }
         }
@@ -240,8 +245,8 @@ impl SetupError {
 pub(super) const TARGET_KIND: TargetKind = TargetKind {
     name: "command",
     open: |request| match request.target {
-        adapter::Target::Command(target) => Some(Box::pin(async move {
-            match Runner::new(target, request.lookup()) {
+        adapter::TargetConfig::Command(target) => Some(Box::pin(async move {
+            match CommandRunner::new(target, request.lookup()) {
                 Ok(runner) => Ok(Arc::new(runner) as Arc<dyn Target>),
                 Err(error) => {
                     let user_message = error.user_message();
@@ -265,13 +270,13 @@ fn failed(code: Code, name: &str, status: ExitStatus, (stream, said): (&str, &st
     };
     let mut error = OpError::new(code, message);
     if let Some(number) = status.code() {
-        error = error.with("exit_status", number);
+        error = error.with_detail("exit_status", number);
     }
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        error = error.with("signal", signal);
+        error = error.with_detail("signal", signal);
     }
-    if said.is_empty() { error } else { error.with(stream, said) }
+    if said.is_empty() { error } else { error.with_detail(stream, said) }
 }
 
 fn stdin(form: &Stdin, operation: &Operation, args: &Args) -> Option<Vec<u8>> {
@@ -306,7 +311,8 @@ fn collect_values(value: &Value, out: &mut Vec<(String, &str)>) {
 }
 
 /// The working directory with its variables filled in.
-fn expand(text: &str, env: &impl Fn(&str) -> Option<String>) -> Result<String, SetupError> {
-    let template = Template::parse(text).ok_or_else(|| SetupError::BadReference { text: text.to_owned() })?;
-    template.fill(env).map_err(|name| SetupError::MissingVariable { name: name.to_owned() })
+fn expand(text: &str, env: &impl Fn(&str) -> Option<String>) -> Result<String, CommandSetupError> {
+    let template =
+        EnvTemplate::parse(text).ok_or_else(|| CommandSetupError::BadReference { text: text.to_owned() })?;
+    template.fill(env).map_err(|name| CommandSetupError::MissingVariable { name: name.to_owned() })
 }

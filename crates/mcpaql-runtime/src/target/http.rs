@@ -13,31 +13,31 @@ mod body;
 mod call;
 pub(crate) mod endpoint;
 pub(crate) mod failure;
+#[cfg(test)]
+mod fixture;
 mod headers;
 mod multipart;
 mod redirect;
 mod request;
 pub(crate) mod response;
 mod retry;
-#[cfg(test)]
-mod samples;
 mod send;
 mod style;
 
 pub use retry::Backoff;
 
-use super::auth::{Credentials, Env, Reserved, Tokens};
+use super::auth::{Credentials, EnvLookup, ReservedNames, Tokens};
 use super::{Args, Target, TargetCall, TargetKind};
-use crate::environment::Template;
-use address::{Base, Network};
-use call::Call;
+use crate::environment::EnvTemplate;
+use address::{BaseAddress, Network};
+use call::HttpCall;
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter::{self, Auth, HttpTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_core::response::Answer;
 use redirect::Hop;
-use request::Frame;
+use request::RequestDefaults;
 use reqwest::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ use tokio::time::{Instant, timeout_at};
 
 /// Why a client cannot be made. Written for the operator.
 #[derive(Debug, thiserror::Error)]
-pub enum SetupError {
+pub enum HttpSetupError {
     /// The base URL cannot be used.
     #[error("the base URL {reason}")]
     BaseUrl {
@@ -74,17 +74,17 @@ pub enum SetupError {
 #[derive(Debug)]
 pub struct HttpClient {
     network: Arc<Network>,
-    base: Base,
+    base: BaseAddress,
     /// The target's headers that hold no secret.
     headers: HeaderMap,
-    secret_headers: Vec<(HeaderName, Template)>,
+    secret_headers: Vec<(HeaderName, EnvTemplate)>,
     auth: Auth,
     /// What the target's headers keep for the server, whatever the way of authentication.
-    fixed: Reserved,
+    fixed: ReservedNames,
     /// That, and what the adapter's own way of authentication keeps.
-    reserved: Reserved,
+    reserved: ReservedNames,
     tokens: Tokens,
-    env: Env,
+    env: EnvLookup,
     allow_http: bool,
     timeout: Duration,
     retries: u32,
@@ -102,14 +102,14 @@ impl HttpClient {
         target: &HttpTarget,
         auth: &Auth,
         env: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
-    ) -> Result<HttpClient, SetupError> {
-        let env = Env::new(env);
+    ) -> Result<HttpClient, HttpSetupError> {
+        let env = EnvLookup::new(env);
         let network = Arc::new(Network::new(target));
         let base = network.base(&target.base_url, &env)?;
-        let mut fixed = Reserved::default();
+        let mut fixed = ReservedNames::default();
         let (headers, secret_headers) = target_headers(target, &mut fixed)?;
         let mut reserved = fixed.clone();
-        reserved.add(auth).map_err(|name| SetupError::Header {
+        reserved.add(auth).map_err(|name| HttpSetupError::Header {
             name,
             reason: "is not a header name; correct it in auth",
         })?;
@@ -157,13 +157,17 @@ impl HttpClient {
             None => self.base.url(&self.network, &self.env)?,
         };
         let (auth, reserved) = self.authentication(binding.auth.as_ref())?;
-        let frame =
-            Frame { base: &base, headers: &self.headers, reserved: &reserved, boundary: self.boundary };
+        let frame = RequestDefaults {
+            base: &base,
+            headers: &self.headers,
+            reserved: &reserved,
+            boundary: self.boundary,
+        };
         let outgoing = request::build(&frame, operation, binding, args)?;
         let background = operation.lifecycle.map(|lifecycle| Duration::from_millis(lifecycle.limit_ms()));
         let timeout = background.unwrap_or(self.timeout);
         let started = Instant::now();
-        let mut call = Call {
+        let mut call = HttpCall {
             client: self,
             operation,
             binding,
@@ -174,7 +178,7 @@ impl HttpClient {
             // A timeout past what the clock can hold is no timeout.
             deadline: started.checked_add(timeout).unwrap_or(started + Duration::from_secs(86_400 * 365)),
         };
-        let first = Hop { outgoing, trusted: true };
+        let first = Hop { outgoing, with_credentials: true };
         let outcome =
             timeout_at(call.deadline, call.run(first)).await.unwrap_or_else(|_| Err(timed_out(timeout)));
         call.log(started, &outcome);
@@ -182,11 +186,14 @@ impl HttpClient {
     }
 
     /// The operation's own way of authentication, else the adapter's, and what it keeps for the server.
-    fn authentication<'a>(&'a self, own: Option<&'a Auth>) -> Result<(&'a Auth, Cow<'a, Reserved>), OpError> {
+    fn authentication<'a>(
+        &'a self,
+        own: Option<&'a Auth>,
+    ) -> Result<(&'a Auth, Cow<'a, ReservedNames>), OpError> {
         let Some(auth) = own else { return Ok((&self.auth, Cow::Borrowed(&self.reserved))) };
         let mut reserved = self.fixed.clone();
         reserved.add(auth).map_err(|name| {
-            request::unusable_document().because(format_args!("header name {name:?} in auth"))
+            request::unusable_document().with_cause(format_args!("header name {name:?} in auth"))
         })?;
         Ok((auth, Cow::Owned(reserved)))
     }
@@ -202,7 +209,7 @@ impl Target for HttpClient {
 pub(super) const TARGET_KIND: TargetKind = TargetKind {
     name: "http",
     open: |request| match request.target {
-        adapter::Target::Http(target) => Some(Box::pin(async move {
+        adapter::TargetConfig::Http(target) => Some(Box::pin(async move {
             match HttpClient::new(target, request.auth, request.lookup()) {
                 Ok(client) => Ok(Arc::new(client) as Arc<dyn Target>),
                 Err(error) => {
@@ -225,17 +232,17 @@ fn timed_out(timeout: Duration) -> OpError {
     )
 }
 
-type SecretHeaders = Vec<(HeaderName, Template)>;
+type SecretHeaders = Vec<(HeaderName, EnvTemplate)>;
 
 /// The target's headers, plain and secret, and what they keep for the server.
 fn target_headers(
     target: &HttpTarget,
-    reserved: &mut Reserved,
-) -> Result<(HeaderMap, SecretHeaders), SetupError> {
+    reserved: &mut ReservedNames,
+) -> Result<(HeaderMap, SecretHeaders), HttpSetupError> {
     let mut headers = HeaderMap::new();
     let mut secret_headers = Vec::new();
     for (name, value) in &target.headers {
-        let wrong = |reason| SetupError::Header { name: name.clone(), reason };
+        let wrong = |reason| HttpSetupError::Header { name: name.clone(), reason };
         let header =
             HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("is not a header name; correct it"))?;
         if headers::is_framing(&header) {
@@ -246,7 +253,7 @@ fn target_headers(
             reserved.cookies.extend(names.map(str::to_owned));
         }
         let template =
-            Template::parse(value).ok_or_else(|| wrong("holds a ${env:NAME} that is not closed"))?;
+            EnvTemplate::parse(value).ok_or_else(|| wrong("holds a ${env:NAME} that is not closed"))?;
         if template.has_variables() {
             reserved.headers.push(header.clone());
             secret_headers.push((header, template));

@@ -1,6 +1,6 @@
 //! The table of kinds, and how a document's target is opened with it.
 
-use super::{Several, Target, code, command, http, mcp, store};
+use super::{NamedTargets, Target, code, command, http, mcp, store};
 use crate::environment::Environment;
 use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
@@ -17,7 +17,7 @@ pub struct TargetKind {
     /// What people call it.
     pub name: &'static str,
     /// Opens a target of this kind; `None` for a target of another kind.
-    pub open: for<'a> fn(OpenRequest<'a>) -> Option<Opening<'a>>,
+    pub open: for<'a> fn(OpenRequest<'a>) -> Option<OpenFuture<'a>>,
 }
 
 impl fmt::Debug for TargetKind {
@@ -27,7 +27,7 @@ impl fmt::Debug for TargetKind {
 }
 
 /// A target while it is being opened.
-pub type Opening<'a> = BoxFuture<'a, Result<Arc<dyn Target>, OpenError>>;
+pub type OpenFuture<'a> = BoxFuture<'a, Result<Arc<dyn Target>, OpenError>>;
 
 /// Every kind of target that a document can name.
 pub const TARGET_KINDS: &[TargetKind] =
@@ -39,7 +39,7 @@ pub struct OpenRequest<'a> {
     /// The adapter.
     pub catalog: &'a Catalog,
     /// Its target, as the document says.
-    pub target: &'a adapter::Target,
+    pub target: &'a adapter::TargetConfig,
     /// How calls are authenticated.
     pub auth: &'a Auth,
     /// The folder for what is kept.
@@ -139,7 +139,7 @@ pub async fn open(
         let target = open_one(OpenRequest { target: &one.target, auth: &one.auth, ..request }, extra).await?;
         several.insert(name.clone(), target);
     }
-    Ok(Arc::new(Several::new(several)))
+    Ok(Arc::new(NamedTargets::new(several)))
 }
 
 async fn open_one(request: OpenRequest<'_>, extra: &[TargetKind]) -> Result<Arc<dyn Target>, OpenError> {

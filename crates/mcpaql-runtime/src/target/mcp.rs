@@ -1,10 +1,10 @@
 //! Another MCP server as a target: a tool call here is a tool call there, and its result is taken out of its wrapping once.
 
-mod failed;
-mod unwrapped;
+mod tool_error;
+mod tool_result;
 mod upstream;
 
-pub use upstream::{SetupError, State, Upstream, UpstreamError};
+pub use upstream::{Upstream, UpstreamError, UpstreamSetupError, UpstreamState};
 
 use super::{Args, FeatureRequest, Target, TargetCall, TargetKind};
 use crate::caller::Caller;
@@ -20,30 +20,34 @@ use std::sync::Arc;
 
 /// The tools of one server.
 #[derive(Debug)]
-pub struct Proxy {
+pub struct McpProxy {
     upstream: Upstream,
 }
 
-impl Proxy {
+impl McpProxy {
     /// Gets ready to reach the server; nothing is started yet.
     ///
     /// # Errors
     /// What is wrong with the target as it is written.
-    pub fn new(target: &McpTarget, auth: &Auth, environment: &Environment) -> Result<Proxy, SetupError> {
-        Upstream::new(target, auth, environment).map(Proxy::over)
+    pub fn new(
+        target: &McpTarget,
+        auth: &Auth,
+        environment: &Environment,
+    ) -> Result<McpProxy, UpstreamSetupError> {
+        Upstream::new(target, auth, environment).map(McpProxy::from_upstream)
     }
 
     /// The tools of a server that others talk to as well.
     #[must_use]
-    pub const fn over(upstream: Upstream) -> Proxy {
-        Proxy { upstream }
+    pub const fn from_upstream(upstream: Upstream) -> McpProxy {
+        McpProxy { upstream }
     }
 
     /// Runs one validated call.
     async fn call(&self, operation: &Operation, args: &Args, caller: &Caller) -> Result<Answer, OpError> {
         let Binding::Mcp(binding) = &operation.binding else {
             return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
-                .because("the operation is not bound to a tool"));
+                .with_cause("the operation is not bound to a tool"));
         };
         let wire = |name: &String| operation.param(name).map_or(name, |param| &param.wire).clone();
         let mut arguments: Args = args.iter().map(|(name, value)| (wire(name), value.clone())).collect();
@@ -51,7 +55,7 @@ impl Proxy {
         let mut params = Args::new();
         params.insert("name".into(), binding.tool.as_str().into());
         params.insert("arguments".into(), arguments.into());
-        let outcome = self.upstream.ask("tools/call", &params, caller).await;
+        let outcome = self.upstream.request_raw("tools/call", &params, caller).await;
         let mask = || {
             let mut mask = self.upstream.mask();
             let sensitive = operation.params.iter().filter(|param| param.sensitive);
@@ -59,23 +63,23 @@ impl Proxy {
             mask
         };
         match outcome {
-            Ok(result) => unwrapped::answer(&result, mask),
+            Ok(result) => tool_result::answer(&result, mask),
             Err(UpstreamError::Refused { code, message, data, .. }) => {
-                Err(failed::refused(code, &message, data, &mask()))
+                Err(tool_error::refused(code, &message, data, &mask()))
             }
             Err(error) => Err(error.to_op_error()),
         }
     }
 }
 
-impl Target for Proxy {
+impl Target for McpProxy {
     fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
         Box::pin(self.call(call.operation, call.args, call.caller))
     }
 
     /// As far as the server has ever said so; whether it logs is known only once it has run.
     fn features(&self) -> Features {
-        let greeting = self.upstream.greeting().unwrap_or_default();
+        let greeting = self.upstream.handshake().unwrap_or_default();
         let has = |feature: Feature| {
             let capabilities = greeting.get("capabilities");
             capabilities.and_then(|all| all.get(feature.capability())).is_some_and(Value::is_object)
@@ -114,8 +118,8 @@ fn rpc_error(error: UpstreamError) -> RpcError {
 pub(super) const TARGET_KIND: TargetKind = TargetKind {
     name: "mcp",
     open: |request| match request.target {
-        adapter::Target::Mcp(target) => Some(Box::pin(async move {
-            let proxy = match Proxy::new(target, request.auth, request.environment) {
+        adapter::TargetConfig::Mcp(target) => Some(Box::pin(async move {
+            let proxy = match McpProxy::new(target, request.auth, request.environment) {
                 Ok(proxy) => proxy,
                 Err(error) => {
                     let user_message = error.to_string();

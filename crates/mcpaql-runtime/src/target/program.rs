@@ -4,9 +4,9 @@ use std::io;
 use std::path::Path;
 
 /// Variables that every program gets; adapters name more.
-const PASSED_ON: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
+const INHERITED_VARIABLES: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
 /// A shorter value is a setting, not a secret, and would mask ordinary words.
-const SECRET_LENGTH: usize = 6;
+const MIN_SECRET_LENGTH: usize = 6;
 
 /// The variables of a program: the usual ones, the named ones, and those that are set, which win.
 pub(super) fn variables(
@@ -15,7 +15,7 @@ pub(super) fn variables(
     look: impl Fn(&str) -> Option<String>,
 ) -> Vec<(String, String)> {
     let mut variables: Vec<(String, String)> = Vec::new();
-    for name in PASSED_ON.into_iter().chain(named.iter().map(String::as_str)) {
+    for name in INHERITED_VARIABLES.into_iter().chain(named.iter().map(String::as_str)) {
         let is_new = variables.iter().chain(&set).all(|(known, _)| known != name);
         variables.extend(is_new.then(|| look(name)).flatten().map(|value| (name.to_owned(), value)));
     }
@@ -25,7 +25,7 @@ pub(super) fn variables(
 
 /// Whether a variable's value must not be shown.
 pub(super) fn is_secret(name: &str, value: &str) -> bool {
-    !PASSED_ON.contains(&name) && value.len() >= SECRET_LENGTH
+    !INHERITED_VARIABLES.contains(&name) && value.len() >= MIN_SECRET_LENGTH
 }
 
 /// Whether a program can be given a variable of that name.
@@ -34,7 +34,7 @@ pub(super) fn is_variable(name: &str) -> bool {
 }
 
 /// The program without its folder.
-pub(super) fn short(program: &str) -> &str {
+pub(super) fn file_name(program: &str) -> &str {
     program.rsplit(['/', '\\']).next().unwrap_or(program)
 }
 
@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn a_program_is_named_without_its_folder() {
-        assert_eq!(short("/usr/bin/git"), "git");
-        assert_eq!(short("git"), "git");
+        assert_eq!(file_name("/usr/bin/git"), "git");
+        assert_eq!(file_name("git"), "git");
     }
 
     #[test]

@@ -13,8 +13,8 @@ pub use crate::state::StoreError;
 use super::{Args, NoDataFolder, Target, TargetCall, TargetKind};
 use crate::limits;
 use crate::state::{
-    self, Layout, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED, SQLITE_NOTADB,
-    fresh_id, now, sqlite_code,
+    self, FileLayout, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED,
+    SQLITE_NOTADB, fresh_id, now, sqlite_code,
 };
 use change::{changes, check_fields, merge, new_body};
 use futures_util::future::BoxFuture;
@@ -23,7 +23,7 @@ use mcpaql_core::adapter::{self, Resource, StoreTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, Operation, StoreAction};
 use mcpaql_core::response::Answer;
-use mcpaql_core::schema::{SchemaId, Schemas};
+use mcpaql_core::schema::{SchemaId, SchemaSet};
 use mcpaql_document::load::{RECORD_KEYS, search_fields};
 use record::{search_text, write_record};
 use serde_json::value::RawValue;
@@ -40,7 +40,7 @@ const READERS: usize = 3;
 const ID_ATTEMPTS: usize = 8;
 
 /// "maql".
-const LAYOUT: Layout = Layout { application_id: 0x6d61_716c, migrations: &[LAYOUT_1] };
+const LAYOUT: FileLayout = FileLayout { application_id: 0x6d61_716c, migrations: &[LAYOUT_1] };
 
 const LAYOUT_1: &str = "
     CREATE TABLE records (
@@ -69,7 +69,7 @@ const LAYOUT_1: &str = "
 #[derive(Debug)]
 pub struct Store {
     adapter: String,
-    kinds: HashMap<String, Kind>,
+    resources: HashMap<String, StoreResource>,
     writer: Mutex<SqliteConnection>,
     /// Empty for a store in memory, which has one connection only.
     readers: Vec<Mutex<SqliteConnection>>,
@@ -77,16 +77,16 @@ pub struct Store {
 
 /// A resource with what calls need of it.
 #[derive(Debug)]
-struct Kind {
+struct StoreResource {
     name: String,
     resource: Resource,
     search: Vec<String>,
     schema: SchemaId,
-    schemas: Arc<Schemas>,
+    schemas: Arc<SchemaSet>,
 }
 
 /// A stored record: id, version, times of creation and change, body.
-type Stored = (String, i64, i64, i64, String);
+type StoredRecord = (String, i64, i64, i64, String);
 
 impl Store {
     /// Opens the store in that file, making file and folder where there are none.
@@ -100,13 +100,15 @@ impl Store {
         target: &StoreTarget,
         types: &IndexMap<String, Value>,
     ) -> Result<Store, StoreError> {
-        let kinds = kinds(target, types)?;
+        let kinds = compile_resources(target, types)?;
         let writer = state::open_writer(path, LAYOUT).await?;
         let mut readers = Vec::with_capacity(READERS);
         for _ in 0..READERS {
             readers.push(Mutex::new(state::open_reader(path).await?));
         }
-        Store { adapter: adapter.to_owned(), kinds, writer: Mutex::new(writer), readers }.indexed(path).await
+        Store { adapter: adapter.to_owned(), resources: kinds, writer: Mutex::new(writer), readers }
+            .indexed(path)
+            .await
     }
 
     /// A store that ends with the process.
@@ -118,14 +120,14 @@ impl Store {
         target: &StoreTarget,
         types: &IndexMap<String, Value>,
     ) -> Result<Store, StoreError> {
-        let kinds = kinds(target, types)?;
+        let kinds = compile_resources(target, types)?;
         let writer = Mutex::new(state::open_memory(LAYOUT).await?);
-        let store = Store { adapter: adapter.to_owned(), kinds, writer, readers: Vec::new() };
+        let store = Store { adapter: adapter.to_owned(), resources: kinds, writer, readers: Vec::new() };
         store.indexed(Path::new(":memory:")).await
     }
 
     async fn indexed(self, path: &Path) -> Result<Store, StoreError> {
-        match self.index_anew().await {
+        match self.rebuild_search_text().await {
             Ok(()) => Ok(self),
             Err(source) => Err(StoreError::Open { path: path.to_owned(), source }),
         }
@@ -136,7 +138,7 @@ impl Store {
         let Binding::Store(binding) = &operation.binding else {
             return Err(internal("the operation is not bound to a store"));
         };
-        let Some(kind) = self.kinds.get(&binding.resource) else {
+        let Some(kind) = self.resources.get(&binding.resource) else {
             return Err(internal(format!("the store has no resource {}", binding.resource)));
         };
         match binding.action {
@@ -149,7 +151,7 @@ impl Store {
         }
     }
 
-    async fn create(&self, kind: &Kind, args: &Args) -> Result<Answer, OpError> {
+    async fn create(&self, kind: &StoreResource, args: &Args) -> Result<Answer, OpError> {
         let fields = new_body(kind, args);
         check_fields(kind, &fields)?;
         let (head, rest) = search_text(&kind.search, &fields);
@@ -172,24 +174,24 @@ impl Store {
             match insert.execute(&mut *writer).await {
                 Ok(_) => return answer(&(id, 1, created, created, body)),
                 Err(error) if sqlite_code(&error) == Some(SQLITE_CONSTRAINT) => {}
-                Err(error) => return Err(broken(&error)),
+                Err(error) => return Err(storage_error(&error)),
             }
         }
         Err(internal("no free id found"))
     }
 
-    async fn get(&self, kind: &Kind, args: &Args) -> Result<Answer, OpError> {
+    async fn get(&self, kind: &StoreResource, args: &Args) -> Result<Answer, OpError> {
         let id = id_of(args)?;
         let mut reader = self.reader().await;
         let stored = self.stored(&mut reader, kind, id).await?;
         answer(&stored.ok_or_else(|| not_found(kind, id))?)
     }
 
-    async fn update(&self, kind: &Kind, args: &Args) -> Result<Answer, OpError> {
+    async fn update(&self, kind: &StoreResource, args: &Args) -> Result<Answer, OpError> {
         let id = id_of(args)?;
         let changes = changes(kind, args)?;
         let mut writer = self.writer.lock().await;
-        let mut change = writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| broken(&error))?;
+        let mut change = writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| storage_error(&error))?;
         let Some(stored) = self.stored(&mut change, kind, id).await? else {
             return Err(not_found(kind, id));
         };
@@ -220,15 +222,15 @@ impl Store {
         .bind(rest)
         .execute(&mut *change)
         .await
-        .map_err(|error| broken(&error))?;
-        change.commit().await.map_err(|error| broken(&error))?;
+        .map_err(|error| storage_error(&error))?;
+        change.commit().await.map_err(|error| storage_error(&error))?;
         answer(&(id.to_owned(), version, *created, updated, body))
     }
 
-    async fn delete(&self, kind: &Kind, args: &Args) -> Result<Answer, OpError> {
+    async fn delete(&self, kind: &StoreResource, args: &Args) -> Result<Answer, OpError> {
         let id = id_of(args)?;
         let mut writer = self.writer.lock().await;
-        let mut change = writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| broken(&error))?;
+        let mut change = writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| storage_error(&error))?;
         let Some((_, version, ..)) = self.stored(&mut change, kind, id).await? else {
             return Err(not_found(kind, id));
         };
@@ -239,17 +241,17 @@ impl Store {
             .bind(id)
             .execute(&mut *change)
             .await
-            .map_err(|error| broken(&error))?;
-        change.commit().await.map_err(|error| broken(&error))?;
+            .map_err(|error| storage_error(&error))?;
+        change.commit().await.map_err(|error| storage_error(&error))?;
         Ok(Answer::new(json!({"id": id, "deleted": true})))
     }
 
     async fn stored(
         &self,
         connection: &mut SqliteConnection,
-        kind: &Kind,
+        kind: &StoreResource,
         id: &str,
-    ) -> Result<Option<Stored>, OpError> {
+    ) -> Result<Option<StoredRecord>, OpError> {
         sqlx::query_as(
             "SELECT id, version, created_at, updated_at, body FROM records \
              WHERE adapter = ?1 AND resource = ?2 AND id = ?3",
@@ -259,7 +261,7 @@ impl Store {
         .bind(id)
         .fetch_optional(connection)
         .await
-        .map_err(|error| broken(&error))
+        .map_err(|error| storage_error(&error))
     }
 
     /// A connection to read with: the first idle one, whose cache is the warmest.
@@ -271,9 +273,9 @@ impl Store {
     }
 
     /// Brings the text that search reads up to date where the document's search fields have changed since.
-    async fn index_anew(&self) -> Result<(), sqlx::Error> {
+    async fn rebuild_search_text(&self) -> Result<(), sqlx::Error> {
         let mut writer = self.writer.lock().await;
-        for kind in self.kinds.values() {
+        for kind in self.resources.values() {
             let search = json!(kind.search).to_string();
             let sql = "SELECT search FROM indexed WHERE adapter = ?1 AND resource = ?2";
             let known = sqlx::query_as(sql).bind(&self.adapter).bind(&kind.name);
@@ -313,7 +315,7 @@ pub const STORE_FILE: &str = "mcpaql.sqlite";
 pub(super) const TARGET_KIND: TargetKind = TargetKind {
     name: "store",
     open: |request| match request.target {
-        adapter::Target::Store(target) => Some(Box::pin(async move {
+        adapter::TargetConfig::Store(target) => Some(Box::pin(async move {
             let Some(data) = request.data else {
                 return Err(request.error(NoDataFolder, "it keeps data, and nothing says where"));
             };
@@ -328,8 +330,11 @@ pub(super) const TARGET_KIND: TargetKind = TargetKind {
 };
 
 /// Compiles the resources; fields may refer to the adapter's `types`.
-fn kinds(target: &StoreTarget, types: &IndexMap<String, Value>) -> Result<HashMap<String, Kind>, StoreError> {
-    let (mut schemas, _) = Schemas::compile(types);
+fn compile_resources(
+    target: &StoreTarget,
+    types: &IndexMap<String, Value>,
+) -> Result<HashMap<String, StoreResource>, StoreError> {
+    let (mut schemas, _) = SchemaSet::compile(types);
     let mut compiled = Vec::with_capacity(target.resources.len());
     for (name, resource) in &target.resources {
         // A field's name becomes part of a JSON path and a key of the record.
@@ -348,12 +353,15 @@ fn kinds(target: &StoreTarget, types: &IndexMap<String, Value>) -> Result<HashMa
     let kind = |(name, resource, schema): (&String, &Resource, SchemaId)| {
         let search = search_fields(resource).into_iter().map(str::to_owned).collect();
         let resource = resource.clone();
-        (name.clone(), Kind { name: name.clone(), resource, search, schema, schemas: Arc::clone(&schemas) })
+        (
+            name.clone(),
+            StoreResource { name: name.clone(), resource, search, schema, schemas: Arc::clone(&schemas) },
+        )
     };
     Ok(compiled.into_iter().map(kind).collect())
 }
 
-fn answer((id, version, created, updated, body): &Stored) -> Result<Answer, OpError> {
+fn answer((id, version, created, updated, body): &StoredRecord) -> Result<Answer, OpError> {
     let mut text = String::with_capacity(body.len() + 128);
     write_record(&mut text, id, *version, *created, *updated, body);
     raw(text)
@@ -385,7 +393,7 @@ fn id_of(args: &Args) -> Result<&str, OpError> {
         .ok_or_else(|| OpError::new(Code::MissingParam, "Missing required parameter 'id'. Expected: string."))
 }
 
-fn check_match(kind: &Kind, args: &Args, version: i64) -> Result<(), OpError> {
+fn check_match(kind: &StoreResource, args: &Args, version: i64) -> Result<(), OpError> {
     let expected = match args.get("if_match").or_else(|| args.get("_etag")) {
         None | Some(Value::Null) => return Ok(()),
         Some(Value::String(text)) => text.clone(),
@@ -398,13 +406,15 @@ fn check_match(kind: &Kind, args: &Args, version: i64) -> Result<(), OpError> {
         "This {} has changed since you read it; get it again and repeat the call with its new _etag.",
         kind.name
     );
-    Err(OpError::new(Code::ConflictVersion, message).with("current_etag", version.to_string()))
+    Err(OpError::new(Code::ConflictVersion, message).with_detail("current_etag", version.to_string()))
 }
 
-fn not_found(kind: &Kind, id: &str) -> OpError {
+fn not_found(kind: &StoreResource, id: &str) -> OpError {
     let (name, plural, id) = (&kind.name, &kind.resource.plural, clip(id));
     let message = format!("No {name} has the id '{id}'. Find it with list_{plural} or search_{plural}.");
-    OpError::new(Code::NotFoundResource, message).with("resource_type", name.as_str()).with("resource_id", id)
+    OpError::new(Code::NotFoundResource, message)
+        .with_detail("resource_type", name.as_str())
+        .with_detail("resource_id", id)
 }
 
 /// What a caller sent, short enough to be repeated to it.
@@ -413,10 +423,10 @@ fn clip(text: &str) -> String {
 }
 
 fn internal(cause: impl std::fmt::Display) -> OpError {
-    OpError::new(Code::Internal, "The store could not answer; tell the user.").because(cause)
+    OpError::new(Code::Internal, "The store could not answer; tell the user.").with_cause(cause)
 }
 
-fn broken(error: &sqlx::Error) -> OpError {
+fn storage_error(error: &sqlx::Error) -> OpError {
     let (code, message) = match sqlite_code(error) {
         Some(SQLITE_BUSY | SQLITE_LOCKED) => {
             (Code::TransportTimeout, "The store is busy with other writes; try again in a moment.")
@@ -427,5 +437,5 @@ fn broken(error: &sqlx::Error) -> OpError {
         }
         _ => (Code::Internal, "The store could not answer; tell the user."),
     };
-    OpError::new(code, message).because(error)
+    OpError::new(code, message).with_cause(error)
 }

@@ -4,13 +4,13 @@ use mcpaql_core::adapter::CommandTarget;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::facts::{self, Declared, Guard, Reach};
 use mcpaql_core::operation::{
-    Arg, Binding, Category, CommandBinding, Danger, ExitMeaning, Operation, Output, Param, Place, Segment,
-    Stdin,
+    Arg, Binding, Category, CommandBinding, Danger, ExitMeaning, Operation, Output, Param, ParamLocation,
+    Segment, Stdin,
 };
 use mcpaql_core::response::Answer;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::dispatch::call_target;
-use mcpaql_runtime::target::command::{Runner, SetupError};
+use mcpaql_runtime::target::command::{CommandRunner, CommandSetupError};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -37,8 +37,8 @@ fn env(name: &str) -> Option<String> {
 }
 
 /// Runs in the environment above.
-fn runner(target: &CommandTarget) -> Runner {
-    Runner::new(target, env).expect("a runner")
+fn runner(target: &CommandTarget) -> CommandRunner {
+    CommandRunner::new(target, env).expect("a runner")
 }
 
 fn segment(text: &str) -> Segment {
@@ -78,10 +78,10 @@ fn operation(binding: CommandBinding) -> Operation {
 }
 
 fn param(name: &str, wire: &str, sensitive: bool) -> Param {
-    Param { wire: wire.into(), sensitive, ..Param::new(name, Place::Body, json!({})) }
+    Param { wire: wire.into(), sensitive, ..Param::new(name, ParamLocation::Body, json!({})) }
 }
 
-async fn run(runner: &Runner, operation: &Operation, args: &Value) -> Result<Answer, OpError> {
+async fn run(runner: &CommandRunner, operation: &Operation, args: &Value) -> Result<Answer, OpError> {
     let args = args.as_object().expect("arguments");
     call_target(runner, operation, args, &Caller::nobody()).await
 }
@@ -133,7 +133,7 @@ async fn the_working_directory_is_the_adapters() {
     target.cwd = Some("${env:PLACE}".into());
     let here = path.clone();
     let runner =
-        Runner::new(&target, move |name| if name == "PLACE" { Some(here.clone()) } else { env(name) });
+        CommandRunner::new(&target, move |name| if name == "PLACE" { Some(here.clone()) } else { env(name) });
     let runner = runner.expect("a runner");
     let pwd = operation(binding(&["pwd"]));
     let answer = run(&runner, &pwd, &json!({})).await.expect("an answer").data.into_value();
@@ -147,13 +147,14 @@ async fn the_working_directory_is_the_adapters() {
 
 #[test]
 fn a_runner_says_what_is_missing_before_the_first_call() {
-    let with_cwd =
-        |cwd: &str| Runner::new(&CommandTarget { cwd: Some(cwd.into()), ..target() }, env).expect_err(cwd);
-    assert_eq!(with_cwd("${env:NOT_SET}/x"), SetupError::MissingVariable { name: "NOT_SET".into() });
-    assert!(matches!(with_cwd("/does/not/exist"), SetupError::MissingDirectory { .. }));
+    let with_cwd = |cwd: &str| {
+        CommandRunner::new(&CommandTarget { cwd: Some(cwd.into()), ..target() }, env).expect_err(cwd)
+    };
+    assert_eq!(with_cwd("${env:NOT_SET}/x"), CommandSetupError::MissingVariable { name: "NOT_SET".into() });
+    assert!(matches!(with_cwd("/does/not/exist"), CommandSetupError::MissingDirectory { .. }));
     let mut target = target();
     target.set_env.insert("A=B".into(), "x".into());
-    assert!(matches!(Runner::new(&target, env), Err(SetupError::BadVariable { .. })));
+    assert!(matches!(CommandRunner::new(&target, env), Err(CommandSetupError::BadVariable { .. })));
 }
 
 #[test]

@@ -4,9 +4,10 @@ use crate::fixture::crypto;
 use crate::http::upstream::Upstream;
 use axum::body::Body;
 use axum::response::Response;
-use mcpaql_runtime::dispatch::Served;
+use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::document::{
-    Answer, Call, Caller, Code, Document, DocumentError, Handlers, Mode, OpError, Params, Settings, given,
+    AdapterSettings, Answer, Caller, Code, Document, DocumentError, HandlerCall, Handlers, Mode, OpError,
+    Params, given,
 };
 use mcpaql_runtime::environment::Environment;
 use serde::{Deserialize, Serialize};
@@ -87,12 +88,12 @@ async fn echo() -> Upstream {
     .await
 }
 
-async fn shop(upstream: &Upstream, handlers: Handlers) -> Served {
+async fn shop(upstream: &Upstream, handlers: Handlers) -> ServedAdapter {
     let text = SHOP.replace("BASE", &upstream.url);
     Document::new("shop.yaml", text).with_handlers(handlers).open(None, &no_environment()).await.unwrap()
 }
 
-async fn ask(served: &Served, tool: &str, operation: &str, params: Value) -> Value {
+async fn ask(served: &ServedAdapter, tool: &str, operation: &str, params: Value) -> Value {
     let arguments = json!({"operation": operation, "params": params}).as_object().unwrap().clone();
     let reply = served.call(tool, arguments, &Caller::nobody()).await;
     serde_json::from_str(&reply.text).unwrap()
@@ -112,7 +113,8 @@ async fn what_has_no_function_makes_the_documents_call() {
 #[tokio::test]
 async fn what_was_given_survives_the_way_through_types() {
     let upstream = echo().await;
-    let handlers = Handlers::new().on(async |params: ChangeItemParams, call: Call| call.send(params).await);
+    let handlers =
+        Handlers::new().on(async |params: ChangeItemParams, call: HandlerCall| call.send(params).await);
     let served = shop(&upstream, handlers).await;
     for (params, body) in [
         (json!({"id": 1}), json!({})),
@@ -131,7 +133,7 @@ async fn what_was_given_survives_the_way_through_types() {
 #[tokio::test]
 async fn a_function_sees_only_what_is_valid_and_may_call_any_operation() {
     let upstream = echo().await;
-    let handlers = Handlers::new().on(async |params: ChangeItemParams, call: Call| {
+    let handlers = Handlers::new().on(async |params: ChangeItemParams, call: HandlerCall| {
         let before = call.send(GetItemParams { id: params.id }).await?.data.into_value();
         let wrong = call.send_args("get_item", Map::new()).await.unwrap_err();
         assert_eq!(wrong.code, Code::MissingParam);
@@ -155,7 +157,7 @@ async fn values_that_the_types_cannot_hold_are_not_repeated() {
     let upstream = echo().await;
     let served = shop(
         &upstream,
-        Handlers::new().on(async |params: GetItemParams, call: Call| call.send(params).await),
+        Handlers::new().on(async |params: GetItemParams, call: HandlerCall| call.send(params).await),
     )
     .await;
     let large = 18_446_744_073_709_551_615_u64;
@@ -188,8 +190,11 @@ async fn a_function_answers_in_the_background_too() {
 #[tokio::test]
 async fn the_environment_decides_over_the_program_and_that_over_the_document() {
     let open = |environment: Environment| {
-        let settings =
-            Settings { mode: Some(Mode::Single), prefix: Some("my_".into()), ..Settings::default() };
+        let settings = AdapterSettings {
+            mode: Some(Mode::Single),
+            prefix: Some("my_".into()),
+            ..AdapterSettings::default()
+        };
         let document = Document::new("shop.yaml", SHOP.replace("BASE", "https://shop.example"));
         async move { document.with_settings(settings).open(None, &environment).await }
     };

@@ -5,13 +5,13 @@ mod apple_mail;
 mod git;
 mod github;
 
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::error::OpError;
 use mcpaql_core::{surface, tokens};
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
-use mcpaql_runtime::dispatch::Served;
+use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::environment::Environment;
 use mcpaql_runtime::open;
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn example(name: &str) -> Source {
 }
 
 fn catalog(source: &Source) -> Catalog {
-    let checked = check(source, &Settings::default());
+    let checked = check(source, &AdapterSettings::default());
     assert!(checked.diagnostics.is_empty(), "{}: {:#?}", source.name, checked.diagnostics);
     checked.catalog.expect("a catalog")
 }
@@ -41,11 +41,11 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
     Arc::new(move |name| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()))
 }
 
-async fn served(source: &Source, variables: &[(&str, &str)]) -> Served {
+async fn served(source: &Source, variables: &[(&str, &str)]) -> ServedAdapter {
     open::open(catalog(source), &source.name, None, &environment(variables)).await.expect("a served adapter")
 }
 
-async fn call(served: &Served, operation: &str, params: Value) -> Result<Value, OpError> {
+async fn call(served: &ServedAdapter, operation: &str, params: Value) -> Result<Value, OpError> {
     let Value::Object(params) = params else { panic!("parameters of {operation} must be an object") };
     served.call_operation(operation, params, &Caller::nobody()).await.map(|answer| answer.data.into_value())
 }

@@ -2,12 +2,12 @@
 
 use crate::fixture::{Raw, call, crypto, in_time, initialize, modern};
 use crate::http::upstream::Bare;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::{Caller, Session};
-use mcpaql_runtime::dispatch::Served;
-use mcpaql_runtime::execution::{EXECUTIONS_FILE, Executions, Limits};
+use mcpaql_runtime::dispatch::ServedAdapter;
+use mcpaql_runtime::execution::{EXECUTIONS_FILE, ExecutionLimits, Executions};
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::open::open;
 use mcpaql_runtime::{mcp, serve};
@@ -54,22 +54,22 @@ operations:
       command: [echo, quick]
 "#;
 
-async fn served(data: Option<&Path>) -> Served {
+async fn served(data: Option<&Path>) -> ServedAdapter {
     crypto();
-    let checked = check::check(&Source::new("work.yaml", WORK), &Settings::default());
+    let checked = check::check(&Source::new("work.yaml", WORK), &AdapterSettings::default());
     let mut catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
     assert_eq!(checked.diagnostics.len(), 0, "{:?}", checked.diagnostics);
     catalog.limits.response_bytes = 10_000;
     open(catalog, "work.yaml", data, &(Arc::new(|name: &str| std::env::var(name).ok()) as _)).await.unwrap()
 }
 
-async fn limited(data: Option<&Path>, limits: Limits) -> Served {
+async fn limited(data: Option<&Path>, limits: ExecutionLimits) -> ServedAdapter {
     let executions = Executions::open(data, "work", limits).await.unwrap();
     served(data).await.with_executions(executions)
 }
 
 /// A call as a client makes it; the envelope that comes back.
-async fn ask(served: &Served, operation: &str, params: Value, caller: &Caller) -> Value {
+async fn ask(served: &ServedAdapter, operation: &str, params: Value, caller: &Caller) -> Value {
     let tool = match operation {
         "get_execution" | "list_executions" => "work_mcpaql_read",
         _ => "work_mcpaql_execute",
@@ -79,14 +79,14 @@ async fn ask(served: &Served, operation: &str, params: Value, caller: &Caller) -
     serde_json::from_str(&served.call(tool, arguments, caller).await.text).unwrap()
 }
 
-async fn started(served: &Served, operation: &str, params: Value) -> String {
+async fn started(served: &ServedAdapter, operation: &str, params: Value) -> String {
     let answer = ask(served, operation, params, &Caller::nobody()).await;
     assert_eq!(answer["success"], true, "{answer}");
     answer["data"]["execution_id"].as_str().unwrap().to_owned()
 }
 
 /// The execution once it has ended.
-async fn ended(served: &Served, id: &str) -> Value {
+async fn ended(served: &ServedAdapter, id: &str) -> Value {
     in_time(async {
         loop {
             let answer = waited(served, id, 30.0).await;
@@ -98,12 +98,12 @@ async fn ended(served: &Served, id: &str) -> Value {
     .await
 }
 
-async fn waited(served: &Served, id: &str, wait: f64) -> Value {
+async fn waited(served: &ServedAdapter, id: &str, wait: f64) -> Value {
     let params = json!({"execution_id": id, "wait": wait});
     ask(served, "get_execution", params, &Caller::nobody()).await["data"].clone()
 }
 
-async fn status(served: &Served, id: &str) -> String {
+async fn status(served: &ServedAdapter, id: &str) -> String {
     waited(served, id, 0.0).await["status"].as_str().unwrap().to_owned()
 }
 
@@ -231,7 +231,7 @@ async fn cancelling_what_has_ended_says_so() {
 #[tokio::test]
 async fn so_many_run_so_many_wait_and_the_rest_is_refused() {
     let (folder, params) = folder();
-    let served = limited(Some(folder.path()), Limits { running: 1, waiting: 1 }).await;
+    let served = limited(Some(folder.path()), ExecutionLimits { running: 1, waiting: 1 }).await;
     let first = started(&served, "build", params.clone()).await;
     let second = ask(&served, "stay", params.clone(), &Caller::nobody()).await;
     assert_eq!(second["data"]["status"], "pending");
@@ -247,7 +247,7 @@ async fn so_many_run_so_many_wait_and_the_rest_is_refused() {
 #[tokio::test]
 async fn what_waits_can_be_cancelled_and_never_runs() {
     let (folder, params) = folder();
-    let served = limited(Some(folder.path()), Limits { running: 1, waiting: 9 }).await;
+    let served = limited(Some(folder.path()), ExecutionLimits { running: 1, waiting: 9 }).await;
     let first = started(&served, "stay", params.clone()).await;
     let second = started(&served, "build", params).await;
     ask(&served, "cancel_execution", json!({"execution_id": second}), &Caller::nobody()).await;
@@ -293,12 +293,12 @@ async fn the_end_of_a_session_ends_what_it_started_unless_that_survives() {
     let (folder, params) = folder();
     let served = served(Some(folder.path())).await;
     let (session, end) = Session::new();
-    let caller = Caller::nobody().within(Some(session));
+    let caller = Caller::nobody().in_session(Some(session));
     let id = |answer: Value| answer["data"]["execution_id"].as_str().unwrap().to_owned();
     let bound = id(ask(&served, "build", params.clone(), &caller).await);
     let free = id(ask(&served, "stay", params.clone(), &caller).await);
     let (other, _still) = Session::new();
-    let caller = Caller::nobody().within(Some(other));
+    let caller = Caller::nobody().in_session(Some(other));
     let others = id(ask(&served, "build", params, &caller).await);
     in_time(end.end()).await;
     assert_eq!(status(&served, &bound).await, "cancelled");
@@ -310,7 +310,7 @@ async fn the_end_of_a_session_ends_what_it_started_unless_that_survives() {
 async fn a_client_that_hangs_up_stops_its_work_and_finds_that_said() {
     let (folder, params) = folder();
     let gateway = Arc::new(Gateway::new(vec![served(Some(folder.path())).await]).unwrap());
-    let mut client = Raw::new(&gateway, mcp::Limits::default());
+    let mut client = Raw::new(&gateway, mcp::ServerLimits::default());
     client.send(&initialize()).await;
     client.receive().await.unwrap();
     let start = json!({"operation": "build", "params": params});
@@ -367,7 +367,7 @@ async fn without_a_session_work_goes_on_when_the_connection_ends() {
 async fn clients_that_know_tasks_get_one_with_the_same_id() {
     let (folder, params) = folder();
     let gateway = Arc::new(Gateway::new(vec![served(Some(folder.path())).await]).unwrap());
-    let mut client = Raw::new(&gateway, mcp::Limits::default());
+    let mut client = Raw::new(&gateway, mcp::ServerLimits::default());
     let mut hello = initialize();
     hello["params"]["capabilities"]["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
     client.send(&hello).await;
@@ -428,7 +428,7 @@ async fn a_slow_api_has_the_time_of_the_lifecycle_and_hears_of_a_cancellation() 
          operations:\n  execute: [{{ name: cook, maps_to: GET /cook, lifecycle: true }}]\n",
         upstream.url
     );
-    let checked = check::check(&Source::new("work.yaml", document), &Settings::default());
+    let checked = check::check(&Source::new("work.yaml", document), &AdapterSettings::default());
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
     let served = open(catalog, "work.yaml", None, &(Arc::new(|_: &str| None) as _)).await.unwrap();
 

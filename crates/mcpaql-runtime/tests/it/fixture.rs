@@ -2,9 +2,9 @@
 
 use mcpaql_core::catalog::Tool;
 use mcpaql_core::policy::Hints;
-use mcpaql_core::response::Reply;
+use mcpaql_core::response::ToolReply;
 use mcpaql_runtime::caller::Caller;
-use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::mcp::ServerLimits;
 use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http, serve_stream};
 use mcpaql_runtime::service::Service;
 use rmcp::ClientHandler;
@@ -92,7 +92,7 @@ impl Fixture {
         in_time(self.abandoned.acquire()).await.unwrap().forget();
     }
 
-    async fn wait(&self) -> Reply {
+    async fn wait(&self) -> ToolReply {
         struct Running<'a>(&'a Fixture, bool);
         impl Drop for Running<'_> {
             fn drop(&mut self) {
@@ -105,7 +105,11 @@ impl Fixture {
         self.started.add_permits(1);
         self.gate.acquire().await.unwrap().forget();
         running.1 = true;
-        Reply { text: r#"{"success":true,"data":"waited"}"#.to_owned(), blocks: Vec::new(), is_error: false }
+        ToolReply {
+            text: r#"{"success":true,"data":"waited"}"#.to_owned(),
+            blocks: Vec::new(),
+            is_error: false,
+        }
     }
 }
 
@@ -120,16 +124,18 @@ impl Service for Fixture {
         "Fixture instructions".to_owned()
     }
 
-    async fn call(&self, tool: &str, arguments: Map<String, Value>, _: &Caller) -> Option<Reply> {
+    async fn call(&self, tool: &str, arguments: Map<String, Value>, _: &Caller) -> Option<ToolReply> {
         match tool {
-            "echo" => Some(Reply {
+            "echo" => Some(ToolReply {
                 text: Value::Object(arguments).to_string(),
                 blocks: Vec::new(),
                 is_error: false,
             }),
-            "fail" => {
-                Some(Reply { text: r#"{"success":false}"#.to_owned(), blocks: Vec::new(), is_error: true })
-            }
+            "fail" => Some(ToolReply {
+                text: r#"{"success":false}"#.to_owned(),
+                blocks: Vec::new(),
+                is_error: true,
+            }),
             "panic" => panic!("the fixture panics"),
             "wait" => Some(self.wait().await),
             _ => None,
@@ -153,7 +159,7 @@ impl Serving {
     }
 }
 
-pub(crate) fn stream<S: Service>(service: &Arc<S>, limits: Limits) -> (DuplexStream, Serving) {
+pub(crate) fn stream<S: Service>(service: &Arc<S>, limits: ServerLimits) -> (DuplexStream, Serving) {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (reader, writer) = tokio::io::split(far);
     let shutdown = CancellationToken::new();
@@ -225,7 +231,7 @@ pub(crate) async fn connect(
     service: &Arc<Fixture>,
     wire: Wire,
     revision: Revision,
-    limits: Limits,
+    limits: ServerLimits,
 ) -> Client {
     let (progress, told_progress) = mpsc::unbounded_channel();
     let (changes, told_changes) = mpsc::unbounded_channel();
@@ -259,14 +265,14 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
-    pub(crate) fn new<S: Service>(service: &Arc<S>, limits: Limits) -> Self {
+    pub(crate) fn new<S: Service>(service: &Arc<S>, limits: ServerLimits) -> Self {
         let (near, serving) = stream(service, limits);
         let (reader, writer) = tokio::io::split(near);
         Raw { lines: BufReader::new(reader).lines(), writer, serving }
     }
 
     /// Past the handshake of 2025-11-25.
-    pub(crate) async fn initialized(service: &Arc<Fixture>, limits: Limits) -> Self {
+    pub(crate) async fn initialized(service: &Arc<Fixture>, limits: ServerLimits) -> Self {
         let mut raw = Raw::new(service, limits);
         raw.send(&initialize()).await;
         assert_eq!(raw.receive().await.unwrap()["id"], 0);

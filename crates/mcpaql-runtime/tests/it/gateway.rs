@@ -7,20 +7,20 @@ mod together;
 use crate::fixture::crypto;
 use crate::http::upstream::Upstream;
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
-use mcpaql_runtime::dispatch::Served;
+use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::open::open;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-async fn served(source: &Source, mode: Mode, data: Option<&Path>) -> Served {
+async fn served(source: &Source, mode: Mode, data: Option<&Path>) -> ServedAdapter {
     crypto();
-    let settings = Settings { mode: Some(mode), ..Settings::default() };
+    let settings = AdapterSettings { mode: Some(mode), ..AdapterSettings::default() };
     let checked = check::check(source, &settings);
     let mut catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
     catalog.limits.response_bytes = 2000;
@@ -94,7 +94,7 @@ async fn a_collision_names_what_helps_wherever_the_prefix_comes_from() {
 }
 
 /// The error of a call that goes wrong only in its target, which must show how it should have been made.
-async fn explained(served: &Served, operation: &str, params: Value) -> Value {
+async fn explained(served: &ServedAdapter, operation: &str, params: Value) -> Value {
     let params = params.as_object().unwrap().clone();
     let error = served.call_operation(operation, params, &Caller::nobody()).await.unwrap_err();
     assert!(error.code.as_str().starts_with("VALIDATION_"), "{error:?}");

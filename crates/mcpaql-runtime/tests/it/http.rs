@@ -4,11 +4,11 @@ mod addresses;
 mod answers;
 mod bodies;
 mod credentials;
+#[path = "../../src/target/http/fixture.rs"]
+mod fixture;
 mod oauth;
 mod redirects;
 mod requests;
-#[path = "../../src/target/http/samples.rs"]
-mod samples;
 mod styles;
 mod transport;
 pub(crate) mod upstream;
@@ -62,5 +62,5 @@ async fn call(client: &HttpClient, operation: &Operation, args: Value) -> Result
 /// One `GET /thing` without credentials.
 async fn get(base_url: &str) -> Result<Answer, OpError> {
     let client = client(&target(base_url), &Auth::None);
-    call(&client, &samples::operation("GET", "/thing", vec![]), serde_json::json!({})).await
+    call(&client, &fixture::operation("GET", "/thing", vec![]), serde_json::json!({})).await
 }

@@ -2,16 +2,16 @@
 
 use crate::fixture::in_time;
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_runtime::caller::Progress;
-use mcpaql_runtime::dispatch::Served;
+use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::environment;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::Limits;
-use mcpaql_runtime::native::{Native, NativeError, Nothing, operation};
+use mcpaql_runtime::mcp::ServerLimits;
+use mcpaql_runtime::native::{Native, NativeError, NoParams, operation};
 use mcpaql_runtime::open::open;
 use mcpaql_runtime::serve::serve_stream;
 use mcpaql_runtime::target::code::NotEmbedded;
@@ -69,20 +69,20 @@ fn ruler() -> Native {
                 Ok(Length { metres: (metres * scale).round() / scale })
             },
         ))
-        .operation(operation("delete_marks").handle_for(|_: Nothing, caller| async move {
-            caller.progress(Progress { done: 1.0, total: Some(2.0), message: None });
+        .operation(operation("delete_marks").handle_with_caller(|_: NoParams, caller| async move {
+            caller.report_progress(Progress { done: 1.0, total: Some(2.0), message: None });
             Ok(json!({"deleted": 3}))
         }))
         .operation(
             operation("frobnicate")
                 .title("Turn the screw")
                 .hints(HintOverrides { destructive: Some(false), ..HintOverrides::default() })
-                .handle(|_: Nothing| async { Ok(Value::Null) }),
+                .handle(|_: NoParams| async { Ok(Value::Null) }),
         )
 }
 
-async fn served(native: Native, mode: Mode) -> Served {
-    native.open(&Settings { mode: Some(mode), ..Settings::default() }, None).await.unwrap()
+async fn served(native: Native, mode: Mode) -> ServedAdapter {
+    native.open(&AdapterSettings { mode: Some(mode), ..AdapterSettings::default() }, None).await.unwrap()
 }
 
 async fn client(gateway: Gateway) -> RunningService<RoleClient, ()> {
@@ -92,7 +92,7 @@ async fn client(gateway: Gateway) -> RunningService<RoleClient, ()> {
         Arc::new(gateway),
         reader,
         writer,
-        Limits::default(),
+        ServerLimits::default(),
         CancellationToken::new(),
     ));
     in_time(().serve(near)).await.unwrap()
@@ -131,7 +131,7 @@ async fn the_verb_of_a_name_says_what_an_operation_does() {
             .into_iter()
             .fold(Native::new("bank"), |native, name| {
                 let all = operation(name).describe("All of the account, in cents.");
-                native.operation(all.handle(|_: Nothing| async { Ok(1) }))
+                native.operation(all.handle(|_: NoParams| async { Ok(1) }))
             });
     let served = served(native, Mode::Discrete).await;
     let hints = |name: &str| {
@@ -162,9 +162,9 @@ async fn parameters_that_are_no_struct_are_an_error_at_once() {
         .operation(operation("get_list").handle(|_: Vec<u8>| async { Ok(1) }))
         .operation(operation("get_either").handle(|_: Either| async { Ok(1) }))
         .operation(operation("get_wrapped").handle(|_: Wrapped| async { Ok(1) }))
-        .operation(operation("get_nothing").handle(|_: Nothing| async { Ok(1) }))
+        .operation(operation("get_nothing").handle(|_: NoParams| async { Ok(1) }))
         .operation(operation("get_optional").handle(|_: Option<String>| async { Ok(1) }));
-    let error = native.open(&Settings::default(), None).await.unwrap_err().to_string();
+    let error = native.open(&AdapterSettings::default(), None).await.unwrap_err().to_string();
     for name in ["get_text", "get_list", "get_either", "get_optional"] {
         let told = format!("The parameters of '{name}' are no struct");
         assert!(error.contains(&told), "{name}: {error}");
@@ -177,7 +177,7 @@ async fn parameters_that_are_no_struct_are_an_error_at_once() {
 async fn a_client_calls_functions_beside_documents() {
     let document = mcpaql_runtime::builtin::document("notebook").unwrap();
     let data = tempfile::tempdir().unwrap();
-    let catalog = mcpaql_document::check::check(&document, &Settings::default()).catalog.unwrap();
+    let catalog = mcpaql_document::check::check(&document, &AdapterSettings::default()).catalog.unwrap();
     let notebook = open(catalog, "notebook", Some(data.path()), &environment::process()).await.unwrap();
     let ruler = served(ruler(), Mode::Semantic).await;
     let client = client(Gateway::new(vec![ruler, notebook]).unwrap()).await;
@@ -212,9 +212,10 @@ async fn what_is_wrong_with_an_adapter_is_said_all_at_once() {
     }
     let native = Native::new("odd")
         .with("mode", "everything")
-        .operation(operation("Bad Name").handle(|_: Nothing| async { Ok(1) }))
+        .operation(operation("Bad Name").handle(|_: NoParams| async { Ok(1) }))
         .operation(operation("get_it").handle(|_: Odd| async { Ok(1) }));
-    let NativeError::Invalid { problems, .. } = native.open(&Settings::default(), None).await.unwrap_err()
+    let NativeError::Invalid { problems, .. } =
+        native.open(&AdapterSettings::default(), None).await.unwrap_err()
     else {
         panic!("it was opened")
     };
@@ -228,7 +229,7 @@ async fn what_is_wrong_with_an_adapter_is_said_all_at_once() {
 async fn a_document_whose_functions_are_elsewhere_says_so() {
     let text = ruler().document().to_string();
     let source = mcpaql_document::source::Source::new("ruler.json", text);
-    let checked = mcpaql_document::check::check(&source, &Settings::default());
+    let checked = mcpaql_document::check::check(&source, &AdapterSettings::default());
     assert_eq!(checked.errors(), 0, "{:?}", checked.diagnostics);
     let error =
         open(checked.catalog.unwrap(), "ruler.json", None, &environment::process()).await.unwrap_err();

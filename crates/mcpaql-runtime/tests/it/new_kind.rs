@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::response::Answer;
 use mcpaql_document::check;
@@ -24,7 +24,7 @@ impl Target for Folder {
         Box::pin(async move {
             let ending = call.args.get("ending").and_then(Value::as_str).unwrap_or_default();
             let entries = std::fs::read_dir(&self.0).map_err(|error| {
-                OpError::new(Code::Internal, "The folder cannot be read; tell the user.").because(error)
+                OpError::new(Code::Internal, "The folder cannot be read; tell the user.").with_cause(error)
             })?;
             let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
             let mut names: Vec<String> = names.filter(|name| name.ends_with(ending)).collect();
@@ -38,12 +38,14 @@ impl Target for Folder {
 const FOLDER: TargetKind = TargetKind {
     name: "folder",
     open: |request| match request.target {
-        adapter::Target::Code(_) if request.catalog.adapter.name == "folder" => Some(Box::pin(async move {
-            match (request.environment)("FOLDER") {
-                Some(path) => Ok(Arc::new(Folder(path.into())) as Arc<dyn Target>),
-                None => Err(request.error("FOLDER is not set", "its folder is not set")),
-            }
-        })),
+        adapter::TargetConfig::Code(_) if request.catalog.adapter.name == "folder" => {
+            Some(Box::pin(async move {
+                match (request.environment)("FOLDER") {
+                    Some(path) => Ok(Arc::new(Folder(path.into())) as Arc<dyn Target>),
+                    None => Err(request.error("FOLDER is not set", "its folder is not set")),
+                }
+            }))
+        }
         _ => None,
     },
 };
@@ -54,7 +56,8 @@ fn catalog() -> mcpaql_core::catalog::Catalog {
         "target": {"transport": "native", "protocol": "code"},
         "operations": {"read": [{"name": "list_files", "params": {"ending": {"type": "string"}}}]},
     });
-    let checked = check::check(&Source::new("folder.json", document.to_string()), &Settings::default());
+    let checked =
+        check::check(&Source::new("folder.json", document.to_string()), &AdapterSettings::default());
     checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics))
 }
 

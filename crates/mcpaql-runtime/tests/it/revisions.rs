@@ -2,7 +2,7 @@
 
 use crate::fixture::{Client, EVERYWHERE, Fixture, Revision, Wire, connect, in_time, tool};
 use mcpaql_core::policy::Hints;
-use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::mcp::ServerLimits;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, SubscriptionFilter};
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ async fn everywhere(check: impl AsyncFn(Arc<Fixture>, Client)) {
     for (wire, revision) in EVERYWHERE {
         println!("{wire:?} {revision:?}");
         let service = Fixture::new();
-        let client = connect(&service, wire, revision, Limits::default()).await;
+        let client = connect(&service, wire, revision, ServerLimits::default()).await;
         check(service, client).await;
     }
 }
@@ -159,7 +159,7 @@ async fn a_cancelled_call_stops_its_work() {
     for (wire, revision) in EVERYWHERE {
         println!("{wire:?} {revision:?}");
         let service = Fixture::new();
-        let client = connect(&service, wire, revision, Limits::default()).await;
+        let client = connect(&service, wire, revision, ServerLimits::default()).await;
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params("wait", json!({}))));
         let handle =
             client.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await.unwrap();
@@ -173,7 +173,7 @@ async fn a_cancelled_call_stops_its_work() {
 #[tokio::test]
 async fn a_swapped_list_is_announced_to_a_stream_of_the_older_revision() {
     let service = Fixture::new();
-    let mut client = connect(&service, Wire::Stream, Revision::V2025, Limits::default()).await;
+    let mut client = connect(&service, Wire::Stream, Revision::V2025, ServerLimits::default()).await;
     client.peer.call_tool(params("echo", json!({}))).await.unwrap();
     service.swap([]);
     in_time(client.changes.recv()).await.unwrap();
@@ -184,7 +184,7 @@ async fn a_swapped_list_is_announced_to_a_stream_of_the_older_revision() {
 async fn a_swapped_list_is_announced_to_subscribers_of_the_newer_revision() {
     for wire in [Wire::Stream, Wire::Http] {
         let service = Fixture::new();
-        let client = connect(&service, wire, Revision::V2026, Limits::default()).await;
+        let client = connect(&service, wire, Revision::V2026, ServerLimits::default()).await;
         let filter = SubscriptionFilter::builder().tools_list_changed().prompts_list_changed().build();
         let mut subscription = client.peer.listen(filter).await.unwrap();
         assert_eq!(subscription.acknowledged().tools_list_changed, Some(true));

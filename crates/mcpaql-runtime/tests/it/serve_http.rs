@@ -1,7 +1,7 @@
 //! HTTP looked at request by request.
 
 use crate::fixture::{Fixture, call, crypto, http, in_time, initialize, loopback, modern};
-use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::mcp::ServerLimits;
 use mcpaql_runtime::secret::Secret;
 use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -271,7 +271,7 @@ async fn a_stop_lets_running_calls_finish() {
 #[tokio::test]
 async fn a_stop_drops_what_outlives_the_grace_period() {
     let service = Fixture::new();
-    let limits = Limits { grace: Duration::from_millis(1) };
+    let limits = ServerLimits { grace: Duration::from_millis(1) };
     let (addr, serving) = http(&service, HttpOptions { limits, ..loopback() }).await;
     let waiting = tokio::spawn(post(addr, &call(1, "wait", json!({}))).send());
     service.begun(1).await;

@@ -1,7 +1,7 @@
 //! The real standard streams: this test binary starts itself as a server.
 
 use crate::fixture::{Fixture, call, initialize};
-use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::mcp::ServerLimits;
 use mcpaql_runtime::serve::serve_stdio;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 #[tokio::test]
 #[ignore = "the server that the other tests start"]
 async fn child() {
-    serve_stdio(Fixture::new(), Limits::default(), CancellationToken::new()).await.unwrap();
+    serve_stdio(Fixture::new(), ServerLimits::default(), CancellationToken::new()).await.unwrap();
 }
 
 fn server() -> Command {

@@ -1,14 +1,14 @@
 //! One client on a byte stream, looked at message by message.
 
 use crate::fixture::{Fixture, Raw, call, initialize, modern};
-use mcpaql_runtime::mcp::{Limits, Pending, Preview};
+use mcpaql_runtime::mcp::{PendingService, Preview, ServerLimits};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
 #[tokio::test]
 async fn a_malformed_call_is_a_fault_of_the_parameters() {
-    let mut raw = Raw::initialized(&Fixture::new(), Limits::default()).await;
+    let mut raw = Raw::initialized(&Fixture::new(), ServerLimits::default()).await;
     for params in [json!({}), json!({"name": 7}), json!({"name": "echo", "arguments": []}), Value::Null] {
         raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
         let answer = raw.receive().await.unwrap();
@@ -25,7 +25,7 @@ async fn a_malformed_call_is_a_fault_of_the_parameters() {
 #[tokio::test]
 async fn nothing_is_announced_to_a_caller_that_gave_no_token() {
     let service = Fixture::new();
-    let mut raw = Raw::initialized(&service, Limits::default()).await;
+    let mut raw = Raw::initialized(&service, ServerLimits::default()).await;
     let mut accompanied = call(1, "wait", json!({}));
     accompanied["params"]["_meta"] = json!({"progressToken": "mine"});
     raw.send(&accompanied).await;
@@ -40,7 +40,7 @@ async fn nothing_is_announced_to_a_caller_that_gave_no_token() {
 
 #[tokio::test]
 async fn a_list_in_the_newer_revision_says_how_long_it_holds() {
-    let mut raw = Raw::new(&Fixture::new(), Limits::default());
+    let mut raw = Raw::new(&Fixture::new(), ServerLimits::default());
     raw.send(&modern(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}))).await;
     let result = raw.receive().await.unwrap()["result"].take();
     assert!(result["ttlMs"].is_u64(), "{result}");
@@ -50,7 +50,7 @@ async fn a_list_in_the_newer_revision_says_how_long_it_holds() {
 
 #[tokio::test]
 async fn a_list_in_the_older_revision_has_no_fields_of_the_newer_one() {
-    let mut raw = Raw::initialized(&Fixture::new(), Limits::default()).await;
+    let mut raw = Raw::initialized(&Fixture::new(), ServerLimits::default()).await;
     raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
     let result = raw.receive().await.unwrap()["result"].take();
     assert_eq!(result.as_object().unwrap().keys().collect::<Vec<_>>(), ["tools"], "{result}");
@@ -58,7 +58,7 @@ async fn a_list_in_the_older_revision_has_no_fields_of_the_newer_one() {
 
 #[tokio::test]
 async fn a_notification_before_the_handshake_does_not_end_the_conversation() {
-    let mut raw = Raw::new(&Fixture::new(), Limits::default());
+    let mut raw = Raw::new(&Fixture::new(), ServerLimits::default());
     raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     raw.send(&initialize()).await;
     assert_eq!(raw.receive().await.unwrap()["result"]["protocolVersion"], "2025-11-25");
@@ -67,7 +67,7 @@ async fn a_notification_before_the_handshake_does_not_end_the_conversation() {
 #[tokio::test]
 async fn the_end_of_input_waits_for_running_calls() {
     let service = Fixture::new();
-    let mut raw = Raw::initialized(&service, Limits::default()).await;
+    let mut raw = Raw::initialized(&service, ServerLimits::default()).await;
     raw.send(&call(1, "wait", json!({}))).await;
     raw.send(&call(2, "wait", json!({}))).await;
     service.begun(2).await;
@@ -83,7 +83,7 @@ async fn the_end_of_input_waits_for_running_calls() {
 
 #[tokio::test]
 async fn input_that_ends_before_it_begins_is_no_failure() {
-    let mut raw = Raw::new(&Fixture::new(), Limits::default());
+    let mut raw = Raw::new(&Fixture::new(), ServerLimits::default());
     raw.end_input().await;
     assert_eq!(raw.receive().await, None);
     raw.serving.stopped().await.unwrap();
@@ -92,7 +92,7 @@ async fn input_that_ends_before_it_begins_is_no_failure() {
 #[tokio::test]
 async fn a_stop_lets_running_calls_finish_and_takes_no_new_ones() {
     let service = Fixture::new();
-    let mut raw = Raw::initialized(&service, Limits::default()).await;
+    let mut raw = Raw::initialized(&service, ServerLimits::default()).await;
     raw.send(&call(1, "wait", json!({}))).await;
     service.begun(1).await;
     raw.serving.shutdown.cancel();
@@ -107,7 +107,7 @@ async fn a_stop_lets_running_calls_finish_and_takes_no_new_ones() {
 #[tokio::test]
 async fn a_stop_drops_what_outlives_the_grace_period() {
     let service = Fixture::new();
-    let limits = Limits { grace: Duration::from_millis(1) };
+    let limits = ServerLimits { grace: Duration::from_millis(1) };
     let mut raw = Raw::initialized(&service, limits).await;
     raw.send(&call(1, "wait", json!({}))).await;
     service.begun(1).await;
@@ -118,7 +118,7 @@ async fn a_stop_drops_what_outlives_the_grace_period() {
 
 #[tokio::test]
 async fn what_cannot_be_read_is_answered_and_the_conversation_goes_on() {
-    let mut raw = Raw::initialized(&Fixture::new(), Limits::default()).await;
+    let mut raw = Raw::initialized(&Fixture::new(), ServerLimits::default()).await;
     let with = |value: &[u8]| {
         let head =
             br#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","arguments":{"it":"#;
@@ -144,7 +144,7 @@ async fn what_cannot_be_read_is_answered_and_the_conversation_goes_on() {
 
 #[tokio::test]
 async fn a_line_over_the_limit_is_answered_and_skipped() {
-    let mut raw = Raw::initialized(&Fixture::new(), Limits::default()).await;
+    let mut raw = Raw::initialized(&Fixture::new(), ServerLimits::default()).await;
     let mut long = call(1, "echo", json!({"it": "x".repeat(16 * 1024 * 1024)})).to_string();
     let at = long.rfind('}').unwrap();
     long.replace_range(at.., r#","id":2}"#);
@@ -160,7 +160,7 @@ async fn a_line_over_the_limit_is_answered_and_skipped() {
 
 #[tokio::test]
 async fn what_cannot_be_read_before_the_handshake_does_not_keep_it_from_happening() {
-    let mut raw = Raw::new(&Fixture::new(), Limits::default());
+    let mut raw = Raw::new(&Fixture::new(), ServerLimits::default());
     raw.send_line(b"\r").await;
     raw.send_line(b"nonsense").await;
     assert_eq!(raw.receive().await.unwrap()["error"]["code"], -32700);
@@ -170,8 +170,8 @@ async fn what_cannot_be_read_before_the_handshake_does_not_keep_it_from_happenin
 
 #[tokio::test]
 async fn a_handshake_does_not_wait_for_ever_for_a_service_that_loads() {
-    let (pending, loading) = Pending::<Fixture>::new();
-    let mut raw = Raw::new(&Arc::new(pending), Limits::default());
+    let (pending, loading) = PendingService::<Fixture>::new();
+    let mut raw = Raw::new(&Arc::new(pending), ServerLimits::default());
     raw.send(&initialize()).await;
     let greeting = raw.receive().await.unwrap()["result"].take();
     assert!(greeting["instructions"].as_str().unwrap().contains("introspect"), "{greeting}");
@@ -181,7 +181,7 @@ async fn a_handshake_does_not_wait_for_ever_for_a_service_that_loads() {
     raw.send(&json!({"jsonrpc": "2.0", "id": 4, "method": "ping"})).await;
     assert_eq!(raw.receive().await.unwrap()["id"], 4, "what needs no service is answered");
     let service = Fixture::new();
-    loading.ready(service.clone());
+    loading.set_ready(service.clone());
     let mut answers = [raw.receive().await.unwrap(), raw.receive().await.unwrap()];
     answers.sort_by_key(|answer| answer["id"].as_u64());
     assert_eq!(answers[0]["result"]["tools"].as_array().unwrap().len(), 5);
@@ -192,23 +192,23 @@ async fn a_handshake_does_not_wait_for_ever_for_a_service_that_loads() {
 
 #[tokio::test]
 async fn a_service_that_is_ready_is_greeted_as_itself() {
-    let (pending, loading) = Pending::<Fixture>::new();
-    loading.ready(Fixture::new());
-    let mut raw = Raw::new(&Arc::new(pending), Limits::default());
+    let (pending, loading) = PendingService::<Fixture>::new();
+    loading.set_ready(Fixture::new());
+    let mut raw = Raw::new(&Arc::new(pending), ServerLimits::default());
     raw.send(&initialize()).await;
     assert_eq!(raw.receive().await.unwrap()["result"]["instructions"], "Fixture instructions");
 }
 
 #[tokio::test]
 async fn a_service_that_is_nearly_ready_is_greeted_as_itself() {
-    let (pending, loading) = Pending::<Fixture>::new();
-    let mut raw = Raw::new(&Arc::new(pending), Limits::default());
+    let (pending, loading) = PendingService::<Fixture>::new();
+    let mut raw = Raw::new(&Arc::new(pending), ServerLimits::default());
     raw.send(&initialize()).await;
     // The handshake is under way by now.
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    loading.ready(Fixture::new());
+    loading.set_ready(Fixture::new());
     let greeting = raw.receive().await.unwrap()["result"].take();
     assert_eq!(greeting["instructions"], "Fixture instructions");
     assert_eq!(greeting["capabilities"].get("extensions"), None, "nothing that it does not have: {greeting}");
@@ -218,9 +218,9 @@ async fn a_service_that_is_nearly_ready_is_greeted_as_itself() {
 async fn tools_known_from_before_are_listed_at_once_and_corrected_when_they_have_changed() {
     for changed in [false, true] {
         let service = Fixture::new();
-        let (pending, loading) = Pending::<Fixture>::new();
-        loading.known(Preview { instructions: "As before".to_owned(), ..Preview::of(&*service) });
-        let mut raw = Raw::new(&Arc::new(pending), Limits::default());
+        let (pending, loading) = PendingService::<Fixture>::new();
+        loading.set_preview(Preview { instructions: "As before".to_owned(), ..Preview::of(&*service) });
+        let mut raw = Raw::new(&Arc::new(pending), ServerLimits::default());
         raw.send(&initialize()).await;
         assert_eq!(raw.receive().await.unwrap()["result"]["instructions"], "As before");
         raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
@@ -229,7 +229,7 @@ async fn tools_known_from_before_are_listed_at_once_and_corrected_when_they_have
         if changed {
             service.swap([]);
         }
-        loading.ready(service);
+        loading.set_ready(service);
         if changed {
             assert_eq!(raw.receive().await.unwrap()["method"], "notifications/tools/list_changed");
         }

@@ -1,13 +1,13 @@
 //! Upstreams as they are in the world: real processes and real connections, with everything that goes wrong there.
 
-mod asked;
 mod callers;
 mod faults;
 mod http;
-mod life;
+mod lifecycle;
 mod logs;
 mod passing;
 mod questions;
+mod requests;
 mod server;
 
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};

@@ -1,10 +1,10 @@
 //! What can be typed behind `audit`.
 
-use super::{Access, Spread, Surface, one_of, parse_spread};
+use super::{AccessArgs, ServeMode, SurfaceArgs, one_of, parse_serve_mode};
 use clap::Args as ClapArgs;
-use mcpaql_audit::convention::Level;
-use mcpaql_audit::render::Format;
-use mcpaql_core::catalog::Settings;
+use mcpaql_audit::convention::RuleLevel;
+use mcpaql_audit::render::RenderFormat;
+use mcpaql_core::catalog::AdapterSettings;
 use std::path::PathBuf;
 
 #[derive(Debug, ClapArgs)]
@@ -13,7 +13,7 @@ use std::path::PathBuf;
     Such as: mcpaql audit -- npx -y @modelcontextprotocol/server-filesystem /srv\n\
     Exit status: 0 clean or only findings below --fail-on, 1 findings, 2 could not run."
 )]
-pub(crate) struct Audit {
+pub(crate) struct AuditArgs {
     /// Adapter documents, OpenAPI descriptions, or the name of an adapter of mcpaql.yaml or of a built-in one.
     #[arg(value_name = "DOCUMENT", help_heading = "Sources")]
     pub(crate) documents: Vec<String>,
@@ -33,10 +33,10 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "PATH", help_heading = "Sources")]
     pub(crate) config: Option<String>,
     #[command(flatten, next_help_heading = "Sources")]
-    pub(crate) access: Access,
+    pub(crate) access: AccessArgs,
     /// How operations are spread over tools, instead of as they would be served.
-    #[arg(long, value_parser = parse_spread, value_name = "MODE", help_heading = "Sources")]
-    mode: Option<Spread>,
+    #[arg(long, value_parser = parse_serve_mode, value_name = "MODE", help_heading = "Sources")]
+    mode: Option<ServeMode>,
     /// Maximum number of seconds that a server may take to answer.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, help_heading = "Sources",
         value_parser = clap::value_parser!(u64).range(1..=3600))]
@@ -65,13 +65,13 @@ pub(crate) struct Audit {
     pub(crate) rule: Vec<String>,
     /// The mildest level that fails: error, warning, advice.
     #[arg(long, value_name = "LEVEL", value_parser = parse_level, default_value = "warning", help_heading = "Standard")]
-    pub(crate) fail_on: Level,
+    pub(crate) fail_on: RuleLevel,
     /// Show the rules, conventions and policies, and audit nothing.
     #[arg(long, help_heading = "Standard")]
     pub(crate) list: bool,
     /// Format of the report: full, json, sarif, markdown, github, junit.
     #[arg(long, value_parser = parse_format, default_value = "full", value_name = "FORMAT", help_heading = "Report")]
-    pub(crate) format: Format,
+    pub(crate) format: RenderFormat,
     /// Where to write the report, or with --fix the corrected document or the corrections of a server.
     #[arg(long, short, value_name = "FILE", help_heading = "Report")]
     pub(crate) output: Option<PathBuf>,
@@ -95,17 +95,17 @@ pub(crate) struct Audit {
     pub(crate) dry_run: bool,
 }
 
-impl Audit {
+impl AuditArgs {
     /// What decides how documents are spread over tools.
-    pub(crate) fn settings(&self) -> Settings {
-        Surface { mode: self.mode, ..Surface::default() }.settings()
+    pub(crate) fn settings(&self) -> AdapterSettings {
+        SurfaceArgs { mode: self.mode, ..SurfaceArgs::default() }.settings()
     }
 }
 
-fn parse_level(text: &str) -> Result<Level, String> {
-    one_of(Level::parse(text), Level::ALL.map(Level::as_str))
+fn parse_level(text: &str) -> Result<RuleLevel, String> {
+    one_of(RuleLevel::parse(text), RuleLevel::ALL.map(RuleLevel::as_str))
 }
 
-fn parse_format(text: &str) -> Result<Format, String> {
-    one_of(Format::parse(text), Format::ALL.map(Format::as_str))
+fn parse_format(text: &str) -> Result<RenderFormat, String> {
+    one_of(RenderFormat::parse(text), RenderFormat::ALL.map(RenderFormat::as_str))
 }

@@ -1,6 +1,6 @@
 //! What can be typed behind `generate`.
 
-use super::{Access, Importing, one_of};
+use super::{AccessArgs, ImportOptions, one_of};
 use clap::{Args as ClapArgs, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_generate::Language;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
     Exit status: 0 success, 1 internal error, 2 invalid schema, 3 wrong flag or configuration,\n\
     4 reading or writing failed or was refused, 5 the language cannot do what the schema needs."
 )]
-pub(crate) struct Generate {
+pub(crate) struct GenerateArgs {
     /// Adapter document, OpenAPI description, or the name of an adapter of mcpaql.yaml or of a built-in one.
     #[arg(long, short, value_name = "FILE", help_heading = "Source")]
     pub(crate) schema: Option<String>,
@@ -31,9 +31,9 @@ pub(crate) struct Generate {
     #[arg(long, value_name = "URL", help_heading = "Source", conflicts_with_all = ["schema", "openapi", "command"])]
     pub(crate) url: Option<String>,
     #[command(flatten, next_help_heading = "Source")]
-    pub(crate) access: Access,
+    pub(crate) access: AccessArgs,
     #[command(flatten, next_help_heading = "Source")]
-    pub(crate) importing: Importing,
+    pub(crate) import_options: ImportOptions,
     /// Language of the project: rust, typescript, python.
     #[arg(long, short, value_name = "LANGUAGE", value_parser = parse_language, help_heading = "Project")]
     pub(crate) target: Option<Language>,

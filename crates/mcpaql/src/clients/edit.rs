@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod properties;
 
-use super::jsonc::{self, Document};
+use super::jsonc::{self, JsoncDocument};
 use jsonc_parser::ast::{ObjectProp, Value as Node};
 use jsonc_parser::common::Ranged;
 use serde_json::{Map, Value};
@@ -14,40 +14,40 @@ use std::ops::Range;
 
 /// Why a text cannot be changed.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    Broken(String),
+pub(crate) enum EditError {
+    Invalid(String),
     /// What stands under these keys is no object, so nothing can be put into it.
-    NoObject(String),
+    NotAnObject(String),
 }
 
-impl std::fmt::Display for Refused {
+impl std::fmt::Display for EditError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Refused::Broken(problem) => write!(f, "{problem}"),
-            Refused::NoObject(path) if path.is_empty() => write!(f, "it is not an object"),
-            Refused::NoObject(path) => write!(f, "`{path}` in it is not an object"),
+            EditError::Invalid(problem) => write!(f, "{problem}"),
+            EditError::NotAnObject(path) if path.is_empty() => write!(f, "it is not an object"),
+            EditError::NotAnObject(path) => write!(f, "`{path}` in it is not an object"),
         }
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for EditError {}
 
-struct Edit {
+struct TextEdit {
     range: Range<usize>,
     text: String,
 }
 
 /// The text with `value` behind these keys; objects on the way are made where they are missing.
-pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Refused> {
+pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, EditError> {
     if jsonc::is_blank(text) {
         return set("{}\n", path, value);
     }
-    let document = jsonc::parse(text).map_err(Refused::Broken)?;
-    let layout = Layout::of(jsonc::without_mark(text), &document);
+    let document = jsonc::parse(text).map_err(EditError::Invalid)?;
+    let layout = JsoncLayout::of(jsonc::strip_bom(text), &document);
     let mut node = &document.root;
     for (depth, key) in path.iter().enumerate() {
         if node.as_object().is_none() {
-            return Err(Refused::NoObject(path.get(..depth).unwrap_or(path).join(".")));
+            return Err(EditError::NotAnObject(path.get(..depth).unwrap_or(path).join(".")));
         }
         let Some(next) = jsonc::get(node, key) else {
             let missing = path.get(depth + 1..).unwrap_or_default();
@@ -58,32 +58,32 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Re
         };
         node = next;
     }
-    if jsonc::value(node) == *value {
+    if jsonc::to_json(node) == *value {
         return Ok(text.to_owned());
     }
     let new = layout.render(value, layout.line_indent(node.start()));
-    Ok(apply(text, vec![Edit { range: node.start()..node.end(), text: new }]))
+    Ok(apply(text, vec![TextEdit { range: node.start()..node.end(), text: new }]))
 }
 
 /// The text without the member behind these keys; as it was where there is none.
-pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, Refused> {
+pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, EditError> {
     if jsonc::is_blank(text) {
         return Ok(text.to_owned());
     }
-    let document = jsonc::parse(text).map_err(Refused::Broken)?;
+    let document = jsonc::parse(text).map_err(EditError::Invalid)?;
     let Some((key, above)) = path.split_last() else { return Ok(text.to_owned()) };
     let Some(object) = document.at(above) else { return Ok(text.to_owned()) };
     let Some(index) = jsonc::members(object).iter().rposition(|member| member.name.as_str() == *key) else {
         return Ok(text.to_owned());
     };
-    Ok(apply(text, without(jsonc::without_mark(text), &document, object, index)))
+    Ok(apply(text, removal_edits(jsonc::strip_bom(text), &document, object, index)))
 }
 
 /// Edits what stands behind the byte order mark.
-fn apply(text: &str, mut edits: Vec<Edit>) -> String {
+fn apply(text: &str, mut edits: Vec<TextEdit>) -> String {
     edits.sort_by_key(|edit| edit.range.start);
     let mut out = String::with_capacity(text.len() + 256);
-    let body = jsonc::without_mark(text);
+    let body = jsonc::strip_bom(text);
     out.push_str(text.strip_suffix(body).unwrap_or_default());
     let mut at = 0;
     for edit in edits {
@@ -96,12 +96,12 @@ fn apply(text: &str, mut edits: Vec<Edit>) -> String {
 }
 
 /// What takes a member out: its lines, the comment behind it, and the comma that would be left over.
-fn without(text: &str, document: &Document<'_>, object: &Node<'_>, index: usize) -> Vec<Edit> {
+fn removal_edits(text: &str, document: &JsoncDocument<'_>, object: &Node<'_>, index: usize) -> Vec<TextEdit> {
     let members = jsonc::members(object);
     let Some(member) = members.get(index) else { return Vec::new() };
     let comma = document.comma_after(member);
     let end = comma.map_or(member.end(), |comma| comma + 1);
-    let gone = |range: Range<usize>| Edit { range, text: String::new() };
+    let gone = |range: Range<usize>| TextEdit { range, text: String::new() };
     if members.len() == 1 {
         let inner = object.start() + 1..object.end() - 1;
         let around = [inner.start..member.start(), end..inner.end];
@@ -112,7 +112,7 @@ fn without(text: &str, document: &Document<'_>, object: &Node<'_>, index: usize)
     let before = text.get(..member.start()).unwrap_or_default();
     let start = before.trim_end_matches([' ', '\t', '\r', '\n']).len();
     let own_line = text.get(start..member.start()).is_some_and(|space| space.contains('\n'));
-    let end = if own_line { past_comment(text, end) } else { end };
+    let end = if own_line { skip_comment(text, end) } else { end };
     let behind = text.get(end..).unwrap_or_default().trim_start_matches([' ', '\t']);
     // What stands behind it must not come to stand behind a comment of the line before.
     let start = if own_line && !behind.starts_with(['\r', '\n']) { member.start() } else { start };
@@ -124,25 +124,25 @@ fn without(text: &str, document: &Document<'_>, object: &Node<'_>, index: usize)
 }
 
 /// Past a comment that stands behind the member on its last line, and nothing else does.
-fn past_comment(text: &str, end: usize) -> usize {
+fn skip_comment(text: &str, end: usize) -> usize {
     let line = text.get(end..).unwrap_or_default().split('\n').next().unwrap_or_default();
     let line = line.trim_end_matches('\r');
     if line.trim_start().starts_with("//") { end + line.len() } else { end }
 }
 
 /// How a text is laid out.
-struct Layout<'t> {
+struct JsoncLayout<'t> {
     text: &'t str,
-    document: &'t Document<'t>,
+    document: &'t JsoncDocument<'t>,
     /// What one level is indented by.
     unit: &'t str,
     line_end: &'static str,
 }
 
-impl<'t> Layout<'t> {
-    fn of(text: &'t str, document: &'t Document<'t>) -> Layout<'t> {
+impl<'t> JsoncLayout<'t> {
+    fn of(text: &'t str, document: &'t JsoncDocument<'t>) -> JsoncLayout<'t> {
         let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        let mut layout = Layout { text, document, unit: "  ", line_end };
+        let mut layout = JsoncLayout { text, document, unit: "  ", line_end };
         let first = jsonc::members(&document.root).first().map(Ranged::start);
         let indent = first.filter(|first| layout.begins_line(*first)).map(|first| layout.line_indent(first));
         if let Some(unit) = indent.filter(|indent| !indent.is_empty()) {
@@ -165,9 +165,9 @@ impl<'t> Layout<'t> {
         before.contains('\n') && line.trim().is_empty()
     }
 
-    fn insert(&self, object: &Node<'_>, key: &str, value: &Value) -> Vec<Edit> {
+    fn insert(&self, object: &Node<'_>, key: &str, value: &Value) -> Vec<TextEdit> {
         let quoted = Value::from(key);
-        let here = |at: usize, text: String| Edit { range: at..at, text };
+        let here = |at: usize, text: String| TextEdit { range: at..at, text };
         let inner = object.start() + 1..object.end() - 1;
         let members = jsonc::members(object);
         let last: Option<&ObjectProp<'_>> = members.last();
@@ -233,36 +233,38 @@ fn inline(value: &Value) -> String {
 }
 
 /// The text without any value but those behind `path` and one of `keys`, and without what comments say. For showing.
-pub(crate) fn masked(text: &str, path: &[&str], keys: &[&str]) -> String {
+pub(crate) fn mask_values(text: &str, path: &[&str], keys: &[&str]) -> String {
     let Ok(document) = jsonc::parse(text) else { return String::new() };
-    let body = jsonc::without_mark(text);
+    let body = jsonc::strip_bom(text);
     let comments = document.comments().map(|range| {
         let range = range.start..range.end;
         let block = body.get(range.clone()).is_some_and(|comment| comment.starts_with("/*"));
-        Edit { range, text: if block { "/* … */" } else { "// …" }.to_owned() }
+        TextEdit { range, text: if block { "/* … */" } else { "// …" }.to_owned() }
     });
-    let mut edits: Vec<Edit> = comments.collect();
-    mask(&document.root, Some(path), keys, &mut edits);
+    let mut edits: Vec<TextEdit> = comments.collect();
+    mask_node(&document.root, Some(path), keys, &mut edits);
     apply(text, edits)
 }
 
 /// `path` is what is left of the way to what may be shown; `None` off that way.
-fn mask(node: &Node<'_>, path: Option<&[&str]>, keys: &[&str], edits: &mut Vec<Edit>) {
+fn mask_node(node: &Node<'_>, path: Option<&[&str]>, keys: &[&str], edits: &mut Vec<TextEdit>) {
     match node {
-        Node::Array(array) => array.elements.iter().for_each(|item| mask(item, None, keys, edits)),
+        Node::Array(array) => array.elements.iter().for_each(|item| mask_node(item, None, keys, edits)),
         Node::Object(object) => {
             for member in &object.properties {
                 let key = member.name.as_str();
                 match path {
                     Some([]) if keys.contains(&key) => {}
-                    Some([next, rest @ ..]) if *next == key => mask(&member.value, Some(rest), keys, edits),
-                    _ => mask(&member.value, None, keys, edits),
+                    Some([next, rest @ ..]) if *next == key => {
+                        mask_node(&member.value, Some(rest), keys, edits)
+                    }
+                    _ => mask_node(&member.value, None, keys, edits),
                 }
             }
         }
         scalar => {
             let text = if scalar.as_string_lit().is_some() { "\"…\"" } else { "…" };
-            edits.push(Edit { range: scalar.start()..scalar.end(), text: text.to_owned() });
+            edits.push(TextEdit { range: scalar.start()..scalar.end(), text: text.to_owned() });
         }
     }
 }
@@ -277,7 +279,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Value {
-        jsonc::value(&jsonc::parse(text).unwrap().root)
+        jsonc::to_json(&jsonc::parse(text).unwrap().root)
     }
 
     const PATH: &[&str] = &["mcpServers", "mcpaql"];
@@ -301,7 +303,7 @@ mod tests {
             expected["mcpServers"]["mcpaql"] = entry();
             assert_eq!(read(&new), expected, "{new}");
             for comment in jsonc::parse(text).unwrap().comments() {
-                assert!(new.contains(comment.text(jsonc::without_mark(text))), "{new}");
+                assert!(new.contains(comment.text(jsonc::strip_bom(text))), "{new}");
             }
             assert_eq!(set(&new, PATH, &entry()).unwrap(), new, "a second time changes nothing");
         }
@@ -360,15 +362,18 @@ mod tests {
 
     #[test]
     fn what_cannot_hold_an_entry_is_refused() {
-        assert_eq!(set("[]", PATH, &entry()), Err(Refused::NoObject(String::new())));
-        assert_eq!(set("{\"mcpServers\": 1}", PATH, &entry()), Err(Refused::NoObject("mcpServers".into())));
-        assert!(matches!(set("{", PATH, &entry()), Err(Refused::Broken(_))));
+        assert_eq!(set("[]", PATH, &entry()), Err(EditError::NotAnObject(String::new())));
+        assert_eq!(
+            set("{\"mcpServers\": 1}", PATH, &entry()),
+            Err(EditError::NotAnObject("mcpServers".into()))
+        );
+        assert!(matches!(set("{", PATH, &entry()), Err(EditError::Invalid(_))));
     }
 
     #[test]
     fn what_is_shown_holds_no_value_but_ours() {
         let text = "{\"mcpServers\": {\"a\": {\"env\": {\"T\": \"hunter2\", \"N\": 7}}, // hunter2\n\"mcpaql\": {\"command\": \"x\", \"env\": {\"S\": \"hunter2\"}}}}";
-        let shown = masked(text, PATH, &["command", "args"]);
+        let shown = mask_values(text, PATH, &["command", "args"]);
         assert!(!shown.contains("hunter2") && !shown.contains('7'), "{shown}");
         assert!(shown.contains("\"command\": \"x\""), "{shown}");
     }

@@ -10,12 +10,12 @@ use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, pars
 use serde_json::Value;
 
 /// A text that was understood. Places are bytes of the text without its byte order mark.
-pub(crate) struct Document<'t> {
+pub(crate) struct JsoncDocument<'t> {
     pub(crate) root: Node<'t>,
     tokens: Vec<TokenAndRange<'t>>,
 }
 
-impl Document<'_> {
+impl JsoncDocument<'_> {
     /// Where comments stand, in order.
     pub(crate) fn comments(&self) -> impl Iterator<Item = Range> {
         let is_comment = |token: &Token<'_>| matches!(token, Token::CommentLine(_) | Token::CommentBlock(_));
@@ -37,12 +37,12 @@ impl Document<'_> {
 
     /// The value behind these keys, without places.
     pub(crate) fn value_at(&self, path: &[&str]) -> Option<Value> {
-        self.at(path).map(value)
+        self.at(path).map(to_json)
     }
 }
 
 /// A value without places; of keys that stand twice the last one counts.
-pub(crate) fn value(node: &Node<'_>) -> Value {
+pub(crate) fn to_json(node: &Node<'_>) -> Value {
     node.clone().into()
 }
 
@@ -57,16 +57,16 @@ pub(crate) fn get<'d, 't>(node: &'d Node<'t>, key: &str) -> Option<&'d Node<'t>>
 
 /// Whether there is nothing in a text, so that it stands for no settings.
 pub(crate) fn is_blank(text: &str) -> bool {
-    without_mark(text).trim().is_empty()
+    strip_bom(text).trim().is_empty()
 }
 
 /// The text without its byte order mark.
-pub(crate) fn without_mark(text: &str) -> &str {
+pub(crate) fn strip_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Reads a text, or says what is wrong with it and where.
-pub(crate) fn parse(text: &str) -> Result<Document<'_>, String> {
+pub(crate) fn parse(text: &str) -> Result<JsoncDocument<'_>, String> {
     let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
     let options = ParseOptions {
         allow_comments: true,
@@ -80,9 +80,9 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, String> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    let parsed = parse_to_ast(without_mark(text), &collect, &options).map_err(|error| problem(&error))?;
+    let parsed = parse_to_ast(strip_bom(text), &collect, &options).map_err(|error| problem(&error))?;
     let root = parsed.value.ok_or_else(|| "line 1, column 1: there is no value".to_owned())?;
-    Ok(Document { root, tokens: parsed.tokens.unwrap_or_default() })
+    Ok(JsoncDocument { root, tokens: parsed.tokens.unwrap_or_default() })
 }
 
 fn problem(error: &ParseError) -> String {
@@ -101,7 +101,7 @@ mod tests {
     fn comments_and_trailing_commas_are_read() {
         let text = "// of mine\r\n{ /* a \" */ \"a\": [1, 2,], // end\n \"b\": {\"c\": \"x // y\",},\n /*/ odd */ }\n// last";
         let document = parse(text).unwrap();
-        assert_eq!(value(&document.root), json!({"a": [1, 2], "b": {"c": "x // y"}}));
+        assert_eq!(to_json(&document.root), json!({"a": [1, 2], "b": {"c": "x // y"}}));
         let comments: Vec<&str> = document.comments().map(|range| range.text(text)).collect();
         assert_eq!(comments, ["// of mine", "/* a \" */", "// end", "/*/ odd */", "// last"]);
     }
@@ -111,7 +111,7 @@ mod tests {
         for text in ["{}", "[]", "null", "-1.5e3", r#""\u00e4\"\\""#, r#"{"a":{"b":[true,false,null,"x"]}}"#]
         {
             let expected: Value = serde_json::from_str(text).unwrap();
-            assert_eq!(value(&parse(text).unwrap().root), expected, "{text}");
+            assert_eq!(to_json(&parse(text).unwrap().root), expected, "{text}");
         }
         assert_eq!(parse(r#"{"a": 1, "a": 2}"#).unwrap().value_at(&["a"]), Some(json!(2)));
     }

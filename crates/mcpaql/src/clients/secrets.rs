@@ -3,13 +3,13 @@
 //! A value that is taken for one although it is none costs a variable; one that is missed stands in a file that people
 //! share. So doubt counts against the value.
 
-pub(crate) mod places;
+pub(crate) mod spans;
 
 use mcpaql_core::suggest::snake_case;
 use mcpaql_document::load::{is_credential_name, without_credentials};
 
 /// Words in a name that speak of a credential.
-const WORDS: &[&str] = &[
+const CREDENTIAL_WORDS: &[&str] = &[
     "apikey",
     "auth",
     "authorization",
@@ -35,14 +35,14 @@ const WORDS: &[&str] = &[
     "tokens",
 ];
 /// Last words of names that hold something about a credential.
-const ABOUT: &[&str] = &[
+const METADATA_SUFFIXES: &[&str] = &[
     "dir", "endpoint", "env", "file", "folder", "host", "id", "limit", "mode", "name", "path", "port",
     "region", "scheme", "type", "url", "user", "username", "version",
 ];
 /// Shorter runs of letters and digits are words, versions and dates.
-const RANDOM: usize = 16;
+const MIN_RANDOM_LENGTH: usize = 16;
 /// Shorter runs of letters of both cases are names.
-const MIXED: usize = 24;
+const MIN_MIXED_CASE_LENGTH: usize = 24;
 
 /// Whether what a variable, a header or a flag of that name holds must not be copied.
 pub(crate) fn is_secret(name: &str, value: &str) -> bool {
@@ -51,12 +51,12 @@ pub(crate) fn is_secret(name: &str, value: &str) -> bool {
 
 /// Whether a name speaks of a credential, and the value does not speak against it.
 pub(crate) fn is_secret_name(name: &str, value: &str) -> bool {
-    is_credential_name(name) || (speaks_of_credential(name) && !is_harmless(value))
+    is_credential_name(name) || (names_credential(name) && !is_plain_value(value))
 }
 
 /// Whether a value shows by itself that it is a credential, or holds one.
 pub(crate) fn is_secret_value(value: &str) -> bool {
-    has_token(value) || !places::in_text(value).is_empty()
+    has_token(value) || !spans::secrets_in_text(value).is_empty()
 }
 
 /// Whether a text holds something of the shape of a well-known token.
@@ -64,14 +64,15 @@ pub(crate) fn has_token(text: &str) -> bool {
     matches!(without_credentials("", text), std::borrow::Cow::Owned(_))
 }
 
-fn speaks_of_credential(name: &str) -> bool {
+fn names_credential(name: &str) -> bool {
     let name = snake_case(name);
     let words: Vec<&str> = name.split('_').collect();
-    words.iter().any(|word| WORDS.contains(word)) && !words.last().is_some_and(|last| ABOUT.contains(last))
+    words.iter().any(|word| CREDENTIAL_WORDS.contains(word))
+        && !words.last().is_some_and(|last| METADATA_SUFFIXES.contains(last))
 }
 
 /// Switches, numbers and places.
-pub(crate) fn is_harmless(value: &str) -> bool {
+pub(crate) fn is_plain_value(value: &str) -> bool {
     let word = value.to_ascii_lowercase();
     value.is_empty()
         || ["true", "false", "yes", "no", "on", "off", "none", "auto"].contains(&word.as_str())
@@ -88,7 +89,7 @@ pub(crate) fn is_path(value: &str) -> bool {
 }
 
 /// Whether a text holds a run of letters and digits that looks random.
-pub(crate) fn is_random(text: &str) -> bool {
+pub(crate) fn looks_random(text: &str) -> bool {
     let is_run = |c: char| c.is_ascii_alphanumeric() || c == '+';
     // The sum of a file, and a commit that a package is taken from, are public.
     let text = text.split_once("sha256:").map_or(text, |(before, _)| before);
@@ -99,8 +100,8 @@ pub(crate) fn is_random(text: &str) -> bool {
 fn is_random_run(run: &str) -> bool {
     let has = |test: fn(&u8) -> bool| run.bytes().any(|byte| test(&byte));
     let mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
-    (run.len() >= RANDOM && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic))
-        || (run.len() >= MIXED && mixed)
+    (run.len() >= MIN_RANDOM_LENGTH && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic))
+        || (run.len() >= MIN_MIXED_CASE_LENGTH && mixed)
 }
 
 fn is_commit(text: &str) -> bool {

@@ -9,24 +9,26 @@ use std::path::PathBuf;
 
 /// A text of a configuration, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum ConfigTextPart {
     Text(String),
     Variable {
         name: String,
         fallback: Option<String>,
     },
     /// As mcpaql.yaml has it already.
-    Written(String),
+    Rendered(String),
 }
 
 /// The text as mcpaql.yaml has it.
-pub(crate) fn written(pieces: &[Piece]) -> String {
+pub(crate) fn render_parts(pieces: &[ConfigTextPart]) -> String {
     pieces
         .iter()
         .map(|piece| match piece {
-            Piece::Text(text) | Piece::Written(text) => text.clone(),
-            Piece::Variable { name, fallback: None } => format!("${{env:{name}}}"),
-            Piece::Variable { name, fallback: Some(fallback) } => format!("${{env:{name}:-{fallback}}}"),
+            ConfigTextPart::Text(text) | ConfigTextPart::Rendered(text) => text.clone(),
+            ConfigTextPart::Variable { name, fallback: None } => format!("${{env:{name}}}"),
+            ConfigTextPart::Variable { name, fallback: Some(fallback) } => {
+                format!("${{env:{name}:-{fallback}}}")
+            }
         })
         .collect()
 }
@@ -37,14 +39,14 @@ pub(crate) struct References {
     /// The folder that is open, where the configuration stands in one.
     pub(crate) workspace: Option<PathBuf>,
     /// Whether `$NAME` is a reference too.
-    pub(crate) bare: bool,
+    pub(crate) allows_bare_names: bool,
     /// Default answers, by the name of the question.
-    pub(crate) answers: BTreeMap<String, String>,
+    pub(crate) input_defaults: BTreeMap<String, String>,
 }
 
 impl References {
     /// Splits a text into pieces, or says why only the client can.
-    pub(crate) fn read(&self, text: &str) -> Result<Vec<Piece>, String> {
+    pub(crate) fn parse(&self, text: &str) -> Result<Vec<ConfigTextPart>, String> {
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('$') {
@@ -54,13 +56,13 @@ impl References {
                 };
                 Some((self.reference(inside)?, behind))
             } else {
-                self.bare.then(|| bare(after)).flatten()
+                self.allows_bare_names.then(|| parse_bare_reference(after)).flatten()
             };
             push_text(&mut pieces, before);
             match found {
                 Some((piece, behind)) => {
                     match piece {
-                        Piece::Text(text) => push_text(&mut pieces, &text),
+                        ConfigTextPart::Text(text) => push_text(&mut pieces, &text),
                         piece => pieces.push(piece),
                     }
                     rest = behind;
@@ -76,15 +78,15 @@ impl References {
     }
 
     /// What stands between `${` and `}`.
-    fn reference(&self, inside: &str) -> Result<Piece, String> {
-        let variable = |name: &str, fallback: Option<&str>| Piece::Variable {
+    fn reference(&self, inside: &str) -> Result<ConfigTextPart, String> {
+        let variable = |name: &str, fallback: Option<&str>| ConfigTextPart::Variable {
             name: name.to_owned(),
             fallback: fallback.map(str::to_owned),
         };
         let separator = if cfg!(windows) { "\\" } else { "/" };
         let folder = |part: fn(&PathBuf) -> Option<String>| {
             let known = self.workspace.as_ref().and_then(part);
-            known.map_or_else(|| variable("WORKSPACE_FOLDER", None), Piece::Text)
+            known.map_or_else(|| variable("WORKSPACE_FOLDER", None), ConfigTextPart::Text)
         };
         match inside {
             "workspaceFolder" | "workspaceRoot" | "cwd" => {
@@ -94,18 +96,18 @@ impl References {
                 return Ok(folder(|path| path.file_name()?.to_str().map(str::to_owned)));
             }
             "userHome" => return Ok(variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" }, None)),
-            "pathSeparator" | "/" => return Ok(Piece::Text(separator.to_owned())),
+            "pathSeparator" | "/" => return Ok(ConfigTextPart::Text(separator.to_owned())),
             _ => {}
         }
         if let Some(id) = inside.strip_prefix("input:") {
-            let fallback = self.answers.get(id).filter(|answer| !answer.contains(['{', '}', '$']));
+            let fallback = self.input_defaults.get(id).filter(|answer| !answer.contains(['{', '}', '$']));
             return Ok(variable(&variable_name("INPUT", &[id]), fallback.map(String::as_str)));
         }
         let (name, fallback) = match inside.strip_prefix("env:").unwrap_or(inside).split_once(":-") {
             Some((name, fallback)) => (name, Some(fallback)),
             None => (inside.strip_prefix("env:").unwrap_or(inside), None),
         };
-        if !is_variable(name) || fallback.is_some_and(|fallback| fallback.contains(['{', '$'])) {
+        if !is_variable_name(name) || fallback.is_some_and(|fallback| fallback.contains(['{', '$'])) {
             let kind = inside.split(':').next().unwrap_or_default();
             let plain =
                 !kind.is_empty() && kind.len() < 20 && kind.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -116,24 +118,24 @@ impl References {
     }
 }
 
-fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+fn push_text(pieces: &mut Vec<ConfigTextPart>, text: &str) {
     if text.is_empty() {
         return;
     }
     match pieces.last_mut() {
-        Some(Piece::Text(last)) => last.push_str(text),
-        _ => pieces.push(Piece::Text(text.to_owned())),
+        Some(ConfigTextPart::Text(last)) => last.push_str(text),
+        _ => pieces.push(ConfigTextPart::Text(text.to_owned())),
     }
 }
 
 /// `$NAME` and what stands behind it.
-fn bare(after: &str) -> Option<(Piece, &str)> {
+fn parse_bare_reference(after: &str) -> Option<(ConfigTextPart, &str)> {
     let behind = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-    let name = after.get(..after.len() - behind.len()).filter(|name| is_variable(name))?;
-    Some((Piece::Variable { name: name.to_owned(), fallback: None }, behind))
+    let name = after.get(..after.len() - behind.len()).filter(|name| is_variable_name(name))?;
+    Some((ConfigTextPart::Variable { name: name.to_owned(), fallback: None }, behind))
 }
 
-pub(crate) fn is_variable(name: &str) -> bool {
+pub(crate) fn is_variable_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|first: char| first.is_ascii_digit())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -141,7 +143,7 @@ pub(crate) fn is_variable(name: &str) -> bool {
 
 /// Whether a text refers to a variable in the way that servers themselves understand; `${env:…}` and `${input:…}` ask
 /// the client.
-pub(crate) fn may_be_own(text: &str, name: &str) -> bool {
+pub(crate) fn is_plain_reference(text: &str, name: &str) -> bool {
     ["${", "$"].iter().any(|sign| text.contains(&format!("{sign}{name}")))
 }
 
@@ -151,7 +153,7 @@ pub(crate) fn variable_name(otherwise: &str, words: &[&str]) -> String {
     let name = words.join("_").to_ascii_uppercase();
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
     let name = name.trim_matches('_');
-    if is_variable(name) {
+    if is_variable_name(name) {
         name.to_owned()
     } else {
         format!("{otherwise}_{name}").trim_matches('_').to_owned()
@@ -160,7 +162,7 @@ pub(crate) fn variable_name(otherwise: &str, words: &[&str]) -> String {
 
 /// A variable that must be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Needed {
+pub(crate) struct RequiredVariable {
     pub(crate) name: String,
     /// Where its value stands today.
     pub(crate) places: Vec<String>,
@@ -168,22 +170,22 @@ pub(crate) struct Needed {
 
 /// The variables of a whole takeover.
 #[derive(Debug, Default)]
-pub(crate) struct Variables {
+pub(crate) struct ImportVariables {
     /// In the order they were met, each with the value it stands for; `None` where the configuration does not say.
-    all: Vec<(Needed, Option<String>)>,
+    all: Vec<(RequiredVariable, Option<String>)>,
 }
 
-impl Variables {
+impl ImportVariables {
     /// Keeps every name that a value refers to from standing for anything else, but for those in `own`.
     pub(crate) fn reserve(&mut self, references: &References, value: &Value, own: &[&str]) {
         match value {
             Value::String(text) => {
-                for piece in references.read(text).unwrap_or_default() {
-                    if let Piece::Variable { name, .. } = piece
-                        && !(own.contains(&name.as_str()) && may_be_own(text, &name))
+                for piece in references.parse(text).unwrap_or_default() {
+                    if let ConfigTextPart::Variable { name, .. } = piece
+                        && !(own.contains(&name.as_str()) && is_plain_reference(text, &name))
                         && self.all.iter().all(|(needed, _)| needed.name != name)
                     {
-                        self.all.push((Needed { name, places: Vec::new() }, None));
+                        self.all.push((RequiredVariable { name, places: Vec::new() }, None));
                     }
                 }
             }
@@ -194,21 +196,23 @@ impl Variables {
     }
 
     /// Notes a variable that the configuration itself refers to.
-    pub(crate) fn refer(&mut self, name: &str, place: &str) {
+    pub(crate) fn add_reference(&mut self, name: &str, place: &str) {
         match self.all.iter_mut().find(|(needed, value)| needed.name == name && value.is_none()) {
             Some((needed, _)) => needed.places.push(place.to_owned()),
-            None => self.all.push((Needed { name: name.to_owned(), places: vec![place.to_owned()] }, None)),
+            None => self
+                .all
+                .push((RequiredVariable { name: name.to_owned(), places: vec![place.to_owned()] }, None)),
         }
     }
 
     /// The variable for a value: `name`, else one with `server` before it where that stands for something else.
-    pub(crate) fn stand_in(&mut self, server: &str, name: &str, value: &str, place: &str) -> String {
+    pub(crate) fn assign_variable(&mut self, server: &str, name: &str, value: &str, place: &str) -> String {
         let own = variable_name("SERVER", &[server, name]);
         let numbered = (2..).map(|number| format!("{own}_{number}"));
         for candidate in [name.to_owned(), own.clone()].into_iter().chain(numbered) {
             match self.all.iter_mut().find(|(needed, _)| needed.name == candidate) {
                 None => {
-                    let needed = Needed { name: candidate.clone(), places: vec![place.to_owned()] };
+                    let needed = RequiredVariable { name: candidate.clone(), places: vec![place.to_owned()] };
                     self.all.push((needed, Some(value.to_owned())));
                     return candidate;
                 }
@@ -229,10 +233,10 @@ impl Variables {
     }
 
     /// Every variable that a text names, in its order and without its value.
-    pub(crate) fn needed(&self, text: &str) -> Vec<Needed> {
-        let place = |needed: &Needed| text.find(&format!("${{env:{}}}", needed.name));
+    pub(crate) fn required_in(&self, text: &str) -> Vec<RequiredVariable> {
+        let place = |needed: &RequiredVariable| text.find(&format!("${{env:{}}}", needed.name));
         let named = self.all.iter().filter_map(|(needed, _)| Some((place(needed)?, needed)));
-        let mut named: Vec<(usize, &Needed)> = named.collect();
+        let mut named: Vec<(usize, &RequiredVariable)> = named.collect();
         named.sort_by_key(|(place, _)| *place);
         named.into_iter().map(|(_, needed)| needed.clone()).collect()
     }
@@ -246,8 +250,8 @@ mod tests {
     fn references_of_every_client_become_variables() {
         let references = References {
             workspace: Some("/work space/shop".into()),
-            bare: false,
-            answers: BTreeMap::from([("level".to_owned(), "info".to_owned())]),
+            allows_bare_names: false,
+            input_defaults: BTreeMap::from([("level".to_owned(), "info".to_owned())]),
         };
         for (text, expected) in [
             ("plain $HOME {x} $", "plain $HOME {x} $"),
@@ -260,11 +264,11 @@ mod tests {
             ("${input:level}", "${env:LEVEL:-info}"),
             ("${input:1}", "${env:INPUT_1}"),
         ] {
-            assert_eq!(written(&references.read(text).unwrap()), expected, "{text}");
+            assert_eq!(render_parts(&references.parse(text).unwrap()), expected, "{text}");
         }
-        let bare = References { bare: true, ..References::default() };
-        assert_eq!(written(&bare.read("Bearer $TOKEN.").unwrap()), "Bearer ${env:TOKEN}.");
-        assert_eq!(written(&bare.read("${workspaceFolder}").unwrap()), "${env:WORKSPACE_FOLDER}");
+        let bare = References { allows_bare_names: true, ..References::default() };
+        assert_eq!(render_parts(&bare.parse("Bearer $TOKEN.").unwrap()), "Bearer ${env:TOKEN}.");
+        assert_eq!(render_parts(&bare.parse("${workspaceFolder}").unwrap()), "${env:WORKSPACE_FOLDER}");
     }
 
     #[test]
@@ -273,21 +277,21 @@ mod tests {
         for text in
             ["${command:pick.hunter2}", "${config:a.hunter2}", "${A:-${hunter2}}", "${hunter2", "${a b}"]
         {
-            let reason = references.read(text).unwrap_err();
+            let reason = references.parse(text).unwrap_err();
             assert!(!reason.contains("hunter2"), "{reason}");
         }
     }
 
     #[test]
     fn a_name_stands_for_one_value() {
-        let mut variables = Variables::default();
-        variables.refer("SET_ELSEWHERE", "a");
-        assert_eq!(variables.stand_in("git-hub", "TOKEN", "1", "b"), "TOKEN");
-        assert_eq!(variables.stand_in("other", "TOKEN", "1", "c"), "TOKEN");
-        assert_eq!(variables.stand_in("git-hub", "TOKEN", "2", "d"), "GIT_HUB_TOKEN");
-        assert_eq!(variables.stand_in("git-hub", "TOKEN", "3", "e"), "GIT_HUB_TOKEN_2");
-        assert_eq!(variables.stand_in("x", "SET_ELSEWHERE", "4", "f"), "X_SET_ELSEWHERE");
-        let needed = variables.needed("${env:TOKEN} ${env:SET_ELSEWHERE:-x}");
-        assert_eq!(needed, [Needed { name: "TOKEN".into(), places: vec!["b".into(), "c".into()] }]);
+        let mut variables = ImportVariables::default();
+        variables.add_reference("SET_ELSEWHERE", "a");
+        assert_eq!(variables.assign_variable("git-hub", "TOKEN", "1", "b"), "TOKEN");
+        assert_eq!(variables.assign_variable("other", "TOKEN", "1", "c"), "TOKEN");
+        assert_eq!(variables.assign_variable("git-hub", "TOKEN", "2", "d"), "GIT_HUB_TOKEN");
+        assert_eq!(variables.assign_variable("git-hub", "TOKEN", "3", "e"), "GIT_HUB_TOKEN_2");
+        assert_eq!(variables.assign_variable("x", "SET_ELSEWHERE", "4", "f"), "X_SET_ELSEWHERE");
+        let needed = variables.required_in("${env:TOKEN} ${env:SET_ELSEWHERE:-x}");
+        assert_eq!(needed, [RequiredVariable { name: "TOKEN".into(), places: vec!["b".into(), "c".into()] }]);
     }
 }

@@ -11,25 +11,28 @@ mod sources;
 mod standard;
 
 use crate::file;
-use crate::output::hinted;
-use crate::{Outcome, args, output};
+use crate::output::error_with_hint;
+use crate::{CommandOutcome, args, output};
 use anyhow::Result;
 use mcpaql_audit::convention::Standard;
-use mcpaql_audit::render::{Format, Options};
-use mcpaql_audit::{Audited, Baseline, Finding, Report, Server, Share, Surface, audit, conclude, shares};
+use mcpaql_audit::render::{RenderFormat, RenderOptions};
+use mcpaql_audit::{
+    AuditInput, AuditReport, Baseline, Finding, ParsedServer, ServerTools, ToolBatch, audit, finish_audit,
+    tool_batches,
+};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
-pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
-    let standard = standard::chosen(&args)?;
+pub(crate) async fn run(args: args::AuditArgs) -> Result<CommandOutcome> {
+    let standard = standard::choose_standard(&args)?;
     if args.list {
-        output::data(&list::list(&standard.known, &standard.policies));
-        return Ok(Outcome::Clean);
+        output::print_data(&list::list(&standard.known_conventions, &standard.policies));
+        return Ok(CommandOutcome::Clean);
     }
-    if !args.diff_policy.is_empty() && !matches!(args.format, Format::Full | Format::Json) {
+    if !args.diff_policy.is_empty() && !matches!(args.format, RenderFormat::Full | RenderFormat::Json) {
         let message = "--diff-policy is shown as full or json".to_owned();
-        return Err(hinted(message, "leave --format out"));
+        return Err(error_with_hint(message, "leave --format out"));
     }
     check_files(&args)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
@@ -37,29 +40,31 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
     if let [from, to] = args.diff_policy.as_slice() {
         let policies = [from, to].map(|name| standard::find_policy(name, &standard.policies));
         let [from, to] = policies;
-        let text = compare::compared(&sources, &from?, &to?, args.format);
+        let text = compare::compare_policies(&sources, &from?, &to?, args.format);
         match &args.output {
-            Some(path) => written(path, &text)?,
-            None => output::data(&text),
+            Some(path) => write_and_report(path, &text)?,
+            None => output::print_data(&text),
         }
         for failed in &sources.failed {
             output::status_line(&format!("{}: {}: {}", failed.verdict(), failed.name, failed.why));
         }
-        return Ok(if sources.failed.is_empty() { Outcome::Clean } else { Outcome::Findings });
+        return Ok(if sources.failed.is_empty() { CommandOutcome::Clean } else { CommandOutcome::Findings });
     }
-    let compares = matches!(args.format, Format::Full | Format::Json | Format::Markdown);
+    let compares = matches!(args.format, RenderFormat::Full | RenderFormat::Json | RenderFormat::Markdown);
     let mut as_adapters = None;
     if args.fix {
         // Of the tools as they are, and not as they will be.
-        as_adapters = compares.then(|| sources.as_adapters());
+        as_adapters = compares.then(|| sources.costs_as_adapters());
         let findings = audit(&sources.servers, &standard.standard);
         fix::fix(&args, &mut sources, &findings)?;
     }
     let outcome = thread::scope(|scope| {
         // All tools are imported for it, which takes longer than the audit and needs nothing of it.
-        let comparing = (compares && as_adapters.is_none()).then(|| aside(scope, || sources.as_adapters()));
-        let (surfaces, findings) = audited(scope, &sources.servers, &standard.standard, comparing.is_some());
-        let audited = Audited {
+        let comparing =
+            (compares && as_adapters.is_none()).then(|| spawn_thread(scope, || sources.costs_as_adapters()));
+        let (surfaces, findings) =
+            audit_in_parallel(scope, &sources.servers, &standard.standard, comparing.is_some());
+        let audited = AuditInput {
             servers: &sources.servers,
             origins: &sources.origins,
             as_adapters: &[],
@@ -67,13 +72,13 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
             standard: &standard.standard,
             fail_on: args.fail_on,
         };
-        let mut report = Report::of_surfaces(audited, surfaces, &findings, baseline.as_ref());
+        let mut report = AuditReport::from_servers(audited, surfaces, &findings, baseline.as_ref());
         let costs = match comparing {
             Some(Some(thread)) => thread.join().unwrap_or_default(),
-            Some(None) => sources.as_adapters(),
+            Some(None) => sources.costs_as_adapters(),
             None => as_adapters.unwrap_or_default(),
         };
-        report.audited.as_adapters = &costs;
+        report.input.as_adapters = &costs;
         let outcome = write_results(&args, &report, &findings);
         // The process ends here: freeing a long list would only cost time.
         std::mem::forget(report);
@@ -85,7 +90,7 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
 }
 
 /// Refuses to write over what is read, or to write two things to one file.
-fn check_files(args: &args::Audit) -> Result<()> {
+fn check_files(args: &args::AuditArgs) -> Result<()> {
     let read = args.tools.iter().chain(&args.conventions).map(PathBuf::as_path);
     // A document is corrected where it stands, if that is asked for.
     let documents = args.documents.iter().filter(|_| !args.fix).map(Path::new);
@@ -93,88 +98,94 @@ fn check_files(args: &args::Audit) -> Result<()> {
     let report = args.output.as_deref();
     let written = report.into_iter().chain(args.write_baseline.as_deref());
     for path in written {
-        file::check_apart(path, read.iter().copied())?;
+        file::check_not_input(path, read.iter().copied())?;
         if file::is_stream(path) {
             continue;
         }
         let other = if report == Some(path) { &args.write_baseline } else { &None };
-        let message = if other.as_deref().is_some_and(|other| file::is_same(other, path)) {
+        let message = if other.as_deref().is_some_and(|other| file::is_same_file(other, path)) {
             format!("{} cannot hold both the report and the baseline", path.display())
         } else if report == Some(path)
-            && args.baseline.as_deref().is_some_and(|known| file::is_same(known, path))
+            && args.baseline.as_deref().is_some_and(|known| file::is_same_file(known, path))
         {
             format!("{} is the baseline, which a report would be written over", path.display())
         } else {
             continue;
         };
-        return Err(hinted(message, "name another file"));
+        return Err(error_with_hint(message, "name another file"));
     }
     Ok(())
 }
 
 /// Looks at shares of the tools on as many threads as there may be; on one, where another is busy with them already.
-fn audited<'scope, 'env, 'a: 'scope>(
+fn audit_in_parallel<'scope, 'env, 'a: 'scope>(
     scope: &'scope Scope<'scope, 'env>,
-    servers: &'a [Server],
+    servers: &'a [ServerTools],
     standard: &'a Standard,
     is_busy: bool,
-) -> (Vec<Surface<'a>>, Vec<Finding>) {
+) -> (Vec<ParsedServer<'a>>, Vec<Finding>) {
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
     let threads = if is_busy { 1 } else { threads };
-    let shares = shares(servers, standard, threads);
-    let see = |shares: Vec<Share<'a>>| shares.into_iter().map(Share::see).collect::<Vec<_>>();
-    let mut parts = shares.chunks(shares.len().div_ceil(threads).max(1)).map(<[Share<'_>]>::to_vec);
+    let shares = tool_batches(servers, standard, threads);
+    let see =
+        |shares: Vec<ToolBatch<'a>>| shares.into_iter().map(ToolBatch::run_tool_rules).collect::<Vec<_>>();
+    let mut parts = shares.chunks(shares.len().div_ceil(threads).max(1)).map(<[ToolBatch<'_>]>::to_vec);
     let own = parts.next().unwrap_or_default();
-    let others: Vec<_> = parts.map(|part| (part.clone(), aside(scope, move || see(part)))).collect();
+    let others: Vec<_> = parts.map(|part| (part.clone(), spawn_thread(scope, move || see(part)))).collect();
     let mut seen = see(own);
     for (part, thread) in others {
         seen.extend(thread.and_then(|thread| thread.join().ok()).unwrap_or_else(|| see(part)));
     }
-    conclude(servers, standard, seen)
+    finish_audit(servers, standard, seen)
 }
 
 /// Maximum number of threads; more do not make it faster.
 const MAX_THREADS: usize = 8;
 
 /// Writes down what was asked for, and says whether the audit fails.
-fn write_results(args: &args::Audit, report: &Report<'_>, findings: &[Finding]) -> Result<Outcome> {
+fn write_results(
+    args: &args::AuditArgs,
+    report: &AuditReport<'_>,
+    findings: &[Finding],
+) -> Result<CommandOutcome> {
     if let Some(path) = &args.write_baseline {
-        let baseline = Baseline::of(findings, report.audited.servers);
+        let baseline = Baseline::of(findings, report.input.servers);
         let written = file::write(path, &baseline.to_text())?;
         output::status_line(&format!("Wrote {} findings to {written}", baseline.len()));
     }
     show(args, report)?;
     // Findings that are written to a baseline are known.
-    let is_known = args.write_baseline.is_some() && report.audited.failed.is_empty();
-    Ok(if report.fails() && !is_known { Outcome::Findings } else { Outcome::Clean })
+    let is_known = args.write_baseline.is_some() && report.input.failed.is_empty();
+    Ok(if report.fails() && !is_known { CommandOutcome::Findings } else { CommandOutcome::Clean })
 }
 
 /// The depth of documents that are read on another thread is bounded for the stack that the first one has.
-const STACK: usize = 8 << 20;
+const THREAD_STACK_BYTES: usize = 8 << 20;
 
 /// Does something on another thread; `None` where there is none to be had.
-fn aside<'scope, T: Send + 'scope>(
+fn spawn_thread<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Option<ScopedJoinHandle<'scope, T>> {
-    thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).ok()
+    thread::Builder::new().stack_size(THREAD_STACK_BYTES).spawn_scoped(scope, work).ok()
 }
 
-fn show(args: &args::Audit, report: &Report<'_>) -> Result<()> {
+fn show(args: &args::AuditArgs, report: &AuditReport<'_>) -> Result<()> {
     let output = args.output.as_deref().filter(|_| !args.fix);
-    let to_terminal = output.is_none() && args.format == Format::Full;
-    let options = Options { color: to_terminal && output::color(), verbose: args.verbose, hints: args.hints };
+    let to_terminal = output.is_none() && args.format == RenderFormat::Full;
+    let options =
+        RenderOptions { color: to_terminal && output::use_color(), verbose: args.verbose, hints: args.hints };
     let text = args.format.render(report, options);
     match output {
-        Some(path) => written(path, &text)?,
+        Some(path) => write_and_report(path, &text)?,
         None if text.is_empty() => {}
-        None => output::data(&text),
+        None => output::print_data(&text),
     }
     Ok(())
 }
 
 /// Writes a file and says so.
-fn written(path: &Path, text: &str) -> Result<()> {
+fn write_and_report(path: &Path, text: &str) -> Result<()> {
     let written = file::write(path, text)?;
     if !file::is_dash(path) {
         output::status_line(&format!("Wrote {written}"));
@@ -185,7 +196,7 @@ fn written(path: &Path, text: &str) -> Result<()> {
 fn read_baseline(path: &Path) -> Result<Baseline> {
     let text = file::read_text(path)?;
     Baseline::parse(&text).ok_or_else(|| {
-        hinted(
+        error_with_hint(
             format!("{} is not a baseline of this version", path.display()),
             "write one with --write-baseline",
         )

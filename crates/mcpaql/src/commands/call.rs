@@ -1,9 +1,9 @@
 //! `mcpaql call`: one operation from the command line, on the same path as a client's call.
 
-use crate::documents::{Request, open_gateway};
+use crate::documents::{AdapterRequest, open_gateway};
 use crate::file;
-use crate::output::hinted;
-use crate::{Outcome, args, output};
+use crate::output::error_with_hint;
+use crate::{CommandOutcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::Catalog;
@@ -12,8 +12,8 @@ use mcpaql_core::response;
 use mcpaql_runtime::caller::Caller;
 use serde_json::{Map, Value};
 
-pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
-    let request = Request { data: args.data.clone(), ..Request::one(&args.document) };
+pub(crate) async fn run(args: args::CallCommandArgs) -> Result<CommandOutcome> {
+    let request = AdapterRequest { data: args.data.clone(), ..AdapterRequest::single(&args.document) };
     let gateway = open_gateway(request.resolve()?, true).await?;
     let snapshot = gateway.snapshot();
     let served = snapshot.adapters().first().context("the document holds no adapter")?;
@@ -25,17 +25,17 @@ pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
     };
     gateway.close().await;
     if args.envelope {
-        output::data(&response::envelope(&outcome, ErrorPolicy::Unrecoverable).text);
+        output::print_data(&response::envelope(&outcome, ErrorPolicy::Unrecoverable).text);
     }
     match outcome {
         Ok(answer) => {
             if !args.envelope {
-                output::data(&serde_json::to_string_pretty(&answer.data.into_value())?);
+                output::print_data(&serde_json::to_string_pretty(&answer.data.into_value())?);
                 for warning in answer.warnings {
                     output::status_line(&format!("warning: {}", warning.message));
                 }
             }
-            Ok(Outcome::Clean)
+            Ok(CommandOutcome::Clean)
         }
         Err(error) => {
             if !args.envelope {
@@ -45,12 +45,12 @@ pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
                 }
             }
             let mendable = error.code.remedy() == Remedy::Agent;
-            Ok(if mendable { Outcome::Findings } else { Outcome::CouldNotRun })
+            Ok(if mendable { CommandOutcome::Findings } else { CommandOutcome::CouldNotRun })
         }
     }
 }
 
-fn params(args: &args::Call, catalog: &Catalog) -> Result<Map<String, Value>> {
+fn params(args: &args::CallCommandArgs, catalog: &Catalog) -> Result<Map<String, Value>> {
     let mut params = match args.params.as_deref() {
         None => Map::new(),
         Some("-") => object(&file::read_stdin()?)?,
@@ -58,16 +58,16 @@ fn params(args: &args::Call, catalog: &Catalog) -> Result<Map<String, Value>> {
     };
     for pair in &args.pairs {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(hinted(
+            return Err(error_with_hint(
                 format!("'{pair}' is not a parameter"),
                 "write KEY=VALUE, or pass all parameters with --params JSON",
             ));
         };
         let schema = catalog
             .get(&args.operation)
-            .and_then(|entry| catalog.whole(entry)?.operation.param(key))
+            .and_then(|entry| catalog.full_operation(entry)?.operation.param(key))
             .map(|param| &param.schema);
-        params.insert(key.to_owned(), typed(value, schema));
+        params.insert(key.to_owned(), parse_value(value, schema));
     }
     Ok(params)
 }
@@ -80,7 +80,7 @@ fn object(text: &str) -> Result<Map<String, Value>> {
 }
 
 /// Reads a word as the type its parameter has. What does not fit is left for validation to explain.
-fn typed(text: &str, schema: Option<&Value>) -> Value {
+fn parse_value(text: &str, schema: Option<&Value>) -> Value {
     let kinds: Vec<&str> = match schema.and_then(|schema| schema.get("type")) {
         Some(Value::String(kind)) => vec![kind],
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -98,7 +98,7 @@ fn typed(text: &str, schema: Option<&Value>) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::typed;
+    use super::parse_value;
     use serde_json::json;
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
             ("plain", json!({}), json!("plain")),
         ];
         for (text, schema, expected) in rows {
-            assert_eq!(typed(text, Some(&schema)), expected, "{text} as {schema}");
+            assert_eq!(parse_value(text, Some(&schema)), expected, "{text} as {schema}");
         }
     }
 }

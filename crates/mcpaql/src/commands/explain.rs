@@ -1,34 +1,34 @@
 //! `mcpaql explain`: what a code or a rule of the audit means and what to do about it.
 
-use crate::output::hinted;
-use crate::{Outcome, args, output};
+use crate::output::error_with_hint;
+use crate::{CommandOutcome, args, output};
 use anyhow::Result;
 use mcpaql_audit as audit;
 use mcpaql_audit::{Rule, all_rules};
 use mcpaql_core::error::{Code, Remedy};
 use mcpaql_core::suggest;
 
-pub(crate) fn run(args: &args::Explain) -> Result<Outcome> {
+pub(crate) fn run(args: &args::ExplainArgs) -> Result<CommandOutcome> {
     let Some(word) = &args.code else {
-        output::data(&all());
-        return Ok(Outcome::Clean);
+        output::print_data(&all());
+        return Ok(CommandOutcome::Clean);
     };
     let wanted = word.trim().to_ascii_uppercase();
     if let Some(code) = Code::parse(&wanted) {
-        output::data(&of_code(code));
-        return Ok(Outcome::Clean);
+        output::print_data(&explain_code(code));
+        return Ok(CommandOutcome::Clean);
     }
     let named = || all_rules().find(|rule| rule.name.eq_ignore_ascii_case(&wanted));
     if let Some(rule) = audit::find_rule(&wanted).or_else(named) {
-        output::data(&of_rule(rule, output::color()));
-        return Ok(Outcome::Clean);
+        output::print_data(&explain_rule(rule, output::use_color()));
+        return Ok(CommandOutcome::Clean);
     }
     let codes = Code::ALL.iter().map(|code| code.as_str());
     let hint = match suggest::nearest(&wanted, codes.chain(all_rules().map(|rule| rule.code))) {
         Some(near) => format!("did you mean {near}?"),
         None => "`mcpaql explain` lists all codes".into(),
     };
-    Err(hinted(format!("there is no code '{word}'"), hint))
+    Err(error_with_hint(format!("there is no code '{word}'"), hint))
 }
 
 /// Codes, then rules.
@@ -39,7 +39,7 @@ fn all() -> String {
     codes.chain(rules).collect::<Vec<_>>().join("\n")
 }
 
-fn of_code(code: Code) -> String {
+fn explain_code(code: Code) -> String {
     let who = match code.remedy() {
         Remedy::Agent => "the agent that made the call (isError: false)",
         Remedy::Operator => "the operator of the server or the target (isError: true)",
@@ -49,7 +49,7 @@ fn of_code(code: Code) -> String {
 }
 
 /// The documentation of a rule for a terminal: headings without their signs, examples indented.
-fn of_rule(rule: &Rule, color: bool) -> String {
+fn explain_rule(rule: &Rule, color: bool) -> String {
     let bold = |text: &str| if color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() };
     let head = format!("{} {} ({})", rule.code, rule.name, rule.level.as_str());
     let mut lines = vec![bold(&head), String::new()];

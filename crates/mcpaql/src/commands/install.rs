@@ -3,12 +3,12 @@
 //! What always holds: nothing else in the file changes, a copy of it is kept, and a file that cannot be understood is not
 //! touched.
 
-use crate::clients::{self, CONTAINERS, Client, Scope, edit, jsonc};
-use crate::documents::CONFIG;
+use crate::clients::{self, ClientApp, ConfigScope, SERVERS_PATHS, edit, jsonc};
+use crate::documents::CONFIG_FILE;
 use crate::file;
-use crate::file::File;
-use crate::output::hinted;
-use crate::{Outcome, args, diff, output};
+use crate::file::EditableFile;
+use crate::output::error_with_hint;
+use crate::{CommandOutcome, args, diff, output};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use mcpaql_document::source::Source;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Keys of an entry that this command writes, and may show.
 const OWN_KEYS: &[&str] = &["type", "source", "command", "args"];
 
-pub(crate) fn run(args: &args::Install) -> Result<Outcome> {
+pub(crate) fn run(args: &args::InstallArgs) -> Result<CommandOutcome> {
     if args.list {
         return list(args);
     }
@@ -27,17 +27,18 @@ pub(crate) fn run(args: &args::Install) -> Result<Outcome> {
         bail!("the server needs a --name");
     }
     let path = path(args, client)?;
-    let file = File::read(&path)?;
+    let file = EditableFile::read(&path)?;
     let program = program()?;
-    let place = Place::of(&file, client, &args.name, &program)?;
+    let place = InstallLocation::find(&file, client, &args.name, &program)?;
     let old = file.text.clone().unwrap_or_default();
     let config = if args.remove { None } else { config(args)? };
     let new = if args.remove {
-        place.removed(&old)?
+        place.without_server(&old)?
     } else {
-        place.installed(&old, &entry(client, &program, config.as_deref())?)?
+        place.with_server(&old, &entry(client, &program, config.as_deref())?)?
     };
-    let change = Change { client, path: &path, place: &place, old: &old, new: &new, dry_run: args.dry_run };
+    let change =
+        InstallChange { client, path: &path, location: &place, old: &old, new: &new, dry_run: args.dry_run };
     let backup = if args.dry_run || new == old {
         None
     } else {
@@ -47,33 +48,33 @@ pub(crate) fn run(args: &args::Install) -> Result<Outcome> {
     };
     let missing = config.as_deref().map(variables).unwrap_or_default();
     if args.json {
-        output::data(&serde_json::to_string_pretty(&change.as_json(backup.as_deref(), &missing))?);
+        output::print_data(&serde_json::to_string_pretty(&change.as_json(backup.as_deref(), &missing))?);
     } else {
         change.report(backup.as_deref(), &missing);
     }
-    Ok(Outcome::Clean)
+    Ok(CommandOutcome::Clean)
 }
 
-fn path(args: &args::Install, client: Client) -> Result<PathBuf> {
+fn path(args: &args::InstallArgs, client: ClientApp) -> Result<PathBuf> {
     if let Some(path) = &args.path {
         return Ok(path.clone());
     }
     client.path(args.scope).ok_or_else(|| {
         let message = format!("{} has no configuration of scope {}", client.title(), args.scope.as_str());
-        hinted(message, "choose another --scope, or name the file with --path")
+        error_with_hint(message, "choose another --scope, or name the file with --path")
     })
 }
 
 /// The configuration to serve; `None` where there is none.
-fn config(args: &args::Install) -> Result<Option<PathBuf>> {
+fn config(args: &args::InstallArgs) -> Result<Option<PathBuf>> {
     let path = match &args.config {
         Some(path) if !path.is_file() => {
             let message = format!("there is no file '{}'", path.display());
             let hint = "name a configuration such as mcpaql.yaml; `mcpaql import config` writes one";
-            return Err(hinted(message, hint));
+            return Err(error_with_hint(message, hint));
         }
         Some(path) => path.clone(),
-        None if Path::new(CONFIG).is_file() => PathBuf::from(CONFIG),
+        None if Path::new(CONFIG_FILE).is_file() => PathBuf::from(CONFIG_FILE),
         None => return Ok(None),
     };
     Ok(Some(std::path::absolute(&path).with_context(|| format!("cannot find {}", path.display()))?))
@@ -99,14 +100,14 @@ fn variables(config: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let text = file::read_text(config).unwrap_or_default();
     // `serve` reports what is wrong with it.
-    if let Ok(parsed) = Source::new(CONFIG, text).parse() {
+    if let Ok(parsed) = Source::new(CONFIG_FILE, text).parse() {
         search(&parsed.value, &mut found);
     }
     found.retain(|name| !["HOME", "USERPROFILE"].contains(&name.as_str()));
     found
 }
 
-fn entry(client: Client, program: &Path, config: Option<&Path>) -> Result<Map<String, Value>> {
+fn entry(client: ClientApp, program: &Path, config: Option<&Path>) -> Result<Map<String, Value>> {
     let text = |path: &Path| {
         let unusual = || format!("{} is not text that a configuration can hold", path.display());
         path.to_str().map(str::to_owned).with_context(unusual)
@@ -115,7 +116,7 @@ fn entry(client: Client, program: &Path, config: Option<&Path>) -> Result<Map<St
     if let Some(config) = config {
         words.extend(["--config".to_owned(), text(config)?]);
     }
-    Ok(client.entry(&text(program)?, &words))
+    Ok(client.server_entry(&text(program)?, &words))
 }
 
 /// This program by the path that stays when it is updated: the one that a shell finds, where that leads here.
@@ -132,85 +133,90 @@ fn program() -> Result<PathBuf> {
 }
 
 /// Where in a file the server stands, or will.
-struct Place<'a> {
+struct InstallLocation<'a> {
     path: Vec<&'a str>,
-    shown: String,
+    file_name: String,
 }
 
-impl<'a> Place<'a> {
+impl<'a> InstallLocation<'a> {
     /// Refuses where the file is broken, or where another server has the name.
-    fn of(file: &File, client: Client, name: &'a str, program: &Path) -> Result<Place<'a>> {
+    fn find(
+        file: &EditableFile,
+        client: ClientApp,
+        name: &'a str,
+        program: &Path,
+    ) -> Result<InstallLocation<'a>> {
         let shown = file.path.display().to_string();
         let text = file.text.as_deref().unwrap_or_default();
         let settings = file.path.file_name().is_some_and(|name| name == "settings.json");
         let container =
-            if client == Client::Vscode && settings { &["mcp", "servers"] } else { client.container() };
+            if client == ClientApp::Vscode && settings { &["mcp", "servers"] } else { client.servers_path() };
         if !jsonc::is_blank(text) {
             let document = jsonc::parse(text).map_err(|problem| {
-                hinted(
+                error_with_hint(
                     format!("{shown} is not JSON, and was left as it is: {problem}"),
                     "fix it and run the command again",
                 )
             })?;
             let path = [container, &[name]].concat();
             if let Some(found) = document.value_at(&path)
-                && !clients::is_ours(&found)
+                && !clients::is_mcpaql_entry(&found)
                 // This program may have been renamed.
                 && found.get("command").and_then(Value::as_str).map(Path::new) != Some(program)
             {
-                return Err(hinted(
+                return Err(error_with_hint(
                     format!("{shown} has another server called '{name}'"),
                     "choose another --name, or take that server out first",
                 ));
             }
         }
-        Ok(Place { path: [container, &[name]].concat(), shown })
+        Ok(InstallLocation { path: [container, &[name]].concat(), file_name: shown })
     }
 
     /// The text with the server in it. What people added to our entry stays.
-    fn installed(&self, text: &str, entry: &Map<String, Value>) -> Result<String> {
+    fn with_server(&self, text: &str, entry: &Map<String, Value>) -> Result<String> {
         let command = [self.path.as_slice(), &["command"]].concat();
         let there = jsonc::parse(text)
             .is_ok_and(|document| document.at(&command).is_some_and(|node| node.as_object().is_none()));
         if !there {
-            return self.edited(edit::set(text, &self.path, &Value::Object(entry.clone())));
+            return self.edit_result(edit::set(text, &self.path, &Value::Object(entry.clone())));
         }
         let mut text = text.to_owned();
         for (key, value) in entry {
             let path = [self.path.as_slice(), &[key]].concat();
             let is = jsonc::parse(&text).ok().and_then(|document| document.value_at(&path));
             if is.as_ref() != Some(value) && (is.is_some() || ["command", "args"].contains(&key.as_str())) {
-                text = self.edited(edit::set(&text, &path, value))?;
+                text = self.edit_result(edit::set(&text, &path, value))?;
             }
         }
         Ok(text)
     }
 
-    fn removed(&self, text: &str) -> Result<String> {
-        self.edited(edit::remove(text, &self.path))
+    fn without_server(&self, text: &str) -> Result<String> {
+        self.edit_result(edit::remove(text, &self.path))
     }
 
-    fn edited(&self, edited: Result<String, edit::Refused>) -> Result<String> {
+    fn edit_result(&self, edited: Result<String, edit::EditError>) -> Result<String> {
         edited.map_err(|refused| {
-            let message = format!("{} cannot be changed: {refused}", self.shown);
-            hinted(message, "fix it and run the command again")
+            let message = format!("{} cannot be changed: {refused}", self.file_name);
+            error_with_hint(message, "fix it and run the command again")
         })
     }
 }
 
 /// What happens to a file.
-struct Change<'a> {
-    client: Client,
+struct InstallChange<'a> {
+    client: ClientApp,
     path: &'a Path,
-    place: &'a Place<'a>,
+    location: &'a InstallLocation<'a>,
     old: &'a str,
     new: &'a str,
     dry_run: bool,
 }
 
-impl Change<'_> {
+impl InstallChange<'_> {
     fn has(&self, text: &str) -> bool {
-        jsonc::parse(text).is_ok_and(|document| document.at(&self.place.path).is_some())
+        jsonc::parse(text).is_ok_and(|document| document.at(&self.location.path).is_some())
     }
 
     fn action(&self) -> &'static str {
@@ -224,7 +230,7 @@ impl Change<'_> {
     }
 
     fn as_json(&self, backup: Option<&Path>, variables: &[String]) -> Value {
-        let server = self.place.path.last().copied().unwrap_or_default();
+        let server = self.location.path.last().copied().unwrap_or_default();
         json!({
             "client": self.client.id(),
             "path": self.path.display().to_string(),
@@ -239,7 +245,7 @@ impl Change<'_> {
 
     /// The change as it may be shown.
     fn diff(&self) -> String {
-        let shown = |text: &str| edit::masked(text, &self.place.path, OWN_KEYS);
+        let shown = |text: &str| edit::mask_values(text, &self.location.path, OWN_KEYS);
         let path = self.path.display();
         format!("--- {path}\n+++ {path}\n{}", diff::hunks(&shown(self.old), &shown(self.new)))
     }
@@ -252,7 +258,7 @@ impl Change<'_> {
             return;
         }
         if self.dry_run {
-            output::data(&self.diff());
+            output::print_data(&self.diff());
             output::status_line("Nothing was written; values of others are shown as …");
             return;
         }
@@ -278,13 +284,15 @@ impl Change<'_> {
     }
 }
 
-fn list(args: &args::Install) -> Result<Outcome> {
+fn list(args: &args::InstallArgs) -> Result<CommandOutcome> {
     let mut rows = Vec::new();
-    for client in Client::value_variants() {
-        for scope in Scope::ALL {
+    for client in ClientApp::value_variants() {
+        for scope in ConfigScope::ALL {
             let Some(path) = client.path(scope) else { continue };
             // In the home itself both scopes are the same file.
-            if scope == Scope::Project && std::path::absolute(&path).ok() == client.path(Scope::User) {
+            if scope == ConfigScope::Project
+                && std::path::absolute(&path).ok() == client.path(ConfigScope::User)
+            {
                 continue;
             }
             rows.push((*client, scope, state(&path, *client), path));
@@ -297,22 +305,22 @@ fn list(args: &args::Install) -> Result<Outcome> {
                 json!({"client": client.id(), "scope": scope.as_str(), "path": path.display().to_string(), "state": state})
             })
             .collect();
-        output::data(&serde_json::to_string_pretty(&rows)?);
-        return Ok(Outcome::Clean);
+        output::print_data(&serde_json::to_string_pretty(&rows)?);
+        return Ok(CommandOutcome::Clean);
     }
     let head = ["CLIENT", "SCOPE", "STATE", "FILE"].map(str::to_owned);
     let cells = rows.iter().map(|(client, scope, state, path)| {
-        [client.id().to_owned(), scope.as_str().to_owned(), (*state).to_owned(), clients::shown(path)]
+        [client.id().to_owned(), scope.as_str().to_owned(), (*state).to_owned(), clients::display_path(path)]
     });
     let rows: Vec<[String; 4]> = std::iter::once(head).chain(cells).collect();
-    output::data(&output::table(&rows, 4));
-    Ok(Outcome::Clean)
+    output::print_data(&output::format_table(&rows, 4));
+    Ok(CommandOutcome::Clean)
 }
 
 /// Whether this program is in a file, under any name.
-fn state(path: &Path, client: Client) -> &'static str {
-    let file = match File::read(path) {
-        Ok(File { text: Some(text), .. }) => text,
+fn state(path: &Path, client: ClientApp) -> &'static str {
+    let file = match EditableFile::read(path) {
+        Ok(EditableFile { text: Some(text), .. }) => text,
         Ok(_) => return "no file",
         Err(_) => return "cannot be read",
     };
@@ -320,10 +328,10 @@ fn state(path: &Path, client: Client) -> &'static str {
         return "not installed";
     }
     let Ok(document) = jsonc::parse(&file) else { return "broken" };
-    let mut containers = CONTAINERS.iter().copied().chain([client.container()]);
+    let mut containers = SERVERS_PATHS.iter().copied().chain([client.servers_path()]);
     let ours = containers.any(|path| {
         let members = document.at(path).map(jsonc::members).unwrap_or_default();
-        members.iter().any(|member| clients::is_ours(&jsonc::value(&member.value)))
+        members.iter().any(|member| clients::is_mcpaql_entry(&jsonc::to_json(&member.value)))
     });
     if ours { "installed" } else { "not installed" }
 }

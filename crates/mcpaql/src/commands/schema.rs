@@ -1,10 +1,10 @@
 //! `mcpaql schema`: the JSON Schema of adapter documents.
 
-use crate::{Outcome, output};
+use crate::{CommandOutcome, output};
 use anyhow::Result;
 use mcpaql_document::load::DOCUMENT_SCHEMA;
 
-pub(crate) fn run() -> Result<Outcome> {
-    output::data(DOCUMENT_SCHEMA);
-    Ok(Outcome::Clean)
+pub(crate) fn run() -> Result<CommandOutcome> {
+    output::print_data(DOCUMENT_SCHEMA);
+    Ok(CommandOutcome::Clean)
 }

@@ -1,15 +1,18 @@
 //! `mcpaql search`: operations by what they do, ranked as for an agent.
 
-use crate::documents::Request;
-use crate::{Outcome, args, output};
+use crate::documents::AdapterRequest;
+use crate::{CommandOutcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::introspect;
 use mcpaql_core::request;
 use serde_json::{Map, Value, json};
 
-pub(crate) fn run(args: &args::Search) -> Result<Outcome> {
-    let (_, catalog) =
-        Request::one(&args.document).resolve()?.catalogs()?.pop().context("the document holds no adapter")?;
+pub(crate) fn run(args: &args::SearchArgs) -> Result<CommandOutcome> {
+    let (_, catalog) = AdapterRequest::single(&args.document)
+        .resolve()?
+        .catalogs()?
+        .pop()
+        .context("the document holds no adapter")?;
     let mut params = Map::new();
     params.insert("search".into(), args.text.join(" ").into());
     params.insert("first".into(), args.first.into());
@@ -19,15 +22,15 @@ pub(crate) fn run(args: &args::Search) -> Result<Outcome> {
     let data = answer.data.into_value();
     let found = data.get("operations").and_then(Value::as_array).cloned().unwrap_or_default();
     if args.json {
-        output::data(&json!(data).to_string());
+        output::print_data(&json!(data).to_string());
     } else {
-        found.iter().for_each(|hit| output::data(&text(hit)));
+        found.iter().for_each(|hit| output::print_data(&text(hit)));
     }
     if found.is_empty() {
         output::status_line("nothing found; try other words");
-        return Ok(Outcome::Findings);
+        return Ok(CommandOutcome::Findings);
     }
-    Ok(Outcome::Clean)
+    Ok(CommandOutcome::Clean)
 }
 
 /// A hit as a person reads it: what to call, what it does, and what to call before.
@@ -39,5 +42,5 @@ fn text(hit: &Value) -> String {
         let names: Vec<&str> = producers.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         lines.push(format!("    {param} comes from {}", names.join(", ")));
     }
-    output::visible(&lines.join("\n"))
+    output::sanitize(&lines.join("\n"))
 }

@@ -1,15 +1,15 @@
 //! `mcpaql serve`: the main job.
 
-use crate::cache::Slot;
-use crate::documents::{Plan, default_data, open_gateway};
-use crate::output::hinted;
-use crate::reload::{Files, keep_up, plan};
-use crate::status::Posted;
-use crate::{Outcome, args, output};
+use crate::cache::SurfaceCache;
+use crate::documents::{AdapterPlan, default_data, open_gateway};
+use crate::output::error_with_hint;
+use crate::reload::{WatchedFiles, plan_to_serve, reload_on_change};
+use crate::status::StatusFile;
+use crate::{CommandOutcome, args, output};
 use anyhow::{Context, Result};
-use mcpaql_core::adapter::Target;
+use mcpaql_core::adapter::TargetConfig;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::{Limits, Loading, Pending, Preview};
+use mcpaql_runtime::mcp::{PendingService, Preview, ServerLimits, ServiceLoader};
 use mcpaql_runtime::serve::{self, HttpOptions, ServeError};
 use mcpaql_runtime::target::store::STORE_FILE;
 use serde_json::{Value, json};
@@ -21,32 +21,33 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
+pub(crate) async fn run(args: args::ServeArgs) -> Result<CommandOutcome> {
     let signals = Signals::listen()?;
     let args = Arc::new(args);
-    let Some(address) = args.http else { return over_stdio(args, signals).await };
+    let Some(address) = args.http else { return serve_over_stdio(args, signals).await };
     let options = http_options(&args, address)?;
     let since = SystemTime::now();
-    let (gateway, origin) = open(&args, plan(&args)?, since).await?;
-    let _reload = reload(&args, &gateway, &origin, &signals);
+    let (gateway, origin) = open(&args, plan_to_serve(&args)?, since).await?;
+    let _reload = start_reload(&args, &gateway, &origin, &signals);
     let greeted = gateway.clone();
     let mut posted = None;
     let greet = |bound| {
-        greet(&greeted, &origin, Some(bound));
-        posted = Posted::begin(greeted.clone(), format!("http://{bound}/mcp"));
+        announce_start(&greeted, &origin, Some(bound));
+        posted = StatusFile::publish(greeted.clone(), format!("http://{bound}/mcp"));
     };
     let served = serve::serve_http(Arc::new(gateway.clone()), options, signals.shutdown, greet).await;
     gateway.close().await;
     served.map_err(with_hint)?;
-    Ok(Outcome::Clean)
+    Ok(CommandOutcome::Clean)
 }
 
 /// The client that started us is answered soon, even while what it will be served is still loading beside.
-async fn over_stdio(args: Arc<args::Serve>, signals: Signals) -> Result<Outcome> {
-    let (pending, loading) = Pending::new();
+async fn serve_over_stdio(args: Arc<args::ServeArgs>, signals: Signals) -> Result<CommandOutcome> {
+    let (pending, loading) = PendingService::new();
     let shutdown = signals.shutdown.clone();
-    let mut serving = Box::pin(serve::serve_stdio(Arc::new(pending), Limits::default(), shutdown.clone()));
-    let mut loaded = Box::pin(load_beside(Arc::clone(&args), loading));
+    let mut serving =
+        Box::pin(serve::serve_stdio(Arc::new(pending), ServerLimits::default(), shutdown.clone()));
+    let mut loaded = Box::pin(load_in_background(Arc::clone(&args), loading));
     tokio::select! {
         served = &mut serving => {
             served?;
@@ -60,37 +61,40 @@ async fn over_stdio(args: Arc<args::Serve>, signals: Signals) -> Result<Outcome>
         }
         outcome = &mut loaded => {
             let (gateway, origin) = outcome?;
-            let _reload = reload(&args, &gateway, &origin, &signals);
-            let _posted = Posted::begin(gateway.clone(), "standard input and output".into());
+            let _reload = start_reload(&args, &gateway, &origin, &signals);
+            let _posted = StatusFile::publish(gateway.clone(), "standard input and output".into());
             let served = serving.await;
             gateway.close().await;
             served?;
         }
     }
-    Ok(Outcome::Clean)
+    Ok(CommandOutcome::Clean)
 }
 
 /// Keeps up with the files for as long as what is returned is held.
-fn reload(
-    args: &Arc<args::Serve>,
+fn start_reload(
+    args: &Arc<args::ServeArgs>,
     gateway: &Gateway,
-    origin: &Origin,
+    origin: &StartupInfo,
     signals: &Signals,
 ) -> AbortOnDropHandle<()> {
     let hangups = signals.hangups.clone();
-    let work = keep_up(Arc::clone(args), gateway.clone(), origin.files.clone(), hangups);
+    let work = reload_on_change(Arc::clone(args), gateway.clone(), origin.files.clone(), hangups);
     AbortOnDropHandle::new(tokio::spawn(work))
 }
 
 /// Loads on a thread of its own and hands over what is there: first what the tools were the last time, then everything.
-async fn load_beside(args: Arc<args::Serve>, loading: Loading<Gateway>) -> Result<(Gateway, Origin)> {
+async fn load_in_background(
+    args: Arc<args::ServeArgs>,
+    loading: ServiceLoader<Gateway>,
+) -> Result<(Gateway, StartupInfo)> {
     let handle = tokio::runtime::Handle::current();
     let work = move || -> Result<_> {
         let since = SystemTime::now();
-        let plan = plan(&args)?;
-        let slot = if args.no_cache { None } else { Slot::new(&plan.fingerprint()) };
-        let before = slot.as_ref().and_then(Slot::read);
-        before.clone().into_iter().for_each(|preview| loading.known(preview));
+        let plan = plan_to_serve(&args)?;
+        let slot = if args.no_cache { None } else { SurfaceCache::new(&plan.fingerprint()) };
+        let before = slot.as_ref().and_then(SurfaceCache::read);
+        before.clone().into_iter().for_each(|preview| loading.set_preview(preview));
         let (gateway, origin) = handle.block_on(open(&args, plan, since))?;
         // What a server that has not answered yet will list is not known.
         let is_whole = gateway.slots().iter().all(|slot| slot.served().is_some());
@@ -102,14 +106,18 @@ async fn load_beside(args: Arc<args::Serve>, loading: Loading<Gateway>) -> Resul
     };
     let (gateway, origin, loading) =
         tokio::task::spawn_blocking(work).await.context("loading was interrupted")??;
-    greet(&gateway, &origin, None);
-    loading.ready(Arc::new(gateway.clone()));
+    announce_start(&gateway, &origin, None);
+    loading.set_ready(Arc::new(gateway.clone()));
     Ok((gateway, origin))
 }
 
 /// Compiles and opens everything that is to be served.
-async fn open(args: &args::Serve, mut plan: Plan, since: SystemTime) -> Result<(Gateway, Origin)> {
-    let origin = Origin {
+async fn open(
+    args: &args::ServeArgs,
+    mut plan: AdapterPlan,
+    since: SystemTime,
+) -> Result<(Gateway, StartupInfo)> {
+    let origin = StartupInfo {
         config: plan
             .config
             .as_ref()
@@ -118,7 +126,7 @@ async fn open(args: &args::Serve, mut plan: Plan, since: SystemTime) -> Result<(
         data: plan.data.clone(),
         token_env: args.token_env.clone(),
         is_default: plan.is_default,
-        files: Files { paths: std::mem::take(&mut plan.files), since },
+        files: WatchedFiles { paths: std::mem::take(&mut plan.files), read_at: since },
     };
     let gateway = open_gateway(plan, !args.no_cache).await?;
     Ok((gateway, origin))
@@ -127,7 +135,7 @@ async fn open(args: &args::Serve, mut plan: Plan, since: SystemTime) -> Result<(
 /// Adds the flags that help to what the library refuses.
 fn with_hint(error: ServeError) -> anyhow::Error {
     match error {
-        ServeError::Unauthenticated(address) => hinted(
+        ServeError::Unauthenticated(address) => error_with_hint(
             format!("refusing to listen on {address} without authentication"),
             "require a token with --token-env NAME, or serve only this machine with --http 127.0.0.1:PORT",
         ),
@@ -135,21 +143,21 @@ fn with_hint(error: ServeError) -> anyhow::Error {
     }
 }
 
-fn http_options(args: &args::Serve, address: SocketAddr) -> Result<HttpOptions> {
+fn http_options(args: &args::ServeArgs, address: SocketAddr) -> Result<HttpOptions> {
     let mut options = HttpOptions::new(address);
     options.allowed_hosts.clone_from(&args.allow_host);
     options.allowed_origins.clone_from(&args.allow_origin);
     options.allow_unauthenticated_remote = args.allow_remote_without_authentication;
     if let Some(name) = &args.token_env {
-        options.token = Some(super::token(name, "the token that clients must send")?);
+        options.token = Some(super::read_token(name, "the token that clients must send")?);
     }
     Ok(options)
 }
 
 /// Says what is served and what to do with it: at length to a person, in a line to a log.
-fn greet(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) {
+fn announce_start(gateway: &Gateway, origin: &StartupInfo, bound: Option<SocketAddr>) {
     if output::stderr_is_terminal() {
-        output::status_lines(&greeting(gateway, origin, bound));
+        output::status_lines(&startup_message(gateway, origin, bound));
         return;
     }
     for adapter in gateway.snapshot().adapters() {
@@ -166,7 +174,7 @@ fn greet(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) {
 }
 
 /// Where what is served came from, as far as a client's configuration and a person want to know.
-struct Origin {
+struct StartupInfo {
     /// The configuration file, where one was found without being named.
     config: Option<PathBuf>,
     /// The folder of the stores.
@@ -175,10 +183,10 @@ struct Origin {
     token_env: Option<String>,
     is_default: bool,
     /// Every file that it was made from.
-    files: Files,
+    files: WatchedFiles,
 }
 
-fn greeting(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) -> String {
+fn startup_message(gateway: &Gateway, origin: &StartupInfo, bound: Option<SocketAddr>) -> String {
     let mut lines = Vec::new();
     for adapter in gateway.snapshot().adapters() {
         let catalog = adapter.catalog();
@@ -186,7 +194,7 @@ fn greeting(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) -> St
         lines.push(format!("Serving {} ({operations} operations) as", catalog.adapter.display_name));
         let width = catalog.tools.iter().map(|tool| tool.name.len()).max().unwrap_or_default();
         lines.extend(catalog.tools.iter().map(|tool| format!("  {:width$}  {}", tool.name, tool.title)));
-        if let (Target::Store(_), Some(data)) = (&catalog.adapter.target, &origin.data) {
+        if let (TargetConfig::Store(_), Some(data)) = (&catalog.adapter.target, &origin.data) {
             lines.push(format!("with its records in {}", data.join(STORE_FILE).display()));
         }
         lines.push(String::new());
@@ -220,7 +228,7 @@ fn greeting(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) -> St
 }
 
 /// What a client needs to reach this very server, or to start one like it from any folder.
-fn client_entry(origin: &Origin, bound: Option<SocketAddr>) -> Value {
+fn client_entry(origin: &StartupInfo, bound: Option<SocketAddr>) -> Value {
     if let Some(bound) = bound {
         let host = if bound.ip().is_unspecified() { "localhost".into() } else { bound.ip().to_string() };
         let host = if host.contains(':') { format!("[{host}]") } else { host };

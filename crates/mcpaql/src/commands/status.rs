@@ -1,6 +1,6 @@
 //! `mcpaql status`: running servers and the state of their adapters.
 
-use crate::{Outcome, args, output, status};
+use crate::{CommandOutcome, args, output, status};
 use anyhow::Result;
 use mcpaql_runtime::fetch;
 use serde_json::Value;
@@ -8,37 +8,37 @@ use serde_json::Value;
 const COLUMNS: [&str; 9] =
     ["ADAPTER", "STATE", "OPERATIONS", "TOOLS", "TOKENS", "SAVED", "CALLS", "ERRORS", "P50/P95 MS"];
 
-pub(crate) async fn run(args: args::Status) -> Result<Outcome> {
+pub(crate) async fn run(args: args::StatusArgs) -> Result<CommandOutcome> {
     let servers = match &args.url {
-        Some(url) => vec![asked(url, args.token_env.as_deref()).await?],
-        None => status::running(),
+        Some(url) => vec![fetch_status(url, args.token_env.as_deref()).await?],
+        None => status::running_servers(),
     };
     if args.json {
         let shown = match (&args.url, servers.as_slice()) {
             (Some(_), [server]) => server.clone(),
             _ => Value::Array(servers.clone()),
         };
-        output::data(&serde_json::to_string_pretty(&shown)?);
+        output::print_data(&serde_json::to_string_pretty(&shown)?);
     } else {
         let texts: Vec<String> = servers.iter().map(|server| text(server, args.url.as_deref())).collect();
         if !texts.is_empty() {
-            output::data(&texts.join("\n\n"));
+            output::print_data(&texts.join("\n\n"));
         }
     }
     if servers.is_empty() {
         output::status_line("No running servers found");
-        return Ok(Outcome::CouldNotRun);
+        return Ok(CommandOutcome::CouldNotRun);
     }
-    let is_well = |server: &Value| word(server, "status") == "ok";
-    Ok(if servers.iter().all(is_well) { Outcome::Clean } else { Outcome::Findings })
+    let is_well = |server: &Value| text_field(server, "status") == "ok";
+    Ok(if servers.iter().all(is_well) { CommandOutcome::Clean } else { CommandOutcome::Findings })
 }
 
-async fn asked(url: &str, token_env: Option<&str>) -> Result<Value> {
-    let token = token_env.map(|name| super::token(name, "the server's token"));
+async fn fetch_status(url: &str, token_env: Option<&str>) -> Result<Value> {
+    let token = token_env.map(|name| super::read_token(name, "the server's token"));
     Ok(fetch::health(url, token.transpose()?.as_ref()).await?)
 }
 
-fn word<'v>(value: &'v Value, key: &str) -> &'v str {
+fn text_field<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
@@ -47,23 +47,23 @@ fn text(server: &Value, url: Option<&str>) -> String {
     let place = match (url, server.get("pid")) {
         (Some(url), _) => url.to_owned(),
         (None, pid) => {
-            format!("{} (process {})", word(server, "served"), pid.cloned().unwrap_or_default())
+            format!("{} (process {})", text_field(server, "served"), pid.cloned().unwrap_or_default())
         }
     };
-    let mut lines = vec![format!("{place}: {}", word(server, "status"))];
+    let mut lines = vec![format!("{place}: {}", text_field(server, "status"))];
     let Some(adapters) = server.get("adapters").and_then(Value::as_array) else {
         lines.push("with --token-env it says more".to_owned());
         return lines.join("\n");
     };
     let rows: Vec<[String; 9]> =
         std::iter::once(COLUMNS.map(str::to_owned)).chain(adapters.iter().map(row)).collect();
-    lines.push(output::table(&rows, 2));
+    lines.push(output::format_table(&rows, 2));
     for adapter in adapters {
         if let Some(reason) = adapter.get("reason").and_then(Value::as_str) {
-            lines.push(format!("{}: {reason}", word(adapter, "name")));
+            lines.push(format!("{}: {reason}", text_field(adapter, "name")));
         }
     }
-    output::visible(&lines.join("\n"))
+    output::sanitize(&lines.join("\n"))
 }
 
 fn row(adapter: &Value) -> [String; 9] {
@@ -77,8 +77,8 @@ fn row(adapter: &Value) -> [String; 9] {
         _ => "-".to_owned(),
     };
     [
-        word(adapter, "name").to_owned(),
-        word(adapter, "state").to_owned(),
+        text_field(adapter, "name").to_owned(),
+        text_field(adapter, "state").to_owned(),
         number("operations"),
         number("tools"),
         number("surface_tokens"),

@@ -1,16 +1,17 @@
 //! `mcpaql tools`: the surface as a client sees it, and what it costs.
 
-use crate::documents::Request;
-use crate::{Outcome, args, output};
+use crate::documents::AdapterRequest;
+use crate::{CommandOutcome, args, output};
 use anyhow::Result;
 use mcpaql_core::catalog::{Catalog, Tool};
 use mcpaql_core::unified::Unified;
 use mcpaql_runtime::gateway::check_names;
 use serde_json::{Value, json};
 
-pub(crate) fn run(args: &args::Tools) -> Result<Outcome> {
+pub(crate) fn run(args: &args::ToolsArgs) -> Result<CommandOutcome> {
     let flags = args.surface.settings();
-    let request = Request { documents: &args.documents, by_name: true, flags, ..Request::default() };
+    let request =
+        AdapterRequest { documents: &args.documents, by_name: true, flags, ..AdapterRequest::default() };
     let catalogs = request.resolve()?.catalogs()?;
     check_names(catalogs.iter().map(|(source, catalog)| (catalog, source.as_str())))?;
     let (together, alone): (Vec<&Catalog>, Vec<&Catalog>) =
@@ -21,16 +22,16 @@ pub(crate) fn run(args: &args::Tools) -> Result<Outcome> {
     let tools: Vec<&Tool> = shared.chain(alone.iter().flat_map(|catalog| &catalog.tools)).collect();
     if args.json {
         let list: Vec<Value> = tools.iter().map(|tool| tool.to_json()).collect();
-        output::data(&serde_json::to_string_pretty(&json!({ "tools": list }))?);
-        return Ok(Outcome::Clean);
+        output::print_data(&serde_json::to_string_pretty(&json!({ "tools": list }))?);
+        return Ok(CommandOutcome::Clean);
     }
-    output::data(&table(&tools));
+    output::print_data(&table(&tools));
     if args.descriptions {
         for tool in tools {
-            output::data(&format!("\n{} ({})\n\n{}", tool.name, tool.title, indent(&tool.description)));
+            output::print_data(&format!("\n{} ({})\n\n{}", tool.name, tool.title, indent(&tool.description)));
         }
     }
-    Ok(Outcome::Clean)
+    Ok(CommandOutcome::Clean)
 }
 
 fn table(tools: &[&Tool]) -> String {
@@ -65,7 +66,7 @@ fn table(tools: &[&Tool]) -> String {
         *cell = text;
     }
     rows.push(total);
-    output::table(&rows, 6)
+    output::format_table(&rows, 6)
 }
 
 /// Tokens in the vocabulary that current models share.
@@ -81,14 +82,17 @@ fn indent(text: &str) -> String {
 mod tests {
     use super::count_tokens;
     use mcpaql_core::adapter::Mode;
-    use mcpaql_core::catalog::{Settings, Tool};
+    use mcpaql_core::catalog::{AdapterSettings, Tool};
     use mcpaql_core::{surface, tokens};
     use mcpaql_document::check;
     use mcpaql_runtime::builtin;
 
     fn notebook(mode: Mode) -> Vec<Tool> {
-        let source = builtin::document(builtin::DEFAULT).unwrap();
-        check::check(&source, &Settings { mode: Some(mode), ..Settings::default() }).catalog.unwrap().tools
+        let source = builtin::document(builtin::DEFAULT_ADAPTER).unwrap();
+        check::check(&source, &AdapterSettings { mode: Some(mode), ..AdapterSettings::default() })
+            .catalog
+            .unwrap()
+            .tools
     }
 
     #[test]
@@ -108,8 +112,8 @@ mod tests {
 
     #[test]
     fn what_a_tool_leaves_unsaid_is_neither_yes_nor_no() {
-        let source = builtin::document(builtin::DEFAULT).unwrap();
-        let settings = Settings { policy: Some("lightdash".into()), ..Settings::default() };
+        let source = builtin::document(builtin::DEFAULT_ADAPTER).unwrap();
+        let settings = AdapterSettings { policy: Some("lightdash".into()), ..AdapterSettings::default() };
         let tools = check::check(&source, &settings).catalog.unwrap().tools;
         let table = super::table(&tools.iter().collect::<Vec<_>>());
         let row = table.lines().find(|line| line.starts_with("notebook_mcpaql_read")).unwrap();

@@ -3,11 +3,11 @@
 use mcpaql_core::adapter::{Adapter, Auth};
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::diagnostic::Diagnostic;
-use mcpaql_core::library::{Full, Library, Outline};
+use mcpaql_core::library::{Library, LibraryOperation, Outline};
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{Binding, Operation, Segment};
 use mcpaql_document::config::{AdapterEntry, CallLimits};
-use mcpaql_import::select::{RuleError, Selection};
+use mcpaql_import::select::{Selection, SelectionRuleError};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) struct EntryOverrides {
 }
 
 impl EntryOverrides {
-    pub(crate) fn of(entry: &AdapterEntry) -> Result<EntryOverrides, RuleError> {
+    pub(crate) fn from_entry(entry: &AdapterEntry) -> Result<EntryOverrides, SelectionRuleError> {
         Ok(EntryOverrides {
             name: entry.name.clone(),
             auth: entry.auth.clone(),
@@ -47,14 +47,14 @@ impl EntryOverrides {
             adapter.display_name = title_of(name);
         }
         let noticed = self.selection.narrow(&mut adapter.operations, path);
-        adapter.operations.iter_mut().for_each(|operation| self.reauth(operation));
+        adapter.operations.iter_mut().for_each(|operation| self.replace_auth(operation));
         self.apply(adapter);
         noticed
     }
 
     /// Applies them to an adapter whose operations were chosen and named on the way, and are all there.
     pub(crate) fn apply_to_import(&self, adapter: &mut Adapter) {
-        adapter.operations.iter_mut().for_each(|operation| self.reauth(operation));
+        adapter.operations.iter_mut().for_each(|operation| self.replace_auth(operation));
         self.apply(adapter);
     }
 
@@ -68,22 +68,22 @@ impl EntryOverrides {
     }
 
     /// Applies the rest, which only a catalog has.
-    pub(crate) fn finish(&self, catalog: &mut Catalog) {
+    pub(crate) fn apply_to_catalog(&self, catalog: &mut Catalog) {
         if let Some(bytes) = self.limits.max_response_bytes {
             catalog.limits.response_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         }
     }
 
     /// The library of an import, with every operation authenticated as the entry says.
-    pub(crate) fn library(&self, library: Arc<dyn Library>) -> Arc<dyn Library> {
+    pub(crate) fn wrap_library(&self, library: Arc<dyn Library>) -> Arc<dyn Library> {
         match self.auth {
-            Some(_) => Arc::new(Reauthed { library, entry: self.clone() }),
+            Some(_) => Arc::new(AuthOverrideLibrary { library, entry: self.clone() }),
             None => library,
         }
     }
 
     /// One that needs no credentials still needs none; all others have those of the entry.
-    fn reauth(&self, operation: &mut Operation) {
+    fn replace_auth(&self, operation: &mut Operation) {
         if let (Some(_), Binding::Http(binding)) = (&self.auth, &mut operation.binding)
             && binding.auth.as_ref().is_some_and(|auth| *auth != Auth::None)
         {
@@ -103,15 +103,15 @@ fn path(operation: &Operation) -> String {
 }
 
 #[derive(Debug)]
-struct Reauthed {
+struct AuthOverrideLibrary {
     library: Arc<dyn Library>,
     entry: EntryOverrides,
 }
 
-impl Library for Reauthed {
-    fn operation(&self, index: usize) -> Option<Full> {
+impl Library for AuthOverrideLibrary {
+    fn operation(&self, index: usize) -> Option<LibraryOperation> {
         let mut full = self.library.operation(index)?;
-        self.entry.reauth(&mut full.operation);
+        self.entry.replace_auth(&mut full.operation);
         Some(full)
     }
 
@@ -131,7 +131,7 @@ impl Library for Reauthed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mcpaql_core::catalog::Settings;
+    use mcpaql_core::catalog::AdapterSettings;
     use mcpaql_document::check;
     use mcpaql_document::source::Source;
 
@@ -157,7 +157,7 @@ operations:
         };
         let entry = EntryOverrides { auth: Some(mine.clone()), ..EntryOverrides::default() };
         let source = Source::new("things.yaml", DOCUMENT);
-        let checked = check::check_with(&source, &Settings::default(), |adapter| {
+        let checked = check::check_with(&source, &AdapterSettings::default(), |adapter| {
             assert_eq!(entry.apply_to_document(adapter), []);
         });
         let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
@@ -175,12 +175,12 @@ operations:
         let limits = CallLimits { timeout_ms: Some(5000), max_response_bytes: Some(77) };
         let entry = EntryOverrides { limits, ..EntryOverrides::default() };
         let source = Source::new("things.yaml", DOCUMENT);
-        let checked = check::check_with(&source, &Settings::default(), |adapter| {
+        let checked = check::check_with(&source, &AdapterSettings::default(), |adapter| {
             assert_eq!(entry.apply_to_document(adapter), []);
         });
         let mut catalog = checked.catalog.unwrap();
-        entry.finish(&mut catalog);
-        let mcpaql_core::adapter::Target::Http(target) = &catalog.adapter.target else { panic!() };
+        entry.apply_to_catalog(&mut catalog);
+        let mcpaql_core::adapter::TargetConfig::Http(target) = &catalog.adapter.target else { panic!() };
         assert_eq!((target.timeout_ms, target.max_response_bytes), (5000, 77));
         assert_eq!(catalog.limits.response_bytes, 77);
     }

@@ -1,62 +1,66 @@
 //! From a plan to the adapters of a gateway: what cannot be served is reported, and keeps nothing else from being served.
 
-use super::Plan;
+use super::AdapterPlan;
 use super::entry::EntryOverrides;
 use super::source::{AdapterSource, McpSource, PlannedAdapter};
-use crate::cache::Captured;
-use crate::output::{self, Hinted};
+use crate::cache::CaptureCache;
+use crate::output::{self, HintedError};
 use anyhow::Result;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::error::Code;
-use mcpaql_document::check::Checked;
+use mcpaql_document::check::CheckOutput;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::environment;
-use mcpaql_runtime::gateway::{Gateway, Live, Making, Member, Opening};
+use mcpaql_runtime::gateway::{Gateway, GatewayMember, GatewayOptions, LiveAdapter, MemberOrigin};
 use mcpaql_runtime::open::{self, OpenError};
 use mcpaql_runtime::target::NoDataFolder;
 use std::sync::Arc;
 
 /// Opens every target and puts the adapters behind one gateway. One adapter alone must be in order; of several, those that
 /// are not are reported and the others served.
-pub(crate) async fn open_gateway(plan: Plan, cache: bool) -> Result<Gateway> {
-    let opening = Opening { data: plan.data.clone(), environment: environment::process() };
-    let members = if plan.is_alone() { alone(plan, &opening).await? } else { plan.members(None, cache)? };
-    if members.iter().all(|member| matches!(member.making, Making::Broken { .. })) {
-        return Err(no_adapter());
+pub(crate) async fn open_gateway(plan: AdapterPlan, cache: bool) -> Result<Gateway> {
+    let opening = GatewayOptions { data: plan.data.clone(), environment: environment::process() };
+    let members = if plan.is_single_adapter() {
+        open_single_adapter(plan, &opening).await?
+    } else {
+        plan.members(None, cache)?
+    };
+    if members.iter().all(|member| matches!(member.origin, MemberOrigin::Broken { .. })) {
+        return Err(no_adapter_error());
     }
     Ok(Gateway::open(members, opening).await?)
 }
 
 /// A single adapter that was named.
-async fn alone(plan: Plan, opening: &Opening) -> Result<Vec<Member>> {
+async fn open_single_adapter(plan: AdapterPlan, opening: &GatewayOptions) -> Result<Vec<GatewayMember>> {
     let keys: Vec<String> = plan.adapters.iter().map(|adapter| adapter.key().to_owned()).collect();
     let mut members = Vec::new();
     for ((source, catalog), key) in plan.catalogs()?.into_iter().zip(keys) {
         let opened = open::open(catalog, &source, opening.data.as_deref(), &opening.environment).await;
-        let served = opened.map_err(hinted)?;
+        let served = opened.map_err(open_error_with_hint)?;
         let name = served.catalog().adapter.name.clone();
-        members.push(Member { key, name, source, making: Making::Opened(Box::new(served)) });
+        members.push(GatewayMember { key, name, source, origin: MemberOrigin::Opened(Box::new(served)) });
     }
     Ok(members)
 }
 
 /// Why it cannot be opened, and which option helps.
-fn hinted(error: OpenError) -> anyhow::Error {
+fn open_error_with_hint(error: OpenError) -> anyhow::Error {
     if error.reason::<NoDataFolder>().is_none() {
         return error.into();
     }
     let hint = "name a folder with --data, or set HOME".to_owned();
-    Hinted { message: error.to_string(), hint }.into()
+    HintedError { message: error.to_string(), hint }.into()
 }
 
-pub(super) fn no_adapter() -> anyhow::Error {
+pub(super) fn no_adapter_error() -> anyhow::Error {
     anyhow::anyhow!("the configuration names no adapter that can be served")
 }
 
-impl Plan {
+impl AdapterPlan {
     /// Whether there is one adapter and no configuration; then its errors are fatal.
-    pub(crate) fn is_alone(&self) -> bool {
+    pub(crate) fn is_single_adapter(&self) -> bool {
         self.config.is_none() && self.adapters.len() + self.unreadable.len() <= 1
     }
 
@@ -65,9 +69,9 @@ impl Plan {
     ///
     /// # Errors
     /// What keeps everything from being served.
-    pub(crate) fn members(self, present: Option<&Gateway>, cache: bool) -> Result<Vec<Member>> {
+    pub(crate) fn members(self, present: Option<&Gateway>, cache: bool) -> Result<Vec<GatewayMember>> {
         if let Some((source, diagnostics)) = &self.config {
-            output::diagnostics(source, diagnostics);
+            output::print_diagnostics(source, diagnostics);
             let is_wrong = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
             if present.is_some() && is_wrong && self.is_config_broken {
                 anyhow::bail!("{} has errors", source.name);
@@ -78,14 +82,14 @@ impl Plan {
         for adapter in self.adapters {
             let (source, key) = (adapter.label(), adapter.key().to_owned());
             if present.is_some_and(|gateway| gateway.has(&key)) {
-                members.push(Member { key, name: source.clone(), source, making: Making::Kept });
+                members.push(GatewayMember { key, name: source.clone(), source, origin: MemberOrigin::Kept });
                 continue;
             }
-            match made(adapter, cache, present.is_some()) {
-                Ok((name, making)) => members.push(Member { key, name, source, making }),
+            match build_member(adapter, cache, present.is_some()) {
+                Ok((name, making)) => members.push(GatewayMember { key, name, source, origin: making }),
                 Err(error) => {
                     errors.push(error);
-                    members.push(worse(
+                    members.push(kept_or_broken(
                         present,
                         source,
                         "its document has errors; `mcpaql check` shows them",
@@ -95,59 +99,65 @@ impl Plan {
         }
         for (source, error) in self.unreadable {
             errors.push(error);
-            members.push(worse(present, source, "it cannot be read; `mcpaql check` says why"));
+            members.push(kept_or_broken(present, source, "it cannot be read; `mcpaql check` says why"));
         }
-        if members.iter().all(|member| matches!(member.making, Making::Broken { .. })) {
-            return Err(errors.into_iter().next().unwrap_or_else(no_adapter));
+        if members.iter().all(|member| matches!(member.origin, MemberOrigin::Broken { .. })) {
+            return Err(errors.into_iter().next().unwrap_or_else(no_adapter_error));
         }
-        errors.iter().for_each(output::failure);
+        errors.iter().for_each(output::print_error);
         Ok(members)
     }
 }
 
 /// An adapter that cannot be made: as it was, else none.
-fn worse(present: Option<&Gateway>, source: String, reason: &str) -> Member {
+fn kept_or_broken(present: Option<&Gateway>, source: String, reason: &str) -> GatewayMember {
     let slots = present.map(Gateway::slots).unwrap_or_default();
     if let Some(slot) = slots.iter().find(|slot| slot.source() == source) {
         tracing::warn!(adapter = slot.name(), %source, "the adapter stays as it was");
         let (key, name) = (slot.key().to_owned(), slot.name().to_owned());
-        return Member { key, name, source, making: Making::Kept };
+        return GatewayMember { key, name, source, origin: MemberOrigin::Kept };
     }
-    Member {
+    GatewayMember {
         key: format!("broken {source}"),
         name: source.clone(),
         source,
-        making: Making::Broken { reason: reason.to_owned() },
+        origin: MemberOrigin::Broken { reason: reason.to_owned() },
     }
 }
 
 /// `edited` where something is served already that a broken document must not take the place of.
-fn made(adapter: PlannedAdapter, cache: bool, edited: bool) -> Result<(String, Making)> {
+fn build_member(adapter: PlannedAdapter, cache: bool, edited: bool) -> Result<(String, MemberOrigin)> {
     match adapter {
-        PlannedAdapter { source: AdapterSource::Mcp(server), settings, entry, .. } => {
-            Ok((server.name.clone(), Making::Live(Box::new(live(*server, settings, entry, cache)))))
-        }
+        PlannedAdapter { source: AdapterSource::Mcp(server), settings, entry, .. } => Ok((
+            server.name.clone(),
+            MemberOrigin::Live(Box::new(live_server(*server, settings, entry, cache))),
+        )),
         adapter => {
-            let catalog = adapter.compiled(edited)?;
-            Ok((catalog.adapter.name.clone(), Making::Compiled(Box::new(catalog))))
+            let catalog = adapter.compile_and_report(edited)?;
+            Ok((catalog.adapter.name.clone(), MemberOrigin::Compiled(Box::new(catalog))))
         }
     }
 }
 
 /// A server that is asked for its tools while the others are served.
-fn live(server: McpSource, settings: Settings, entry: EntryOverrides, cache: bool) -> Live {
-    let slot = server.kept().filter(|_| cache);
-    let last = slot.as_ref().and_then(Captured::read);
+fn live_server(
+    server: McpSource,
+    settings: AdapterSettings,
+    entry: EntryOverrides,
+    cache: bool,
+) -> LiveAdapter {
+    let slot = server.capture_cache().filter(|_| cache);
+    let last = slot.as_ref().and_then(CaptureCache::read);
     let (target, auth) = (server.target.clone(), server.auth.clone());
     let compile = Arc::new(move |capture: &_| {
-        let Checked { catalog, mut diagnostics } = server.check(capture, &settings, &entry);
+        let CheckOutput { catalog, mut diagnostics } = server.check(capture, &settings, &entry);
         if catalog.is_some() {
             // The operator can fix rules that match nothing; the rest is up to the server.
             diagnostics.retain(|one| one.code == Code::SchemaUnresolvedRef && one.pointer.is_empty());
         }
-        output::diagnostics(&Source::new(format!("mcp:{}", server.name), String::new()), &diagnostics);
+        output::print_diagnostics(&Source::new(format!("mcp:{}", server.name), String::new()), &diagnostics);
         catalog.ok_or_else(|| "its tools cannot be served as it is configured; the log says why".to_owned())
     });
     let keep = Arc::new(move |capture: &_| slot.iter().for_each(|slot| slot.write(capture)));
-    Live { target, auth, last, compile, keep }
+    LiveAdapter { target, auth, last_capture: last, compile, save: keep }
 }

@@ -2,26 +2,26 @@
 
 use super::entry::EntryOverrides;
 use super::read_source;
-use crate::args::Importing;
+use crate::args::ImportOptions;
 use crate::blocking::blocking;
-use crate::cache::Captured;
-use crate::descriptions::{Description, Digest};
+use crate::cache::CaptureCache;
 use crate::file;
-use crate::output::{self, hinted};
+use crate::openapi_files::{Description, Digest};
+use crate::output::{self, error_with_hint};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::naming::title_of;
 use mcpaql_core::suggest::snake_case;
-use mcpaql_document::check::{self, Checked};
+use mcpaql_document::check::{self, CheckOutput};
 use mcpaql_document::compile;
 use mcpaql_document::load::Origins;
 use mcpaql_document::overrides::{self, Overrides};
 use mcpaql_document::source::Source;
 use mcpaql_import::mcp;
-use mcpaql_import::openapi::{self, Import, Options};
+use mcpaql_import::openapi::{self, ImportedApi, OpenApiImportOptions};
 use mcpaql_import::select::Selection;
 use mcpaql_runtime::environment;
 use mcpaql_runtime::target::mcp::Upstream;
@@ -34,7 +34,7 @@ use url::Url;
 pub(crate) struct PlannedAdapter {
     pub(crate) source: AdapterSource,
     /// Resolved from flags, environment and configuration.
-    pub(crate) settings: Settings,
+    pub(crate) settings: AdapterSettings,
     /// What its entry in the configuration decides.
     pub(crate) entry: EntryOverrides,
     key: OnceCell<String>,
@@ -58,13 +58,17 @@ pub(crate) struct McpSource {
     pub(crate) name: String,
     pub(crate) target: McpTarget,
     pub(crate) auth: Auth,
-    pub(crate) options: mcp::Options,
+    pub(crate) options: mcp::McpImportOptions,
     /// What the options were made from.
-    pub(crate) importing: Importing,
+    pub(crate) import_options: ImportOptions,
 }
 
 impl PlannedAdapter {
-    pub(crate) fn new(source: AdapterSource, settings: Settings, entry: EntryOverrides) -> PlannedAdapter {
+    pub(crate) fn new(
+        source: AdapterSource,
+        settings: AdapterSettings,
+        entry: EntryOverrides,
+    ) -> PlannedAdapter {
         PlannedAdapter { source, settings, entry, key: OnceCell::new() }
     }
 
@@ -111,7 +115,7 @@ impl PlannedAdapter {
                 digest.add(&api.description.name);
                 digest.add(&format!("{:?}", api.options));
                 digest.add(&api.description.text);
-                api.description.others.texts().into_iter().for_each(|text| digest.add(text));
+                api.description.references.texts().into_iter().for_each(|text| digest.add(text));
             }
             AdapterSource::Mcp(server) => digest.add(&format!("{server:?}")),
         }
@@ -119,7 +123,7 @@ impl PlannedAdapter {
     }
 
     /// The catalog and what was noticed on the way, with the text that it was noticed in. A server is not started for it.
-    pub(crate) fn check(self) -> (Source, Checked) {
+    pub(crate) fn check(self) -> (Source, CheckOutput) {
         let name = self.label();
         let PlannedAdapter { source, settings, entry, .. } = self;
         let (source, mut checked) = match source {
@@ -136,74 +140,79 @@ impl PlannedAdapter {
             }
             AdapterSource::Openapi(api) => check_description(*api, &settings, &entry),
             AdapterSource::Mcp(_) => {
-                (Source::new(name, String::new()), Checked { catalog: None, diagnostics: Vec::new() })
+                (Source::new(name, String::new()), CheckOutput { catalog: None, diagnostics: Vec::new() })
             }
         };
-        checked.catalog.iter_mut().for_each(|catalog| entry.finish(catalog));
+        checked.catalog.iter_mut().for_each(|catalog| entry.apply_to_catalog(catalog));
         (source, checked)
     }
 
     /// Compiles the adapter and shows its problems. An MCP server is started where nothing is known of it. Where `whole`, an adapter
     /// that lost something to an error is none.
-    pub(crate) fn compiled(self, whole: bool) -> Result<Catalog> {
+    pub(crate) fn compile_and_report(self, whole: bool) -> Result<Catalog> {
         let name = self.label();
-        let (catalog, errors) = self.compiled_with_errors()?;
+        let (catalog, errors) = self.compile_with_errors()?;
         if whole && !errors.is_empty() {
-            return Err(unserved(&name, &name));
+            return Err(cannot_serve_error(&name, &name));
         }
         Ok(catalog)
     }
 
     /// The same, with the errors to which it lost something.
-    pub(crate) fn compiled_with_errors(self) -> Result<(Catalog, Vec<Diagnostic>)> {
+    pub(crate) fn compile_with_errors(self) -> Result<(Catalog, Vec<Diagnostic>)> {
         let name = self.label();
         let (source, checked) = match &self.source {
             AdapterSource::Mcp(server) => {
-                let capture = server.captured()?;
+                let capture = server.cached_or_live_capture()?;
                 let checked = server.check(&capture, &self.settings, &self.entry);
                 (Source::new(name.clone(), String::new()), checked)
             }
             AdapterSource::Document(_) | AdapterSource::Openapi(_) => self.check(),
         };
-        let Checked { catalog, mut diagnostics } = checked;
-        output::diagnostics(&source, &diagnostics);
+        let CheckOutput { catalog, mut diagnostics } = checked;
+        output::print_diagnostics(&source, &diagnostics);
         diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
-        let catalog = catalog.ok_or_else(|| unserved(&name, &source.name))?;
+        let catalog = catalog.ok_or_else(|| cannot_serve_error(&name, &source.name))?;
         Ok((catalog, diagnostics))
     }
 }
 
 /// An adapter of that name whose trouble stands in that file.
-fn unserved(name: &str, file: &str) -> anyhow::Error {
+fn cannot_serve_error(name: &str, file: &str) -> anyhow::Error {
     let typed = name.strip_prefix("builtin:").unwrap_or(name);
     let hint = if file == name {
         format!("`mcpaql check {typed}` shows what to fix")
     } else {
         format!("fix {file}")
     };
-    hinted(format!("{name} cannot be served"), hint)
+    error_with_hint(format!("{name} cannot be served"), hint)
 }
 
 impl McpSource {
     /// The adapter of what the server said.
-    pub(crate) fn check(&self, capture: &Capture, settings: &Settings, entry: &EntryOverrides) -> Checked {
+    pub(crate) fn check(
+        &self,
+        capture: &Capture,
+        settings: &AdapterSettings,
+        entry: &EntryOverrides,
+    ) -> CheckOutput {
         match mcp::import(capture, self.target.clone(), self.auth.clone(), &self.options) {
             Ok(mut imported) => {
-                self.entitle(&mut imported.adapter);
+                self.set_display_name(&mut imported.adapter);
                 let compiled = compile::compile(imported.adapter, &Origins::default(), settings);
                 // The operator cannot fix what a server says, only the own rules.
                 let ours = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
                 let diagnostics = ours.chain(compiled.diagnostics).collect();
-                let mut checked = Checked { catalog: compiled.catalog, diagnostics };
-                checked.catalog.iter_mut().for_each(|catalog| entry.finish(catalog));
+                let mut checked = CheckOutput { catalog: compiled.catalog, diagnostics };
+                checked.catalog.iter_mut().for_each(|catalog| entry.apply_to_catalog(catalog));
                 checked
             }
-            Err(diagnostics) => Checked { catalog: None, diagnostics },
+            Err(diagnostics) => CheckOutput { catalog: None, diagnostics },
         }
     }
 
     /// A title that spells the name better is kept; any other would be the same for every server of its kind.
-    pub(crate) fn entitle(&self, adapter: &mut Adapter) {
+    pub(crate) fn set_display_name(&self, adapter: &mut Adapter) {
         let plain = |text: &str| snake_case(text).replace('_', "");
         if plain(&adapter.display_name) != plain(&self.name) {
             adapter.display_name = title_of(&self.name);
@@ -211,9 +220,9 @@ impl McpSource {
     }
 
     /// What the server said the last time, else what it says now.
-    fn captured(&self) -> Result<Capture> {
-        let slot = self.kept();
-        if let Some(known) = slot.as_ref().and_then(Captured::read) {
+    fn cached_or_live_capture(&self) -> Result<Capture> {
+        let slot = self.capture_cache();
+        if let Some(known) = slot.as_ref().and_then(CaptureCache::read) {
             return Ok(known);
         }
         let capture = blocking(async || {
@@ -228,35 +237,39 @@ impl McpSource {
     }
 
     /// Where what the server says is kept: under how it is reached, of which only a fingerprint is written.
-    pub(crate) fn kept(&self) -> Option<Captured> {
+    pub(crate) fn capture_cache(&self) -> Option<CaptureCache> {
         let mut digest = Digest::new();
         digest.add(&format!("{:?} {:?}", self.target.link, self.auth));
-        Captured::new(&digest.finish())
+        CaptureCache::new(&digest.finish())
     }
 }
 
-fn check_description(api: OpenApiSource, settings: &Settings, entry: &EntryOverrides) -> (Source, Checked) {
+fn check_description(
+    api: OpenApiSource,
+    settings: &AdapterSettings,
+    entry: &EntryOverrides,
+) -> (Source, CheckOutput) {
     let name = api.description.name.clone();
     match api.open() {
-        Ok(Import { mut adapter, library, report, .. }) => {
+        Ok(ImportedApi { mut adapter, library, report, .. }) => {
             entry.apply(&mut adapter);
-            let compiled = compile::compile_deferred(adapter, entry.library(library), settings);
+            let compiled = compile::compile_deferred(adapter, entry.wrap_library(library), settings);
             let mut diagnostics = report.diagnostics;
             diagnostics.extend(compiled.diagnostics);
-            (Source::new(name, String::new()), Checked { catalog: compiled.catalog, diagnostics })
+            (Source::new(name, String::new()), CheckOutput { catalog: compiled.catalog, diagnostics })
         }
-        Err((source, diagnostics)) => (source, Checked { catalog: None, diagnostics }),
+        Err((source, diagnostics)) => (source, CheckOutput { catalog: None, diagnostics }),
     }
 }
 
 /// The file of corrections, and what it says.
-pub(crate) fn corrections(flags: &Importing) -> Result<(Option<Source>, Overrides)> {
+pub(crate) fn read_overrides(flags: &ImportOptions) -> Result<(Option<Source>, Overrides)> {
     let Some(path) = flags.overrides.as_deref() else { return Ok((None, Overrides::default())) };
     let source = read_source(path)?;
     match overrides::parse(&source) {
         Ok(corrections) => Ok((Some(source), corrections)),
         Err(diagnostics) => {
-            output::diagnostics(&source, &diagnostics);
+            output::print_diagnostics(&source, &diagnostics);
             anyhow::bail!("{} cannot be used", source.name)
         }
     }
@@ -267,32 +280,32 @@ pub(crate) fn corrections(flags: &Importing) -> Result<(Option<Source>, Override
 pub(crate) struct OpenApiSource {
     pub(crate) description: Description,
     /// What the options were made from.
-    pub(crate) importing: Importing,
-    options: Options,
+    pub(crate) import_options: ImportOptions,
+    options: OpenApiImportOptions,
     /// The file of corrections, where there is one.
     overrides: Option<Source>,
 }
 
 impl OpenApiSource {
-    pub(crate) fn new(description: Description, flags: &Importing) -> Result<OpenApiSource> {
-        let (overrides, corrections) = corrections(flags)?;
-        let options = Options {
+    pub(crate) fn new(description: Description, flags: &ImportOptions) -> Result<OpenApiSource> {
+        let (overrides, corrections) = read_overrides(flags)?;
+        let options = OpenApiImportOptions {
             name: flags.name.clone(),
             url: description.url.as_ref().map(Url::to_string),
             selection: Selection::parse(&flags.include, &flags.exclude)?,
             overrides: corrections,
         };
-        Ok(OpenApiSource { description, importing: flags.clone(), options, overrides })
+        Ok(OpenApiSource { description, import_options: flags.clone(), options, overrides })
     }
 
     /// The files that it is read from.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
-        self.description.others.files()
+        self.description.references.files()
     }
 
     /// Imports the description as far as serving needs it; else what is wrong, with the text that it is wrong in.
-    pub(crate) fn open(self) -> Result<Import, (Source, Vec<Diagnostic>)> {
-        let Description { name, url, text, others } = self.description;
+    pub(crate) fn open(self) -> Result<ImportedApi, (Source, Vec<Diagnostic>)> {
+        let Description { name, url, text, references: others } = self.description;
         openapi::open(text, &self.options, others).map_err(|diagnostics| {
             let corrected =
                 diagnostics.iter().any(|diagnostic| diagnostic.pointer.starts_with("/operations"));

@@ -1,8 +1,8 @@
 //! Reference pages against the program: the loader's own lists of keys, the table of codes, the commands.
 
 use crate::pages::page;
-use mcpaql_audit::{Group, all_rules};
-use mcpaql_core::diagnostic::capital;
+use mcpaql_audit::{RuleGroup, all_rules};
+use mcpaql_core::diagnostic::capitalize;
 use mcpaql_core::error::{Code, Remedy};
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy;
@@ -287,7 +287,7 @@ fn every_policy_is_described() {
     for policy in policy::policies() {
         assert!(text.contains(&format!("| `{}` |", policy.name)), "{}", policy.name);
         let cells = Category::ALL.map(|category| {
-            let writes = policy.writes(category);
+            let writes = policy.written_hints(category);
             let keys = Hint::ALL.iter().filter(|hint| writes.contains(**hint)).map(|hint| hint.key());
             let keys: Vec<&str> = keys.map(|key| key.trim_end_matches("Hint")).collect();
             if keys.len() == Hint::ALL.len() { "all".to_owned() } else { keys.join(", ") }
@@ -339,8 +339,8 @@ fn the_page_of_rules_is_what_rules_document() {
     let page = page("docs/reference/rules.md");
     let (head, _) = page.text.split_once("\n## ").unwrap();
     let mut text = format!("{}\n", head.trim_end());
-    for group in Group::ALL {
-        text.push_str(&format!("\n## {}\n", capital(group.as_str())));
+    for group in RuleGroup::ALL {
+        text.push_str(&format!("\n## {}\n", capitalize(group.as_str())));
         text.push_str("\n| rule | | level | what it says |\n|---|---|---|---|\n");
         let rules = || all_rules().filter(|rule| rule.group() == group);
         for rule in rules() {

@@ -1,7 +1,7 @@
 //! What pages show besides commands: documents that load, JSON that parses, links that lead somewhere.
 
 use crate::pages::{page, pages, root};
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
 use serde_json::Value;
@@ -139,7 +139,8 @@ fn documents_in_pages_have_no_problems() {
             else {
                 continue;
             };
-            let checked = check(&Source::new(name.as_str(), block.text.as_str()), &Settings::default());
+            let checked =
+                check(&Source::new(name.as_str(), block.text.as_str()), &AdapterSettings::default());
             assert!(checked.diagnostics.is_empty(), "{} {name}: {:?}", page.name, checked.diagnostics);
             documents += 1;
         }

@@ -1,14 +1,14 @@
 //! `mcpaql audit`: any server's tools, held against what their clients demand.
 
 mod fixes;
-mod mischief;
+mod hostile_servers;
 mod probing;
 mod sources;
 mod standards;
 #[cfg(unix)]
 mod streams;
 
-use crate::fixture::{Place, Ran};
+use crate::fixture::{RunOutput, TestFolder};
 use serde_json::{Value, json};
 
 /// Two tools of which one says that it only reads and that it destroys, and one whose name no client takes.
@@ -23,21 +23,21 @@ fn tools() -> Value {
 }
 
 /// A folder with these tools as `notes.json`.
-fn notes() -> Place {
-    let place = Place::new();
+fn notes() -> TestFolder {
+    let place = TestFolder::new();
     place.file("notes.json", &format!("{:#}", tools()));
     place
 }
 
 /// Audits and gives the report as JSON.
-async fn report(place: &Place, args: &[&str]) -> (Ran, Value) {
+async fn report(place: &TestFolder, args: &[&str]) -> (RunOutput, Value) {
     let ran = place.run(&[&["audit", "--format", "json"], args].concat()).await;
     let report = if ran.stdout.is_empty() { Value::Null } else { ran.json() };
     (ran, report)
 }
 
 /// `RULE tool` of every finding.
-fn found(report: &Value) -> Vec<String> {
+fn finding_codes(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap_or_else(|| panic!("{report}"));
     let shown = |finding: &Value| {
         format!("{} {}", finding["rule"].as_str().unwrap(), finding["tool"].as_str().unwrap_or("-"))

@@ -1,7 +1,7 @@
 //! The other commands: what they print, and what their exit status says.
 
 use crate::documents;
-use crate::fixture::{Place, Ran, Raw};
+use crate::fixture::{RawClient, RunOutput, TestFolder};
 use serde_json::{Value, json};
 
 const WARNED: &str = "---\nname: warned\ntype: adapter\nversion: \"1.0.0\"\ndescription: d\n\
@@ -11,10 +11,10 @@ const BROKEN: &str = "---\nname: broken\ntype: adapter\n---\n";
 
 #[tokio::test]
 async fn check_tells_by_its_status_what_it_found() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("warned.md", WARNED);
     place.file("broken.md", BROKEN);
-    place.file("shell.md", documents::command());
+    place.file("shell.md", documents::command_document());
     place.file("latin.md", "");
     std::fs::write(place.path().join("latin.md"), b"---\nname: caf\xe9\n---\n").unwrap();
     let rows: [(&[&str], i32); 8] = [
@@ -36,7 +36,7 @@ async fn check_tells_by_its_status_what_it_found() {
 
 #[tokio::test]
 async fn check_reports_for_machines_parse() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("broken.md", BROKEN);
     let json = place.run(&["check", "--format", "json", "broken.md"]).await;
     assert_eq!(json.status, Some(1));
@@ -65,27 +65,27 @@ async fn check_reports_for_machines_parse() {
 
 #[tokio::test]
 async fn call_prints_data_and_takes_parameters_in_every_way() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let call = |args: &[&str]| place.binary(&[&["call", "--data", "data", "notebook"], args].concat());
-    let made = Ran::of(call(&["create_note", "title=5", "tags=a,b"])).await;
+    let made = RunOutput::of(call(&["create_note", "title=5", "tags=a,b"])).await;
     assert_eq!(made.status, Some(0), "{made:?}");
     assert_eq!((&made.json()["title"], &made.json()["tags"]), (&json!("5"), &json!(["a", "b"])));
 
-    let made = Ran::of(call(&["create_note", "--params", r#"{"title":"whole"}"#, "body=more"])).await;
+    let made = RunOutput::of(call(&["create_note", "--params", r#"{"title":"whole"}"#, "body=more"])).await;
     assert_eq!((&made.json()["title"], &made.json()["body"]), (&json!("whole"), &json!("more")));
-    let made = Ran::with_input(call(&["create_note", "--params", "-"]), r#"{"title":"read"}"#).await;
+    let made = RunOutput::with_input(call(&["create_note", "--params", "-"]), r#"{"title":"read"}"#).await;
     assert_eq!(made.json()["title"], "read");
 
-    let listed = Ran::of(call(&["list_notes", "--envelope", "first=1"])).await.json();
+    let listed = RunOutput::of(call(&["list_notes", "--envelope", "first=1"])).await.json();
     assert_eq!((&listed["success"], listed["data"]["items"].as_array().unwrap().len()), (&json!(true), 1));
-    let operations = Ran::of(call(&[])).await.json();
+    let operations = RunOutput::of(call(&[])).await.json();
     assert!(operations["operations"].is_array(), "without an operation it introspects");
 }
 
 #[tokio::test]
 async fn call_tells_by_its_status_who_can_mend_a_failure() {
-    let place = Place::new();
-    place.file("api.md", &documents::http("api", "http://127.0.0.1:9"));
+    let place = TestFolder::new();
+    place.file("api.md", &documents::http_document("api", "http://127.0.0.1:9"));
     let rows: [(&[&str], i32, &str); 7] = [
         (&["notebook", "get_note", "id=nothing"], 1, "NOT_FOUND_RESOURCE"),
         (&["notebook", "create_note"], 1, "VALIDATION_MISSING_PARAM"),
@@ -98,7 +98,7 @@ async fn call_tells_by_its_status_who_can_mend_a_failure() {
     for (args, status, said) in rows {
         let mut command = place.binary(&[&["call", "--data", "data"], args].concat());
         command.env("UPSTREAM_TOKEN", "t");
-        let ran = Ran::of(command).await;
+        let ran = RunOutput::of(command).await;
         assert_eq!(ran.status, Some(status), "{args:?}: {ran:?}");
         assert!(ran.stderr.contains(said), "{args:?}: {}", ran.stderr);
         assert_eq!(ran.stdout, "", "{args:?}");
@@ -109,7 +109,7 @@ async fn call_tells_by_its_status_who_can_mend_a_failure() {
 
 #[tokio::test]
 async fn a_wrong_command_line_is_no_run() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for args in [&["srve"][..], &["serve", "--mode", "many"], &["check", "--format", "xml"], &[]] {
         let ran = place.run(args).await;
         assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{args:?}");
@@ -120,7 +120,7 @@ async fn a_wrong_command_line_is_no_run() {
 
 #[tokio::test]
 async fn explain_knows_every_code_it_lists() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let list = place.run(&["explain"]).await;
     assert_eq!(list.status, Some(0));
     let codes: Vec<&str> = list.stdout.lines().map(|line| line.split(' ').next().unwrap()).collect();
@@ -137,7 +137,7 @@ async fn explain_knows_every_code_it_lists() {
 
 #[tokio::test]
 async fn schema_and_completions_are_for_other_programs() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let schema = place.run(&["schema"]).await.json();
     assert!(schema["$schema"].is_string() && schema["type"] == "object", "{schema}");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
@@ -149,10 +149,11 @@ async fn schema_and_completions_are_for_other_programs() {
 
 #[tokio::test]
 async fn tools_shows_exactly_what_a_client_gets() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for mode in ["semantic", "single", "all", "discrete"] {
         let shown = place.run(&["tools", "--json", "--mode", mode]).await.json();
-        let mut raw = Raw::initialized(place.binary(&["serve", "--data", "data", "--mode", mode])).await;
+        let mut raw =
+            RawClient::initialized(place.binary(&["serve", "--data", "data", "--mode", mode])).await;
         raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
         let listed: Value = raw.receive().await.unwrap()["result"].take();
         assert_eq!(shown["tools"].to_string(), listed["tools"].to_string(), "{mode}");
@@ -165,7 +166,7 @@ async fn tools_shows_exactly_what_a_client_gets() {
 
 #[tokio::test]
 async fn one_file_that_cannot_be_read_hides_no_other() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("a.md", BROKEN);
     place.file("b.md", WARNED);
     for format in ["json", "sarif", "full"] {
@@ -181,7 +182,7 @@ async fn one_file_that_cannot_be_read_hides_no_other() {
 
 #[tokio::test]
 async fn a_configuration_is_checked_as_a_whole() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("a.md", WARNED);
     place.file(
         "mcpaql.yaml",

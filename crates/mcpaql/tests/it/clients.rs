@@ -1,11 +1,11 @@
 //! Configurations of MCP clients: their servers behind one mcpaql.yaml, and this program in them.
 
+mod config_import;
 mod install;
-mod takeover;
 
-use crate::fixture::{Place, Ran};
+use crate::fixture::{RunOutput, TestFolder};
 use mcpaql_core::adapter::{McpLink, McpTarget};
-use mcpaql_document::config::{self, Origin};
+use mcpaql_document::config::{self, AdapterOrigin};
 use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -14,11 +14,11 @@ use std::path::PathBuf;
 const SECRET: &str = "hunter2";
 
 /// A folder to work in, which is also the user's home.
-struct Home(Place);
+struct HomeFolder(TestFolder);
 
-impl Home {
+impl HomeFolder {
     fn new() -> Self {
-        Home(Place::new())
+        HomeFolder(TestFolder::new())
     }
 
     fn write(&self, path: &str, text: &str) -> PathBuf {
@@ -37,14 +37,14 @@ impl Home {
     }
 
     /// Runs the binary with every folder of the user in this one. Nothing it says holds the secret.
-    async fn run(&self, args: &[&str]) -> Ran {
+    async fn run(&self, args: &[&str]) -> RunOutput {
         let home = self.0.path();
         let mut command = self.0.binary(args);
         command
             .env("XDG_CONFIG_HOME", home.join("config"))
             .env("APPDATA", home.join("config"))
             .env("USERPROFILE", home);
-        let ran = Ran::of(command).await;
+        let ran = RunOutput::of(command).await;
         assert!(!ran.stdout.contains(SECRET) && !ran.stderr.contains(SECRET), "{ran:?}");
         ran
     }
@@ -57,14 +57,14 @@ impl Home {
         let (config, diagnostics) = config::load(&parsed.value);
         assert!(diagnostics.is_empty() && parsed.diagnostics.is_empty(), "{diagnostics:?}\n{text}");
         let server = |entry: config::AdapterEntry| match entry.origin {
-            Origin::Mcp(target) => (entry.name.unwrap(), *target),
+            AdapterOrigin::Mcp(target) => (entry.name.unwrap(), *target),
             other => panic!("{other:?}"),
         };
         config.adapters.into_iter().map(server).collect()
     }
 
     /// What came of one server that stood alone in a file.
-    async fn taken(&self, server: Value) -> McpTarget {
+    async fn import_server(&self, server: Value) -> McpTarget {
         self.write("one.json", &json!({"mcpServers": {"one": server}}).to_string());
         let ran = self.run(&["import", "config", "one.json", "-o", "one.yaml", "--force"]).await;
         assert_eq!(ran.status, Some(0), "{ran:?}");

@@ -2,7 +2,7 @@
 
 mod server;
 
-use crate::fixture::{Place, Server, crypto, in_time, request};
+use crate::fixture::{ServerProcess, TestFolder, install_crypto_provider, request, with_timeout};
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -16,22 +16,22 @@ const ROUNDS: usize = 5;
 
 /// The gateway, over HTTP.
 struct Gateway {
-    server: Server,
+    server: ServerProcess,
     address: String,
-    _place: Place,
+    _place: TestFolder,
 }
 
 impl Gateway {
     async fn start() -> Gateway {
-        crypto();
-        let place = Place::new();
+        install_crypto_provider();
+        let place = TestFolder::new();
         let program = std::env::current_exe().unwrap();
         let command: Vec<&str> =
             std::iter::once(program.to_str().unwrap()).chain(server::ARGUMENTS).collect();
         let server = json!({"name": "behind", "mode": "single",
             "mcp": {"command": command, "set_env": {server::SERVES: "yes"}}});
         place.file("mcpaql.yaml", &json!({"adapters": [server]}).to_string());
-        let mut server = Server::start(place.binary(&["serve", "--http", "127.0.0.1:0"]));
+        let mut server = ServerProcess::start(place.binary(&["serve", "--http", "127.0.0.1:0"]));
         let address = server.address().await;
         Gateway { server, address, _place: place }
     }
@@ -43,9 +43,9 @@ impl Gateway {
             _ => ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
         };
         let transport = StreamableHttpClientTransport::from_uri(format!("http://{}/mcp", self.address));
-        let peer = in_time(().serve_with_lifecycle(transport, lifecycle)).await.unwrap();
+        let peer = with_timeout(().serve_with_lifecycle(transport, lifecycle)).await.unwrap();
         // Until the gateway has asked the server for its tools, there are none.
-        while in_time(peer.list_all_tools()).await.unwrap().is_empty() {}
+        while with_timeout(peer.list_all_tools()).await.unwrap().is_empty() {}
         Client { number, peer }
     }
 
@@ -60,7 +60,7 @@ impl Gateway {
     /// Stops it as a service manager does; it must end by itself and without an error.
     async fn stop(self) {
         self.server.signal(Signal::TERM);
-        let (status, said) = self.server.ended().await;
+        let (status, said) = self.server.wait_for_exit().await;
         assert_eq!(status.code(), Some(0), "{said}");
     }
 }
@@ -73,7 +73,7 @@ struct Client {
 impl Client {
     async fn call(&self, operation: &str, params: Value) -> Value {
         let call = request("behind_mcpaql", json!({"operation": operation, "params": params}));
-        let result = serde_json::to_value(in_time(self.peer.call_tool(call)).await.unwrap()).unwrap();
+        let result = serde_json::to_value(with_timeout(self.peer.call_tool(call)).await.unwrap()).unwrap();
         serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
     }
 
@@ -104,7 +104,7 @@ fn assert_killed(answer: &Value) {
 }
 
 async fn all_done(tasks: JoinSet<Client>) -> Vec<Client> {
-    let mut clients = in_time(tasks.join_all()).await;
+    let mut clients = with_timeout(tasks.join_all()).await;
     clients.sort_by_key(|client| client.number);
     clients
 }
@@ -155,7 +155,7 @@ async fn a_crowd_is_answered_while_the_server_is_killed_and_comes_back() {
 
     let (kill, killed) = watch::channel(false);
     let tasks = in_mid_run(clients, &killed);
-    in_time(Box::pin(async { while observer.held().await.0 < CLIENTS as u64 / 2 {} })).await;
+    with_timeout(Box::pin(async { while observer.held().await.0 < CLIENTS as u64 / 2 {} })).await;
     kill_process(victim, Signal::KILL).unwrap();
     kill.send_replace(true);
     let clients = everybody_calls(all_done(tasks).await).await;
@@ -167,7 +167,7 @@ async fn a_crowd_is_answered_while_the_server_is_killed_and_comes_back() {
     assert!(test_kill_process(victim).is_err());
     drop((clients, observer));
     gateway.stop().await;
-    in_time(async {
+    with_timeout(async {
         while test_kill_process(successor).is_ok() {
             tokio::task::yield_now().await;
         }

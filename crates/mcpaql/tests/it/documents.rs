@@ -1,7 +1,7 @@
 //! Adapter documents that the tests serve.
 
 /// An API on this machine whose token stands in the variable UPSTREAM_TOKEN.
-pub(crate) fn http(name: &str, url: &str) -> String {
+pub(crate) fn http_document(name: &str, url: &str) -> String {
     format!(
         r#"---
 name: {name}
@@ -31,7 +31,7 @@ operations:
 }
 
 /// Programs of this machine. `wait_until` and `wait_for_ever` write their process id to a file before they wait.
-pub(crate) fn command() -> &'static str {
+pub(crate) fn command_document() -> &'static str {
     r#"---
 name: shell
 type: adapter
@@ -60,7 +60,7 @@ operations:
 }
 
 /// As many operations as wanted, in groups of a hundred.
-pub(crate) fn big(operations: usize) -> String {
+pub(crate) fn large_document(operations: usize) -> String {
     let mut text = String::from(
         "---\nname: big\ntype: adapter\nversion: \"1.0.0\"\ndescription: A large API\n\
          target: { base_url: \"https://api.example.com\", transport: http, protocol: rest, serialization: json }\n\

@@ -1,6 +1,6 @@
 //! What was acknowledged is there, even if the server never got to say goodbye.
 
-use crate::fixture::{Place, Raw, tools_call};
+use crate::fixture::{RawClient, TestFolder, tools_call};
 use serde_json::json;
 use std::collections::HashSet;
 
@@ -11,11 +11,11 @@ const SENT: usize = 120;
 
 #[tokio::test]
 async fn a_killed_server_has_lost_nothing_it_acknowledged() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut acknowledged = HashSet::new();
     let mut sent = 0_u32;
     for _ in 0..ROUNDS {
-        let mut raw = Raw::initialized(place.binary(&["serve", "--data", "data"])).await;
+        let mut raw = RawClient::initialized(place.binary(&["serve", "--data", "data"])).await;
         for _ in 0..SENT {
             sent += 1;
             let params = json!({"title": format!("note {sent}"), "body": "x".repeat(500)});
@@ -30,7 +30,7 @@ async fn a_killed_server_has_lost_nothing_it_acknowledged() {
     }
     assert_eq!(acknowledged.len(), ROUNDS * ACKNOWLEDGED);
 
-    let mut raw = Raw::initialized(place.binary(&["serve", "--data", "data"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve", "--data", "data"])).await;
     let mut kept = HashSet::new();
     let mut after = None;
     loop {

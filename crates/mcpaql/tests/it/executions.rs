@@ -1,6 +1,8 @@
 //! Long work through the built program: over every transport and revision, past the death of the server, at the command line.
 
-use crate::fixture::{EVERYWHERE, Place, Raw, Server, connect, in_time, tools_call};
+use crate::fixture::{
+    ALL_CONNECTIONS, RawClient, ServerProcess, TestFolder, connect, tools_call, with_timeout,
+};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -20,14 +22,14 @@ operations:
       lifecycle: true
 "#;
 
-fn place() -> Place {
-    let place = Place::new();
+fn place() -> TestFolder {
+    let place = TestFolder::new();
     place.file("work.yaml", WORK);
     place
 }
 
-async fn pid(place: &Place) -> String {
-    in_time(async {
+async fn pid(place: &TestFolder) -> String {
+    with_timeout(async {
         loop {
             match std::fs::read_to_string(place.path().join("pid")) {
                 Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
@@ -40,7 +42,7 @@ async fn pid(place: &Place) -> String {
 
 async fn gone(pid: &str) {
     let alive = || std::process::Command::new("kill").args(["-0", pid]).output().unwrap().status.success();
-    in_time(async {
+    with_timeout(async {
         while alive() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -54,7 +56,7 @@ fn get(id: &Value, wait: u32) -> Value {
 
 #[tokio::test]
 async fn a_client_starts_work_goes_on_and_waits_for_it_later() {
-    for (wire, revision) in EVERYWHERE {
+    for (wire, revision) in ALL_CONNECTIONS {
         let place = place();
         let client = connect(&place, &["work.yaml", "--data", "data"], wire, revision).await;
         let (started, is_error) = client.call("work_mcpaql_execute", json!({"operation": "build"})).await;
@@ -75,11 +77,11 @@ async fn a_client_starts_work_goes_on_and_waits_for_it_later() {
 async fn what_a_killed_server_left_is_failed_by_the_next_one() {
     let place = place();
     let command = || place.binary(&["serve", "work.yaml", "--data", "data"]);
-    let mut first = Raw::initialized(command()).await;
+    let mut first = RawClient::initialized(command()).await;
     first.send(&tools_call(1, "work_mcpaql_execute", "build", json!({}))).await;
     let id = first.envelope().await["data"]["execution_id"].clone();
 
-    let mut second = Raw::initialized(command()).await;
+    let mut second = RawClient::initialized(command()).await;
     second.send(&tools_call(1, "work_mcpaql_read", "get_execution", json!({"execution_id": id}))).await;
     assert_eq!(second.envelope().await["data"]["status"], "running", "another process works on it");
 
@@ -90,7 +92,7 @@ async fn what_a_killed_server_left_is_failed_by_the_next_one() {
     assert_eq!(left["data"]["status"], "failed", "{left}");
     assert_eq!(left["data"]["error"]["details"]["reason"], "server_restarted");
 
-    let mut third = Raw::initialized(command()).await;
+    let mut third = RawClient::initialized(command()).await;
     third.send(&tools_call(1, "work_mcpaql_read", "list_executions", json!({}))).await;
     let list = third.envelope().await["data"]["executions"].clone();
     assert_eq!((&list[0]["execution_id"], &list[0]["status"]), (&id, &json!("failed")), "{list}");
@@ -101,12 +103,12 @@ async fn what_a_killed_server_left_is_failed_by_the_next_one() {
 #[tokio::test]
 async fn the_end_of_the_client_ends_its_work_and_the_program_behind_it() {
     let place = place();
-    let mut raw = Raw::initialized(place.binary(&["serve", "work.yaml", "--data", "data"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve", "work.yaml", "--data", "data"])).await;
     raw.send(&tools_call(1, "work_mcpaql_execute", "build", json!({}))).await;
     let id = raw.envelope().await["data"]["execution_id"].as_str().unwrap().to_owned();
     let pid = pid(&place).await;
     raw.end_input();
-    assert!(raw.server.ended().await.0.success());
+    assert!(raw.server.wait_for_exit().await.0.success());
     gone(&pid).await;
     let argument = format!("execution_id={id}");
     let ran = place.run(&["call", "work.yaml", "get_execution", &argument, "--data", "data"]).await;
@@ -126,10 +128,10 @@ async fn an_interrupt_at_the_command_line_ends_the_program() {
     let place = place();
     let mut command = place.binary(&["call", "work.yaml", "build", "--data", "data"]);
     command.stdin(Stdio::null());
-    let server = Server::start(command);
+    let server = ServerProcess::start(command);
     let pid = pid(&place).await;
     server.signal(Signal::INT);
-    let (status, said) = server.ended().await;
+    let (status, said) = server.wait_for_exit().await;
     assert!(!status.success() && said.contains("interrupted"), "{said}");
     gone(&pid).await;
 }

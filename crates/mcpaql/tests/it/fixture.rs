@@ -18,18 +18,18 @@ use tokio::sync::{mpsc, watch};
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_mcpaql");
 
 /// Turns something that never happens into a failure instead of a hang.
-pub(crate) async fn in_time<T>(event: impl Future<Output = T>) -> T {
+pub(crate) async fn with_timeout<T>(event: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), event).await.unwrap()
 }
 
 /// A folder of its own for one server: working directory, home and data.
-pub(crate) struct Place {
+pub(crate) struct TestFolder {
     folder: TempDir,
 }
 
-impl Place {
+impl TestFolder {
     pub(crate) fn new() -> Self {
-        Place { folder: tempfile::tempdir().unwrap() }
+        TestFolder { folder: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -54,32 +54,32 @@ impl Place {
     }
 
     /// Runs the binary to its end.
-    pub(crate) async fn run(&self, args: &[&str]) -> Ran {
-        Ran::of(self.binary(args)).await
+    pub(crate) async fn run(&self, args: &[&str]) -> RunOutput {
+        RunOutput::of(self.binary(args)).await
     }
 }
 
 /// What a run of the binary came to.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct RunOutput {
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Ran {
-    pub(crate) async fn of(mut command: Command) -> Ran {
-        let output = in_time(command.stdin(Stdio::null()).output()).await.unwrap();
-        Ran::from(output)
+impl RunOutput {
+    pub(crate) async fn of(mut command: Command) -> RunOutput {
+        let output = with_timeout(command.stdin(Stdio::null()).output()).await.unwrap();
+        RunOutput::from(output)
     }
 
     /// The same, with something to read.
-    pub(crate) async fn with_input(mut command: Command, input: &str) -> Ran {
+    pub(crate) async fn with_input(mut command: Command, input: &str) -> RunOutput {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // A program that ends without reading is not what this is about.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes()).await;
-        Ran::from(in_time(child.wait_with_output()).await.unwrap())
+        RunOutput::from(with_timeout(child.wait_with_output()).await.unwrap())
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -87,9 +87,9 @@ impl Ran {
     }
 }
 
-impl From<std::process::Output> for Ran {
+impl From<std::process::Output> for RunOutput {
     fn from(output: std::process::Output) -> Self {
-        Ran {
+        RunOutput {
             status: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
@@ -98,37 +98,37 @@ impl From<std::process::Output> for Ran {
 }
 
 /// A serving process and everything it has said on standard error.
-pub(crate) struct Server {
+pub(crate) struct ServerProcess {
     pub(crate) child: Child,
-    said: watch::Receiver<String>,
+    stderr: watch::Receiver<String>,
 }
 
-impl Server {
+impl ServerProcess {
     pub(crate) fn start(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut stderr = child.stderr.take().unwrap();
-        let (teller, said) = watch::channel(String::new());
+        let (sender, receiver) = watch::channel(String::new());
         tokio::spawn(async move {
             let mut buffer = [0; 4096];
             while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
-                teller.send_modify(|text| text.push_str(&String::from_utf8_lossy(&buffer[..read])));
+                sender.send_modify(|text| text.push_str(&String::from_utf8_lossy(&buffer[..read])));
             }
         });
-        Server { child, said }
+        ServerProcess { child, stderr: receiver }
     }
 
     /// Waits until standard error holds a text, and gives all of it.
-    pub(crate) async fn says(&mut self, text: &str) -> String {
-        let found = in_time(self.said.wait_for(|said| said.contains(text))).await.is_ok();
-        let said = self.said.borrow().clone();
+    pub(crate) async fn wait_for_stderr(&mut self, text: &str) -> String {
+        let found = with_timeout(self.stderr.wait_for(|said| said.contains(text))).await.is_ok();
+        let said = self.stderr.borrow().clone();
         assert!(found, "ended without saying '{text}': {said}");
         said
     }
 
     /// Where it listens, once it does.
     pub(crate) async fn address(&mut self) -> String {
-        let said = self.says("/mcp").await;
+        let said = self.wait_for_stderr("/mcp").await;
         let (_, behind) = said.split_once("http://").unwrap();
         behind.split_once("/mcp").unwrap().0.to_owned()
     }
@@ -140,32 +140,32 @@ impl Server {
     }
 
     /// Waits for its end; then what it said is complete.
-    pub(crate) async fn ended(mut self) -> (ExitStatus, String) {
-        let status = in_time(self.child.wait()).await.unwrap();
-        while in_time(self.said.changed()).await.is_ok() {}
-        let said = self.said.borrow().clone();
+    pub(crate) async fn wait_for_exit(mut self) -> (ExitStatus, String) {
+        let status = with_timeout(self.child.wait()).await.unwrap();
+        while with_timeout(self.stderr.changed()).await.is_ok() {}
+        let said = self.stderr.borrow().clone();
         (status, said)
     }
 }
 
 /// A client on the standard streams that shows every line.
-pub(crate) struct Raw {
-    pub(crate) server: Server,
+pub(crate) struct RawClient {
+    pub(crate) server: ServerProcess,
     lines: Lines<BufReader<ChildStdout>>,
     input: Option<ChildStdin>,
 }
 
-impl Raw {
+impl RawClient {
     pub(crate) fn start(command: Command) -> Self {
-        let mut server = Server::start(command);
+        let mut server = ServerProcess::start(command);
         let lines = BufReader::new(server.child.stdout.take().unwrap()).lines();
         let input = server.child.stdin.take();
-        Raw { server, lines, input }
+        RawClient { server, lines, input }
     }
 
     /// Past the handshake of 2025-11-25.
     pub(crate) async fn initialized(command: Command) -> Self {
-        let mut raw = Raw::start(command);
+        let mut raw = RawClient::start(command);
         raw.send(&initialize()).await;
         assert_eq!(raw.receive().await.unwrap()["id"], 0);
         raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
@@ -178,7 +178,7 @@ impl Raw {
 
     /// The next line, which must be a JSON-RPC message; `None` once the server has closed its output.
     pub(crate) async fn receive(&mut self) -> Option<Value> {
-        let line = in_time(self.lines.next_line()).await.unwrap()?;
+        let line = with_timeout(self.lines.next_line()).await.unwrap()?;
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"));
         assert_eq!(message["jsonrpc"], "2.0", "{message}");
         Some(message)
@@ -192,7 +192,7 @@ impl Raw {
     }
 
     /// Stops to read for good, without any other sign.
-    pub(crate) fn deafen(self) -> (Option<ChildStdin>, Server) {
+    pub(crate) fn stop_reading(self) -> (Option<ChildStdin>, ServerProcess) {
         (self.input, self.server)
     }
 
@@ -223,7 +223,7 @@ pub(crate) enum Revision {
     V2026,
 }
 
-pub(crate) const EVERYWHERE: [(Wire, Revision); 4] = [
+pub(crate) const ALL_CONNECTIONS: [(Wire, Revision); 4] = [
     (Wire::Stdio, Revision::V2025),
     (Wire::Stdio, Revision::V2026),
     (Wire::Http, Revision::V2025),
@@ -231,43 +231,43 @@ pub(crate) const EVERYWHERE: [(Wire, Revision); 4] = [
 ];
 
 /// A client that keeps the progress it is told.
-pub(crate) struct Ear {
+pub(crate) struct ProgressHandler {
     progress: mpsc::UnboundedSender<ProgressNotificationParam>,
 }
 
-impl ClientHandler for Ear {
+impl ClientHandler for ProgressHandler {
     async fn on_progress(&self, news: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         // News that arrives while the test is ending is nobody's.
         let _ = self.progress.send(news);
     }
 }
 
-pub(crate) struct Client {
-    pub(crate) peer: RunningService<RoleClient, Ear>,
+pub(crate) struct TestClient {
+    pub(crate) peer: RunningService<RoleClient, ProgressHandler>,
     pub(crate) progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
     /// Ends with the client.
-    _server: Server,
+    _server: ServerProcess,
 }
 
 /// Starts `mcpaql serve`, connects to it and lists its tools.
-pub(crate) async fn connect(place: &Place, args: &[&str], wire: Wire, revision: Revision) -> Client {
+pub(crate) async fn connect(place: &TestFolder, args: &[&str], wire: Wire, revision: Revision) -> TestClient {
     connect_with(place, args, wire, revision, |_| {}).await
 }
 
 /// The same; `prepare` may add to the command.
 pub(crate) async fn connect_with(
-    place: &Place,
+    place: &TestFolder,
     args: &[&str],
     wire: Wire,
     revision: Revision,
     prepare: impl FnOnce(&mut Command),
-) -> Client {
+) -> TestClient {
     let http: &[&str] = if wire == Wire::Http { &["--http", "127.0.0.1:0"] } else { &[] };
     let mut command = place.binary(&[&["serve"], args, http].concat());
     prepare(&mut command);
-    let mut server = Server::start(command);
+    let mut server = ServerProcess::start(command);
     let (progress, told) = mpsc::unbounded_channel();
-    let ear = Ear { progress };
+    let ear = ProgressHandler { progress };
     let lifecycle = match revision {
         Revision::V2025 => ClientLifecycleMode::Initialize,
         Revision::V2026 => {
@@ -277,30 +277,30 @@ pub(crate) async fn connect_with(
     let peer = match wire {
         Wire::Stdio => {
             let streams = (server.child.stdout.take().unwrap(), server.child.stdin.take().unwrap());
-            in_time(ear.serve_with_lifecycle(streams, lifecycle)).await.unwrap()
+            with_timeout(ear.serve_with_lifecycle(streams, lifecycle)).await.unwrap()
         }
         Wire::Http => {
-            crypto();
+            install_crypto_provider();
             let address = server.address().await;
             let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
-            in_time(ear.serve_with_lifecycle(transport, lifecycle)).await.unwrap()
+            with_timeout(ear.serve_with_lifecycle(transport, lifecycle)).await.unwrap()
         }
     };
-    let client = Client { peer, progress: told, _server: server };
+    let client = TestClient { peer, progress: told, _server: server };
     // As hosts do; over HTTP the newest revision lets a client send arguments in headers only after it saw the schema.
     client.tools().await;
     client
 }
 
 /// reqwest is built without a default provider of cryptography; another test may have been first to install it.
-pub(crate) fn crypto() {
+pub(crate) fn install_crypto_provider() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-impl Client {
+impl TestClient {
     /// Every tool as it stands on the wire.
     pub(crate) async fn tools(&self) -> Vec<Value> {
-        let listed = in_time(self.peer.list_all_tools()).await.unwrap();
+        let listed = with_timeout(self.peer.list_all_tools()).await.unwrap();
         listed.iter().map(|tool| serde_json::to_value(tool).unwrap()).collect()
     }
 
@@ -316,7 +316,7 @@ impl Client {
     }
 
     pub(crate) async fn try_call(&self, tool: &str, arguments: Value) -> Result<Value, ServiceError> {
-        let answer = in_time(self.peer.call_tool(request(tool, arguments))).await?;
+        let answer = with_timeout(self.peer.call_tool(request(tool, arguments))).await?;
         Ok(serde_json::to_value(answer).unwrap())
     }
 }

@@ -1,12 +1,12 @@
 //! One server for many adapters, seen by a client: what fails, what is edited and what runs behind others.
 
-use crate::fixture::{BINARY, Place, Ran, Raw, in_time, tools_call};
+use crate::fixture::{BINARY, RawClient, RunOutput, TestFolder, tools_call, with_timeout};
 use serde_json::{Value, json};
 
 const CHANGED: &str = "notifications/tools/list_changed";
 
 /// The names of the tools, and whether it was told meanwhile that they changed.
-async fn listed(raw: &mut Raw) -> (Vec<String>, bool) {
+async fn listed(raw: &mut RawClient) -> (Vec<String>, bool) {
     raw.send(&json!({"jsonrpc": "2.0", "id": 99, "method": "tools/list"})).await;
     let mut is_changed = false;
     loop {
@@ -19,12 +19,12 @@ async fn listed(raw: &mut Raw) -> (Vec<String>, bool) {
     }
 }
 
-async fn names(raw: &mut Raw) -> Vec<String> {
+async fn names(raw: &mut RawClient) -> Vec<String> {
     listed(raw).await.0
 }
 
 /// Waits until the tools are these; the server tells when they change.
-async fn become_(raw: &mut Raw, expected: &[&str]) {
+async fn become_(raw: &mut RawClient, expected: &[&str]) {
     loop {
         let (names, is_changed) = listed(raw).await;
         if names == expected {
@@ -45,7 +45,7 @@ fn adapter(name: &str, operation: &str) -> String {
     )
 }
 
-async fn call(raw: &mut Raw, tool: &str, operation: &str) -> Value {
+async fn call(raw: &mut RawClient, tool: &str, operation: &str) -> Value {
     raw.send(&tools_call(7, tool, operation, json!({}))).await;
     loop {
         let message = raw.receive().await.unwrap();
@@ -58,7 +58,7 @@ async fn call(raw: &mut Raw, tool: &str, operation: &str) -> Value {
 
 #[tokio::test]
 async fn adapters_that_fail_do_not_take_the_others_along() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file(
         "mcpaql.yaml",
         "adapters: [sound.yaml, broken.yaml, absent.yaml, lame.yaml, {name: dead, mcp: {command: [/no/such/program]}}]\n",
@@ -67,20 +67,20 @@ async fn adapters_that_fail_do_not_take_the_others_along() {
     place.file("broken.yaml", "name: broken\n");
     let lame = adapter("lame", "get_thing").replace("command }", "command, cwd: \"${env:WHERE_TO}\" }");
     place.file("lame.yaml", &lame);
-    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     assert_eq!(names(&mut raw).await, ["sound_mcpaql", "lame_mcpaql"]);
     assert_eq!(call(&mut raw, "sound_mcpaql", "get_thing").await["data"], "get_thing");
     let failed = call(&mut raw, "lame_mcpaql", "get_thing").await;
     assert_eq!(failed["error"]["code"], "INTERNAL_ERROR");
     let message = failed["error"]["message"].as_str().unwrap();
     assert!(message.contains("'lame'") && message.contains("WHERE_TO"), "{message}");
-    let said = raw.server.says("adapter fails").await;
+    let said = raw.server.wait_for_stderr("adapter fails").await;
     assert!(said.contains("broken.yaml") && said.contains("absent.yaml"), "{said}");
 }
 
 #[tokio::test]
 async fn nothing_to_serve_is_a_reason_to_stop() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("mcpaql.yaml", "adapters: [broken.yaml, absent.yaml]\n");
     place.file("broken.yaml", "name: broken\n");
     let ran = place.run(&["serve"]).await;
@@ -90,21 +90,21 @@ async fn nothing_to_serve_is_a_reason_to_stop() {
 
 #[tokio::test]
 async fn a_good_edit_is_served_and_a_broken_one_changes_nothing() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("mcpaql.yaml", "adapters: [first.yaml, second.yaml]\n");
     place.file("first.yaml", &adapter("first", "get_thing"));
     place.file("second.yaml", &adapter("second", "get_thing"));
-    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     assert_eq!(names(&mut raw).await, ["first_mcpaql", "second_mcpaql"]);
 
     place.file("first.yaml", "name: first\ntype: adapter\n");
-    raw.server.says("stays as it was").await;
+    raw.server.wait_for_stderr("stays as it was").await;
     assert_eq!(names(&mut raw).await, ["first_mcpaql", "second_mcpaql"]);
     assert_eq!(call(&mut raw, "first_mcpaql", "get_thing").await["success"], true);
 
     // One operation that is lost is as bad as all of them.
     place.file("first.yaml", &adapter("first", "get_thing").replace("command: [", "comand: ["));
-    raw.server.says("stays as it was").await;
+    raw.server.wait_for_stderr("stays as it was").await;
     assert_eq!(call(&mut raw, "first_mcpaql", "get_thing").await["success"], true);
 
     place.file("first.yaml", &adapter("renamed", "get_other"));
@@ -112,7 +112,7 @@ async fn a_good_edit_is_served_and_a_broken_one_changes_nothing() {
     assert_eq!(call(&mut raw, "renamed_mcpaql", "get_other").await["success"], true);
 
     place.file("mcpaql.yaml", "adapters: [second.yaml\n");
-    raw.server.says("everything stays as it was").await;
+    raw.server.wait_for_stderr("everything stays as it was").await;
     place.file("mcpaql.yaml", "adapters: [second.yaml, {builtin: notebook, mode: single}]\n");
     become_(&mut raw, &["second_mcpaql", "notebook_mcpaql"]).await;
 }
@@ -120,16 +120,16 @@ async fn a_good_edit_is_served_and_a_broken_one_changes_nothing() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_hangup_has_everything_read_again() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("only.yaml", &adapter("only", "get_thing"));
-    let mut raw = Raw::initialized(place.binary(&["serve", "only.yaml", "--no-watch"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve", "only.yaml", "--no-watch"])).await;
     assert_eq!(names(&mut raw).await, ["only_mcpaql"]);
     place.file("only.yaml", &adapter("other", "get_thing"));
     raw.server.signal(rustix::process::Signal::HUP);
     become_(&mut raw, &["other_mcpaql"]).await;
     raw.end_input();
     assert_eq!(raw.receive().await, None, "the end of input still stops it");
-    assert!(raw.server.ended().await.0.success());
+    assert!(raw.server.wait_for_exit().await.0.success());
 }
 
 /// A server behind ours, which is this program again.
@@ -141,10 +141,10 @@ fn servers(rest: &str) -> String {
 
 #[tokio::test]
 async fn the_tools_of_a_server_are_listed_at_once_from_the_second_start_on() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("inner.yaml", &adapter("things", "get_thing").replace("single", "discrete"));
     place.file("mcpaql.yaml", &servers(""));
-    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     become_(&mut raw, &["inner_mcpaql"]).await;
     let answer = call(&mut raw, "inner_mcpaql", "things_get_thing").await;
     assert_eq!(answer["success"], true, "{answer}");
@@ -152,7 +152,7 @@ async fn the_tools_of_a_server_are_listed_at_once_from_the_second_start_on() {
 
     // Now the server is gone, and its tools are known.
     std::fs::remove_file(place.path().join("inner.yaml")).unwrap();
-    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     assert_eq!(names(&mut raw).await, ["inner_mcpaql"]);
     let failed = call(&mut raw, "inner_mcpaql", "things_get_thing").await;
     assert_eq!(failed["error"]["code"], "TRANSPORT_CONNECTION_FAILED", "{failed}");
@@ -160,7 +160,7 @@ async fn the_tools_of_a_server_are_listed_at_once_from_the_second_start_on() {
 
 #[tokio::test]
 async fn configured_adapters_are_called_and_searched_by_name() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("inner.yaml", &adapter("things", "get_thing").replace("single", "discrete"));
     let rest = "\n  - {name: renamed, document: inner.yaml, exclude: [op:get_nothing]}";
     place.file("mcpaql.yaml", &servers("").trim_end().to_owned().replace("]}}", &format!("]}}}}{rest}")));
@@ -168,7 +168,7 @@ async fn configured_adapters_are_called_and_searched_by_name() {
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), "\"get_thing\"\n"), "{}", ran.stderr);
     let ran = place.run(&["call", "inner", "things_get_thing"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    let ran: Ran = place.run(&["search", "inner", "things_get_thing"]).await;
+    let ran: RunOutput = place.run(&["search", "inner", "things_get_thing"]).await;
     assert!(ran.stdout.contains("things_get_thing()"), "{ran:?}");
     let ran = place.run(&["tools"]).await;
     assert!(ran.stdout.contains("inner_mcpaql") && ran.stdout.contains("renamed_get_thing"), "{ran:?}");
@@ -181,11 +181,11 @@ async fn configured_adapters_are_called_and_searched_by_name() {
 
 #[tokio::test]
 async fn a_configuration_puts_all_adapters_behind_the_same_tools() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("a.yaml", &adapter("first", "say_a").replace("mode: single\n", ""));
     place.file("b.yaml", &adapter("second", "say_b").replace("mode: single\n", ""));
     place.file("mcpaql.yaml", "mode: unified\nadapters: [a.yaml, b.yaml]\n");
-    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     assert_eq!(names(&mut raw).await, ["mcpaql_read"]);
     assert_eq!(call(&mut raw, "mcpaql_read", "say_b").await["data"], "say_b");
     let all = call(&mut raw, "mcpaql_read", "introspect").await;
@@ -194,7 +194,7 @@ async fn a_configuration_puts_all_adapters_behind_the_same_tools() {
 
 /// A document whose one operation says that it runs, and then runs for longer than any test.
 #[cfg(unix)]
-fn endless(place: &Place) -> std::path::PathBuf {
+fn endless(place: &TestFolder) -> std::path::PathBuf {
     let mark = place.path().join("running");
     let script = format!("echo $$ > {}; exec sleep 600", mark.display());
     let text = adapter("slow", "wait").replace("[echo, wait]", &format!("[sh, -c, {script:?}]"));
@@ -205,11 +205,11 @@ fn endless(place: &Place) -> std::path::PathBuf {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_client_that_reads_no_more_takes_its_calls_along() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mark = endless(&place);
-    let mut raw = Raw::initialized(place.binary(&["serve", "slow.yaml"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve", "slow.yaml"])).await;
     raw.send(&tools_call(1, "slow_mcpaql", "wait", json!({}))).await;
-    let pid = in_time(async {
+    let pid = with_timeout(async {
         loop {
             if let Ok(pid) = std::fs::read_to_string(&mark).unwrap_or_default().trim().parse::<i32>() {
                 return rustix::process::Pid::from_raw(pid).unwrap();
@@ -219,9 +219,9 @@ async fn a_client_that_reads_no_more_takes_its_calls_along() {
     })
     .await;
     // Its input stays open: nothing but the unread output tells that nobody waits any more.
-    let (_input, server) = raw.deafen();
-    server.ended().await;
-    in_time(async {
+    let (_input, server) = raw.stop_reading();
+    server.wait_for_exit().await;
+    with_timeout(async {
         while rustix::process::test_kill_process(pid).is_ok() {
             tokio::task::yield_now().await;
         }
@@ -231,7 +231,7 @@ async fn a_client_that_reads_no_more_takes_its_calls_along() {
 
 #[tokio::test]
 async fn an_entry_decides_over_the_adapter() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let text =
         adapter("things", "get_thing").replace("[{", "[{ name: get_other, command: [echo, other] }, {");
     place.file("things.yaml", &text);
@@ -241,7 +241,7 @@ async fn an_entry_decides_over_the_adapter() {
     let tool = &ran.json()["tools"][0];
     assert_eq!((&tool["name"], &tool["title"]), (&json!("mine_mcpaql"), &json!("Mine")));
     assert!(!tool["description"].as_str().unwrap().contains("get_other"), "{tool}");
-    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     let large = call(&mut raw, "mine_mcpaql", "introspect").await;
     assert_eq!(large["error"]["code"], "VALIDATION_PAYLOAD_TOO_LARGE", "{large}");
 
@@ -259,13 +259,13 @@ async fn an_entry_decides_over_the_adapter() {
 
 #[tokio::test]
 async fn an_adapter_that_fails_behind_shared_tools_says_so() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("a.yaml", &adapter("first", "say_a").replace("mode: single\n", ""));
     place.file(
         "mcpaql.yaml",
         "mode: unified\nadapters: [a.yaml, {name: dead, mcp: {command: [/no/such/program]}}]\n",
     );
-    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     assert_eq!(names(&mut raw).await, ["mcpaql_read"]);
     raw.send(&json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {
         "name": "mcpaql_read", "arguments": {"adapter": "dead", "operation": "anything"}}}))
@@ -282,7 +282,7 @@ async fn an_adapter_that_fails_behind_shared_tools_says_so() {
 
 #[tokio::test]
 async fn what_no_server_could_make_sense_of_is_found_without_starting_one() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for nonsense in [
         "targets: 5",
         "targets: {../x: {}}",

@@ -2,10 +2,10 @@
 
 mod folders;
 mod origins;
-mod told;
+mod output;
 
 use crate::documents;
-use crate::fixture::{BINARY, Place, Ran};
+use crate::fixture::{BINARY, RunOutput, TestFolder};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,21 +15,21 @@ const TRACKER: &str = include_str!("../../../../examples/tracker-tools.json");
 const PROVENANCE: &str = "MCPAQL-PROVENANCE.json";
 
 fn http() -> String {
-    documents::http("things", "https://api.example.com/v1")
+    documents::http_document("things", "https://api.example.com/v1")
 }
 
-fn place() -> Place {
-    let place = Place::new();
+fn test_folder() -> TestFolder {
+    let place = TestFolder::new();
     place.file("things.md", &http());
     place
 }
 
-async fn generate(place: &Place, args: &[&str]) -> Ran {
+async fn generate(place: &TestFolder, args: &[&str]) -> RunOutput {
     place.run(&[&["generate"], args].concat()).await
 }
 
 /// Generates `things.md` in Rust and expects it to succeed.
-async fn generated(place: &Place, args: &[&str]) -> Ran {
+async fn generate_ok(place: &TestFolder, args: &[&str]) -> RunOutput {
     let ran = generate(place, &[&["-s", "things.md", "-t", "rust"], args].concat()).await;
     assert_eq!(ran.status, Some(0), "{args:?}: {ran:?}");
     ran
@@ -53,14 +53,14 @@ fn tree(root: &Path) -> BTreeMap<String, String> {
     out
 }
 
-fn read(place: &Place, path: &str) -> String {
+fn read(place: &TestFolder, path: &str) -> String {
     std::fs::read_to_string(place.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 #[tokio::test]
 async fn a_project_has_all_its_files_and_says_how_to_start_it() {
-    let place = place();
-    let ran = generated(&place, &[]).await;
+    let place = test_folder();
+    let ran = generate_ok(&place, &[]).await;
     assert!(ran.stdout.contains("Wrote things-adapter in Rust to ./generated"), "{}", ran.stdout);
     assert!(ran.stdout.contains("cargo build --release"), "{}", ran.stdout);
     let files = tree(&place.path().join("generated"));
@@ -83,8 +83,8 @@ async fn a_project_has_all_its_files_and_says_how_to_start_it() {
 
 #[tokio::test]
 async fn the_report_for_programs_tells_files_fingerprint_and_warnings() {
-    let place = place();
-    let ran = generated(&place, &["--output-format", "json", "-o", "out"]).await;
+    let place = test_folder();
+    let ran = generate_ok(&place, &["--output-format", "json", "-o", "out"]).await;
     let report = ran.json();
     assert_eq!((&report["success"], &report["output_directory"]), (&json!(true), &json!("out")));
     let provenance: Value = serde_json::from_str(&read(&place, &format!("out/{PROVENANCE}"))).unwrap();
@@ -98,7 +98,7 @@ async fn the_report_for_programs_tells_files_fingerprint_and_warnings() {
 
 #[tokio::test]
 async fn every_kind_of_failure_has_its_status() {
-    let place = place();
+    let place = test_folder();
     place.file(
         "wrong.md",
         &http().replace("name: get_thing", "name: getThing").replace("type: string", "type: strng"),
@@ -193,7 +193,7 @@ async fn every_kind_of_failure_has_its_status() {
 
 #[tokio::test]
 async fn without_a_language_nothing_is_generated() {
-    let place = place();
+    let place = test_folder();
     let ran = generate(&place, &["-s", "things.md"]).await;
     assert_eq!(ran.status, Some(3), "{ran:?}");
     assert!(ran.stderr.contains("--target rust, typescript or python"), "{}", ran.stderr);
@@ -201,7 +201,7 @@ async fn without_a_language_nothing_is_generated() {
 
 #[tokio::test]
 async fn other_commands_keep_their_own_status() {
-    let place = place();
+    let place = test_folder();
     for args in [&["generat"][..], &["serve", "--nonsense"], &["check", "generate", "--nonsense"]] {
         assert_eq!(place.run(args).await.status, Some(2), "{args:?}");
     }
@@ -214,7 +214,7 @@ async fn other_commands_keep_their_own_status() {
 
 #[tokio::test]
 async fn all_that_is_wrong_is_told_with_path_code_and_suggestion() {
-    let place = place();
+    let place = test_folder();
     place.file(
         "wrong.md",
         &http()
@@ -246,7 +246,7 @@ async fn all_that_is_wrong_is_told_with_path_code_and_suggestion() {
 
 #[tokio::test]
 async fn documents_are_taken_in_every_form() {
-    let place = place();
+    let place = test_folder();
     let value: Value = json!({
         "schema_version": "1.0",
         "adapter": {"name": "generated-form", "display_name": "F", "version": "1.0.0", "description": "d",
@@ -293,7 +293,7 @@ async fn documents_are_taken_in_every_form() {
 
 #[tokio::test]
 async fn what_a_server_once_answered_is_enough_for_rust_and_refused_elsewhere() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("tracker.json", TRACKER);
     for language in ["rust", "typescript", "python"] {
         let args = ["--tools", "tracker.json", "--name", "tracker", "-t", language, "-o", language];
@@ -318,7 +318,7 @@ async fn what_a_server_once_answered_is_enough_for_rust_and_refused_elsewhere() 
 /// The program itself is an MCP server that can be asked.
 #[tokio::test]
 async fn a_running_server_is_asked_for_its_tools() {
-    let place = place();
+    let place = test_folder();
     let args = ["-t", "rust", "-o", "rust", "--name", "notes"];
     let server = ["--", BINARY, "serve", "--data", "data", "--mode", "discrete"];
     let ran = generate(&place, &[&args[..], &server].concat()).await;
@@ -328,7 +328,7 @@ async fn a_running_server_is_asked_for_its_tools() {
 
 #[tokio::test]
 async fn operations_that_a_language_cannot_serve_are_left_out_on_demand() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let work = jobs(
         "{transport: native, protocol: command}",
         "{name: run_job, command: [make], lifecycle: true}\n    - {name: start_job, command: [make]}",
@@ -350,7 +350,7 @@ async fn operations_that_a_language_cannot_serve_are_left_out_on_demand() {
 
 #[tokio::test]
 async fn flags_win_over_the_configuration_and_its_paths_are_its_own() {
-    let place = place();
+    let place = test_folder();
     std::fs::create_dir(place.path().join("conf")).unwrap();
     std::fs::write(place.path().join("conf/things.md"), http()).unwrap();
     std::fs::write(
@@ -393,7 +393,7 @@ async fn flags_win_over_the_configuration_and_its_paths_are_its_own() {
 
 #[tokio::test]
 async fn the_same_input_gives_the_same_bytes() {
-    let place = place();
+    let place = test_folder();
     place.file("bookshop.yaml", BOOKSHOP);
     for source in [&["-s", "things.md"][..], &["--openapi", "bookshop.yaml"]] {
         for language in ["rust", "typescript", "python"] {
@@ -411,11 +411,11 @@ async fn the_same_input_gives_the_same_bytes() {
 
 #[tokio::test]
 async fn the_time_of_a_build_can_be_set_and_stays_where_nothing_changed() {
-    let place = place();
+    let place = test_folder();
     let timed = async |epoch: &str, output: &str| {
         let mut command = place.binary(&["generate", "-s", "things.md", "-t", "rust", "-o", output]);
         command.env("SOURCE_DATE_EPOCH", epoch);
-        Ran::of(command).await
+        RunOutput::of(command).await
     };
     assert_eq!(timed("1700000000", "a").await.status, Some(0));
     let first = read(&place, &format!("a/{PROVENANCE}"));
@@ -430,12 +430,12 @@ async fn the_time_of_a_build_can_be_set_and_stays_where_nothing_changed() {
 
 #[tokio::test]
 async fn generating_again_keeps_handlers_and_refuses_edits() {
-    let place = place();
-    generated(&place, &[]).await;
+    let place = test_folder();
+    generate_ok(&place, &[]).await;
     let root = place.path().join("generated");
     std::fs::write(root.join("src/handlers.rs"), "// mine\n").unwrap();
     place.file("things.md", &http().replace("display_name: Upstream", "display_name: Upstream Two"));
-    let ran = generated(&place, &["-v"]).await;
+    let ran = generate_ok(&place, &["-v"]).await;
     assert!(ran.stdout.contains("kept       src/handlers.rs"), "{}", ran.stdout);
     assert!(ran.stdout.contains("changed    README.md"), "{}", ran.stdout);
     assert_eq!(read(&place, "generated/src/handlers.rs"), "// mine\n");
@@ -458,7 +458,7 @@ async fn generating_again_keeps_handlers_and_refuses_edits() {
     let ran = generate(&place, &["-s", "things.md", "-t", "rust", "--output-format", "json"]).await;
     assert_eq!(ran.json()["error"]["details"][0]["path"], "README.md");
     assert_eq!(ran.json()["error"]["details"][0]["code"], "FILE_EDITED");
-    let diff = generated(&place, &["--diff"]).await;
+    let diff = generate_ok(&place, &["--diff"]).await;
     assert!(
         diff.stdout.contains("-My own words.\n") && diff.stdout.contains("+# Upstream\n"),
         "{}",
@@ -466,7 +466,7 @@ async fn generating_again_keeps_handlers_and_refuses_edits() {
     );
     assert!(diff.stderr.contains("README.md"), "{}", diff.stderr);
     assert_eq!(tree(&root), before, "nothing was touched");
-    let forced = generated(&place, &["--force", "-v"]).await;
+    let forced = generate_ok(&place, &["--force", "-v"]).await;
     let told = "changed    README.md  (it was edited, and --force writes over it)";
     assert!(forced.stdout.contains(told), "{}", forced.stdout);
     assert!(
@@ -479,8 +479,8 @@ async fn generating_again_keeps_handlers_and_refuses_edits() {
 
 #[tokio::test]
 async fn a_document_can_be_edited_in_the_project() {
-    let place = place();
-    generated(&place, &["-o", "p"]).await;
+    let place = test_folder();
+    generate_ok(&place, &["-o", "p"]).await;
     let schema = place.path().join("p/schema/things.md");
     std::fs::write(&schema, http().replace("description: An API of the tests", "description: Mine now"))
         .unwrap();
@@ -491,27 +491,27 @@ async fn a_document_can_be_edited_in_the_project() {
 
 #[tokio::test]
 async fn trials_write_nothing() {
-    let place = place();
-    let dry = generated(&place, &["--dry-run"]).await;
+    let place = test_folder();
+    let dry = generate_ok(&place, &["--dry-run"]).await;
     assert!(
         dry.stdout.contains("Would write") && dry.stdout.contains("created    src/main.rs"),
         "{}",
         dry.stdout
     );
-    let diff = generated(&place, &["--diff"]).await;
+    let diff = generate_ok(&place, &["--diff"]).await;
     assert!(diff.stdout.contains("--- /dev/null\n+++ b/README.md\n@@ -0,0 +1,"), "{}", diff.stdout);
     assert!(!diff.stdout.contains('\u{1b}'), "no colours outside a terminal");
-    let json = generated(&place, &["--diff", "--output-format", "json"]).await.json();
+    let json = generate_ok(&place, &["--diff", "--output-format", "json"]).await.json();
     assert!(json["diff"].as_str().unwrap().contains("+++ b/README.md") && json["written"] == json!(false));
     assert!(!place.path().join("generated").exists());
-    generated(&place, &[]).await;
-    let same = generated(&place, &["--diff"]).await;
+    generate_ok(&place, &[]).await;
+    let same = generate_ok(&place, &["--diff"]).await;
     assert_eq!(same.stdout, "", "nothing would change");
 }
 
 #[tokio::test]
 async fn quiet_is_silent_and_verbose_gives_reasons() {
-    let place = place();
+    let place = test_folder();
     place.file("warned.md", &http().replace("api.example.com/v1", "api.example.com/v1/"));
     let quiet = generate(&place, &["-s", "warned.md", "-t", "rust", "-q"]).await;
     assert_eq!((quiet.status, quiet.stdout.as_str(), quiet.stderr.as_str()), (Some(0), "", ""));
@@ -522,7 +522,7 @@ async fn quiet_is_silent_and_verbose_gives_reasons() {
 
 #[tokio::test]
 async fn what_should_be_looked_at_is_a_warning() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("bookshop.yaml", BOOKSHOP);
     place.file("tracker.json", TRACKER);
     let tracker: &[&str] = &["--tools", "tracker.json"];
@@ -556,7 +556,7 @@ fn jobs(target: &str, operation: &str) -> String {
 
 #[tokio::test]
 async fn functions_of_another_program_are_refused_alike_with_what_to_do_instead() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("code.yaml", &jobs("{transport: native, protocol: code}", "{name: run_job}"));
     for (language, name) in [("typescript", "TypeScript"), ("python", "Python"), ("rust", "Rust")] {
         let ran = generate(&place, &["-s", "code.yaml", "-t", language, "--output-format", "json"]).await;
@@ -571,7 +571,7 @@ async fn functions_of_another_program_are_refused_alike_with_what_to_do_instead(
 
 #[tokio::test]
 async fn work_in_the_background_is_part_of_projects_in_rust() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let work =
         jobs("{transport: native, protocol: command}", "{name: run_job, command: [make], lifecycle: true}");
     place.file("work.yaml", &work);
@@ -585,7 +585,7 @@ async fn work_in_the_background_is_part_of_projects_in_rust() {
 
 #[tokio::test]
 async fn handlers_of_an_adapter_that_was_renamed_are_left_and_told_where_to_go() {
-    let place = place();
+    let place = test_folder();
     let python: &[&str] = &["-t", "python", "-o", "out"];
     assert_eq!(generate(&place, &[&["-s", "things.md"], python].concat()).await.status, Some(0));
     let old = "out/src/things_adapter/handlers.py";
@@ -600,7 +600,7 @@ async fn handlers_of_an_adapter_that_was_renamed_are_left_and_told_where_to_go()
 
 #[tokio::test]
 async fn licences_are_the_authors_choice() {
-    let place = place();
+    let place = test_folder();
     for (license, text) in [
         ("MIT", "MIT License"),
         ("BSD-3-Clause", "Neither the name"),
@@ -609,18 +609,18 @@ async fn licences_are_the_authors_choice() {
         ("MIT OR Apache-2.0", "SPDX-License-Identifier: MIT OR Apache-2.0"),
         ("UNLICENSED", "All rights reserved"),
     ] {
-        let ran = generated(&place, &["--license", license, "--strict", "--runtime", "1"]).await;
+        let ran = generate_ok(&place, &["--license", license, "--strict", "--runtime", "1"]).await;
         assert_eq!(ran.stderr, "", "{license}");
         assert!(read(&place, "generated/LICENSE").contains(text), "{license}");
     }
-    let ran = generated(&place, &["--license", "EUPL-1.2", "--output-format", "json"]).await;
+    let ran = generate_ok(&place, &["--license", "EUPL-1.2", "--output-format", "json"]).await;
     assert_eq!(ran.json()["warnings"][0]["path"], "LICENSE");
     assert!(!place.path().join("generated/COMMERCIAL-LICENSE.md").exists());
 }
 
 #[tokio::test]
 async fn a_project_in_rust_finds_its_runtime_where_it_is_told() {
-    let place = place();
+    let place = test_folder();
     std::fs::create_dir(place.path().join("beside")).unwrap();
     place.file("beside/Cargo.toml", "[package]\nname = \"mcpaql-runtime\"\n");
     for (spec, dependency) in [
@@ -636,7 +636,7 @@ async fn a_project_in_rust_finds_its_runtime_where_it_is_told() {
         ),
     ] {
         let flag: Vec<&str> = spec.iter().flat_map(|spec| ["--runtime", spec]).collect();
-        generated(&place, &flag).await;
+        generate_ok(&place, &flag).await;
         let manifest = read(&place, "generated/Cargo.toml");
         assert!(manifest.contains(&dependency), "{spec:?}: {manifest}");
         let readme = read(&place, "generated/README.md");
@@ -653,7 +653,7 @@ async fn a_project_in_rust_finds_its_runtime_where_it_is_told() {
 /// Words that mean something in one of the languages, and texts that would end a comment, a string or a block.
 #[tokio::test]
 async fn hostile_documents_give_projects_too() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let hostile = "*/ \"\"\" ''' ``` `${x}` \\ {{y}} %s #{z} </script> \"; -- 🎉 \u{2028}\u{202e} \n\n# h \r\n\"#\u{7f}";
     let words = [
         "class", "type", "import", "def", "fn", "async", "await", "none", "true", "self", "super", "new",

@@ -6,7 +6,7 @@ mod serve;
 mod servers;
 mod sources;
 
-use crate::fixture::{Place, Ran};
+use crate::fixture::{RunOutput, TestFolder};
 use mcpaql_document::source::Source;
 
 /// The example that people are shown is the one that is tested.
@@ -20,20 +20,20 @@ fn bookshop_json() -> String {
 }
 
 /// A folder that holds the description as `bookshop.yaml`.
-fn shop() -> Place {
-    let place = Place::new();
+fn shop() -> TestFolder {
+    let place = TestFolder::new();
     place.file("bookshop.yaml", BOOKSHOP);
     place
 }
 
 /// Imports `bookshop.yaml` as `bookshop-adapter.md` and gives the document.
-async fn imported(place: &Place, flags: &[&str]) -> String {
+async fn import_ok(place: &TestFolder, flags: &[&str]) -> String {
     let ran = import(place, flags).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
     std::fs::read_to_string(place.path().join("bookshop-adapter.md")).unwrap()
 }
 
-async fn import(place: &Place, flags: &[&str]) -> Ran {
+async fn import(place: &TestFolder, flags: &[&str]) -> RunOutput {
     let command = ["import", "openapi", "bookshop.yaml", "-o", "bookshop-adapter.md"];
     place.run(&[&command, flags].concat()).await
 }

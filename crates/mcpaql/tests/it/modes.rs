@@ -1,6 +1,6 @@
 //! What holds in every mode, over both transports and in both revisions of MCP.
 
-use crate::fixture::{Client, EVERYWHERE, Place, connect};
+use crate::fixture::{ALL_CONNECTIONS, TestClient, TestFolder, connect};
 use rmcp::model::ErrorCode;
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ impl Mode {
 
 /// A client and the mode its server is in.
 struct Session {
-    client: Client,
+    client: TestClient,
     mode: Mode,
 }
 
@@ -93,9 +93,9 @@ impl Session {
 
 async fn standard_assertions(mode: Mode) {
     let mut seen: Option<Vec<Value>> = None;
-    for (wire, revision) in EVERYWHERE {
+    for (wire, revision) in ALL_CONNECTIONS {
         println!("{mode:?} {wire:?} {revision:?}");
-        let place = Place::new();
+        let place = TestFolder::new();
         let args = ["--mode", mode.flag(), "--data", "data"];
         let client = connect(&place, &args, wire, revision).await;
         let session = Session { client, mode };

@@ -5,13 +5,13 @@
 mod mistakes;
 mod wire;
 
-use crate::fixture::{Client, Place, Revision, Wire, connect_with};
+use crate::fixture::{Revision, TestClient, TestFolder, Wire, connect_with};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mcpaql_import::openapi::{NoLoader, Options, open};
+use mcpaql_import::openapi::{NoLoader, OpenApiImportOptions, open};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
-pub(crate) struct Arrived {
+pub(crate) struct ReceivedRequest {
     pub(crate) method: String,
     /// Path and query, byte by byte.
     pub(crate) target: String,
@@ -27,7 +27,7 @@ pub(crate) struct Arrived {
     pub(crate) body: Bytes,
 }
 
-impl Arrived {
+impl ReceivedRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         assert!(self.headers.get_all(name).iter().count() <= 1, "{name} came twice: {self:?}");
         self.headers.get(name).map(|value| value.to_str().unwrap())
@@ -41,30 +41,30 @@ impl Arrived {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    pub(crate) fn line(&self) -> String {
+    pub(crate) fn request_line(&self) -> String {
         format!("{} {}", self.method, self.target)
     }
 }
 
-type Kept = Arc<Mutex<Vec<Arrived>>>;
+type RequestLog = Arc<Mutex<Vec<ReceivedRequest>>>;
 
 /// A description, the server that serves it, and the API behind it.
-pub(crate) struct Api {
-    pub(crate) client: Client,
-    arrived: Kept,
+pub(crate) struct ServedApi {
+    pub(crate) client: TestClient,
+    arrived: RequestLog,
     names: HashMap<String, String>,
     adapter: String,
-    _place: Place,
+    _place: TestFolder,
 }
 
 /// `/api/repos/x/y/issues/404` and its like answer with that status; everything else is fine.
-async fn keep(State(kept): State<Kept>, request: Request) -> Response {
+async fn record_request(State(kept): State<RequestLog>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 24).await.unwrap();
     let target = parts.uri.path_and_query().unwrap().to_string();
     let status = target.rsplit('/').next().and_then(|last| last.parse::<u16>().ok());
     let method = parts.method.to_string();
-    kept.lock().unwrap().push(Arrived { method, target, headers: parts.headers, body });
+    kept.lock().unwrap().push(ReceivedRequest { method, target, headers: parts.headers, body });
     let said = json!({"message": "The title is taken", "field": "title"}).to_string();
     let json = [("content-type", "application/json")];
     match status {
@@ -74,28 +74,28 @@ async fn keep(State(kept): State<Kept>, request: Request) -> Response {
     }
 }
 
-impl Api {
-    pub(crate) async fn of_fixture(name: &str) -> Api {
+impl ServedApi {
+    pub(crate) async fn of_fixture(name: &str) -> ServedApi {
         let path = format!("{}/tests/fixtures/openapi/{name}", env!("CARGO_MANIFEST_DIR"));
-        Api::of_text(name, &std::fs::read_to_string(path).unwrap()).await
+        ServedApi::of_text(name, &std::fs::read_to_string(path).unwrap()).await
     }
 
-    pub(crate) async fn of_text(file: &str, text: &str) -> Api {
-        let kept = Kept::default();
-        let router = Router::new().fallback(keep).with_state(Arc::clone(&kept));
+    pub(crate) async fn of_text(file: &str, text: &str) -> ServedApi {
+        let kept = RequestLog::default();
+        let router = Router::new().fallback(record_request).with_state(Arc::clone(&kept));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port().to_string();
         tokio::spawn(async move { axum::serve(listener, router).await });
 
         // Swagger 2.0 has no variables of servers.
         let text = text.replace("\"127.0.0.1:9\"", &format!("\"127.0.0.1:{port}\""));
-        let import = open(text.clone(), &Options::default(), Arc::new(NoLoader)).unwrap();
+        let import = open(text.clone(), &OpenApiImportOptions::default(), Arc::new(NoLoader)).unwrap();
         let ids = import.adapter.operations.iter();
         let names = ids.filter_map(|one| Some((one.source_id.clone()?, one.name.clone()))).collect();
         let adapter = import.adapter.name;
         let prefix = adapter.to_uppercase();
 
-        let place = Place::new();
+        let place = TestFolder::new();
         place.file(file, &text);
         let args = ["--openapi", file, "--mode", "single"];
         let client = connect_with(&place, &args, Wire::Stdio, Revision::V2025, |command| {
@@ -113,7 +113,7 @@ impl Api {
             }
         })
         .await;
-        Api { client, arrived: kept, names, adapter, _place: place }
+        ServedApi { client, arrived: kept, names, adapter, _place: place }
     }
 
     /// The name of an operation, by the name that the description has for it.
@@ -129,16 +129,16 @@ impl Api {
     }
 
     /// One call that must come through, and the one request that it made.
-    pub(crate) async fn sent(&self, id: &str, params: Value) -> Arrived {
+    pub(crate) async fn call_and_record(&self, id: &str, params: Value) -> ReceivedRequest {
         self.arrived.lock().unwrap().clear();
         let (envelope, flagged) = self.call(id, params.clone()).await;
         assert!(envelope["success"] == true && !flagged, "{id} {params}: {envelope}");
-        let arrived = self.arrived();
+        let arrived = self.received_requests();
         assert_eq!(arrived.len(), 1, "{arrived:?}");
         arrived.into_iter().next().unwrap()
     }
 
-    pub(crate) fn arrived(&self) -> Vec<Arrived> {
+    pub(crate) fn received_requests(&self) -> Vec<ReceivedRequest> {
         self.arrived.lock().unwrap().clone()
     }
 

@@ -1,6 +1,6 @@
 //! Entries of a configuration that choose among operations: what the rules do not do is told.
 
-use crate::fixture::{BINARY, Place, Ran, Raw};
+use crate::fixture::{BINARY, RawClient, RunOutput, TestFolder};
 use serde_json::json;
 
 const THINGS: &str = "name: things
@@ -14,14 +14,14 @@ operations:
     - { name: list_things, command: [echo, things] }
 ";
 
-fn place(entries: &str) -> Place {
-    let place = Place::new();
+fn place(entries: &str) -> TestFolder {
+    let place = TestFolder::new();
     place.file("things.yaml", THINGS);
     place.file("mcpaql.yaml", &format!("adapters:\n{entries}"));
     place
 }
 
-async fn check(entry: &str) -> Ran {
+async fn check(entry: &str) -> RunOutput {
     place(&format!("  - {entry}\n")).run(&["check"]).await
 }
 
@@ -46,7 +46,7 @@ async fn rules_that_leave_nothing_are_an_error() {
 async fn an_adapter_without_operations_does_not_take_the_others_along() {
     let place =
         place("  - {document: things.yaml, include: [nothing]}\n  - {builtin: notebook, mode: single}\n");
-    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
     let listed = raw.receive().await.unwrap();
     let tools = listed["result"]["tools"].as_array().unwrap();

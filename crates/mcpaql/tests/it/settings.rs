@@ -1,6 +1,6 @@
 //! Who decides the surface: the document, over it mcpaql.yaml, over that the environment, over that the flags.
 
-use crate::fixture::{Place, Raw};
+use crate::fixture::{RawClient, TestFolder};
 use serde_json::json;
 
 const DOCUMENT: &str = r#"---
@@ -21,10 +21,10 @@ target:
 "#;
 
 /// The names in `tools/list` of `mcpaql serve ARGS` with those variables.
-async fn names(place: &Place, args: &[&str], variables: &[(&str, &str)]) -> Vec<String> {
+async fn names(place: &TestFolder, args: &[&str], variables: &[(&str, &str)]) -> Vec<String> {
     let mut command = place.binary(&[&["serve", "--data", "data"], args].concat());
     command.envs(variables.iter().copied());
-    let mut raw = Raw::initialized(command).await;
+    let mut raw = RawClient::initialized(command).await;
     raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
     let listed = raw.receive().await.unwrap();
     let tools = listed["result"]["tools"].as_array().unwrap();
@@ -37,7 +37,7 @@ fn shelf(mode: &str) -> String {
 
 #[tokio::test]
 async fn each_layer_overrules_the_one_below() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("shelf.md", &shelf("single"));
     assert_eq!(names(&place, &["shelf.md"], &[]).await, ["from_document_mcpaql"]);
 
@@ -57,7 +57,7 @@ async fn each_layer_overrules_the_one_below() {
 
 #[tokio::test]
 async fn the_mode_goes_the_same_way() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("shelf.md", &shelf("single"));
     let families = |listed: &[String]| listed.len() == 4 && listed[0].ends_with("_mcpaql_create");
     place.file("mcpaql.yaml", "mode: semantic\nadapters: [shelf.md]\n");
@@ -69,7 +69,7 @@ async fn the_mode_goes_the_same_way() {
 
 #[tokio::test]
 async fn named_documents_leave_the_configuration_aside() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("shelf.md", &shelf("single"));
     place.file("mcpaql.yaml", "prefix: from_file_\nadapters:\n  - builtin: notebook\n");
     assert_eq!(names(&place, &["shelf.md"], &[]).await, ["from_document_mcpaql"]);
@@ -77,7 +77,7 @@ async fn named_documents_leave_the_configuration_aside() {
 
 #[tokio::test]
 async fn another_configuration_file_can_be_named() {
-    let place = Place::new();
+    let place = TestFolder::new();
     std::fs::create_dir(place.path().join("elsewhere")).unwrap();
     place.file("elsewhere/shelf.md", &shelf("single"));
     place.file("elsewhere/mine.yaml", "adapters: [shelf.md]\n");
@@ -87,16 +87,16 @@ async fn another_configuration_file_can_be_named() {
 
 #[tokio::test]
 async fn with_nothing_at_all_there_is_a_notebook() {
-    let place = Place::new();
+    let place = TestFolder::new();
     assert_eq!(names(&place, &[], &[]).await[0], "notebook_mcpaql_create");
 }
 
 #[tokio::test]
 async fn a_value_that_cannot_be_stops_the_start() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut command = place.binary(&["serve"]);
     command.env("MCP_AQL_ENDPOINT_MODE", "sematic");
-    let ran = crate::fixture::Ran::of(command).await;
+    let ran = crate::fixture::RunOutput::of(command).await;
     assert_eq!(ran.status, Some(2));
     assert!(
         ran.stderr.contains("MCP_AQL_ENDPOINT_MODE") && ran.stderr.contains("semantic"),

@@ -1,13 +1,15 @@
 //! How running servers fare: asked over HTTP, and found on this machine.
 
-use crate::fixture::{Place, Ran, Raw, Server, crypto, in_time, tools_call};
+use crate::fixture::{
+    RawClient, RunOutput, ServerProcess, TestFolder, install_crypto_provider, tools_call, with_timeout,
+};
 use serde_json::{Value, json};
 
 const SOUND: &str = "name: sound\ntype: adapter\nversion: \"1.0.0\"\ndescription: A demo\nmode: single\n\
     target: { transport: native, protocol: command }\n\
     operations: { read: [{ name: get_thing, command: [echo, thing] }, { name: get_other, command: [echo, other] }] }\n";
 
-fn two(place: &Place) {
+fn two(place: &TestFolder) {
     place.file("mcpaql.yaml", "adapters: [sound.yaml, lame.yaml]\n");
     place.file("sound.yaml", SOUND);
     let lame = SOUND.replace("sound", "lame").replace("command }", "command, cwd: \"${env:WHERE_TO}\" }");
@@ -15,8 +17,8 @@ fn two(place: &Place) {
 }
 
 /// Waits for the status that a server keeps: it is written at most once a second.
-async fn until(place: &Place, is_there: impl Fn(&Value) -> bool) -> Value {
-    in_time(async {
+async fn until(place: &TestFolder, is_there: impl Fn(&Value) -> bool) -> Value {
+    with_timeout(async {
         loop {
             let ran = place.run(&["status", "--json"]).await;
             let servers = ran.json();
@@ -30,12 +32,12 @@ async fn until(place: &Place, is_there: impl Fn(&Value) -> bool) -> Value {
 
 #[tokio::test]
 async fn a_server_on_standard_streams_is_found_and_gone_when_it_ends() {
-    let place = Place::new();
+    let place = TestFolder::new();
     two(&place);
     let ran = place.run(&["status"]).await;
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
 
-    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     raw.send(&tools_call(1, "sound_mcpaql", "get_thing", json!({}))).await;
     assert_eq!(raw.envelope().await["success"], true);
     raw.send(&tools_call(2, "lame_mcpaql", "get_thing", json!({}))).await;
@@ -59,36 +61,36 @@ async fn a_server_on_standard_streams_is_found_and_gone_when_it_ends() {
 
     raw.end_input();
     assert_eq!(raw.receive().await, None);
-    raw.server.ended().await;
+    raw.server.wait_for_exit().await;
     assert_eq!(place.run(&["status"]).await.status, Some(2));
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn what_a_killed_server_left_behind_is_swept_away() {
-    let place = Place::new();
-    let raw = Raw::initialized(place.binary(&["serve"])).await;
+    let place = TestFolder::new();
+    let raw = RawClient::initialized(place.binary(&["serve"])).await;
     until(&place, |servers| servers[0]["status"] == "ok").await;
     assert_eq!(place.run(&["status"]).await.status, Some(0));
     raw.server.signal(rustix::process::Signal::KILL);
-    raw.server.ended().await;
+    raw.server.wait_for_exit().await;
     let ran = place.run(&["status", "--json"]).await;
     assert_eq!((ran.status, ran.json()), (Some(2), json!([])), "{ran:?}");
 }
 
 #[tokio::test]
 async fn over_http_only_the_token_shows_more_than_the_word() {
-    crypto();
-    let place = Place::new();
+    install_crypto_provider();
+    let place = TestFolder::new();
     two(&place);
     let mut command = place.binary(&["serve", "--http", "127.0.0.1:0", "--token-env", "TOKEN"]);
     command.env("TOKEN", "hunter2");
-    let mut server = Server::start(command);
+    let mut server = ServerProcess::start(command);
     let url = format!("http://{}", server.address().await);
     let status = async |args: &[&str]| {
         let mut command = place.binary(&[&["status", "--url", &url, "--json"], args].concat());
         command.env("TOKEN", "hunter2").env("WRONG", "hunter3");
-        Ran::of(command).await
+        RunOutput::of(command).await
     };
     for args in [&[][..], &["--token-env", "WRONG"]] {
         let ran = status(args).await;

@@ -6,8 +6,8 @@ mod firefly;
 mod lightdash;
 mod nextcloud;
 
-use crate::fixture::{BINARY, Client, Place, Revision, Wire, connect_with};
-use crate::openapi::Arrived;
+use crate::fixture::{BINARY, Revision, TestClient, TestFolder, Wire, connect_with};
+use crate::openapi::ReceivedRequest;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -16,19 +16,21 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
-type Answer = Box<dyn Fn(&Arrived) -> Response + Send + Sync>;
+type ResponseFn = Box<dyn Fn(&ReceivedRequest) -> Response + Send + Sync>;
 
 /// An API of the tests, which keeps what it is sent.
-struct Api {
-    arrived: Mutex<Vec<Arrived>>,
-    answer: Answer,
+struct FakeApi {
+    arrived: Mutex<Vec<ReceivedRequest>>,
+    answer: ResponseFn,
 }
 
-impl Api {
+impl FakeApi {
     /// Starts it, and tells its address.
-    async fn start(answer: impl Fn(&Arrived) -> Response + Send + Sync + 'static) -> (Arc<Api>, String) {
-        let api = Arc::new(Api { arrived: Mutex::default(), answer: Box::new(answer) });
-        let router = Router::new().fallback(keep).with_state(Arc::clone(&api));
+    async fn start(
+        answer: impl Fn(&ReceivedRequest) -> Response + Send + Sync + 'static,
+    ) -> (Arc<FakeApi>, String) {
+        let api = Arc::new(FakeApi { arrived: Mutex::default(), answer: Box::new(answer) });
+        let router = Router::new().fallback(record_request).with_state(Arc::clone(&api));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await });
@@ -36,23 +38,23 @@ impl Api {
     }
 
     /// What arrived since it was last asked.
-    fn arrived(&self) -> Vec<Arrived> {
+    fn received_requests(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut self.arrived.lock().unwrap())
     }
 
     /// The one request that arrived since it was last asked.
-    fn only(&self) -> Arrived {
-        let arrived = self.arrived();
+    fn only_request(&self) -> ReceivedRequest {
+        let arrived = self.received_requests();
         assert_eq!(arrived.len(), 1, "{arrived:?}");
         arrived.into_iter().next().unwrap()
     }
 }
 
-async fn keep(State(api): State<Arc<Api>>, request: Request) -> Response {
+async fn record_request(State(api): State<Arc<FakeApi>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 24).await.unwrap();
     let target = parts.uri.path_and_query().unwrap().to_string();
-    let arrived = Arrived { method: parts.method.to_string(), target, headers: parts.headers, body };
+    let arrived = ReceivedRequest { method: parts.method.to_string(), target, headers: parts.headers, body };
     let response = (api.answer)(&arrived);
     api.arrived.lock().unwrap().push(arrived);
     response
@@ -68,8 +70,8 @@ fn example(file: &str) -> String {
 }
 
 /// The built binary with an example and its variables, and a client that speaks to it.
-async fn serve(file: &str, variables: &[(&str, &str)]) -> (Client, Place) {
-    let place = Place::new();
+async fn serve(file: &str, variables: &[(&str, &str)]) -> (TestClient, TestFolder) {
+    let place = TestFolder::new();
     let client = connect_with(&place, &[example(file).as_str()], Wire::Stdio, Revision::V2025, |command| {
         command.envs(variables.iter().copied());
     })
@@ -81,7 +83,7 @@ async fn serve(file: &str, variables: &[(&str, &str)]) -> (Client, Place) {
 type Row<'a> = (&'a str, &'a str, Value);
 
 /// The list has these tools and no other, and each has what is expected of it and nothing more.
-async fn assert_shows(client: &Client, expected: &[Row<'_>]) {
+async fn assert_shows(client: &TestClient, expected: &[Row<'_>]) {
     let tools = client.tools().await;
     let mut found: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     let mut names: Vec<&str> = expected.iter().map(|(name, ..)| *name).collect();
@@ -101,14 +103,14 @@ async fn assert_shows(client: &Client, expected: &[Row<'_>]) {
 }
 
 /// The data of a call that must come through.
-async fn data(client: &Client, tool: &str, arguments: Value) -> Value {
+async fn data(client: &TestClient, tool: &str, arguments: Value) -> Value {
     let (envelope, flagged) = client.call(tool, arguments.clone()).await;
     assert!(envelope["success"] == true && !flagged, "{tool} {arguments}: {envelope}");
     envelope["data"].clone()
 }
 
 /// The code and the whole error of a call that must fail.
-async fn refusal(client: &Client, tool: &str, arguments: Value) -> (String, Value) {
+async fn refusal(client: &TestClient, tool: &str, arguments: Value) -> (String, Value) {
     let (envelope, _) = client.call(tool, arguments.clone()).await;
     assert_eq!(envelope["success"], false, "{tool} {arguments}: {envelope}");
     (envelope["error"]["code"].as_str().unwrap().to_owned(), envelope["error"].clone())
@@ -116,7 +118,7 @@ async fn refusal(client: &Client, tool: &str, arguments: Value) -> (String, Valu
 
 /// `mcpaql audit` of an example has nothing to say, not even advice, neither of the document nor of what it looks like from outside.
 async fn assert_passes(file: &str, options: &[&str]) {
-    let place = Place::new();
+    let place = TestFolder::new();
     let document = example(file);
     let server = ["--", BINARY, "serve", document.as_str(), "--no-watch"];
     for source in [&[document.as_str()][..], &server] {

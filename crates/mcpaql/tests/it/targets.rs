@@ -1,7 +1,9 @@
 //! Calls through the binary to real upstreams: what a client hears while they run, and what happens when it changes its mind.
 
 use crate::documents;
-use crate::fixture::{Client, EVERYWHERE, Place, Revision, Wire, connect, connect_with, in_time, request};
+use crate::fixture::{
+    ALL_CONNECTIONS, Revision, TestClient, TestFolder, Wire, connect, connect_with, request, with_timeout,
+};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
@@ -71,8 +73,8 @@ impl Upstream {
     }
 }
 
-async fn serve_upstream(place: &Place, url: &str, wire: Wire, revision: Revision) -> Client {
-    place.file("upstream.md", &documents::http("upstream", url));
+async fn serve_upstream(place: &TestFolder, url: &str, wire: Wire, revision: Revision) -> TestClient {
+    place.file("upstream.md", &documents::http_document("upstream", url));
     connect_with(place, &["upstream.md"], wire, revision, |command| {
         command.env("UPSTREAM_TOKEN", TOKEN);
     })
@@ -86,8 +88,8 @@ fn slow_call() -> Value {
 #[tokio::test]
 async fn answers_and_failures_of_an_api_come_back_as_envelopes() {
     let (_, url) = Upstream::start().await;
-    for (wire, revision) in EVERYWHERE {
-        let place = Place::new();
+    for (wire, revision) in ALL_CONNECTIONS {
+        let place = TestFolder::new();
         let client = serve_upstream(&place, &url, wire, revision).await;
         let tool = "upstream_mcpaql_read";
         let get = |id: &str| json!({"operation": "get_thing", "params": {"id": id}});
@@ -113,7 +115,7 @@ async fn an_api_that_cannot_be_reached_is_an_error_for_the_host() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let place = Place::new();
+    let place = TestFolder::new();
     let client = serve_upstream(&place, &url, Wire::Stdio, Revision::V2025).await;
     let arguments = json!({"operation": "get_thing", "params": {"id": "1"}});
     let (envelope, is_error) = client.call("upstream_mcpaql_read", arguments).await;
@@ -127,25 +129,25 @@ async fn an_api_that_cannot_be_reached_is_an_error_for_the_host() {
 #[tokio::test]
 async fn a_long_request_is_accompanied_by_rising_progress() {
     let (upstream, url) = Upstream::start().await;
-    for (wire, revision) in EVERYWHERE {
+    for (wire, revision) in ALL_CONNECTIONS {
         println!("{wire:?} {revision:?}");
-        let place = Place::new();
+        let place = TestFolder::new();
         let mut client = serve_upstream(&place, &url, wire, revision).await;
         let peer = client.peer.peer().clone();
         let running =
             tokio::spawn(
                 async move { peer.call_tool(request("upstream_mcpaql_execute", slow_call())).await },
             );
-        let first = in_time(client.progress.recv()).await.unwrap();
-        let second = in_time(client.progress.recv()).await.unwrap();
+        let first = with_timeout(client.progress.recv()).await.unwrap();
+        let second = with_timeout(client.progress.recv()).await.unwrap();
         assert!(first.progress < second.progress && second.progress <= 100.0, "{first:?} {second:?}");
         assert!(second.message.is_some());
         upstream.gate.add_permits(1);
-        assert_eq!(in_time(running).await.unwrap().unwrap().is_error, Some(false));
+        assert_eq!(with_timeout(running).await.unwrap().unwrap().is_error, Some(false));
     }
 }
 
-async fn cancel_once(client: &Client, tool: &str, arguments: Value, begun: impl Future<Output = ()>) {
+async fn cancel_once(client: &TestClient, tool: &str, arguments: Value, begun: impl Future<Output = ()>) {
     let call = ClientRequest::CallToolRequest(CallToolRequest::new(request(tool, arguments)));
     let handle = client.peer.send_cancellable_request(call, PeerRequestOptions::no_options()).await.unwrap();
     begun.await;
@@ -155,15 +157,15 @@ async fn cancel_once(client: &Client, tool: &str, arguments: Value, begun: impl 
 #[tokio::test]
 async fn cancelling_a_call_aborts_the_request_upstream() {
     let (upstream, url) = Upstream::start().await;
-    for (wire, revision) in EVERYWHERE {
+    for (wire, revision) in ALL_CONNECTIONS {
         println!("{wire:?} {revision:?}");
-        let place = Place::new();
+        let place = TestFolder::new();
         let client = serve_upstream(&place, &url, wire, revision).await;
         cancel_once(&client, "upstream_mcpaql_execute", slow_call(), async {
-            in_time(upstream.begun.acquire()).await.unwrap().forget();
+            with_timeout(upstream.begun.acquire()).await.unwrap().forget();
         })
         .await;
-        in_time(upstream.dropped.acquire()).await.unwrap().forget();
+        with_timeout(upstream.dropped.acquire()).await.unwrap().forget();
         let arguments = json!({"operation": "get_thing", "params": {"id": "1"}});
         assert_eq!(client.call("upstream_mcpaql_read", arguments).await.0["success"], true);
     }
@@ -177,7 +179,7 @@ mod programs {
 
     /// Polls, because another process writes the file and nothing announces it.
     pub(super) async fn pid_in(path: std::path::PathBuf) -> Pid {
-        in_time(async {
+        with_timeout(async {
             loop {
                 // The file is there before its content is.
                 let text = std::fs::read_to_string(&path).unwrap_or_default();
@@ -192,9 +194,9 @@ mod programs {
 
     #[tokio::test]
     async fn a_program_answers_through_a_tool() {
-        let place = Place::new();
-        place.file("shell.md", documents::command());
-        for (wire, revision) in EVERYWHERE {
+        let place = TestFolder::new();
+        place.file("shell.md", documents::command_document());
+        for (wire, revision) in ALL_CONNECTIONS {
             let client = connect(&place, &["shell.md"], wire, revision).await;
             let arguments = json!({"operation": "say", "params": {"text": "a; $(b) 'c' é"}});
             let (envelope, is_error) = client.call("shell_mcpaql_read", arguments).await;
@@ -204,9 +206,9 @@ mod programs {
 
     #[tokio::test]
     async fn cancelling_a_call_ends_the_program_and_its_children() {
-        let place = Place::new();
-        place.file("shell.md", documents::command());
-        for (wire, revision) in EVERYWHERE {
+        let place = TestFolder::new();
+        place.file("shell.md", documents::command_document());
+        for (wire, revision) in ALL_CONNECTIONS {
             println!("{wire:?} {revision:?}");
             let client = connect(&place, &["shell.md"], wire, revision).await;
             let file = place.path().join(format!("{wire:?}-{revision:?}"));
@@ -217,7 +219,7 @@ mod programs {
             })
             .await;
             let grandchild = grandchild.unwrap();
-            in_time(async {
+            with_timeout(async {
                 while test_kill_process(grandchild).is_ok() && !is_zombie(grandchild) {
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Answers, Tool};
+use crate::tool::{AnswerComparison, ParsedTool};
 
 rule! {
     /// Two equal calls of a tool that only reads gave different answers.
@@ -31,8 +31,8 @@ rule! {
     "HINT-102" "answers-differ" Advice Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    if tool.observed.is_some_and(|observed| observed.answers == Answers::Different) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if tool.observed.is_some_and(|observed| observed.answers == AnswerComparison::Different) {
         let message = format!("Two equal calls of '{}' gave different answers", tool.name);
         let help = "answer in a stable order, without what changes by being asked";
         findings.tool(tool, "/annotations/readOnlyHint", message).help(help);

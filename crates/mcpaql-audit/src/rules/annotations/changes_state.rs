@@ -3,7 +3,7 @@
 use crate::convention::Standard;
 use crate::inferred_effect::changed_when_probed;
 use crate::rule::{Findings, Fix, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
@@ -37,7 +37,7 @@ rule! {
     "HINT-101" "changes-state" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if changed_when_probed(tool) && tool.declared.read_only == Some(true) {
         let message =
             format!("The tool '{}' says that it only reads, but calling it changed the state", tool.name);

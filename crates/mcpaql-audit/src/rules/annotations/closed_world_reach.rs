@@ -1,9 +1,9 @@
 //! HINT-011.
 
 use crate::convention::Standard;
-use crate::inferred_effect::{Outside, outside};
+use crate::inferred_effect::{OutsideReach, outside_reach};
 use crate::rule::{Findings, Fix, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
@@ -38,15 +38,15 @@ rule! {
     "HINT-011" "closed-world-reach" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     use mcpaql_core::policy::OpenWorld;
     let own = standard.policy_chosen && standard.policy.open_world == OpenWorld::Never;
     if tool.declared.open_world != Some(false) || own {
         return;
     }
-    let (what, sure) = match outside(tool) {
-        Some(Outside::Named) => ("its name says that it reaches beyond it", true),
-        Some(Outside::Address) => ("it fetches what it is pointed to", false),
+    let (what, sure) = match outside_reach(tool) {
+        Some(OutsideReach::Named) => ("its name says that it reaches beyond it", true),
+        Some(OutsideReach::Address) => ("it fetches what it is pointed to", false),
         None => return,
     };
     let message = format!("The tool '{}' says that its world is closed, but {what}", tool.name);
@@ -55,6 +55,6 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     if sure {
         finding.fix(Fix::Hints(HintOverrides { open_world: Some(true), ..HintOverrides::default() }));
     } else {
-        finding.advice();
+        finding.downgrade_to_advice();
     }
 }

@@ -1,9 +1,9 @@
 //! HINT-006.
 
 use crate::convention::Standard;
-use crate::inferred_effect::surely_reads;
+use crate::inferred_effect::certainly_reads;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A tool says that it destroys, but it reads.
@@ -35,8 +35,10 @@ rule! {
     "HINT-006" "destructive-read" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    if tool.declared.destructive != Some(true) || tool.declared.read_only == Some(true) || !surely_reads(tool)
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if tool.declared.destructive != Some(true)
+        || tool.declared.read_only == Some(true)
+        || !certainly_reads(tool)
     {
         return;
     }

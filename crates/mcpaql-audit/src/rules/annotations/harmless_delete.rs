@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, Fix, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_lexicon::classify::Confidence;
@@ -45,7 +45,7 @@ rule! {
     "HINT-010" "harmless-delete" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     // Where it claims to read, that claim is what is wrong.
     if tool.declared.destructive != Some(false) || tool.declared.read_only == Some(true) {
         return;

@@ -1,9 +1,9 @@
 //! HINT-007.
 
 use crate::convention::Standard;
-use crate::inferred_effect::surely_accumulates;
+use crate::inferred_effect::certainly_accumulates;
 use crate::rule::{Findings, Fix, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
@@ -51,9 +51,9 @@ rule! {
     "HINT-007" "idempotent-addition" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let reads = tool.declared.read_only == Some(true);
-    if tool.declared.idempotent != Some(true) || reads || !surely_accumulates(tool) {
+    if tool.declared.idempotent != Some(true) || reads || !certainly_accumulates(tool) {
         return;
     }
     let message =

@@ -1,9 +1,9 @@
 //! HINT-013.
 
 use crate::convention::Standard;
-use crate::inferred_effect::surely_acts;
+use crate::inferred_effect::certainly_writes;
 use crate::rule::{Findings, Fix, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use mcpaql_core::policy::{Hint, HintOverrides};
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ rule! {
     "HINT-013" "mistyped-hint" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let Some(annotations) = tool.value.get("annotations") else { return };
     let Some(map) = annotations.as_object() else {
         let message =
@@ -67,15 +67,15 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             _ => None,
         };
         // A claim to read that the name contradicts is not repeated.
-        let believed = meant.filter(|meant| !(hint == Hint::ReadOnly && *meant && surely_acts(tool)));
+        let believed = meant.filter(|meant| !(hint == Hint::ReadOnly && *meant && certainly_writes(tool)));
         if let Some(meant) = believed {
-            finding.fix(Fix::Hints(one(hint, meant)));
+            finding.fix(Fix::Hints(single_hint(hint, meant)));
         }
     }
 }
 
 /// One hint and no other.
-pub(super) fn one(hint: Hint, value: bool) -> HintOverrides {
+pub(super) fn single_hint(hint: Hint, value: bool) -> HintOverrides {
     let mut hints = HintOverrides::default();
     match hint {
         Hint::ReadOnly => hints.read_only = Some(value),

@@ -1,9 +1,9 @@
 //! HINT-015.
 
-use crate::convention::{Level, Standard};
+use crate::convention::{RuleLevel, Standard};
 use crate::inferred_effect::is_single;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// One tool both reads and writes.
@@ -35,7 +35,7 @@ rule! {
     "HINT-015" "mixed-effects" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let finding = if is_single(tool) && tool.declared.read_only != Some(true) {
         let message =
             format!("The tool '{}' is the only one of its adapter, and both reads and writes", tool.name);
@@ -53,10 +53,10 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     } else {
         return;
     };
-    let demands = standard.demands(|convention| convention.annotations.one_effect.then_some(()));
+    let demands = standard.requirements(|convention| convention.annotations.one_effect.then_some(()));
     let who: Vec<&str> = demands.map(|(who, ())| who).collect();
-    finding.level = finding.level.min(if who.is_empty() { Level::Advice } else { Level::Warning });
+    finding.level = finding.level.min(if who.is_empty() { RuleLevel::Advice } else { RuleLevel::Warning });
     for who in who {
-        finding.by(who);
+        finding.required_by(who);
     }
 }

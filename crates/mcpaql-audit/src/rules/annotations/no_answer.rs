@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Answers, Tool};
+use crate::tool::{AnswerComparison, ParsedTool};
 
 rule! {
     /// A tool that says it only reads did not answer.
@@ -32,8 +32,8 @@ rule! {
     "HINT-103" "no-answer" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    if tool.observed.is_some_and(|observed| observed.answers == Answers::Failed) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if tool.observed.is_some_and(|observed| observed.answers == AnswerComparison::Failed) {
         let message =
             format!("The tool '{}' says that it only reads, but a call of it got no answer", tool.name);
         let help = "answer every call, with `isError: true` where the arguments are of no use";

@@ -3,7 +3,7 @@
 use crate::convention::Standard;
 use crate::hints::missing_hints;
 use crate::rule::{Findings, Fix, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
@@ -36,11 +36,11 @@ rule! {
     "HINT-003" "no-safety-hint" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     if tool.declared.read_only.is_some() || tool.declared.destructive.is_some() {
         return;
     }
-    let demands = standard.demands(|convention| convention.annotations.safety.then_some(()));
+    let demands = standard.requirements(|convention| convention.annotations.safety.then_some(()));
     let who: Vec<&str> = demands.map(|(who, ())| who).collect();
     if who.is_empty() {
         return;
@@ -54,6 +54,6 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         finding.fix(Fix::Hints(HintOverrides { idempotent: None, open_world: None, ..fix }));
     }
     for who in who {
-        finding.by(who);
+        finding.required_by(who);
     }
 }

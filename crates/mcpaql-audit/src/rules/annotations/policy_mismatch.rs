@@ -4,7 +4,7 @@ use crate::convention::Standard;
 use crate::hints::{HintComparison, compare_hints, safe_to_write};
 use crate::inferred_effect::is_known_by_name_alone;
 use crate::rule::{Findings, Fix, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use mcpaql_core::policy::{Hint, HintOverrides};
 
 rule! {
@@ -50,14 +50,14 @@ rule! {
     "HINT-016" "policy-mismatch" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     if !standard.policy_chosen {
         return;
     }
     let facing = compare_hints(tool, &standard.policy);
     let differs = facing.iter().filter(|facing| {
         let differs = facing.expected.is_some_and(|expected| expected != facing.effective);
-        differs && (facing.declared.is_some() || !may_be_unsaid(tool, standard, facing.hint))
+        differs && (facing.declared.is_some() || !may_be_omitted(tool, standard, facing.hint))
     });
     let differs: Vec<_> = differs.collect();
     let pointer = match differs.as_slice() {
@@ -94,23 +94,23 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     // Its author knows what it does, and a name only proposes.
     let guessed = |facing: &&HintComparison| facing.declared.is_some() && facing.hint != Hint::OpenWorld;
     if is_known_by_name_alone(tool) && differs.iter().all(guessed) {
-        finding.advice();
+        finding.downgrade_to_advice();
     }
     if fix != HintOverrides::default() {
         finding.fix(Fix::Hints(fix));
     }
-    let who = standard.demands(|convention| {
+    let who = standard.requirements(|convention| {
         let names = convention.policy.as_deref() == Some(standard.policy.name.as_str());
         names.then_some(())
     });
     for (who, ()) in who {
-        finding.by(who);
+        finding.required_by(who);
     }
 }
 
 /// Whether to leave a hint out is not to differ: MCP gives it no meaning there, or the rule about hints that are demanded has said
 /// it already.
-fn may_be_unsaid(tool: &Tool<'_>, standard: &Standard, hint: Hint) -> bool {
+fn may_be_omitted(tool: &ParsedTool<'_>, standard: &Standard, hint: Hint) -> bool {
     let meaningless = hint == Hint::Idempotent && tool.declared.read_only == Some(true);
     let demanded =
         || standard.conventions.iter().any(|convention| convention.annotations.explicit.contains(&hint));

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, Fix, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
@@ -37,7 +37,7 @@ rule! {
     "HINT-002" "read-only-and-destructive" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.declared.read_only == Some(true) && tool.declared.destructive == Some(true) {
         let message = format!("The tool '{}' says that it only reads and that it destroys", tool.name);
         let finding = findings.tool(tool, "/annotations/destructiveHint", message);

@@ -3,7 +3,7 @@
 use crate::convention::Standard;
 use crate::inferred_effect::contradicts_read_only;
 use crate::rule::{Findings, Fix, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
@@ -48,7 +48,7 @@ rule! {
     "HINT-005" "read-only-write" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     // Both hints at once are another rule's.
     if tool.declared.read_only != Some(true) || tool.declared.destructive == Some(true) {
         return;

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Surface;
+use crate::tool::ParsedServer;
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
 
@@ -36,7 +36,7 @@ rule! {
     "HINT-004" "server-without-hints" Warning Server(check)
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let silent = surface.tools.iter().all(|tool| tool.declared == HintOverrides::default());
     let message = match surface.tools.len() {
         0 => return,

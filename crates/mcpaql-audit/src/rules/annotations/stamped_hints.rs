@@ -1,12 +1,12 @@
 //! HINT-017.
 
 use crate::convention::Standard;
-use crate::inferred_effect::{surely_acts, surely_reads};
+use crate::inferred_effect::{certainly_reads, certainly_writes};
 use crate::rule::{Findings, rule};
-use crate::tool::Surface;
+use crate::tool::ParsedServer;
 
 /// Fewer tools may well be alike.
-const ENOUGH: usize = 4;
+const MIN_TOOLS: usize = 4;
 
 rule! {
     /// All tools of a server have the same hints, though some read and others write.
@@ -46,15 +46,15 @@ rule! {
     "HINT-017" "stamped-hints" Warning Server(check)
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let tools = &surface.tools;
-    let Some(first) = tools.first().filter(|_| tools.len() >= ENOUGH) else { return };
+    let Some(first) = tools.first().filter(|_| tools.len() >= MIN_TOOLS) else { return };
     let says = first.declared.read_only.is_some() || first.declared.destructive.is_some();
     if !says || tools.iter().any(|tool| tool.declared != first.declared) {
         return;
     }
     let (reads, acts) =
-        (tools.iter().find(|tool| surely_reads(tool)), tools.iter().find(|tool| surely_acts(tool)));
+        (tools.iter().find(|tool| certainly_reads(tool)), tools.iter().find(|tool| certainly_writes(tool)));
     if let (Some(reads), Some(acts)) = (reads, acts) {
         let message = format!(
             "All {} tools have the same hints, though '{}' reads and '{}' does not",
@@ -63,7 +63,7 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
             acts.name
         );
         let finding = findings.server(surface, message);
-        finding.with(reads.place("/annotations")).with(acts.place("/annotations"));
+        finding.related(reads.place("/annotations")).related(acts.place("/annotations"));
         finding.help("give each tool the hints of what it does");
     }
 }

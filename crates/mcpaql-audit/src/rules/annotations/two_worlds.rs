@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Surface, Tool};
+use crate::tool::{ParsedServer, ParsedTool};
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::verbs;
 use std::collections::HashMap;
@@ -41,12 +41,12 @@ rule! {
     "HINT-012" "two-worlds" Advice Server(check)
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let mut first: HashMap<(bool, Vec<String>), &Tool<'_>> = HashMap::new();
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut first: HashMap<(bool, Vec<String>), &ParsedTool<'_>> = HashMap::new();
     // What stands behind an adapter's endpoints is not the same things.
-    let says = |tool: &&Tool<'_>| tool.declared.open_world.is_some() && !tool.is_adapter;
+    let says = |tool: &&ParsedTool<'_>| tool.declared.open_world.is_some() && !tool.is_adapter;
     for tool in surface.tools.iter().filter(says) {
-        let Some(things) = things(tool) else { continue };
+        let Some(things) = object_words(tool) else { continue };
         let other = *first.entry((tool.by_name.category == Category::Read, things)).or_insert(tool);
         if other.declared.open_world == tool.declared.open_world {
             continue;
@@ -60,12 +60,15 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
             word(other.declared.open_world)
         );
         let place = other.place("/annotations/openWorldHint");
-        findings.tool(tool, "/annotations/openWorldHint", message).with(place).help("say the same of both");
+        findings
+            .tool(tool, "/annotations/openWorldHint", message)
+            .related(place)
+            .help("say the same of both");
     }
 }
 
 /// The words of a name without its verb, each in the singular.
-fn things(tool: &Tool<'_>) -> Option<Vec<String>> {
+fn object_words(tool: &ParsedTool<'_>) -> Option<Vec<String>> {
     let verb = tool.words.iter().position(|word| verbs::verb(word).is_some())?;
     let others = tool.words.iter().enumerate().filter(|(position, _)| *position != verb);
     let things: Vec<String> = others.map(|(_, word)| mcpaql_lexicon::singular(word).into_owned()).collect();

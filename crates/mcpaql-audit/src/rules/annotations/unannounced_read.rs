@@ -1,9 +1,9 @@
 //! HINT-009.
 
 use crate::convention::Standard;
-use crate::inferred_effect::surely_reads;
+use crate::inferred_effect::certainly_reads;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A tool says that it does not only read, but everything else about it says so.
@@ -41,11 +41,11 @@ rule! {
     "HINT-009" "unannounced-read" Advice Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     // What says that it destroys is another rule's.
     if tool.declared.read_only != Some(false)
         || tool.declared.destructive == Some(true)
-        || !surely_reads(tool)
+        || !certainly_reads(tool)
     {
         return;
     }

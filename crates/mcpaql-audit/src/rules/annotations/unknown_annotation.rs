@@ -1,12 +1,12 @@
 //! HINT-014.
 
-use super::mistyped_hint::one;
+use super::mistyped_hint::single_hint;
 use crate::convention::Standard;
-use crate::inferred_effect::surely_acts;
+use crate::inferred_effect::certainly_writes;
 use crate::rule::{Findings, Fix, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use mcpaql_core::policy::Hint;
-use mcpaql_core::suggest::is_slip;
+use mcpaql_core::suggest::is_misspelling;
 use serde_json::{Map, Value};
 
 rule! {
@@ -45,14 +45,14 @@ rule! {
     "HINT-014" "unknown-annotation" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let annotations = tool.value.get("annotations").and_then(Value::as_object);
     let mut foreign = Vec::new();
     for (key, value) in annotations.into_iter().flatten() {
         if key == "title" || Hint::parse(key).is_some() {
             continue;
         }
-        match meant(key) {
+        match intended_hint(key) {
             Some(hint) => misspelled(tool, (key, value), hint, findings),
             None if is_extension(key) => {}
             None => foreign.push(key.as_str()),
@@ -64,7 +64,10 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             count => format!("MCP has no annotation '{}' nor {} others", short(first), count - 1),
         };
         let pointer = format!("/annotations/{}", escaped(first));
-        findings.tool(tool, pointer, message).help("keep it in `_meta`, where everybody may write").advice();
+        findings
+            .tool(tool, pointer, message)
+            .help("keep it in `_meta`, where everybody may write")
+            .downgrade_to_advice();
     }
     let beside = tool.value.as_object().into_iter().flat_map(Map::iter);
     for (key, value) in beside {
@@ -77,23 +80,23 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     }
 }
 
-fn misspelled(tool: &Tool<'_>, (key, value): (&str, &Value), hint: Hint, findings: &mut Findings<'_>) {
+fn misspelled(tool: &ParsedTool<'_>, (key, value): (&str, &Value), hint: Hint, findings: &mut Findings<'_>) {
     let message = format!("The annotation '{}' of '{}' is one that no client knows", short(key), tool.name);
     let finding = findings.tool(tool, format!("/annotations/{}", escaped(key)), message);
     finding.help(format!("write `{}`", hint.key()));
     propose(tool, hint, value, finding);
 }
 
-fn propose(tool: &Tool<'_>, hint: Hint, value: &Value, finding: &mut crate::Finding) {
+fn propose(tool: &ParsedTool<'_>, hint: Hint, value: &Value, finding: &mut crate::Finding) {
     let value = value.as_bool().filter(|_| tool.declared.get(hint).is_none());
     // A claim to read that the name contradicts is not repeated.
-    if let Some(value) = value.filter(|value| !(hint == Hint::ReadOnly && *value && surely_acts(tool))) {
-        finding.fix(Fix::Hints(one(hint, value)));
+    if let Some(value) = value.filter(|value| !(hint == Hint::ReadOnly && *value && certainly_writes(tool))) {
+        finding.fix(Fix::Hints(single_hint(hint, value)));
     }
 }
 
 /// The hint that a key was meant to be.
-fn meant(key: &str) -> Option<Hint> {
+fn intended_hint(key: &str) -> Option<Hint> {
     if key.len() > 40 {
         return None;
     }
@@ -103,7 +106,7 @@ fn meant(key: &str) -> Option<Hint> {
     let stem = stem.strip_prefix("is").unwrap_or(stem);
     Hint::ALL.into_iter().find(|hint| {
         let right = hint.key().to_ascii_lowercase();
-        right.strip_suffix("hint") == Some(stem) || is_slip(key, hint.key())
+        right.strip_suffix("hint") == Some(stem) || is_misspelling(key, hint.key())
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A tool says that it only reads and that it must not be repeated.
@@ -31,7 +31,7 @@ rule! {
     "HINT-008" "unrepeatable-read" Advice Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.declared.read_only != Some(true) || tool.declared.idempotent != Some(false) {
         return;
     }

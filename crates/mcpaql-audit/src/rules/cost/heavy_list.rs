@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Surface;
+use crate::tool::ParsedServer;
 
 rule! {
     /// A server's tools together take much of a model's context.
@@ -32,13 +32,13 @@ rule! {
 }
 
 /// A tenth of a window of 200 000.
-const NOTABLE: usize = 20_000;
+const ADVICE_TOKENS: usize = 20_000;
 /// Half of a window of 128 000.
-const HEAVY: usize = 64_000;
+const WARNING_TOKENS: usize = 64_000;
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let tokens = surface.tokens();
-    if tokens <= NOTABLE {
+    if tokens <= ADVICE_TOKENS {
         return;
     }
     let share = |window: usize| (tokens * 100 + window / 2) / window;
@@ -55,7 +55,7 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
         format!(", beginning with '{}' (about {} tokens)", tool.name, tool.tokens)
     });
     finding.help(format!("serve it through an adapter, leave tools out, or say less{heaviest}"));
-    if tokens <= HEAVY {
-        finding.advice();
+    if tokens <= WARNING_TOKENS {
+        finding.downgrade_to_advice();
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 /// Nine in ten of the tools of real servers cost less.
-const HEAVY: usize = 1000;
+const MAX_TOOL_TOKENS: usize = 1000;
 
 rule! {
     /// A tool costs more than nine in ten tools of real servers do.
@@ -32,8 +32,8 @@ rule! {
     "COST-001" "heavy-tool" Advice Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    if tool.tokens > HEAVY {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if tool.tokens > MAX_TOOL_TOKENS {
         let message = format!("The tool '{}' costs about {} tokens", tool.name, tool.tokens);
         findings.tool(tool, "", message).help("say less, or move what few calls need elsewhere");
     }

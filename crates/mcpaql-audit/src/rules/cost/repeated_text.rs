@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Kind, Surface};
+use crate::tool::{ParsedServer, TextKind};
 use mcpaql_core::tokens;
 use std::collections::HashMap;
 
@@ -33,17 +33,21 @@ rule! {
     "COST-004" "repeated-text" Advice Server(check)
 }
 
-const LONG: usize = 120;
-const SHARED: usize = 4;
-const COSTLY: usize = 1000;
+const MIN_TEXT_LENGTH: usize = 120;
+const MIN_REPETITIONS: usize = 4;
+const MIN_WASTED_TOKENS: usize = 1000;
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     // By line: in how many tools, which was the last, and which was the first.
     let mut lines: HashMap<&str, (usize, usize, usize)> = HashMap::new();
     for (index, tool) in surface.tools.iter().enumerate() {
-        for text in tool.tree.texts.iter().filter(|text| text.kind == Kind::Prose && text.text.len() >= LONG)
+        for text in tool
+            .tree
+            .texts
+            .iter()
+            .filter(|text| text.kind == TextKind::Prose && text.text.len() >= MIN_TEXT_LENGTH)
         {
-            for line in text.text.lines().map(str::trim).filter(|line| line.len() >= LONG) {
+            for line in text.text.lines().map(str::trim).filter(|line| line.len() >= MIN_TEXT_LENGTH) {
                 let (count, last, _) = lines.entry(line).or_insert((0, usize::MAX, index));
                 if *last != index {
                     (*count, *last) = (*count + 1, index);
@@ -51,12 +55,12 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
             }
         }
     }
-    let shared = lines.into_iter().filter(|(_, (count, ..))| *count >= SHARED);
+    let shared = lines.into_iter().filter(|(_, (count, ..))| *count >= MIN_REPETITIONS);
     let mut shared: Vec<(usize, usize, &str, usize)> = shared
         .map(|(line, (count, _, first))| (tokens::estimate(line) * (count - 1), count, line, first))
         .collect();
     let total: usize = shared.iter().map(|(cost, ..)| cost).sum();
-    if total <= COSTLY {
+    if total <= MIN_WASTED_TOKENS {
         return;
     }
     shared.sort_by(|one, other| other.0.cmp(&one.0).then(one.2.cmp(other.2)));
@@ -69,6 +73,6 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let finding = findings.server(surface, message);
     finding.help("say it once, in the server's instructions");
     if let Some(tool) = surface.tools.get(*first) {
-        finding.with(tool.place(""));
+        finding.related(tool.place(""));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Surface;
+use crate::tool::ParsedServer;
 
 rule! {
     /// A server has more tools than a client takes.
@@ -30,10 +30,10 @@ rule! {
     "COST-003" "too-many-tools" Error Server(check)
 }
 
-fn check(surface: &Surface<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let count = surface.tools.len();
     let broken: Vec<(&str, usize)> =
-        standard.demands(|convention| convention.max_tools).filter(|(_, most)| count > *most).collect();
+        standard.requirements(|convention| convention.max_tools).filter(|(_, most)| count > *most).collect();
     if broken.is_empty() {
         return;
     }
@@ -42,6 +42,6 @@ fn check(surface: &Surface<'_>, standard: &Standard, findings: &mut Findings<'_>
     let finding = findings.server(surface, message);
     finding.help("group them, serve them through an adapter, or let users choose which they want");
     for (who, _) in broken {
-        finding.by(who);
+        finding.required_by(who);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A text holds a long piece that nobody can read.
@@ -30,11 +30,11 @@ rule! {
     "DESC-012" "encoded-blob" Warning Tool(check)
 }
 
-const LONG: usize = 120;
+const MIN_BLOB_LENGTH: usize = 120;
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for text in &tool.tree.texts {
-        if text.text.len() >= LONG && has_blob(text.text) {
+        if text.text.len() >= MIN_BLOB_LENGTH && has_blob(text.text) {
             let message = format!("A text of '{}' holds a long piece that nobody can read", tool.name);
             findings
                 .tool(tool, tool.tree.pointer(text.at), message)
@@ -48,15 +48,17 @@ fn has_blob(text: &str) -> bool {
     let is_run = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-');
     // A long run reaches its length only behind so many bytes, so that most of a text is never looked at.
     let (bytes, mut from, mut long) = (text.as_bytes(), 0, false);
-    while let Some(run) = bytes.get(from..from + LONG).filter(|_| !long) {
+    while let Some(run) = bytes.get(from..from + MIN_BLOB_LENGTH).filter(|_| !long) {
         let end = run.iter().rposition(|byte| !is_run(*byte));
         long = end.is_none();
         from += end.map_or(0, |end| end + 1);
     }
     let is_escape = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
     let escapes = || text.split("\\x").skip(1).filter(|rest| is_escape(rest)).count();
-    let words = || text.split(|c: char| !u8::try_from(c).is_ok_and(is_run)).filter(|word| word.len() >= LONG);
-    (long && words().any(is_code)) || (text.contains('\\') && escapes() > LONG / 4)
+    let words = || {
+        text.split(|c: char| !u8::try_from(c).is_ok_and(is_run)).filter(|word| word.len() >= MIN_BLOB_LENGTH)
+    };
+    (long && words().any(is_code)) || (text.contains('\\') && escapes() > MIN_BLOB_LENGTH / 4)
 }
 
 /// Letters of both cases and digits, as long identifiers and paths do not have them; or only hexadecimal digits.

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A description holds text that a convention forbids.
@@ -34,7 +34,7 @@ rule! {
     "DESC-013" "forbidden-text" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let Some(text) = tool.description else { return };
     let mut who = Vec::new();
     let mut what: Vec<&str> = Vec::new();
@@ -59,6 +59,6 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let finding = findings.tool(tool, "/description", message);
     finding.help("say it in words");
     for who in who {
-        finding.by(who);
+        finding.required_by(who);
     }
 }

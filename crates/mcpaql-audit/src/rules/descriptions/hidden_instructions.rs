@@ -3,8 +3,8 @@
 use super::poison::report;
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::text::patterns::Family;
-use crate::tool::Tool;
+use crate::text::patterns::PoisonKind;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A text gives the model orders behind the user's back.
@@ -39,8 +39,8 @@ rule! {
     "DESC-005" "hidden-instructions" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    if let Some(finding) = report(Family::Instruction, tool, findings) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if let Some(finding) = report(PoisonKind::Instruction, tool, findings) {
         finding.help(
             "describe what the tool does; do not connect to this server before you know why it says so",
         );

@@ -5,7 +5,7 @@ use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::text::credential::masked;
 use crate::text::prefilter::Prefilter;
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use crate::unicode;
 
 rule! {
@@ -46,16 +46,17 @@ rule! {
 }
 
 /// The texts that a tool has of its own.
-const OWN: &[&str] = &["/title", "/annotations/title", "/description"];
+const TOOL_TEXTS: &[&str] = &["/title", "/annotations/title", "/description"];
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let odd = tool.tree.texts.iter().filter(|text| text.prefilter.is_odd());
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let odd = tool.tree.texts.iter().filter(|text| text.prefilter.has_special_characters());
     let odd = odd.filter_map(|text| {
         let found = first(text.text, text.prefilter)?;
         Some((tool.tree.pointer(text.at), message(tool, text.text, found)))
     });
     // None of the tool's own texts hides another, and the many of its parameters are one matter.
-    let (own, others): (Vec<_>, Vec<_>) = odd.partition(|(pointer, _)| OWN.contains(&pointer.as_str()));
+    let (own, others): (Vec<_>, Vec<_>) =
+        odd.partition(|(pointer, _)| TOOL_TEXTS.contains(&pointer.as_str()));
     for (pointer, message) in own {
         findings.tool(tool, pointer, message).help("take it out");
     }
@@ -63,12 +64,12 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if let Some((pointer, message)) = others.next() {
         let finding = findings.tool(tool, pointer, message).help("take it out");
         for (pointer, _) in others {
-            finding.with(tool.place(pointer));
+            finding.related(tool.place(pointer));
         }
     }
 }
 
-fn message(tool: &Tool<'_>, text: &str, (position, c, what): (usize, char, &str)) -> String {
+fn message(tool: &ParsedTool<'_>, text: &str, (position, c, what): (usize, char, &str)) -> String {
     // Before it is cut, because the end of a credential does not look like one.
     let near = masked(text.get(..position).unwrap_or_default());
     let near: String = near.chars().rev().take(24).collect();
@@ -84,16 +85,16 @@ fn first(text: &str, prefilter: Prefilter) -> Option<(usize, char, &'static str)
     let found = found.map(|(position, c)| (position, c, what(c)));
     found.or_else(|| {
         unicode::has_invisible(text).then_some(())?;
-        unicode::hidden(text)
+        unicode::hidden_characters(text)
             .find(|(position, c)| !(*position == 0 && *c == '\u{feff}'))
-            .map(|(position, c)| (position, c, unicode::what(c)))
+            .map(|(position, c)| (position, c, unicode::describe_invisible(c)))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use crate::convention::Standard;
-    use crate::{Server, audit};
+    use crate::{ServerTools, audit};
     use serde_json::json;
 
     #[test]
@@ -104,8 +105,8 @@ mod tests {
             "name": "get_note", "title": odd, "description": odd,
             "inputSchema": {"type": "object", "properties": {"a": parameter, "b": parameter, "c": parameter}},
         });
-        let server = Server { tools: vec![tool], ..Server::default() };
-        let found = audit(&[server], &Standard::of(Vec::new()));
+        let server = ServerTools { tools: vec![tool], ..ServerTools::default() };
+        let found = audit(&[server], &Standard::from_conventions(Vec::new()));
         let found: Vec<_> = found.iter().filter(|finding| finding.rule.code == "DESC-008").collect();
         let mut places: Vec<_> = found.iter().map(|finding| finding.place.pointer.as_str()).collect();
         places.sort_unstable();

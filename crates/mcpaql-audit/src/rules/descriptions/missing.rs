@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A tool has no description.
@@ -29,7 +29,7 @@ rule! {
     "DESC-001" "missing-description" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.description.is_none_or(|text| text.trim().is_empty()) {
         findings.tool(tool, "/description", format!("The tool '{}' has no description", tool.name));
     }

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A tool of an MCP-AQL adapter does not say how to find its operations.
@@ -30,7 +30,7 @@ rule! {
     "DESC-004" "no-introspection" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let text = tool.description.unwrap_or_default();
     if tool.is_adapter && !text.contains("introspect") && !text.contains("Introspect") {
         let message = format!("The description of '{}' does not say how to find its operations", tool.name);

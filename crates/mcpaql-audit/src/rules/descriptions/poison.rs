@@ -4,9 +4,9 @@
 //! a pattern is made and tried.
 
 use crate::rule::{Finding, Findings};
-use crate::text::patterns::{Family, Need, PATTERNS, Words};
-use crate::text::prefilter::{Clue, Prefilter};
-use crate::tool::{Hit, Kind, Tool};
+use crate::text::patterns::{PATTERNS, PoisonKind, WordChoice, WordSequence};
+use crate::text::prefilter::{Prefilter, WordGroup};
+use crate::tool::{ParsedTool, PatternMatch, TextKind};
 use regex::bytes::{Regex, RegexBuilder};
 use std::sync::{LazyLock, OnceLock};
 
@@ -25,28 +25,29 @@ fn compiled(index: usize) -> Option<&'static Regex> {
 
 /// The patterns that a text matches.
 fn matches(text: &str, prefilter: Prefilter) -> Vec<usize> {
-    if text.len() < SHORTEST || !prefilter.holds(Clue::POISON) {
+    if text.len() < MIN_TEXT_LENGTH || !prefilter.holds(WordGroup::POISON) {
         return Vec::new();
     }
     let plain = plain(text.as_bytes());
-    let has = |need: &Need| is_met(need, &plain);
+    let has = |need: &WordSequence| has_word_sequence(need, &plain);
     let likely = PATTERNS.iter().enumerate().filter(|(index, pattern)| {
-        prefilter.holds(Clue::poison(*index)) && pattern.needs.iter().skip(1).all(has)
+        prefilter.holds(WordGroup::poison(*index)) && pattern.needs.iter().skip(1).all(has)
     });
     let matches = |index: &usize| compiled(*index).is_some_and(|regex| regex.is_match(text.as_bytes()));
     likely.map(|(index, _)| index).filter(matches).collect()
 }
 
-fn is_met(need: Need, text: &str) -> bool {
+fn has_word_sequence(need: WordSequence, text: &str) -> bool {
     let [words, next @ ..] = need else { return true };
-    let follows =
-        |(at, word): (usize, &str)| text.get(at + word.len()..).is_some_and(|rest| begins(next, rest));
+    let follows = |(at, word): (usize, &str)| {
+        text.get(at + word.len()..).is_some_and(|rest| starts_with_words(next, rest))
+    };
     words.iter().any(|word| text.match_indices(word).any(follows))
 }
 
-fn begins(need: &[Words], text: &str) -> bool {
+fn starts_with_words(need: &[WordChoice], text: &str) -> bool {
     let [words, next @ ..] = need else { return true };
-    words.iter().any(|word| text.strip_prefix(word).is_some_and(|rest| begins(next, rest)))
+    words.iter().any(|word| text.strip_prefix(word).is_some_and(|rest| starts_with_words(next, rest)))
 }
 
 /// A text in lower case and with single blanks.
@@ -64,30 +65,30 @@ fn plain(text: &[u8]) -> String {
 }
 
 /// A shorter text is no order.
-const SHORTEST: usize = 12;
+const MIN_TEXT_LENGTH: usize = 12;
 
 /// Names of parameters that say what to put there: `content_from_reading_ssh_id_rsa`.
 fn is_poisoned_name(name: &str, prefilter: Prefilter) -> bool {
     let reads =
         |name: &str| ["read", "content", "steal", "leak", "dump"].iter().any(|word| name.contains(word));
-    prefilter.holds(Clue::SECRET) && reads(&name.to_ascii_lowercase())
+    prefilter.holds(WordGroup::SECRET) && reads(&name.to_ascii_lowercase())
 }
 
 /// What stands for a poisoned name among the patterns.
-const NAME: usize = PATTERNS.len();
+const POISONED_NAME: usize = PATTERNS.len();
 
-fn hits<'t>(tool: &'t Tool<'_>) -> &'t [Hit] {
+fn hits<'t>(tool: &'t ParsedTool<'_>) -> &'t [PatternMatch] {
     tool.tree.poison.get_or_init(|| {
         let mut hits = Vec::new();
         for (index, text) in tool.tree.texts.iter().enumerate() {
-            if text.text.len() < SHORTEST {
+            if text.text.len() < MIN_TEXT_LENGTH {
                 continue;
             }
-            if text.kind == Kind::Name && is_poisoned_name(text.text, text.prefilter) {
-                hits.push(Hit { text: index, pattern: NAME });
+            if text.kind == TextKind::Name && is_poisoned_name(text.text, text.prefilter) {
+                hits.push(PatternMatch { text: index, pattern: POISONED_NAME });
             }
             let found = matches(text.text, text.prefilter);
-            hits.extend(found.into_iter().map(|pattern| Hit { text: index, pattern }));
+            hits.extend(found.into_iter().map(|pattern| PatternMatch { text: index, pattern }));
         }
         hits
     })
@@ -95,12 +96,13 @@ fn hits<'t>(tool: &'t Tool<'_>) -> &'t [Hit] {
 
 /// Reports what a tool holds of a family: the first text, and the others as further places.
 pub(super) fn report<'f>(
-    family: Family,
-    tool: &Tool<'_>,
+    family: PoisonKind,
+    tool: &ParsedTool<'_>,
     findings: &'f mut Findings<'_>,
 ) -> Option<&'f mut Finding> {
-    let of =
-        |hit: &&Hit| PATTERNS.get(hit.pattern).map_or(Family::Collection, |pattern| pattern.family) == family;
+    let of = |hit: &&PatternMatch| {
+        PATTERNS.get(hit.pattern).map_or(PoisonKind::Collection, |pattern| pattern.family) == family
+    };
     let mut hits = hits(tool).iter().filter(of);
     let first = hits.next()?;
     let text = tool.tree.texts.get(first.text)?;
@@ -118,7 +120,7 @@ pub(super) fn report<'f>(
         if hit.text != last
             && let Some(text) = tool.tree.texts.get(hit.text)
         {
-            finding.with(tool.place(tool.tree.pointer(text.at)));
+            finding.related(tool.place(tool.tree.pointer(text.at)));
         }
         last = hit.text;
     }
@@ -127,16 +129,16 @@ pub(super) fn report<'f>(
 
 #[cfg(test)]
 mod tests {
-    use super::Family::{Collection, Instruction, Shadowing};
+    use super::PoisonKind::{Collection, Instruction, Shadowing};
     use super::*;
     use proptest::prelude::*;
     use proptest::strategy::ValueTree;
     use proptest::string::string_regex;
     use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
-    fn families(text: &str) -> Vec<Family> {
+    fn families(text: &str) -> Vec<PoisonKind> {
         let found = matches(text, Prefilter::of(text));
-        let mut found: Vec<Family> = found.into_iter().map(|index| PATTERNS[index].family).collect();
+        let mut found: Vec<PoisonKind> = found.into_iter().map(|index| PATTERNS[index].family).collect();
         found.dedup();
         found
     }

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use mcpaql_lexicon::{WordSet, stem, words};
 
 rule! {
@@ -56,19 +56,22 @@ const PLACEHOLDERS: &[&str] = &[
     "lorem ipsum",
 ];
 /// No placeholder has so many words.
-const FEW: usize = 3;
+const MAX_PLACEHOLDER_WORDS: usize = 3;
 /// A longer one says something, be it clumsily.
-const LONGEST: usize = 120;
+const MAX_EMPTY_TEXT: usize = 120;
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let Some(text) = tool.description.map(str::trim).filter(|text| !text.is_empty() && text.len() <= LONGEST)
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let Some(text) =
+        tool.description.map(str::trim).filter(|text| !text.is_empty() && text.len() <= MAX_EMPTY_TEXT)
     else {
         return;
     };
     // The first few words tell nearly always; the others are taken apart only where they do not.
     let mut said = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).flat_map(words);
-    let first: Vec<String> = said.by_ref().take(FEW).collect();
-    if first.is_empty() || (first.len() < FEW && PLACEHOLDERS.contains(&first.join(" ").as_str())) {
+    let first: Vec<String> = said.by_ref().take(MAX_PLACEHOLDER_WORDS).collect();
+    if first.is_empty()
+        || (first.len() < MAX_PLACEHOLDER_WORDS && PLACEHOLDERS.contains(&first.join(" ").as_str()))
+    {
         let message = format!("The description of '{}' is a placeholder: '{text}'", tool.name);
         findings.tool(tool, "/description", message).help("say what it does, and what comes back");
         return;
@@ -82,6 +85,9 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let new = |word: &String| !FILLERS.contains(word) && !known.contains(&stem(word));
     if !first.into_iter().chain(said).any(|word| new(&word)) {
         let message = format!("The description of '{}' only repeats its name: '{text}'", tool.name);
-        findings.tool(tool, "/description", message).help("say what the name leaves open").advice();
+        findings
+            .tool(tool, "/description", message)
+            .help("say what the name leaves open")
+            .downgrade_to_advice();
     }
 }

@@ -3,7 +3,7 @@
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::text::credential;
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A text holds what looks like a credential.
@@ -41,9 +41,9 @@ rule! {
     "DESC-011" "secret-in-text" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for text in &tool.tree.texts {
-        if credential::is_in(text.text, text.prefilter) {
+        if credential::has_credential(text.text, text.prefilter) {
             let message = format!("A text of '{}' holds what looks like a credential", tool.name);
             findings
                 .tool(tool, tool.tree.pointer(text.at), message)

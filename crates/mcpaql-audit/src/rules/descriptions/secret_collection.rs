@@ -3,8 +3,8 @@
 use super::poison::report;
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::text::patterns::Family;
-use crate::tool::Tool;
+use crate::text::patterns::PoisonKind;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A text asks the model for files, secrets or the conversation.
@@ -38,8 +38,8 @@ rule! {
     "DESC-006" "secret-collection" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    if let Some(finding) = report(Family::Collection, tool, findings) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if let Some(finding) = report(PoisonKind::Collection, tool, findings) {
         finding.help(
             "ask for what the tool needs; do not connect to this server before you know why it says so",
         );

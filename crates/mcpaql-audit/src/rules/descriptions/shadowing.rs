@@ -3,8 +3,8 @@
 use super::poison::report;
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::text::patterns::Family;
-use crate::tool::Surface;
+use crate::text::patterns::PoisonKind;
+use crate::tool::ParsedServer;
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
@@ -44,7 +44,7 @@ rule! {
     "DESC-007" "tool-shadowing" Error Servers(check)
 }
 
-fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
+fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_>) {
     let mut owners: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
     if surfaces.len() > 1 {
         for surface in surfaces {
@@ -60,7 +60,7 @@ fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
         let own = LazyCell::new(|| surface.tools.iter().map(|tool| tool.name).collect::<HashSet<&str>>());
         let own_parameters = LazyCell::new(|| parameters(surface));
         for tool in &surface.tools {
-            if let Some(finding) = report(Family::Shadowing, tool, findings) {
+            if let Some(finding) = report(PoisonKind::Shadowing, tool, findings) {
                 finding.help("say nothing about tools of others; do not connect to this server before you know why it does");
                 continue;
             }
@@ -81,16 +81,16 @@ fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
                 tool.name, theirs.server.name
             );
             let finding = findings.tool(tool, "/description", message);
-            finding.help("check that it means well: both stand in the same context").advice();
+            finding.help("check that it means well: both stand in the same context").downgrade_to_advice();
             if let Some(tool) = theirs.tools.get(index) {
-                finding.with(tool.place("/name"));
+                finding.related(tool.place("/name"));
             }
         }
     }
 }
 
 /// Names of arguments are often those of tools elsewhere.
-fn parameters<'a>(surface: &Surface<'a>) -> HashSet<&'a str> {
+fn parameters<'a>(surface: &ParsedServer<'a>) -> HashSet<&'a str> {
     let schemas = surface
         .tools
         .iter()

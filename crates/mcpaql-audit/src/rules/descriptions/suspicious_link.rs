@@ -3,8 +3,8 @@
 use super::excerpt;
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::text::prefilter::{Clue, Prefilter};
-use crate::tool::Tool;
+use crate::text::prefilter::{Prefilter, WordGroup};
+use crate::tool::ParsedTool;
 use std::net::Ipv4Addr;
 
 rule! {
@@ -73,8 +73,9 @@ const RECORDERS: &[&str] = &[
     "dnslog.cn",
 ];
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let may_link = |prefilter: Prefilter| prefilter.holds(Clue::ADDRESS) || prefilter.holds(Clue::SCHEME);
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let may_link =
+        |prefilter: Prefilter| prefilter.holds(WordGroup::ADDRESS) || prefilter.holds(WordGroup::SCHEME);
     for text in tool.tree.texts.iter().filter(|text| may_link(text.prefilter)) {
         let Some((link, what)) = suspicious(text.text) else { continue };
         let message = format!("A text of '{}' holds {what}: '{}'", tool.name, excerpt(link));

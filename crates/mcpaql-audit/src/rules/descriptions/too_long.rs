@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A description is longer than clients pass on.
@@ -32,18 +32,20 @@ rule! {
 }
 
 /// Where nobody says anything else.
-const LONG: usize = 2048;
+const DEFAULT_MAX_LENGTH: usize = 2048;
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let Some(text) = tool.description else { return };
     let mut length = None;
     let mut length = || *length.get_or_insert_with(|| text.chars().count());
     let demands: Vec<(&str, usize)> =
-        standard.demands(|convention| convention.descriptions.max_length).collect();
+        standard.requirements(|convention| convention.descriptions.max_length).collect();
     let broken: Vec<&(&str, usize)> =
         demands.iter().filter(|(_, most)| text.len() > *most && length() > *most).collect();
     let least = broken.iter().map(|(_, most)| *most).min();
-    let Some(most) = least.or_else(|| (demands.is_empty() && length() > LONG).then_some(LONG)) else {
+    let Some(most) =
+        least.or_else(|| (demands.is_empty() && length() > DEFAULT_MAX_LENGTH).then_some(DEFAULT_MAX_LENGTH))
+    else {
         return;
     };
     let message =
@@ -52,27 +54,28 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     finding.help("put first what a model chooses by, and the rest into parameters or a tool that explains");
     if least.is_none() {
         finding.message = format!("The description of '{}' has {} characters", tool.name, length());
-        finding.advice();
+        finding.downgrade_to_advice();
     }
     for (who, _) in broken {
-        finding.by(*who);
+        finding.required_by(*who);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::convention::{Convention, Descriptions, Standard};
-    use crate::{Server, audit};
+    use crate::convention::{Convention, DescriptionRequirements, Standard};
+    use crate::{ServerTools, audit};
     use serde_json::json;
 
     #[test]
     fn a_team_s_limit_counts_however_small_it_is() {
         let found = |length: usize| {
             let tool = json!({"name": "get_note", "description": "x".repeat(length)});
-            let server = Server { tools: vec![tool], ..Server::default() };
-            let descriptions = Descriptions { max_length: Some(10), ..Descriptions::default() };
+            let server = ServerTools { tools: vec![tool], ..ServerTools::default() };
+            let descriptions =
+                DescriptionRequirements { max_length: Some(10), ..DescriptionRequirements::default() };
             let ours = Convention { name: "ours".into(), descriptions, ..Convention::default() };
-            let found = audit(&[server], &Standard::of(vec![ours]));
+            let found = audit(&[server], &Standard::from_conventions(vec![ours]));
             found.iter().any(|finding| finding.rule.code == "DESC-003")
         };
         assert_eq!([10, 11, 50, 120].map(found), [false, true, true, true]);

@@ -2,8 +2,8 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Surface;
-use mcpaql_core::suggest::Names;
+use crate::tool::ParsedServer;
+use mcpaql_core::suggest::NameMatcher;
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
@@ -32,10 +32,10 @@ rule! {
     "DESC-014" "unknown-tool" Warning Server(check)
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let names = LazyCell::new(|| surface.tools.iter().map(|tool| tool.name).collect::<HashSet<&str>>());
     // In the order of the list, so that the same is proposed every time.
-    let near = LazyCell::new(|| Names::new(surface.tools.iter().map(|tool| tool.name)));
+    let near = LazyCell::new(|| NameMatcher::new(surface.tools.iter().map(|tool| tool.name)));
     for tool in &surface.tools {
         let Some(text) = tool.description.filter(|text| may_mention(text)) else { continue };
         let is_parameter =
@@ -47,7 +47,7 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
             tool.name
         );
         let finding = findings.tool(tool, "/description", message);
-        if let Some(near) = near.slip(name) {
+        if let Some(near) = near.find_misspelled(name) {
             finding.help(format!("is `{near}` meant?"));
         }
     }
@@ -78,12 +78,12 @@ fn mentioned(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use crate::convention::Standard;
-    use crate::{Server, audit};
+    use crate::{ServerTools, audit};
     use serde_json::json;
 
     fn help(names: &[&str], mentioned: &str) -> Option<String> {
         let tool = |name: &&str| json!({"name": name, "description": format!("See the `{mentioned}` tool."), "inputSchema": {"type": "object"}});
-        let server = Server { tools: names.iter().map(tool).collect(), ..Server::default() };
+        let server = ServerTools { tools: names.iter().map(tool).collect(), ..ServerTools::default() };
         let findings = audit(&[server], &Standard::default());
         findings.into_iter().find(|finding| finding.rule.code == "DESC-014").expect("it is not there").help
     }

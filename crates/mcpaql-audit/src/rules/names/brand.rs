@@ -1,9 +1,9 @@
 //! NAME-012.
 
-use super::spelling::clipped;
-use crate::convention::{Names, Standard};
+use super::spelling::clipped_name;
+use crate::convention::{NameRequirements, Standard};
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A name misspells a word that a convention fixes.
@@ -36,22 +36,22 @@ rule! {
     "NAME-012" "brand" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     if !tool.is_adapter {
         return;
     }
     let unmet: Vec<(&str, (&str, &str))> =
-        standard.demands(|convention| misspelt(tool.name, &convention.names)).collect();
+        standard.requirements(|convention| misspelled_word(tool.name, &convention.names)).collect();
     let Some((_, (wrong, word))) = unmet.first() else { return };
-    let message = format!("The name '{}' says '{wrong}' instead of '{word}'", clipped(tool.name));
+    let message = format!("The name '{}' says '{wrong}' instead of '{word}'", clipped_name(tool.name));
     let finding = findings.tool(tool, "/name", message).help(format!("call it <adapter>_{word}_<endpoint>"));
     for (who, _) in unmet {
-        finding.by(who);
+        finding.required_by(who);
     }
 }
 
 /// The misspelling in a name, and what it should be.
-pub(super) fn misspelt<'s>(name: &str, names: &'s Names) -> Option<(&'s str, &'s str)> {
+pub(super) fn misspelled_word<'s>(name: &str, names: &'s NameRequirements) -> Option<(&'s str, &'s str)> {
     let word = names.word.as_deref()?;
     let segments: Vec<String> = name.split(['_', '-', '.']).map(str::to_ascii_lowercase).collect();
     let holds = |wrong: &&String| {

@@ -1,9 +1,9 @@
 //! NAME-013.
 
-use super::spelling::{clipped, named};
+use super::spelling::{clipped_name, named_tools};
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Surface;
+use crate::tool::ParsedServer;
 use std::collections::HashMap;
 
 rule! {
@@ -32,16 +32,16 @@ rule! {
     "NAME-013" "duplicate" Error Server(check)
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut first = HashMap::with_capacity(surface.tools.len());
-    for tool in named(surface) {
+    for tool in named_tools(surface) {
         match first.get(tool.name) {
             None => {
                 first.insert(tool.name, tool.place("/name"));
             }
             Some(place) => {
-                let message = format!("The name '{}' is another tool's already", clipped(tool.name));
-                findings.tool(tool, "/name", message).with(place.clone());
+                let message = format!("The name '{}' is another tool's already", clipped_name(tool.name));
+                findings.tool(tool, "/name", message).related(place.clone());
             }
         }
     }

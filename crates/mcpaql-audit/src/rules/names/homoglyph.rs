@@ -1,9 +1,9 @@
 //! NAME-018.
 
-use super::spelling::{Spellings, clipped};
+use super::spelling::{Spellings, clipped_name};
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Surface, Tool};
+use crate::tool::{ParsedServer, ParsedTool};
 use crate::unicode;
 use std::collections::HashMap;
 
@@ -38,9 +38,9 @@ rule! {
     "NAME-018" "homoglyph" Error Server(check)
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut spellings = None;
-    let mut by_name: Option<HashMap<&str, &Tool<'_>>> = None;
+    let mut by_name: Option<HashMap<&str, &ParsedTool<'_>>> = None;
     for tool in surface.tools.iter().filter(|tool| !tool.name.is_ascii()) {
         let Some(c) = lookalike(tool.name) else { continue };
         let ascii: String = tool.name.chars().map(|c| unicode::homoglyph(c).unwrap_or(c)).collect();
@@ -50,14 +50,19 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let code = u32::from(c);
         let message = match twin {
             Some(_) => {
-                format!("The name '{}' looks like another tool's, but for U+{code:04X}", clipped(tool.name))
+                format!(
+                    "The name '{}' looks like another tool's, but for U+{code:04X}",
+                    clipped_name(tool.name)
+                )
             }
-            None => format!("The name '{}' holds U+{code:04X}, which looks like ASCII", clipped(tool.name)),
+            None => {
+                format!("The name '{}' holds U+{code:04X}, which looks like ASCII", clipped_name(tool.name))
+            }
         };
         let finding = findings.tool(tool, "/name", message);
         finding.fix = spellings.get_or_insert_with(|| Spellings::of(surface)).fix(tool.name);
         if let Some(twin) = twin {
-            finding.with(twin.place("/name"));
+            finding.related(twin.place("/name"));
         }
     }
 }
@@ -67,6 +72,6 @@ fn lookalike(name: &str) -> Option<char> {
     let found = name.chars().find(|c| unicode::homoglyph(*c).is_some())?;
     let mixed = name.chars().any(|c| c.is_ascii_alphabetic());
     let disguised =
-        || name.chars().all(|c| c.is_ascii() || unicode::invisible(c) || unicode::homoglyph(c).is_some());
+        || name.chars().all(|c| c.is_ascii() || unicode::is_invisible(c) || unicode::homoglyph(c).is_some());
     (mixed || disguised()).then_some(found)
 }

@@ -1,10 +1,10 @@
 //! NAME-001.
 
-use super::spelling::{Spellings, character, clipped};
+use super::spelling::{Spellings, character_label, clipped_name};
 use crate::convention::{Characters, Standard};
 use crate::rule::{Findings, rule};
-use crate::tool::Surface;
-use crate::unicode::{homoglyph, invisible};
+use crate::tool::ParsedServer;
+use crate::unicode::{homoglyph, is_invisible};
 
 rule! {
     /// A name holds a character that MCP does not allow.
@@ -38,13 +38,16 @@ rule! {
     "NAME-001" "illegal-characters" Error Server(check)
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let is_bad = |c: &char| !Characters::Mcp.allow(*c) && !invisible(*c) && homoglyph(*c).is_none();
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let is_bad = |c: &char| !Characters::Mcp.allow(*c) && !is_invisible(*c) && homoglyph(*c).is_none();
     let mut spellings = None;
     for tool in &surface.tools {
         let Some(bad) = tool.name.chars().find(is_bad) else { continue };
-        let message =
-            format!("The name '{}' holds {}, which MCP does not allow", clipped(tool.name), character(bad));
+        let message = format!(
+            "The name '{}' holds {}, which MCP does not allow",
+            clipped_name(tool.name),
+            character_label(bad)
+        );
         let finding = findings.tool(tool, "/name", message).help("use letters, digits, '_' and '-'");
         finding.fix = spellings.get_or_insert_with(|| Spellings::of(surface)).fix(tool.name);
     }

@@ -1,9 +1,9 @@
 //! NAME-019.
 
-use super::spelling::{Spellings, clipped};
+use super::spelling::{Spellings, clipped_name};
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Surface;
+use crate::tool::ParsedServer;
 use crate::unicode;
 
 rule! {
@@ -35,12 +35,16 @@ rule! {
     "NAME-019" "invisible-characters" Error Server(check)
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut spellings = None;
     for tool in surface.tools.iter().filter(|tool| !tool.name.is_ascii()) {
-        let Some(c) = tool.name.chars().find(|c| unicode::invisible(*c)) else { continue };
+        let Some(c) = tool.name.chars().find(|c| unicode::is_invisible(*c)) else { continue };
         let code = u32::from(c);
-        let message = format!("The name '{}' holds U+{code:04X}, {}", clipped(tool.name), unicode::what(c));
+        let message = format!(
+            "The name '{}' holds U+{code:04X}, {}",
+            clipped_name(tool.name),
+            unicode::describe_invisible(c)
+        );
         let finding = findings.tool(tool, "/name", message);
         finding.fix = spellings.get_or_insert_with(|| Spellings::of(surface)).fix(tool.name);
     }

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A tool has no name.
@@ -29,7 +29,7 @@ rule! {
     "NAME-002" "missing-name" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if !tool.name.trim().is_empty() {
         return;
     }

@@ -1,9 +1,9 @@
 //! NAME-008.
 
-use super::spelling::{clipped, listed};
-use crate::convention::{Names, Standard, template};
+use super::spelling::{clipped_name, join_list};
+use crate::convention::{NameRequirements, Standard, template};
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A name lacks the prefix or the product that a convention wants it to begin with.
@@ -32,29 +32,29 @@ rule! {
     "NAME-008" "missing-prefix" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     if tool.name.is_empty() {
         return;
     }
-    let unmet: Vec<(&str, &Names)> = standard
-        .demands(|convention| Some(&convention.names).filter(|names| !begins(tool.name, names)))
+    let unmet: Vec<(&str, &NameRequirements)> = standard
+        .requirements(|convention| Some(&convention.names).filter(|names| !has_prefix(tool.name, names)))
         .collect();
     let Some((_, names)) = unmet.first() else { return };
     let expected = match &names.prefix {
         Some(prefix) if !tool.name.starts_with(prefix.as_str()) => format!("does not begin with '{prefix}'"),
         _ => {
             let products: Vec<&str> = names.products.iter().map(String::as_str).take(6).collect();
-            format!("begins with none of the products {}", listed(&products))
+            format!("begins with none of the products {}", join_list(&products))
         }
     };
-    let finding = findings.tool(tool, "/name", format!("The name '{}' {expected}", clipped(tool.name)));
+    let finding = findings.tool(tool, "/name", format!("The name '{}' {expected}", clipped_name(tool.name)));
     for (who, _) in unmet {
-        finding.by(who);
+        finding.required_by(who);
     }
 }
 
 /// Whether a name begins as a convention wants.
-pub(super) fn begins(name: &str, names: &Names) -> bool {
+pub(super) fn has_prefix(name: &str, names: &NameRequirements) -> bool {
     let prefixed = names.prefix.as_ref().is_none_or(|prefix| name.starts_with(prefix.as_str()));
     let of_product = || {
         let words: Vec<&str> = name.split('_').collect();

@@ -1,12 +1,12 @@
 //! NAME-020.
 
-use super::spelling::{clipped, named};
+use super::spelling::{clipped_name, named_tools};
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Surface, Tool};
+use crate::tool::{ParsedServer, ParsedTool};
 
 /// Fewer names are no custom.
-const FEWEST: usize = 4;
+const MIN_NAMES: usize = 4;
 
 rule! {
     /// A name is spelled in another style than the other names of the server.
@@ -35,7 +35,7 @@ rule! {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum NameStyle {
     Snake,
     Kebab,
     Camel,
@@ -44,23 +44,29 @@ enum Style {
     Mixed,
 }
 
-impl Style {
-    const ALL: [Style; 6] =
-        [Style::Snake, Style::Kebab, Style::Camel, Style::Pascal, Style::Dotted, Style::Mixed];
+impl NameStyle {
+    const ALL: [NameStyle; 6] = [
+        NameStyle::Snake,
+        NameStyle::Kebab,
+        NameStyle::Camel,
+        NameStyle::Pascal,
+        NameStyle::Dotted,
+        NameStyle::Mixed,
+    ];
 
     const fn as_str(self) -> &'static str {
         match self {
-            Style::Snake => "snake_case",
-            Style::Kebab => "kebab-case",
-            Style::Camel => "camelCase",
-            Style::Pascal => "PascalCase",
-            Style::Dotted => "dotted",
-            Style::Mixed => "of several styles",
+            NameStyle::Snake => "snake_case",
+            NameStyle::Kebab => "kebab-case",
+            NameStyle::Camel => "camelCase",
+            NameStyle::Pascal => "PascalCase",
+            NameStyle::Dotted => "dotted",
+            NameStyle::Mixed => "of several styles",
         }
     }
 
     /// Of names of several words; one word has every style.
-    fn of(name: &str) -> Option<Style> {
+    fn of(name: &str) -> Option<NameStyle> {
         let inner = name.trim_matches(['_', '-', '.']);
         let has = |byte: u8| inner.as_bytes().contains(&byte);
         let lower = inner.bytes().any(|byte| byte.is_ascii_lowercase());
@@ -71,33 +77,33 @@ impl Style {
                 .any(|(a, b)| (a.is_ascii_lowercase() || a.is_ascii_digit()) && b.is_ascii_uppercase());
         match (has(b'.'), has(b'_'), has(b'-'), hump) {
             (false, false, false, false) => None,
-            (false, true, false, false) => Some(Style::Snake),
-            (false, false, true, false) => Some(Style::Kebab),
+            (false, true, false, false) => Some(NameStyle::Snake),
+            (false, false, true, false) => Some(NameStyle::Kebab),
             (false, false, false, true) if inner.starts_with(|c: char| c.is_ascii_uppercase()) => {
-                Some(Style::Pascal)
+                Some(NameStyle::Pascal)
             }
-            (false, false, false, true) => Some(Style::Camel),
-            (true, _, _, _) => Some(Style::Dotted),
-            _ => Some(Style::Mixed),
+            (false, false, false, true) => Some(NameStyle::Camel),
+            (true, _, _, _) => Some(NameStyle::Dotted),
+            _ => Some(NameStyle::Mixed),
         }
     }
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let styled: Vec<(&Tool<'_>, Style)> =
-        named(surface).filter_map(|tool| Some((tool, Style::of(tool.name)?))).collect();
-    if styled.len() < FEWEST {
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let styled: Vec<(&ParsedTool<'_>, NameStyle)> =
+        named_tools(surface).filter_map(|tool| Some((tool, NameStyle::of(tool.name)?))).collect();
+    if styled.len() < MIN_NAMES {
         return;
     }
-    let count = |style: Style| styled.iter().filter(|(_, other)| *other == style).count();
-    let Some(custom) = Style::ALL.into_iter().max_by_key(|style| count(*style)) else { return };
-    if count(custom) * 3 <= styled.len() * 2 || custom == Style::Mixed {
+    let count = |style: NameStyle| styled.iter().filter(|(_, other)| *other == style).count();
+    let Some(custom) = NameStyle::ALL.into_iter().max_by_key(|style| count(*style)) else { return };
+    if count(custom) * 3 <= styled.len() * 2 || custom == NameStyle::Mixed {
         return;
     }
     for (tool, style) in styled.iter().filter(|(_, style)| *style != custom) {
         let message = format!(
             "The name '{}' is {}, and {} others of the server are {}",
-            clipped(tool.name),
+            clipped_name(tool.name),
             style.as_str(),
             count(custom),
             custom.as_str()

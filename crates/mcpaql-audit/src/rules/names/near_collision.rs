@@ -1,10 +1,10 @@
 //! NAME-015.
 
-use super::spelling::{bare, clipped, named};
-use super::verb_place::shared_words;
+use super::spelling::{clipped_name, letters_and_digits, named_tools};
+use super::verb_placement::shared_words;
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Surface, Tool};
+use crate::tool::{ParsedServer, ParsedTool};
 use mcpaql_lexicon::questions::synonym;
 use mcpaql_lexicon::{PREPOSITIONS, is_plural};
 use std::collections::HashMap;
@@ -36,21 +36,26 @@ rule! {
     "NAME-015" "near-collision" Advice Server(check)
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let shared = shared_words(surface);
-    let mut first: HashMap<Vec<&str>, &Tool<'_>> = HashMap::with_capacity(surface.tools.len());
-    for tool in named(surface) {
-        let Some(key) = tool.words.get(shared..).filter(|own| own.len() > 1).map(meaning) else { continue };
+    let mut first: HashMap<Vec<&str>, &ParsedTool<'_>> = HashMap::with_capacity(surface.tools.len());
+    for tool in named_tools(surface) {
+        let Some(key) = tool.words.get(shared..).filter(|own| own.len() > 1).map(canonical_words) else {
+            continue;
+        };
         match first.get(&key) {
             None => {
                 first.insert(key, tool);
             }
-            Some(other) if bare(other.name) != bare(tool.name) => {
-                let message =
-                    format!("The name '{}' says the same as '{}'", clipped(tool.name), clipped(other.name));
+            Some(other) if letters_and_digits(other.name) != letters_and_digits(tool.name) => {
+                let message = format!(
+                    "The name '{}' says the same as '{}'",
+                    clipped_name(tool.name),
+                    clipped_name(other.name)
+                );
                 let finding =
                     findings.tool(tool, "/name", message).help("say how they differ, or leave one out");
-                finding.with(other.place("/name"));
+                finding.related(other.place("/name"));
             }
             Some(_) => {}
         }
@@ -58,7 +63,7 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
 }
 
 /// The words of a name, with one verb for all that mean the same where it leads, sorted where their order says nothing.
-fn meaning(words: &[String]) -> Vec<&str> {
+fn canonical_words(words: &[String]) -> Vec<&str> {
     let mut key: Vec<&str> = words.iter().map(String::as_str).collect();
     let is_many = key.last().is_some_and(|word| is_plural(word));
     if let Some(verb) = key.first_mut() {

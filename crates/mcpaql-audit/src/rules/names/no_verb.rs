@@ -1,10 +1,10 @@
 //! NAME-010.
 
-use super::spelling::clipped;
+use super::spelling::clipped_name;
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
-use mcpaql_lexicon::verbs::says_verb;
+use crate::tool::ParsedTool;
+use mcpaql_lexicon::verbs::contains_verb;
 
 rule! {
     /// A name says no verb.
@@ -33,7 +33,7 @@ rule! {
     "NAME-010" "no-verb" Advice Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let listed = |word: &str| {
         let lists = |convention: &crate::convention::Convention| {
             convention.names.verbs.iter().any(|verb| verb == word)
@@ -44,9 +44,9 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     if tool.words.is_empty() || tool.is_adapter {
         return;
     }
-    if tool.words.iter().any(|word| says_verb(word) || listed(word)) {
+    if tool.words.iter().any(|word| contains_verb(word) || listed(word)) {
         return;
     }
-    let message = format!("The name '{}' says no verb", clipped(tool.name));
+    let message = format!("The name '{}' says no verb", clipped_name(tool.name));
     findings.tool(tool, "/name", message).help("begin with what it does, such as get_, list_ or create_");
 }

@@ -1,9 +1,9 @@
 //! NAME-006.
 
-use super::spelling::{Spellings, by_all, clipped, is_snake, named};
+use super::spelling::{Spellings, clipped_name, is_snake, named_tools, required_by_all};
 use crate::convention::{Characters, Standard};
 use crate::rule::{Findings, rule};
-use crate::tool::Surface;
+use crate::tool::ParsedServer;
 
 rule! {
     /// Names are not in snake_case.
@@ -43,33 +43,33 @@ rule! {
     "NAME-006" "not-snake-case" Warning Server(check)
 }
 
-fn check(surface: &Surface<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let others: Vec<_> = named(surface).filter(|tool| !is_snake(tool.name)).collect();
+fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let others: Vec<_> = named_tools(surface).filter(|tool| !is_snake(tool.name)).collect();
     if others.is_empty() {
         return;
     }
-    let demands = standard.demands(|convention| {
+    let demands = standard.requirements(|convention| {
         convention.names.characters.filter(|characters| *characters == Characters::Snake)
     });
     let who: Vec<&str> = demands.map(|(who, _)| who).collect();
     if !who.is_empty() {
         let spellings = Spellings::of(surface);
         for tool in others {
-            let message = format!("The name '{}' is not in snake_case", clipped(tool.name));
+            let message = format!("The name '{}' is not in snake_case", clipped_name(tool.name));
             let finding = findings.tool(tool, "/name", message);
             finding.help("write lower-case words joined by '_'");
             finding.fix = spellings.fix(tool.name);
-            by_all(finding, &who);
+            required_by_all(finding, &who);
         }
         return;
     }
-    let count = named(surface).count();
+    let count = named_tools(surface).count();
     if others.len() * 2 > count {
-        let first = others.first().map(|tool| clipped(tool.name)).unwrap_or_default();
+        let first = others.first().map(|tool| clipped_name(tool.name)).unwrap_or_default();
         let message = format!("{} of {count} names are not in snake_case, such as '{first}'", others.len());
-        let finding = findings.server(surface, message).advice();
+        let finding = findings.server(surface, message).downgrade_to_advice();
         for tool in others {
-            finding.with(tool.place("/name"));
+            finding.related(tool.place("/name"));
         }
     }
 }

@@ -1,12 +1,12 @@
 //! NAME-009.
 
-use super::brand::misspelt;
-use super::missing_prefix::begins;
-use super::spelling::{clipped, is_snake};
-use crate::convention::template::{self, Mismatch};
-use crate::convention::{Characters, Names, Standard};
+use super::brand::misspelled_word;
+use super::missing_prefix::has_prefix;
+use super::spelling::{clipped_name, is_snake};
+use crate::convention::template::{self, PatternMismatch};
+use crate::convention::{Characters, NameRequirements, Standard};
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use mcpaql_lexicon::verbs::is_verb;
 
 rule! {
@@ -45,46 +45,51 @@ rule! {
     "NAME-009" "pattern" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     if tool.name.is_empty() {
         return;
     }
-    let unmet: Vec<(&str, (&str, Mismatch<'_>))> =
-        standard.demands(|convention| mismatch(tool, &convention.names)).collect();
+    let unmet: Vec<(&str, (&str, PatternMismatch<'_>))> =
+        standard.requirements(|convention| mismatch(tool, &convention.names)).collect();
     let Some((_, (pattern, mismatch))) = unmet.first() else { return };
     let verb = tool.words.first().filter(|word| pattern.starts_with("{product}") && is_verb(word));
     let why = match (mismatch, verb) {
-        (Mismatch::Product | Mismatch::Vocabulary, Some(verb)) => {
+        (PatternMismatch::Product | PatternMismatch::Vocabulary, Some(verb)) => {
             format!("it begins with the verb '{verb}' instead of a product")
         }
-        (Mismatch::Text(text), _) => format!("it lacks '{text}'"),
-        (Mismatch::Empty(hole), _) => format!("nothing stands for {{{hole}}}"),
-        (Mismatch::Product, None) => "it begins with no product".to_owned(),
-        (Mismatch::Vocabulary, None) if pattern.starts_with("{product}") => {
+        (PatternMismatch::Text(text), _) => format!("it lacks '{text}'"),
+        (PatternMismatch::Empty(hole), _) => format!("nothing stands for {{{hole}}}"),
+        (PatternMismatch::Product, None) => "it begins with no product".to_owned(),
+        (PatternMismatch::Vocabulary, None) if pattern.starts_with("{product}") => {
             "no verb or object that is known stands behind the product".to_owned()
         }
-        (Mismatch::Vocabulary, None) => "no verb or object that is known stands where it should".to_owned(),
+        (PatternMismatch::Vocabulary, None) => {
+            "no verb or object that is known stands where it should".to_owned()
+        }
     };
-    let message = format!("The name '{}' does not follow '{pattern}': {why}", clipped(tool.name));
+    let message = format!("The name '{}' does not follow '{pattern}': {why}", clipped_name(tool.name));
     let finding = findings.tool(tool, "/name", message);
-    if verb.is_some() && matches!(mismatch, Mismatch::Product | Mismatch::Vocabulary) {
+    if verb.is_some() && matches!(mismatch, PatternMismatch::Product | PatternMismatch::Vocabulary) {
         finding.help("put the product before it");
-    } else if *mismatch == Mismatch::Vocabulary {
+    } else if *mismatch == PatternMismatch::Vocabulary {
         finding.help("rename it, or list its verb or object in a convention of your own");
     }
     for (who, _) in unmet {
-        finding.by(who);
+        finding.required_by(who);
     }
 }
 
-fn mismatch<'s>(tool: &Tool<'_>, names: &'s Names) -> Option<(&'s str, Mismatch<'s>)> {
+fn mismatch<'s>(
+    tool: &ParsedTool<'_>,
+    names: &'s NameRequirements,
+) -> Option<(&'s str, PatternMismatch<'s>)> {
     let pattern = names.pattern.as_deref()?;
     let is_meant = tool.is_adapter || !template::has_endpoint(pattern);
     let snake = names.characters != Some(Characters::Snake) || is_snake(tool.name);
     // Other rules say so already.
-    let is_said = !snake || !begins(tool.name, names) || misspelt(tool.name, names).is_some();
+    let is_said = !snake || !has_prefix(tool.name, names) || misspelled_word(tool.name, names).is_some();
     if !is_meant || is_said {
         return None;
     }
-    Some((pattern, template::follow(pattern, tool.name, names).err()?))
+    Some((pattern, template::match_name(pattern, tool.name, names).err()?))
 }

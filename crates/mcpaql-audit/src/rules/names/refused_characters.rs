@@ -1,9 +1,9 @@
 //! NAME-004.
 
-use super::spelling::{Spellings, by_all, character, clipped};
+use super::spelling::{Spellings, character_label, clipped_name, required_by_all};
 use crate::convention::{Characters, Standard};
 use crate::rule::{Findings, rule};
-use crate::tool::Surface;
+use crate::tool::ParsedServer;
 
 rule! {
     /// A name holds a character that MCP allows and a client or a model's API refuses.
@@ -37,8 +37,8 @@ rule! {
     "NAME-004" "refused-characters" Error Server(check)
 }
 
-fn check(surface: &Surface<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let demands = standard.demands(|convention| {
+fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let demands = standard.requirements(|convention| {
         convention.names.characters.filter(|characters| *characters == Characters::Api)
     });
     let who: Vec<&str> = demands.map(|(who, _)| who).collect();
@@ -49,11 +49,14 @@ fn check(surface: &Surface<'_>, standard: &Standard, findings: &mut Findings<'_>
     let mut spellings = None;
     for tool in &surface.tools {
         let Some(bad) = tool.name.chars().find(is_bad) else { continue };
-        let message =
-            format!("The name '{}' holds {}, which not everybody takes", clipped(tool.name), character(bad));
+        let message = format!(
+            "The name '{}' holds {}, which not everybody takes",
+            clipped_name(tool.name),
+            character_label(bad)
+        );
         let finding = findings.tool(tool, "/name", message);
         finding.help("use '_' instead");
         finding.fix = spellings.get_or_insert_with(|| Spellings::of(surface)).fix(tool.name);
-        by_all(finding, &who);
+        required_by_all(finding, &who);
     }
 }

@@ -1,9 +1,9 @@
 //! NAME-014.
 
-use super::spelling::{bare, clipped, named};
+use super::spelling::{clipped_name, letters_and_digits, named_tools};
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Surface, Tool};
+use crate::tool::{ParsedServer, ParsedTool};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -33,18 +33,21 @@ rule! {
     "NAME-014" "same-but-for-spelling" Warning Server(check)
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let mut first: HashMap<String, &Tool<'_>> = HashMap::with_capacity(surface.tools.len());
-    for tool in named(surface) {
-        match first.entry(bare(tool.name)) {
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut first: HashMap<String, &ParsedTool<'_>> = HashMap::with_capacity(surface.tools.len());
+    for tool in named_tools(surface) {
+        match first.entry(letters_and_digits(tool.name)) {
             Entry::Vacant(slot) => {
                 slot.insert(tool);
             }
             Entry::Occupied(slot) if slot.get().name != tool.name => {
                 let other = slot.get();
-                let message =
-                    format!("The name '{}' is '{}' spelled anew", clipped(tool.name), clipped(other.name));
-                findings.tool(tool, "/name", message).with(other.place("/name"));
+                let message = format!(
+                    "The name '{}' is '{}' spelled anew",
+                    clipped_name(tool.name),
+                    clipped_name(other.name)
+                );
+                findings.tool(tool, "/name", message).related(other.place("/name"));
             }
             Entry::Occupied(_) => {}
         }

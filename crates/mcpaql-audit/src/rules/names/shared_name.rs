@@ -1,9 +1,9 @@
 //! NAME-016.
 
-use super::spelling::{clipped, named};
+use super::spelling::{clipped_name, named_tools};
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Place, Surface};
+use crate::tool::{ParsedServer, ToolPlace};
 use std::collections::HashMap;
 
 rule! {
@@ -34,13 +34,13 @@ rule! {
     "NAME-016" "shared-name" Warning Servers(check)
 }
 
-fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
+fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_>) {
     if surfaces.len() < 2 {
         return;
     }
-    let mut first: HashMap<&str, (&Surface<'_>, Place)> = HashMap::new();
+    let mut first: HashMap<&str, (&ParsedServer<'_>, ToolPlace)> = HashMap::new();
     for surface in surfaces {
-        for tool in named(surface) {
+        for tool in named_tools(surface) {
             match first.get(tool.name) {
                 None => {
                     first.insert(tool.name, (surface, tool.place("/name")));
@@ -48,11 +48,11 @@ fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
                 Some((other, place)) if other.index != surface.index => {
                     let message = format!(
                         "The name '{}' is that of a tool of '{}', too",
-                        clipped(tool.name),
-                        clipped(&other.server.name)
+                        clipped_name(tool.name),
+                        clipped_name(&other.server.name)
                     );
                     let finding = findings.tool(tool, "/name", message);
-                    finding.help("put the product before the name").with(place.clone());
+                    finding.help("put the product before the name").related(place.clone());
                 }
                 Some(_) => {}
             }

@@ -1,9 +1,9 @@
 //! NAME-017.
 
-use super::spelling::{bare, clipped, named};
+use super::spelling::{clipped_name, letters_and_digits, named_tools};
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Surface, Tool};
+use crate::tool::{ParsedServer, ParsedTool};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -33,14 +33,14 @@ rule! {
     "NAME-017" "shared-spelling" Advice Servers(check)
 }
 
-fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
+fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_>) {
     if surfaces.len() < 2 {
         return;
     }
-    let mut first: HashMap<String, (&Surface<'_>, &Tool<'_>)> = HashMap::new();
+    let mut first: HashMap<String, (&ParsedServer<'_>, &ParsedTool<'_>)> = HashMap::new();
     for surface in surfaces {
-        for tool in named(surface) {
-            match first.entry(bare(tool.name)) {
+        for tool in named_tools(surface) {
+            match first.entry(letters_and_digits(tool.name)) {
                 Entry::Vacant(slot) => {
                     slot.insert((surface, tool));
                 }
@@ -50,11 +50,11 @@ fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
                     let (other, twin) = slot.get();
                     let message = format!(
                         "The name '{}' is '{}' of '{}' spelled anew",
-                        clipped(tool.name),
-                        clipped(twin.name),
-                        clipped(&other.server.name)
+                        clipped_name(tool.name),
+                        clipped_name(twin.name),
+                        clipped_name(&other.server.name)
                     );
-                    findings.tool(tool, "/name", message).with(twin.place("/name"));
+                    findings.tool(tool, "/name", message).related(twin.place("/name"));
                 }
                 Entry::Occupied(_) => {}
             }

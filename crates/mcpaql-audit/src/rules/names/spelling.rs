@@ -2,40 +2,41 @@
 
 use crate::convention::{Characters, Standard};
 use crate::rule::{Finding, Fix};
-use crate::tool::{Surface, Tool};
-use crate::unicode::{homoglyph, invisible};
+use crate::tool::{ParsedServer, ParsedTool};
+use crate::unicode::{homoglyph, is_invisible};
 use mcpaql_lexicon::snake_case;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Longest name that every client takes before it adds anything.
-const SAFE: usize = 64;
+const MAX_SAFE_NAME: usize = 64;
 /// As much of a name as a message shows.
-const CLIPPED: usize = 80;
+const MAX_SHOWN_NAME: usize = 80;
 
 /// The names of a server, each as it would be spelled in snake case, and how many are spelled so.
 pub(super) struct Spellings(HashMap<String, usize>);
 
 impl Spellings {
-    pub(super) fn of(surface: &Surface<'_>) -> Spellings {
+    pub(super) fn of(surface: &ParsedServer<'_>) -> Spellings {
         let mut spellings = HashMap::with_capacity(surface.tools.len());
         for tool in &surface.tools {
-            *spellings.entry(spelled(tool.name)).or_insert(0) += 1;
+            *spellings.entry(to_snake_case(tool.name)).or_insert(0) += 1;
         }
         Spellings(spellings)
     }
 
     /// Another name for a tool, where snake case makes a legal one that no other tool has or would get.
     pub(super) fn fix(&self, name: &str) -> Option<Fix> {
-        let spelled = spelled(name);
-        let is_legal = is_snake(&spelled) && spelled.len() <= SAFE && spelled != name;
+        let spelled = to_snake_case(name);
+        let is_legal = is_snake(&spelled) && spelled.len() <= MAX_SAFE_NAME && spelled != name;
         (is_legal && self.0.get(&spelled) == Some(&1)).then_some(Fix::Name(spelled))
     }
 }
 
 /// In snake case, with what nobody sees left out and what looks like ASCII as ASCII.
-fn spelled(name: &str) -> String {
-    let plain: String = name.chars().filter(|c| !invisible(*c)).map(|c| homoglyph(c).unwrap_or(c)).collect();
+fn to_snake_case(name: &str) -> String {
+    let plain: String =
+        name.chars().filter(|c| !is_invisible(*c)).map(|c| homoglyph(c).unwrap_or(c)).collect();
     snake_case(&plain)
 }
 
@@ -45,18 +46,18 @@ pub(super) fn is_snake(name: &str) -> bool {
 }
 
 /// A name in a message; nobody reads one of a megabyte.
-pub(in crate::rules) fn clipped(name: &str) -> Cow<'_, str> {
-    match name.char_indices().nth(CLIPPED) {
+pub(in crate::rules) fn clipped_name(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(MAX_SHOWN_NAME) {
         Some((end, _)) => Cow::Owned(format!("{}…", name.get(..end).unwrap_or_default())),
         None => Cow::Borrowed(name),
     }
 }
 
 /// A character in a message: by its number where it would not be seen.
-pub(super) fn character(c: char) -> String {
+pub(super) fn character_label(c: char) -> String {
     if c == ' ' {
         "a space".to_owned()
-    } else if c.is_control() || c.is_whitespace() || invisible(c) {
+    } else if c.is_control() || c.is_whitespace() || is_invisible(c) {
         format!("U+{:04X}", u32::from(c))
     } else {
         format!("'{c}'")
@@ -64,7 +65,7 @@ pub(super) fn character(c: char) -> String {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-pub(in crate::rules) fn listed(words: &[&str]) -> String {
+pub(in crate::rules) fn join_list(words: &[&str]) -> String {
     match words {
         [] => String::new(),
         [one] => (*one).to_owned(),
@@ -73,23 +74,23 @@ pub(in crate::rules) fn listed(words: &[&str]) -> String {
 }
 
 /// Adds everybody who demands it.
-pub(in crate::rules) fn by_all(finding: &mut Finding, who: &[&str]) {
+pub(in crate::rules) fn required_by_all(finding: &mut Finding, who: &[&str]) {
     for who in who {
-        finding.by(*who);
+        finding.required_by(*who);
     }
 }
 
 /// Those whose demand a tool does not meet.
-pub(in crate::rules) fn unmet<'s, T>(
+pub(in crate::rules) fn unmet_requirements<'s, T>(
     standard: &'s Standard,
     pick: impl Fn(&'s crate::convention::Convention) -> Option<T> + 's,
     is_met: impl Fn(&T) -> bool,
 ) -> Vec<&'s str> {
-    standard.demands(pick).filter(|(_, demand)| !is_met(demand)).map(|(who, _)| who).collect()
+    standard.requirements(pick).filter(|(_, demand)| !is_met(demand)).map(|(who, _)| who).collect()
 }
 
 /// Letters and digits in lower case: what two spellings of one name have in common.
-pub(super) fn bare(name: &str) -> String {
+pub(super) fn letters_and_digits(name: &str) -> String {
     let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
     let mut bare = String::with_capacity(name.len());
     bare.extend(letters.map(|letter| char::from(letter.to_ascii_lowercase())));
@@ -97,6 +98,6 @@ pub(super) fn bare(name: &str) -> String {
 }
 
 /// Tools that have a name.
-pub(super) fn named<'t, 'a>(surface: &'t Surface<'a>) -> impl Iterator<Item = &'t Tool<'a>> {
+pub(super) fn named_tools<'t, 'a>(surface: &'t ParsedServer<'a>) -> impl Iterator<Item = &'t ParsedTool<'a>> {
     surface.tools.iter().filter(|tool| !tool.name.is_empty())
 }

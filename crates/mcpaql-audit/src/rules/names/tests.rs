@@ -1,23 +1,23 @@
 //! What rules about names say beyond where: how bad, for whom, and what to write instead.
 
-use crate::convention::{Level, Standard};
-use crate::{Finding, Fix, Server, audit};
+use crate::convention::{RuleLevel, Standard};
+use crate::{Finding, Fix, ServerTools, audit};
 use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 
-fn server(name: &str, names: &[&str]) -> Server {
+fn server(name: &str, names: &[&str]) -> ServerTools {
     let tools = names.iter().map(|name| json!({"name": name, "title": format!("Tool {name}")})).collect();
-    Server { name: name.into(), tools, ..Server::default() }
+    ServerTools { name: name.into(), tools, ..ServerTools::default() }
 }
 
-fn found(server: Server, standard: &Standard, code: &str) -> Vec<Finding> {
+fn found(server: ServerTools, standard: &Standard, code: &str) -> Vec<Finding> {
     let mut findings = audit(&[server], standard);
     findings.retain(|finding| finding.rule.code == code);
     findings
 }
 
 fn named(names: &[&str]) -> Standard {
-    Standard::of(names.iter().map(|name| crate::load::builtin(name).unwrap().clone()).collect())
+    Standard::from_conventions(names.iter().map(|name| crate::load::builtin(name).unwrap().clone()).collect())
 }
 
 fn fixes(names: &[&str], code: &str) -> Vec<Option<Fix>> {
@@ -54,8 +54,8 @@ fn each_client_s_own_prefix_is_counted() {
     let standard = named(&["claude-code", "codex", "cursor", "gemini-cli", "vscode"]);
     assert!(found(server("notes", &[&name]), &standard, "NAME-005").is_empty());
     let long = found(server("my-notebooks", &[&name]), &standard, "NAME-005");
-    assert_eq!(long[0].demanded_by, ["claude-code", "codex", "cursor", "gemini-cli", "vscode"]);
-    assert_eq!(long[0].level, Level::Error);
+    assert_eq!(long[0].required_by, ["claude-code", "codex", "cursor", "gemini-cli", "vscode"]);
+    assert_eq!(long[0].level, RuleLevel::Error);
     assert_eq!(
         long[0].message,
         format!(
@@ -72,7 +72,7 @@ fn each_client_s_own_prefix_is_counted() {
 #[test]
 fn where_nobody_knows_what_the_server_is_called_the_name_says_how_much_room_it_leaves() {
     let of = |length: usize| {
-        let server = Server {
+        let server = ServerTools {
             name_is_guessed: true,
             ..server("a-very-long-name-of-a-file-with-tools", &[&"a".repeat(length)])
         };
@@ -81,7 +81,7 @@ fn where_nobody_knows_what_the_server_is_called_the_name_says_how_much_room_it_l
     // mcp__…__ and a server of 20 leave 37.
     assert!(of(35).is_empty());
     let tight = of(42);
-    assert_eq!(tight[0].level, Level::Advice);
+    assert_eq!(tight[0].level, RuleLevel::Advice);
     assert_eq!(
         tight[0].message,
         format!(
@@ -90,9 +90,9 @@ fn where_nobody_knows_what_the_server_is_called_the_name_says_how_much_room_it_l
             "a".repeat(42)
         )
     );
-    assert_eq!(of(50)[0].level, Level::Warning);
+    assert_eq!(of(50)[0].level, RuleLevel::Warning);
     let alone = of(70);
-    assert_eq!((alone[0].level, alone[0].demanded_by.len()), (Level::Error, 2));
+    assert_eq!((alone[0].level, alone[0].required_by.len()), (RuleLevel::Error, 2));
     let counted = "claude-code shows it as mcp__<server>__<tool> and takes 64";
     assert!(
         alone[0]
@@ -134,7 +134,7 @@ fn words_are_counted_however_they_are_joined() {
 fn a_name_that_is_only_cut_is_a_warning() {
     let name = "a".repeat(60);
     let cut = found(server("notes", &[&name]), &named(&["vscode", "codex"]), "NAME-005");
-    assert_eq!(cut[0].level, Level::Warning);
+    assert_eq!(cut[0].level, RuleLevel::Warning);
     assert_eq!(
         cut[0].help.as_deref(),
         Some("shorten it by 8 characters"),
@@ -142,7 +142,7 @@ fn a_name_that_is_only_cut_is_a_warning() {
     );
     assert!(!cut[0].message.contains("behind a server's of 0"));
     let mixed = found(server("notes", &[&name]), &named(&["vscode", "claude-code"]), "NAME-005");
-    assert_eq!(mixed[0].level, Level::Error);
+    assert_eq!(mixed[0].level, RuleLevel::Error);
 }
 
 #[test]
@@ -159,15 +159,18 @@ fn whoever_demands_it_is_named_once_per_finding() {
     let standard = named(&["mcpaql-spec", "nextcloud", "vscode"]);
     let found = found(server("notes", &["getNote"]), &standard, "NAME-006");
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].level, found[0].fix.clone()), (Level::Warning, Some(Fix::Name("get_note".into()))));
-    assert_eq!(found[0].demanded_by, ["mcpaql-spec", "nextcloud"]);
+    assert_eq!(
+        (found[0].level, found[0].fix.clone()),
+        (RuleLevel::Warning, Some(Fix::Name("get_note".into())))
+    );
+    assert_eq!(found[0].required_by, ["mcpaql-spec", "nextcloud"]);
 }
 
 #[test]
 fn without_a_demand_one_piece_of_advice_is_enough() {
     let found = found(server("notes", &["getNote", "listNotes", "echo"]), &Standard::default(), "NAME-006");
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].level, found[0].place.tool), (Level::Advice, None));
+    assert_eq!((found[0].level, found[0].place.tool), (RuleLevel::Advice, None));
     assert_eq!(found[0].message, "2 of 3 names are not in snake_case, such as 'getNote'");
     assert_eq!(found[0].related.len(), 2);
 }
@@ -184,7 +187,7 @@ const TEAM: &str = "ours:
 #[test]
 fn a_team_s_own_convention_takes_its_names_and_no_others() {
     let ours = crate::load::parse(&Source::new("conventions.yaml", TEAM)).unwrap();
-    let standard = Standard::of(ours);
+    let standard = Standard::from_conventions(ours);
     let names = [
         "firefly_generate_image",
         "firefly_generate_similar",
@@ -224,7 +227,7 @@ fn an_old_name_of_an_adapter_is_said_once() {
         "name": "mcp_aql_read", "title": "Notes — Read", "description": "Reads; see introspect.",
         "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}}
     });
-    let server = Server { name: "notes".into(), tools: vec![tool], ..Server::default() };
+    let server = ServerTools { name: "notes".into(), tools: vec![tool], ..ServerTools::default() };
     let findings = audit(&[server], &named(&["mcpaql"]));
     let names: Vec<&str> =
         findings.iter().map(|finding| finding.rule.code).filter(|code| code.starts_with("NAME")).collect();
@@ -244,8 +247,8 @@ fn nothing_that_a_server_can_send_breaks_a_rule() {
         json!({"name": "\u{202e}\u{0}😀", "title": "\u{1b}[2J"}),
         json!({"name": "-", "title": "\u{e0041}"}),
     ];
-    let server = Server { name: huge, tools, ..Server::default() };
-    let every = Standard::of(crate::load::builtins().to_vec());
+    let server = ServerTools { name: huge, tools, ..ServerTools::default() };
+    let every = Standard::from_conventions(crate::load::builtins().to_vec());
     let findings = audit(&[server.clone(), server], &every);
     assert!(findings.iter().any(|finding| finding.rule.code == "NAME-003"));
     let own = findings

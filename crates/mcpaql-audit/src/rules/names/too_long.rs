@@ -1,12 +1,12 @@
 //! NAME-003.
 
-use super::spelling::clipped;
+use super::spelling::clipped_name;
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 /// Of MCP.
-const LONGEST: usize = 128;
+const MAX_MCP_NAME: usize = 128;
 
 rule! {
     /// A name is longer than MCP allows.
@@ -34,15 +34,17 @@ rule! {
     "NAME-003" "too-long" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     // A character has at least one byte.
-    if tool.name.len() <= LONGEST {
+    if tool.name.len() <= MAX_MCP_NAME {
         return;
     }
     let length = tool.name.chars().count();
-    if length > LONGEST {
-        let message =
-            format!("The name '{}' has {length} characters, and MCP allows {LONGEST}", clipped(tool.name));
+    if length > MAX_MCP_NAME {
+        let message = format!(
+            "The name '{}' has {length} characters, and MCP allows {MAX_MCP_NAME}",
+            clipped_name(tool.name)
+        );
         findings.tool(tool, "/name", message).help("leave out what the description can say");
     }
 }

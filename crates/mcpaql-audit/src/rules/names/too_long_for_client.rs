@@ -1,15 +1,15 @@
 //! NAME-005.
 
-use super::spelling::clipped;
-use crate::convention::{Level, Names, Standard, template};
+use super::spelling::clipped_name;
+use crate::convention::{NameRequirements, RuleLevel, Standard, template};
 use crate::rule::{Finding, Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use std::cmp::Reverse;
 
 /// What is longer is the matter of NAME-003.
-const MCP: usize = 128;
+const MAX_MCP_NAME: usize = 128;
 /// Servers are called so long: `github`, `my-notebooks`.
-const USUAL: usize = 12;
+const TYPICAL_SERVER_NAME: usize = 12;
 /// Few servers have a longer name.
 const LONG_SERVER: &str = "a-server-of-20-chars";
 
@@ -46,30 +46,33 @@ rule! {
     "NAME-005" "too-long-for-client" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let length = tool.name.chars().count();
-    if length > MCP {
+    if length > MAX_MCP_NAME {
         return;
     }
-    let over: Vec<Over<'_>> = standard
-        .demands(|convention| Some(&convention.names))
-        .filter_map(|(who, names)| Over::of(who, names, tool))
+    let over: Vec<NameOverflow<'_>> = standard
+        .requirements(|convention| Some(&convention.names))
+        .filter_map(|(who, names)| NameOverflow::of(who, names, tool))
         .collect();
-    let tightest = |over: &&Over<'_>| (if tool.server_is_guessed { over.room } else { 0 }, Reverse(over.by));
+    let tightest =
+        |over: &&NameOverflow<'_>| (if tool.server_is_guessed { over.room } else { 0 }, Reverse(over.excess));
     let Some(worst) = over.iter().min_by_key(tightest) else { return };
-    let least = over.iter().map(|over| over.by).min().unwrap_or(worst.by);
+    let least = over.iter().map(|over| over.excess).min().unwrap_or(worst.excess);
     let room = over.iter().map(|over| over.room).min().unwrap_or(0);
-    let name = format!("The name '{}' of {length} characters", clipped(tool.name));
+    let name = format!("The name '{}' of {length} characters", clipped_name(tool.name));
     let finding = if tool.server_is_guessed {
-        unnamed(tool, &name, (worst, room), findings)
+        report_unknown_server(tool, &name, (worst, room), findings)
     } else {
-        let behind = match (over.iter().any(|over| over.is_behind), tool.server.chars().count()) {
+        let behind = match (over.iter().any(|over| over.has_server_prefix), tool.server.chars().count()) {
             (false, _) | (_, 0) => String::new(),
-            (true, server) => format!(", behind the server's name '{}' of {server},", clipped(tool.server)),
+            (true, server) => {
+                format!(", behind the server's name '{}' of {server},", clipped_name(tool.server))
+            }
         };
-        let most = worst.by;
+        let most = worst.excess;
         let by = if least == most { most.to_string() } else { format!("{least} to {most}") };
-        let message = format!("{name}{behind} is too long by {by}: {}", worst.sum());
+        let message = format!("{name}{behind} is too long by {by}: {}", worst.explain());
         findings.tool(tool, "/name", message).help(match room {
             // No name would be short enough.
             _ if most >= length && room > 0 => format!("call the server by a name of at most {room}"),
@@ -79,24 +82,24 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         })
     };
     if over.iter().all(|over| over.cuts) {
-        finding.level = finding.level.min(Level::Warning);
+        finding.level = finding.level.min(RuleLevel::Warning);
     }
     for over in over {
-        finding.by(over.who);
+        finding.required_by(over.who);
     }
 }
 
 /// Nobody knows what the client calls the server, so that nothing is counted for it.
-fn unnamed<'f>(
-    tool: &Tool<'_>,
+fn report_unknown_server<'f>(
+    tool: &ParsedTool<'_>,
     name: &str,
-    (worst, room): (&Over<'_>, usize),
+    (worst, room): (&NameOverflow<'_>, usize),
     findings: &'f mut Findings<'_>,
 ) -> &'f mut Finding {
-    const ASK: &str = "say with --name what the client calls the server";
-    let sum = worst.sum();
-    match (room, worst.by) {
-        (0, by) if by > 0 && !worst.is_behind => {
+    const NAME_SERVER_HELP: &str = "say with --name what the client calls the server";
+    let sum = worst.explain();
+    match (room, worst.excess) {
+        (0, by) if by > 0 && !worst.has_server_prefix => {
             let finding = findings.tool(tool, "/name", format!("{name} is too long by {by}: {sum}"));
             finding.help(format!("shorten it by {by} characters"))
         }
@@ -105,44 +108,49 @@ fn unnamed<'f>(
                 0 => format!("{name} leaves no room for the server's name: {sum}"),
                 by => format!("{name} is too long by {by} and the length of the server's name: {sum}"),
             };
-            let enough = by + USUAL;
+            let enough = by + TYPICAL_SERVER_NAME;
             let help = format!(
-                "shorten it by {enough} characters, which leaves {USUAL} for the server's name; {ASK}"
+                "shorten it by {enough} characters, which leaves {TYPICAL_SERVER_NAME} for the server's name; {NAME_SERVER_HELP}"
             );
             findings.tool(tool, "/name", message).help(help)
         }
         (room, _) => {
             let message = format!("{name} fits only behind a server's name of at most {room}: {sum}");
-            let finding = findings.tool(tool, "/name", message).help(format!("shorten it; {ASK}"));
-            finding.level = finding.level.min(if room < USUAL { Level::Warning } else { Level::Advice });
+            let finding =
+                findings.tool(tool, "/name", message).help(format!("shorten it; {NAME_SERVER_HELP}"));
+            finding.level = finding.level.min(if room < TYPICAL_SERVER_NAME {
+                RuleLevel::Warning
+            } else {
+                RuleLevel::Advice
+            });
             finding
         }
     }
 }
 
 /// Somebody for whom a name is too long.
-struct Over<'s> {
+struct NameOverflow<'s> {
     who: &'s str,
     /// So many characters, with the server's name where it is known.
-    by: usize,
+    excess: usize,
     /// Longest name of a server for which it would fit; 0 where none would, or the server does not matter.
     room: usize,
     /// How the client shows it, where it shows more than the name.
     shown_as: Option<&'s str>,
     longest: usize,
     /// The server's name stands before it.
-    is_behind: bool,
+    has_server_prefix: bool,
     cuts: bool,
 }
 
-impl<'s> Over<'s> {
-    fn of(who: &'s str, names: &'s Names, tool: &Tool<'_>) -> Option<Over<'s>> {
-        let longest = names.max_length.filter(|longest| *longest < MCP)?;
+impl<'s> NameOverflow<'s> {
+    fn of(who: &'s str, names: &'s NameRequirements, tool: &ParsedTool<'_>) -> Option<NameOverflow<'s>> {
+        let longest = names.max_length.filter(|longest| *longest < MAX_MCP_NAME)?;
         let pattern = names.shown_as.as_deref().unwrap_or_default();
         let hole = if pattern.contains("{tool}") { "{tool}".len() } else { 0 };
         let frame = pattern.len() - hole;
         let length = |server: &str| match &names.shown_as {
-            Some(pattern) => template::shown(pattern, server, tool.name).chars().count(),
+            Some(pattern) => template::client_name(pattern, server, tool.name).chars().count(),
             None => tool.name.chars().count(),
         };
         let over = |server: &str| {
@@ -154,20 +162,20 @@ impl<'s> Over<'s> {
             true => over(LONG_SERVER),
             false => over(tool.server),
         };
-        (by > 0).then(|| Over {
+        (by > 0).then(|| NameOverflow {
             who,
-            by: if tool.server_is_guessed { over("") } else { by },
+            excess: if tool.server_is_guessed { over("") } else { by },
             room: longest.saturating_sub(length("")),
             shown_as: names.shown_as.as_deref(),
             longest,
-            is_behind: names.shown_as.is_some(),
+            has_server_prefix: names.shown_as.is_some(),
             cuts: names.cuts,
         })
     }
 
     /// What is counted: "claude-code shows it as mcp__<server>__<tool> and takes 64".
-    fn sum(&self) -> String {
-        let Over { who, longest, .. } = self;
+    fn explain(&self) -> String {
+        let NameOverflow { who, longest, .. } = self;
         match self.shown_as {
             Some(pattern) => {
                 let shown = pattern.replace('{', "<").replace('}', ">");

@@ -1,9 +1,9 @@
 //! NAME-007.
 
-use super::spelling::{by_all, clipped, unmet};
+use super::spelling::{clipped_name, required_by_all, unmet_requirements};
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A name has fewer or more words than a convention wants.
@@ -35,19 +35,21 @@ rule! {
     "NAME-007" "word-count" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    if tool.name.is_empty() || standard.demands(|convention| convention.names.words).next().is_none() {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    if tool.name.is_empty() || standard.requirements(|convention| convention.names.words).next().is_none() {
         return;
     }
     let parts = tool.name.split(['_', '-', '.', ' ']).filter(|part| !part.is_empty());
     let count: usize = parts.map(|part| mcpaql_lexicon::words(part).len().max(1)).sum();
     let fits = |(least, most): &(usize, usize)| (*least..=*most).contains(&count);
-    let who = unmet(standard, |convention| convention.names.words, fits);
-    let demand = standard.demands(|convention| convention.names.words).find(|(_, demand)| !fits(demand));
+    let who = unmet_requirements(standard, |convention| convention.names.words, fits);
+    let demand = standard.requirements(|convention| convention.names.words).find(|(_, demand)| !fits(demand));
     if let Some((_, (least, most))) = demand {
         let words = if count == 1 { "word" } else { "words" };
-        let message =
-            format!("The name '{}' has {count} {words} instead of {least} to {most}", clipped(tool.name));
-        by_all(findings.tool(tool, "/name", message), &who);
+        let message = format!(
+            "The name '{}' has {count} {words} instead of {least} to {most}",
+            clipped_name(tool.name)
+        );
+        required_by_all(findings.tool(tool, "/name", message), &who);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
@@ -35,12 +35,12 @@ rule! {
     "SCHEMA-008" "bad-enum" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for schema in &tool.tree.schemas {
         let Some(values) = schema.get("enum").and_then(Value::as_array) else { continue };
         let Some((index, what)) = mistake(schema.map, values) else { continue };
         let message = format!("An enum of '{}' {what}", tool.name);
-        let pointer = tool.tree.below(schema.at, "enum");
+        let pointer = tool.tree.keyword_pointer(schema.at, "enum");
         let pointer = index.map_or(pointer.clone(), |index| format!("{pointer}/{index}"));
         findings.tool(tool, pointer, message).help("list each value once, of the type beside it");
         return;

@@ -1,9 +1,9 @@
 //! SCHEMA-006.
 
-use super::trap::{self, Found};
-use crate::convention::{Standard, Trap};
+use super::trap::{self, TrapLocation};
+use crate::convention::{SchemaTrap, Standard};
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
@@ -40,26 +40,26 @@ rule! {
     "SCHEMA-006" "client-trap" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let refused = trap::refused(standard);
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let refused = trap::refused_traps(standard);
     if refused.is_empty() {
         return;
     }
-    for Found { trap, pointer } in trap::find(&tool.tree, &refused) {
-        let message = format!("The schema of '{}' {}", tool.name, trap::says(trap));
+    for TrapLocation { trap, pointer } in trap::find(&tool.tree, &refused) {
+        let message = format!("The schema of '{}' {}", tool.name, trap::trap_message(trap));
         let types = tool.value.pointer(&pointer).and_then(Value::as_array);
         let is_choice = types.is_some_and(|types| types.iter().all(|name| name != "null"));
         let finding = findings.tool(tool, pointer, message);
         finding.help(match trap {
-            Trap::TypeList if is_choice => trap::help(Trap::Union),
+            SchemaTrap::TypeList if is_choice => trap::help(SchemaTrap::Union),
             trap => trap::help(trap),
         });
         if !trap::breaks_requests(trap) {
-            finding.level = finding.level.min(crate::convention::Level::Warning);
+            finding.level = finding.level.min(crate::convention::RuleLevel::Warning);
         }
         for convention in &standard.conventions {
             if convention.schemas.refuses.contains(&trap) {
-                finding.by(convention.name.as_str());
+                finding.required_by(convention.name.as_str());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Reference, Target, Tool};
+use crate::tool::{ParsedTool, Reference, ReferenceTarget};
 
 rule! {
     /// A `$ref` leads nowhere.
@@ -30,12 +30,12 @@ rule! {
     "SCHEMA-003" "dangling-reference" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for Reference { schema, written, target } in &tool.tree.references {
-        if let (Target::Missing, Some(schema)) = (target, tool.tree.schemas.get(*schema)) {
+        if let (ReferenceTarget::Missing, Some(schema)) = (target, tool.tree.schemas.get(*schema)) {
             let message = format!("The schema of '{}' refers to '{written}', which is not there", tool.name);
             findings
-                .tool(tool, tool.tree.below(schema.at, "$ref"), message)
+                .tool(tool, tool.tree.keyword_pointer(schema.at, "$ref"), message)
                 .help("carry it along under `$defs`");
             return;
         }

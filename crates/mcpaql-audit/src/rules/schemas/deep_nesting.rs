@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A schema is nested deeper than models follow.
@@ -29,11 +29,12 @@ rule! {
     "SCHEMA-012" "deep-nesting" Advice Tool(check)
 }
 
-const DEEP: usize = 10;
+const MAX_NESTING: usize = 10;
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    if let Some(schema) = tool.tree.inputs().find(|schema| schema.depth > DEEP) {
-        let message = format!("The schema of '{}' has more than {DEEP} values inside each other", tool.name);
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if let Some(schema) = tool.tree.inputs().find(|schema| schema.depth > MAX_NESTING) {
+        let message =
+            format!("The schema of '{}' has more than {MAX_NESTING} values inside each other", tool.name);
         findings
             .tool(tool, tool.tree.pointer(schema.at), message)
             .help("take identifiers of inner things instead of the things");

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Target, Tool, of, target};
+use crate::tool::{ParsedTool, ReferenceTarget, target, value_member};
 use serde_json::Value;
 
 rule! {
@@ -31,19 +31,21 @@ rule! {
 }
 
 /// A longer chain is as bad as an endless one.
-const LONGEST: usize = 32;
+const MAX_REFERENCE_CHAIN: usize = 32;
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for reference in &tool.tree.references {
         let Some(schema) = tool.tree.schemas.get(reference.schema) else { continue };
         let mut led = reference.target;
-        for step in 0..=LONGEST {
-            let Target::Found(found) = led else { break };
-            let Some(next) = of(found, "$ref").and_then(Value::as_str) else { break };
+        for step in 0..=MAX_REFERENCE_CHAIN {
+            let ReferenceTarget::Found(found) = led else { break };
+            let Some(next) = value_member(found, "$ref").and_then(Value::as_str) else { break };
             led = target(&tool.tree, schema, next, tool.value);
-            if step == LONGEST {
+            if step == MAX_REFERENCE_CHAIN {
                 let message = format!("A reference in the schema of '{}' leads only to itself", tool.name);
-                findings.tool(tool, tool.tree.below(schema.at, "$ref"), message).help("say what it is");
+                findings
+                    .tool(tool, tool.tree.keyword_pointer(schema.at, "$ref"), message)
+                    .help("say what it is");
                 return;
             }
         }

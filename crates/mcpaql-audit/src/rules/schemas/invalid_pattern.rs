@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Surface, Tool};
+use crate::tool::{ParsedServer, ParsedTool};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -32,26 +32,26 @@ rule! {
 }
 
 /// A longer one is not read: reading takes time.
-const LONGEST: usize = 4096;
+const MAX_PATTERN: usize = 4096;
 
 /// By text: reading takes time, and the same patterns stand in many tools.
-type Read<'a> = HashMap<&'a str, Option<&'static str>>;
+type CheckedPatterns<'a> = HashMap<&'a str, Option<&'static str>>;
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let mut read = Read::new();
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut read = CheckedPatterns::new();
     for tool in &surface.tools {
-        of_tool(tool, &mut read, findings);
+        check_tool(tool, &mut read, findings);
     }
 }
 
-fn of_tool<'a>(tool: &Tool<'a>, read: &mut Read<'a>, findings: &mut Findings<'_>) {
+fn check_tool<'a>(tool: &ParsedTool<'a>, read: &mut CheckedPatterns<'a>, findings: &mut Findings<'_>) {
     for schema in &tool.tree.schemas {
-        let pattern = schema.get("pattern").and_then(Value::as_str).filter(|text| text.len() <= LONGEST);
+        let pattern = schema.get("pattern").and_then(Value::as_str).filter(|text| text.len() <= MAX_PATTERN);
         let Some(pattern) = pattern else { continue };
         let mistake = read.entry(pattern).or_insert_with(|| mcpaql_core::schema::pattern_mistake(pattern));
         if let Some(mistake) = mistake {
             let message = format!("A pattern of '{}' is no regular expression: {mistake}", tool.name);
-            findings.tool(tool, tool.tree.below(schema.at, "pattern"), message);
+            findings.tool(tool, tool.tree.keyword_pointer(schema.at, "pattern"), message);
             return;
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
@@ -32,24 +32,25 @@ rule! {
 }
 
 /// Where nobody says anything else.
-const MANY: usize = 100;
+const DEFAULT_MAX_ENUM: usize = 100;
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let demands: Vec<(&str, usize)> = standard.demands(|convention| convention.schemas.max_enum).collect();
-    let least = demands.iter().map(|(_, most)| *most).min().unwrap_or(MANY);
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let demands: Vec<(&str, usize)> =
+        standard.requirements(|convention| convention.schemas.max_enum).collect();
+    let least = demands.iter().map(|(_, most)| *most).min().unwrap_or(DEFAULT_MAX_ENUM);
     for schema in tool.tree.inputs() {
         let Some(values) = schema.get("enum").and_then(Value::as_array).filter(|values| values.len() > least)
         else {
             continue;
         };
         let message = format!("An enum of '{}' lists {} values", tool.name, values.len());
-        let finding = findings.tool(tool, tool.tree.below(schema.at, "enum"), message);
+        let finding = findings.tool(tool, tool.tree.keyword_pointer(schema.at, "enum"), message);
         finding.help("describe the values, or have a tool that lists them");
         if demands.is_empty() {
-            finding.advice();
+            finding.downgrade_to_advice();
         }
         for (who, _) in demands.iter().filter(|(_, most)| values.len() > *most) {
-            finding.by(*who);
+            finding.required_by(*who);
         }
         return;
     }

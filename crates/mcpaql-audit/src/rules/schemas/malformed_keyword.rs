@@ -2,8 +2,8 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Schema, Tool};
-use mcpaql_core::schema::keywords::{Holds, holds};
+use crate::tool::{ParsedTool, Schema};
+use mcpaql_core::schema::keywords::{KeywordValue, keyword_value};
 use serde_json::Value;
 
 rule! {
@@ -38,15 +38,15 @@ rule! {
     "SCHEMA-015" "malformed-keyword" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for schema in &tool.tree.schemas {
         if let Some((keyword, member)) = malformed(schema) {
-            let pointer = tool.tree.below(schema.at, keyword);
+            let pointer = tool.tree.keyword_pointer(schema.at, keyword);
             let whose = match parameter(&pointer) {
                 Some(parameter) => format!("the parameter '{parameter}' of '{}'", tool.name),
                 None => format!("the schema of '{}'", tool.name),
             };
-            let should = if member.is_some() { "a schema" } else { should_be(keyword) };
+            let should = if member.is_some() { "a schema" } else { expected_value(keyword) };
             let message = match member {
                 Some(member) => format!("'{member}' in the `{keyword}` of {whose} is not {should}"),
                 None => format!("`{keyword}` of {whose} is not {should}"),
@@ -64,8 +64,8 @@ fn malformed<'a>(schema: &Schema<'a>) -> Option<(&'a str, Option<&'a str>)> {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     for (keyword, value) in schema.map {
         let keyword = keyword.as_str();
-        match holds(keyword) {
-            Holds::Named | Holds::NamedVariants => {
+        match keyword_value(keyword) {
+            KeywordValue::Named | KeywordValue::NamedVariants => {
                 let Some(members) = value.as_object() else { return Some((keyword, None)) };
                 if let Some((name, _)) = members.iter().find(|(_, value)| !is_schema(value)) {
                     return Some((keyword, Some(name)));
@@ -87,7 +87,7 @@ fn parameter(pointer: &str) -> Option<String> {
 }
 
 /// What JSON Schema wants there.
-fn should_be(keyword: &str) -> &'static str {
+fn expected_value(keyword: &str) -> &'static str {
     match keyword {
         "required" => "a list of names",
         "enum" | "examples" => "a list of values",
@@ -97,9 +97,9 @@ fn should_be(keyword: &str) -> &'static str {
             "a number that is not negative"
         }
         "description" | "title" | "pattern" | "format" | "$ref" => "a text",
-        _ => match holds(keyword) {
-            Holds::Schemas | Holds::Variants => "a list of schemas",
-            Holds::Named | Holds::NamedVariants => "an object of schemas",
+        _ => match keyword_value(keyword) {
+            KeywordValue::Schemas | KeywordValue::Variants => "a list of schemas",
+            KeywordValue::Named | KeywordValue::NamedVariants => "an object of schemas",
             _ => "a schema",
         },
     }

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Reference, Target, Tool};
+use crate::tool::{ParsedTool, Reference, ReferenceTarget};
 
 rule! {
     /// A `$ref` leads to another document.
@@ -30,12 +30,12 @@ rule! {
     "SCHEMA-004" "network-reference" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for Reference { schema, target, .. } in &tool.tree.references {
-        if let (Target::Network, Some(schema)) = (target, tool.tree.schemas.get(*schema)) {
+        if let (ReferenceTarget::Network, Some(schema)) = (target, tool.tree.schemas.get(*schema)) {
             let message = format!("The schema of '{}' refers to another document", tool.name);
             findings
-                .tool(tool, tool.tree.below(schema.at, "$ref"), message)
+                .tool(tool, tool.tree.keyword_pointer(schema.at, "$ref"), message)
                 .help("carry what it says along under `$defs`");
             return;
         }

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A parameter has a name that a client refuses.
@@ -30,7 +30,7 @@ rule! {
     "SCHEMA-011" "parameter-name" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let Some(properties) = tool.schema.and_then(|schema| schema.get("properties")?.as_object()) else {
         return;
     };
@@ -54,7 +54,7 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
             findings.tool(tool, mcpaql_core::reader::child("/inputSchema/properties", name), message);
         finding.help("use letters, digits, '_' and '-', and not many");
         for convention in who {
-            finding.by(convention.name.as_str());
+            finding.required_by(convention.name.as_str());
         }
         return;
     }

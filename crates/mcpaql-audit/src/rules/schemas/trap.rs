@@ -1,77 +1,82 @@
 //! Which traps a schema holds, and what to say about each.
 
-use crate::convention::{Standard, Trap};
-use crate::tool::{Reference, Schema, Target, Tree};
+use crate::convention::{SchemaTrap, Standard};
+use crate::tool::{Reference, ReferenceTarget, Schema, ToolTree};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// A trap and where it first stands.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) trap: Trap,
+pub(super) struct TrapLocation {
+    pub(super) trap: SchemaTrap,
     pub(super) pointer: String,
 }
 
 /// What some convention refuses, each once.
-pub(super) fn refused(standard: &Standard) -> Vec<Trap> {
-    let refused =
-        |trap: &Trap| standard.conventions.iter().any(|convention| convention.schemas.refuses.contains(trap));
-    Trap::ALL.into_iter().filter(refused).collect()
+pub(super) fn refused_traps(standard: &Standard) -> Vec<SchemaTrap> {
+    let refused = |trap: &SchemaTrap| {
+        standard.conventions.iter().any(|convention| convention.schemas.refuses.contains(trap))
+    };
+    SchemaTrap::ALL.into_iter().filter(refused).collect()
 }
 
 /// Formats that function declarations of model APIs know.
 const FORMATS: &[&str] = &["enum", "date-time", "int32", "int64", "float", "double"];
 
 /// Where each of these traps first stands in the schemas of arguments.
-pub(super) fn find<'a>(tree: &Tree<'a>, refused: &[Trap]) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+pub(super) fn find<'a>(tree: &ToolTree<'a>, refused: &[SchemaTrap]) -> Vec<TrapLocation> {
+    let mut found: Vec<TrapLocation> = Vec::new();
     for trap in refused {
-        let pointer = if *trap == Trap::Recursion {
+        let pointer = if *trap == SchemaTrap::Recursion {
             recursion(tree)
         } else {
             tree.inputs().find_map(|schema| {
-                place(*trap, tree, schema).map(|key| {
-                    if key.is_empty() { tree.pointer(schema.at) } else { tree.below(schema.at, key) }
+                trapping_keyword(*trap, tree, schema).map(|key| {
+                    if key.is_empty() {
+                        tree.pointer(schema.at)
+                    } else {
+                        tree.keyword_pointer(schema.at, key)
+                    }
                 })
             })
         };
-        found.extend(pointer.map(|pointer| Found { trap: *trap, pointer }));
+        found.extend(pointer.map(|pointer| TrapLocation { trap: *trap, pointer }));
     }
     found
 }
 
 /// The keyword that a schema is trapped by; empty for what is missing.
-fn place<'a>(trap: Trap, tree: &Tree<'a>, schema: &Schema<'a>) -> Option<&'static str> {
+fn trapping_keyword<'a>(trap: SchemaTrap, tree: &ToolTree<'a>, schema: &Schema<'a>) -> Option<&'static str> {
     let first = |keys: &'static [&'static str]| keys.iter().copied().find(|key| schema.has(key));
     let says = |key: &str, test: fn(&Value) -> bool| schema.get(key).is_some_and(test);
     match trap {
-        Trap::RootUnion if schema.parent.is_some() => None,
-        Trap::RootUnion => first(&["anyOf", "oneOf", "allOf"]),
-        Trap::Union => first(&["anyOf", "oneOf"]),
+        SchemaTrap::RootUnion if schema.parent.is_some() => None,
+        SchemaTrap::RootUnion => first(&["anyOf", "oneOf", "allOf"]),
+        SchemaTrap::Union => first(&["anyOf", "oneOf"]),
         // Of parameters, because nobody is known to look deeper.
-        Trap::TypeList if !tree.is_parameter(schema) => None,
-        Trap::TypeList => says("type", Value::is_array).then_some("type"),
-        Trap::ArrayWithoutItems => {
+        SchemaTrap::TypeList if !tree.is_parameter(schema) => None,
+        SchemaTrap::TypeList => says("type", Value::is_array).then_some("type"),
+        SchemaTrap::ArrayWithoutItems => {
             let elsewhere = || first(&["items", "prefixItems", "$ref", "anyOf", "oneOf", "allOf"]);
             (says("type", |kind| kind.as_str() == Some("array")) && elsewhere().is_none()).then_some("")
         }
-        Trap::Tuple => says("items", Value::is_array).then_some("items"),
-        Trap::Reference => says("$ref", Value::is_string).then_some("$ref"),
-        Trap::Const => first(&["const"]),
-        Trap::Nullable => first(&["nullable"]),
-        Trap::BooleanBounds => {
+        SchemaTrap::Tuple => says("items", Value::is_array).then_some("items"),
+        SchemaTrap::Reference => says("$ref", Value::is_string).then_some("$ref"),
+        SchemaTrap::Const => first(&["const"]),
+        SchemaTrap::Nullable => first(&["nullable"]),
+        SchemaTrap::BooleanBounds => {
             ["exclusiveMinimum", "exclusiveMaximum"].into_iter().find(|key| says(key, Value::is_boolean))
         }
-        Trap::Format => {
+        SchemaTrap::Format => {
             let unknown = |format: &Value| format.as_str().is_some_and(|format| !FORMATS.contains(&format));
             says("format", unknown).then_some("format")
         }
-        Trap::Recursion => None,
+        SchemaTrap::Recursion => None,
     }
 }
 
 /// The first reference that leads to a schema around it, be it by way of others.
-fn recursion<'a>(tree: &Tree<'a>) -> Option<String> {
+fn recursion<'a>(tree: &ToolTree<'a>) -> Option<String> {
     let of_input = |reference: &Reference<'a>| tree.schemas.get(reference.schema).filter(|own| own.is_input);
     let referring: Vec<(&Reference<'a>, &Schema<'a>)> =
         tree.references.iter().filter_map(|reference| Some((reference, of_input(reference)?))).collect();
@@ -82,7 +87,7 @@ fn recursion<'a>(tree: &Tree<'a>) -> Option<String> {
     let index: HashMap<*const Map<String, Value>, usize> =
         inputs.map(|(index, schema)| (std::ptr::from_ref(schema.map), index)).collect();
     let leads = |reference: &Reference<'a>| match reference.target {
-        Target::Found(Value::Object(map)) => index.get(&std::ptr::from_ref(map)).copied(),
+        ReferenceTarget::Found(Value::Object(map)) => index.get(&std::ptr::from_ref(map)).copied(),
         _ => None,
     };
     // From each reference to what it leads to, and from there to the references inside: a way back is recursion.
@@ -105,7 +110,7 @@ fn recursion<'a>(tree: &Tree<'a>) -> Option<String> {
         while let Some(target) = open.pop() {
             for next in inside.get(&target).into_iter().flatten() {
                 if next == start {
-                    return Some(tree.below(schema.at, "$ref"));
+                    return Some(tree.keyword_pointer(schema.at, "$ref"));
                 }
                 if let Some(seen) = seen.get_mut(*next)
                     && !std::mem::replace(seen, true)
@@ -124,40 +129,44 @@ fn recursion<'a>(tree: &Tree<'a>) -> Option<String> {
 }
 
 /// What the schema does, as in "The schema of … SAYS".
-pub(super) const fn says(trap: Trap) -> &'static str {
+pub(super) const fn trap_message(trap: SchemaTrap) -> &'static str {
     match trap {
-        Trap::RootUnion => "has a union beside its root's type",
-        Trap::TypeList => "lists several types for one parameter",
-        Trap::ArrayWithoutItems => "has an array that does not say of what",
-        Trap::Tuple => "has a list under `items`, as drafts before 2020-12 did",
-        Trap::Recursion => "refers to itself",
-        Trap::Reference => "has a reference",
-        Trap::Union => "has a union",
-        Trap::Const => "has a constant",
-        Trap::Nullable => "says `nullable`, which is OpenAPI's",
-        Trap::BooleanBounds => "has an exclusive bound that is true or false, as draft 4 did",
-        Trap::Format => "has a format that model APIs do not know",
+        SchemaTrap::RootUnion => "has a union beside its root's type",
+        SchemaTrap::TypeList => "lists several types for one parameter",
+        SchemaTrap::ArrayWithoutItems => "has an array that does not say of what",
+        SchemaTrap::Tuple => "has a list under `items`, as drafts before 2020-12 did",
+        SchemaTrap::Recursion => "refers to itself",
+        SchemaTrap::Reference => "has a reference",
+        SchemaTrap::Union => "has a union",
+        SchemaTrap::Const => "has a constant",
+        SchemaTrap::Nullable => "says `nullable`, which is OpenAPI's",
+        SchemaTrap::BooleanBounds => "has an exclusive bound that is true or false, as draft 4 did",
+        SchemaTrap::Format => "has a format that model APIs do not know",
     }
 }
 
 /// What to write instead.
-pub(super) const fn help(trap: Trap) -> &'static str {
+pub(super) const fn help(trap: SchemaTrap) -> &'static str {
     match trap {
-        Trap::RootUnion => "say in descriptions which parameters go together, or make several tools of it",
-        Trap::TypeList => "give one type, and leave the parameter out of `required` instead of allowing null",
-        Trap::ArrayWithoutItems => "write `items`, be it `{}`",
-        Trap::Tuple => "write `prefixItems`, or an object",
-        Trap::Recursion => "write out as many levels as are used",
-        Trap::Reference => "write the schema out where it is used",
-        Trap::Union => "give one type, or make several parameters of it",
-        Trap::Const => "write an `enum` of one value",
-        Trap::Nullable => "leave the parameter out of `required` instead",
-        Trap::BooleanBounds => "write the bound itself there",
-        Trap::Format => "say it in the description",
+        SchemaTrap::RootUnion => {
+            "say in descriptions which parameters go together, or make several tools of it"
+        }
+        SchemaTrap::TypeList => {
+            "give one type, and leave the parameter out of `required` instead of allowing null"
+        }
+        SchemaTrap::ArrayWithoutItems => "write `items`, be it `{}`",
+        SchemaTrap::Tuple => "write `prefixItems`, or an object",
+        SchemaTrap::Recursion => "write out as many levels as are used",
+        SchemaTrap::Reference => "write the schema out where it is used",
+        SchemaTrap::Union => "give one type, or make several parameters of it",
+        SchemaTrap::Const => "write an `enum` of one value",
+        SchemaTrap::Nullable => "leave the parameter out of `required` instead",
+        SchemaTrap::BooleanBounds => "write the bound itself there",
+        SchemaTrap::Format => "say it in the description",
     }
 }
 
 /// Whether the whole request is refused, and not only a value or a keyword.
-pub(super) const fn breaks_requests(trap: Trap) -> bool {
-    !matches!(trap, Trap::TypeList)
+pub(super) const fn breaks_requests(trap: SchemaTrap) -> bool {
+    !matches!(trap, SchemaTrap::TypeList)
 }

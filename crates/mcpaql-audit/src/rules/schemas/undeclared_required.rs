@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
@@ -33,13 +33,13 @@ rule! {
 }
 
 /// What may declare the property instead.
-const ELSEWHERE: &[&str] =
+const DECLARING_KEYWORDS: &[&str] =
     &["allOf", "anyOf", "oneOf", "$ref", "patternProperties", "if", "dependentSchemas"];
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for schema in tool.tree.inputs().filter(|schema| !schema.is_variant) {
         let Some(required) = schema.get("required").and_then(Value::as_array) else { continue };
-        if ELSEWHERE.iter().any(|key| schema.has(key)) {
+        if DECLARING_KEYWORDS.iter().any(|key| schema.has(key)) {
             continue;
         }
         let declared = schema.get("properties").and_then(Value::as_object);
@@ -49,7 +49,7 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let Some(index) = required.iter().position(|name| missing(&name)) else { continue };
         let name = required.get(index).and_then(Value::as_str).unwrap_or_default();
         let message = format!("The schema of '{}' requires '{name}' and does not declare it", tool.name);
-        let pointer = format!("{}/{index}", tool.tree.below(schema.at, "required"));
+        let pointer = format!("{}/{index}", tool.tree.keyword_pointer(schema.at, "required"));
         findings.tool(tool, pointer, message).help("declare it under `properties`, or do not require it");
         return;
     }

@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::{Tool, of, pointed};
+use crate::tool::{ParsedTool, value_at, value_member};
 use serde_json::Value;
 
 rule! {
@@ -33,10 +33,11 @@ rule! {
 }
 
 /// How many are named.
-const NAMED: usize = 6;
+const MAX_NAMED_PARAMETERS: usize = 6;
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let Some(properties) = tool.schema.and_then(|schema| of(schema, "properties")?.as_object()) else {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let Some(properties) = tool.schema.and_then(|schema| value_member(schema, "properties")?.as_object())
+    else {
         return;
     };
     let missing: Vec<&str> = properties
@@ -45,25 +46,26 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         .map(|(name, _)| name.as_str())
         .collect();
     let Some(first) = missing.first() else { return };
-    let named: Vec<String> = missing.iter().take(NAMED).map(|name| format!("'{name}'")).collect();
-    let more = missing.len().saturating_sub(NAMED);
+    let named: Vec<String> =
+        missing.iter().take(MAX_NAMED_PARAMETERS).map(|name| format!("'{name}'")).collect();
+    let more = missing.len().saturating_sub(MAX_NAMED_PARAMETERS);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!("Parameters of '{}' are not described: {}{more}", tool.name, named.join(", "));
     let finding = findings.tool(tool, mcpaql_core::reader::child("/inputSchema/properties", first), message);
     let who: Vec<&str> = standard
-        .demands(|convention| convention.schemas.described.then_some(()))
+        .requirements(|convention| convention.schemas.described.then_some(()))
         .map(|(who, ())| who)
         .collect();
     if who.is_empty() {
-        finding.advice();
+        finding.downgrade_to_advice();
     }
     for who in who {
-        finding.by(who);
+        finding.required_by(who);
     }
 }
 
 /// Whether the description of the tool has it as `name:`, `name (string)` or in backticks.
-fn is_explained(tool: &Tool<'_>, name: &str) -> bool {
+fn is_explained(tool: &ParsedTool<'_>, name: &str) -> bool {
     let text = tool.description.unwrap_or_default();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     !name.is_empty()
@@ -75,19 +77,25 @@ fn is_explained(tool: &Tool<'_>, name: &str) -> bool {
         })
 }
 
-fn is_described(tool: &Tool<'_>, schema: &Value) -> bool {
+fn is_described(tool: &ParsedTool<'_>, schema: &Value) -> bool {
     let says = |schema: &Value| {
-        of(schema, "description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
+        value_member(schema, "description")
+            .and_then(Value::as_str)
+            .is_some_and(|text| !text.trim().is_empty())
     };
     let referred = |schema: &Value| {
-        let reference = of(schema, "$ref").and_then(Value::as_str)?.strip_prefix('#')?;
-        pointed(tool.schema?, reference).map(says)
+        let reference = value_member(schema, "$ref").and_then(Value::as_str)?.strip_prefix('#')?;
+        value_at(tool.schema?, reference).map(says)
     };
     if says(schema) {
         return true;
     }
-    let variants = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| of(schema, key)?.as_array()).flatten();
-    let parts = of(schema, "properties").and_then(Value::as_object).into_iter().flat_map(|map| map.values());
+    let variants =
+        ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| value_member(schema, key)?.as_array()).flatten();
+    let parts = value_member(schema, "properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flat_map(|map| map.values());
     parts.take(16).any(says)
         || referred(schema) == Some(true)
         || variants.take(16).any(|variant| says(variant) || referred(variant) == Some(true))

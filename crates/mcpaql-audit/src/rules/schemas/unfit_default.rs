@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
@@ -35,7 +35,7 @@ rule! {
     "SCHEMA-010" "unfit-default" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut doubtful = None;
     for schema in tool.tree.inputs() {
         let Some(default) = schema.get("default") else { continue };
@@ -50,7 +50,7 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         }
         let message = format!("A default of '{}' is not what its schema allows", tool.name);
         findings
-            .tool(tool, tool.tree.below(schema.at, "default"), message)
+            .tool(tool, tool.tree.keyword_pointer(schema.at, "default"), message)
             .help("give a value that fits, or none");
         return;
     }
@@ -59,8 +59,8 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     {
         let message = format!("A default of '{}' is null, which its schema does not allow", tool.name);
         findings
-            .tool(tool, tool.tree.below(schema.at, "default"), message)
+            .tool(tool, tool.tree.keyword_pointer(schema.at, "default"), message)
             .help("leave the default out")
-            .advice();
+            .downgrade_to_advice();
     }
 }

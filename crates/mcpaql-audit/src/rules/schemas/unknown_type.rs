@@ -2,7 +2,7 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::tool::Tool;
+use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
@@ -33,7 +33,7 @@ rule! {
 
 const TYPES: &[&str] = &["string", "integer", "number", "boolean", "array", "object", "null"];
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for schema in &tool.tree.schemas {
         let unknown = match schema.get("type") {
             Some(Value::String(name)) => Some(name).filter(|name| !TYPES.contains(&name.as_str())),
@@ -46,8 +46,8 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let Some(name) = unknown else { continue };
         let message =
             format!("The schema of '{}' has the type '{name}', which JSON does not have", tool.name);
-        let finding = findings.tool(tool, tool.tree.below(schema.at, "type"), message);
-        match mcpaql_core::schema::meant_type(&name.to_ascii_lowercase()) {
+        let finding = findings.tool(tool, tool.tree.keyword_pointer(schema.at, "type"), message);
+        match mcpaql_core::schema::nearest_type(&name.to_ascii_lowercase()) {
             Some(meant) => finding.help(format!("write `{meant}`")),
             None => finding.help("leave `type` out where anything goes"),
         };

@@ -2,8 +2,8 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::rules::names::spelling::clipped;
-use crate::tool::Tool;
+use crate::rules::names::spelling::clipped_name;
+use crate::tool::ParsedTool;
 use crate::unicode;
 
 rule! {
@@ -33,13 +33,15 @@ rule! {
     "TITLE-009" "hidden-characters" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for (title, pointer) in [(tool.title, "/title"), (tool.annotation_title, "/annotations/title")] {
         let Some(title) = title else { continue };
         let control = title.chars().find(|c| c.is_control());
-        let Some(c) = control.or_else(|| unicode::hidden(title).next().map(|(_, c)| c)) else { continue };
-        let what = if c.is_control() { "a control character" } else { unicode::what(c) };
-        let message = format!("The title '{}' holds U+{:04X}, {what}", clipped(title), u32::from(c));
+        let Some(c) = control.or_else(|| unicode::hidden_characters(title).next().map(|(_, c)| c)) else {
+            continue;
+        };
+        let what = if c.is_control() { "a control character" } else { unicode::describe_invisible(c) };
+        let message = format!("The title '{}' holds U+{:04X}, {what}", clipped_name(title), u32::from(c));
         findings.tool(tool, pointer, message).help("leave it out");
     }
 }

@@ -1,10 +1,10 @@
 //! TITLE-001.
 
-use super::wording::Wordings;
+use super::wording::TitleSuggestions;
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::rules::names::spelling::{by_all, clipped, unmet};
-use crate::tool::Surface;
+use crate::rules::names::spelling::{clipped_name, required_by_all, unmet_requirements};
+use crate::tool::ParsedServer;
 use std::cell::LazyCell;
 
 rule! {
@@ -38,19 +38,19 @@ rule! {
     "TITLE-001" "missing-title" Warning Server(check)
 }
 
-fn check(surface: &Surface<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let wordings = LazyCell::new(|| Wordings::new(surface));
-    let who = unmet(standard, |convention| convention.titles.required.then_some(()), |()| false);
+fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let wordings = LazyCell::new(|| TitleSuggestions::new(surface));
+    let who = unmet_requirements(standard, |convention| convention.titles.required.then_some(()), |()| false);
     for tool in &surface.tools {
         if tool.shown_title().is_some_and(|title| !title.trim().is_empty()) {
             continue;
         }
         let finding =
-            findings.tool(tool, "/title", format!("The tool '{}' has no title", clipped(tool.name)));
+            findings.tool(tool, "/title", format!("The tool '{}' has no title", clipped_name(tool.name)));
         finding.fix = wordings.fix(tool);
         if who.is_empty() {
-            finding.advice();
+            finding.downgrade_to_advice();
         }
-        by_all(finding, &who);
+        required_by_all(finding, &who);
     }
 }

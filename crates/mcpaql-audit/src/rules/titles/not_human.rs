@@ -1,10 +1,10 @@
 //! TITLE-002.
 
-use super::wording::{Wordings, is_human};
+use super::wording::{TitleSuggestions, is_human};
 use crate::convention::Standard;
 use crate::rule::{Findings, Fix, rule};
-use crate::rules::names::spelling::clipped;
-use crate::tool::Surface;
+use crate::rules::names::spelling::clipped_name;
+use crate::tool::ParsedServer;
 use std::cell::LazyCell;
 
 rule! {
@@ -38,8 +38,8 @@ rule! {
     "TITLE-002" "not-human" Warning Server(check)
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let wordings = LazyCell::new(|| Wordings::new(surface));
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let wordings = LazyCell::new(|| TitleSuggestions::new(surface));
     for tool in &surface.tools {
         let Some(title) = tool.shown_title().filter(|title| !title.trim().is_empty()) else { continue };
         if is_human(title, tool.name) {
@@ -47,14 +47,14 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
         }
         let again = if title == tool.name { "the name again" } else { "not made for people" };
         let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
-        let finding = findings.tool(tool, pointer, format!("The title '{}' is {again}", clipped(title)));
+        let finding = findings.tool(tool, pointer, format!("The title '{}' is {again}", clipped_name(title)));
         let other = tool.annotation_title.filter(|other| is_human(other, tool.name));
         finding.fix = match other {
             Some(other) => Some(Fix::Title(other.to_owned())),
             None => wordings.fix(tool),
         };
         let help = match &finding.fix {
-            Some(Fix::Title(title)) => format!("write it as people would: '{}'", clipped(title)),
+            Some(Fix::Title(title)) => format!("write it as people would: '{}'", clipped_name(title)),
             _ => "write a few words, as people would".to_owned(),
         };
         finding.help(help);

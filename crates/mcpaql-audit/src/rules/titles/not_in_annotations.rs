@@ -2,8 +2,8 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, Fix, rule};
-use crate::rules::names::spelling::{by_all, clipped, unmet};
-use crate::tool::Tool;
+use crate::rules::names::spelling::{clipped_name, required_by_all, unmet_requirements};
+use crate::tool::ParsedTool;
 
 rule! {
     /// A title does not stand in `annotations`, where a convention wants it.
@@ -36,16 +36,17 @@ rule! {
     "TITLE-006" "not-in-annotations" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let Some(title) = tool.title.filter(|title| !title.trim().is_empty()) else { return };
     if tool.annotation_title.is_some_and(|title| !title.trim().is_empty()) {
         return;
     }
-    let who = unmet(standard, |convention| convention.titles.in_annotations.then_some(()), |()| false);
+    let who =
+        unmet_requirements(standard, |convention| convention.titles.in_annotations.then_some(()), |()| false);
     if who.is_empty() {
         return;
     }
-    let message = format!("The title '{}' does not stand in the annotations", clipped(title));
+    let message = format!("The title '{}' does not stand in the annotations", clipped_name(title));
     let finding = findings.tool(tool, "/annotations/title", message);
-    by_all(finding.fix(Fix::Title(title.to_owned())), &who);
+    required_by_all(finding.fix(Fix::Title(title.to_owned())), &who);
 }

@@ -2,8 +2,8 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::rules::names::spelling::clipped;
-use crate::tool::{Tool, of};
+use crate::rules::names::spelling::clipped_name;
+use crate::tool::{ParsedTool, value_member};
 
 rule! {
     /// A title is not a string.
@@ -31,11 +31,11 @@ rule! {
     "TITLE-010" "not-text" Error Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let annotations = of(tool.value, "annotations");
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let annotations = value_member(tool.value, "annotations");
     for (pointer, holder) in [("/title", Some(tool.value)), ("/annotations/title", annotations)] {
-        if holder.and_then(|holder| of(holder, "title")).is_some_and(|title| !title.is_string()) {
-            let message = format!("The title of '{}' is not a string", clipped(tool.name));
+        if holder.and_then(|holder| value_member(holder, "title")).is_some_and(|title| !title.is_string()) {
+            let message = format!("The title of '{}' is not a string", clipped_name(tool.name));
             findings.tool(tool, pointer, message).help("write a text, or leave the member out");
         }
     }

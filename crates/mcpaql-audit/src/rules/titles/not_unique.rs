@@ -2,8 +2,8 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::rules::names::spelling::clipped;
-use crate::tool::{Surface, Tool};
+use crate::rules::names::spelling::clipped_name;
+use crate::tool::{ParsedServer, ParsedTool};
 use std::collections::HashMap;
 
 rule! {
@@ -31,8 +31,8 @@ rule! {
     "TITLE-003" "not-unique" Warning Server(check)
 }
 
-fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let mut first: HashMap<String, &Tool<'_>> = HashMap::with_capacity(surface.tools.len());
+fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut first: HashMap<String, &ParsedTool<'_>> = HashMap::with_capacity(surface.tools.len());
     for tool in &surface.tools {
         let Some(title) = tool.shown_title().map(str::trim).filter(|title| !title.is_empty()) else {
             continue;
@@ -44,10 +44,13 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
             // A tool that is listed twice is not the title's fault.
             Some(other) if other.name != tool.name => {
                 let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
-                let message =
-                    format!("The title '{}' is that of '{}', too", clipped(title), clipped(other.name));
+                let message = format!(
+                    "The title '{}' is that of '{}', too",
+                    clipped_name(title),
+                    clipped_name(other.name)
+                );
                 let finding = findings.tool(tool, pointer, message).help("say in which way they differ");
-                finding.with(other.place("/title"));
+                finding.related(other.place("/title"));
             }
             Some(_) => {}
         }

@@ -2,8 +2,8 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::rules::names::spelling::clipped;
-use crate::tool::Tool;
+use crate::rules::names::spelling::clipped_name;
+use crate::tool::ParsedTool;
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::names;
 use mcpaql_lexicon::verbs::{self, Verb, Weight};
@@ -35,7 +35,7 @@ rule! {
     "TITLE-004" "other-verb" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let Some(title) = tool.shown_title() else { return };
     let Some(said) = title_verb(title) else { return };
     let Some(named) = name_verb(tool.name) else { return };
@@ -44,7 +44,8 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
-    let message = format!("The title '{}' of '{}' says '{}'", clipped(title), clipped(tool.name), said.word);
+    let message =
+        format!("The title '{}' of '{}' says '{}'", clipped_name(title), clipped_name(tool.name), said.word);
     findings.tool(tool, pointer, message).help("let title and name say the same");
 }
 
@@ -56,7 +57,7 @@ fn title_verb(title: &str) -> Option<&'static Verb> {
 
 /// The clear verb of a name that has no other one.
 fn name_verb(name: &str) -> Option<&'static Verb> {
-    let reading = names::reading(&names::parts(name));
+    let reading = names::name_verbs(&names::parts(name));
     let lead = reading.lead.filter(|_| !reading.compound && reading.second.is_none())?;
     Some(lead.verb).filter(|verb| verb.weight == Weight::Strong)
 }

@@ -2,8 +2,8 @@
 
 use crate::convention::{Convention, Standard, template};
 use crate::rule::{Findings, rule};
-use crate::rules::names::spelling::clipped;
-use crate::tool::Tool;
+use crate::rules::names::spelling::clipped_name;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A title does not follow the pattern of a convention.
@@ -31,26 +31,26 @@ rule! {
     "TITLE-007" "title-pattern" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let Some(title) = tool.shown_title().filter(|title| !title.trim().is_empty()) else { return };
     let unmet: Vec<(&str, &str)> =
-        standard.demands(|convention| unfollowed(tool, title, convention)).collect();
+        standard.requirements(|convention| unmet_pattern(tool, title, convention)).collect();
     let Some((_, pattern)) = unmet.first() else { return };
     let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
-    let message = format!("The title '{}' does not follow '{pattern}'", clipped(title));
+    let message = format!("The title '{}' does not follow '{pattern}'", clipped_name(title));
     let finding = findings.tool(tool, pointer, message);
     for (who, _) in unmet {
-        finding.by(who);
+        finding.required_by(who);
     }
 }
 
-fn unfollowed<'s>(tool: &Tool<'_>, title: &str, convention: &'s Convention) -> Option<&'s str> {
+fn unmet_pattern<'s>(tool: &ParsedTool<'_>, title: &str, convention: &'s Convention) -> Option<&'s str> {
     let pattern = convention.titles.pattern.as_deref()?;
     if !tool.is_adapter && template::has_endpoint(pattern) {
         return None;
     }
     let named = convention.names.pattern.as_deref();
-    let named = named.and_then(|named| template::follow(named, tool.name, &convention.names).ok());
-    let is_whole = named.is_some_and(|named| named.is_whole);
-    (!template::follows_title(pattern, title, is_whole)).then_some(pattern)
+    let named = named.and_then(|named| template::match_name(named, tool.name, &convention.names).ok());
+    let is_whole = named.is_some_and(|named| named.lacks_endpoint);
+    (!template::matches_title(pattern, title, is_whole)).then_some(pattern)
 }

@@ -2,11 +2,11 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::rules::names::spelling::{by_all, clipped, unmet};
-use crate::tool::Tool;
+use crate::rules::names::spelling::{clipped_name, required_by_all, unmet_requirements};
+use crate::tool::ParsedTool;
 
 /// Of two thousand titles of real servers, a handful are longer.
-const LONG: usize = 80;
+const DEFAULT_MAX_LENGTH: usize = 80;
 
 rule! {
     /// A title is too long to be read at a glance.
@@ -35,18 +35,18 @@ rule! {
     "TITLE-008" "title-too-long" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let Some(title) = tool.shown_title() else { return };
     let length = title.chars().count();
-    let who = unmet(standard, |convention| convention.titles.max_length, |most| length <= *most);
-    if who.is_empty() && length <= LONG {
+    let who = unmet_requirements(standard, |convention| convention.titles.max_length, |most| length <= *most);
+    if who.is_empty() && length <= DEFAULT_MAX_LENGTH {
         return;
     }
     let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
-    let message = format!("The title '{}' has {length} characters", clipped(title));
+    let message = format!("The title '{}' has {length} characters", clipped_name(title));
     let finding = findings.tool(tool, pointer, message).help("say the rest in the description");
     if who.is_empty() {
-        finding.advice();
+        finding.downgrade_to_advice();
     }
-    by_all(finding, &who);
+    required_by_all(finding, &who);
 }

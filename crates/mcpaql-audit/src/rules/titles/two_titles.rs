@@ -2,8 +2,8 @@
 
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::rules::names::spelling::clipped;
-use crate::tool::Tool;
+use crate::rules::names::spelling::clipped_name;
+use crate::tool::ParsedTool;
 
 rule! {
     /// A tool's `title` and `annotations.title` differ.
@@ -32,10 +32,11 @@ rule! {
     "TITLE-005" "two-titles" Warning Tool(check)
 }
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let Some((title, other)) = tool.title.zip(tool.annotation_title) else { return };
     if title.trim() != other.trim() {
-        let message = format!("The titles '{}' and '{}' are of one tool", clipped(title), clipped(other));
+        let message =
+            format!("The titles '{}' and '{}' are of one tool", clipped_name(title), clipped_name(other));
         findings.tool(tool, "/annotations/title", message).help("write the same in both places");
     }
 }

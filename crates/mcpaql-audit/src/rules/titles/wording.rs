@@ -1,14 +1,14 @@
 //! Titles made of names, and what rules about titles share.
 
 use crate::rule::Fix;
-use crate::rules::names::verb_place::{Place, shared_words};
-use crate::tool::{Surface, Tool};
+use crate::rules::names::verb_placement::{VerbPlacement, shared_words};
+use crate::tool::{ParsedServer, ParsedTool};
 use mcpaql_lexicon::verbs::is_verb;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// What fewer tools begin with may be part of what they do.
-const FEWEST: usize = 4;
+const MIN_TOOLS: usize = 4;
 
 /// Written in capitals.
 const ACRONYMS: &[&str] = &[
@@ -71,7 +71,7 @@ const BRANDS: &[(&str, &str)] = &[
 
 /// The titles that a server's tools have or would get from their names, and how many would get each.
 #[derive(Debug)]
-pub(super) struct Wordings {
+pub(super) struct TitleSuggestions {
     tools: usize,
     shared: usize,
     /// The words of the server's name.
@@ -79,10 +79,10 @@ pub(super) struct Wordings {
     counts: HashMap<String, usize>,
 }
 
-impl Wordings {
-    pub(super) fn new(surface: &Surface<'_>) -> Wordings {
+impl TitleSuggestions {
+    pub(super) fn new(surface: &ParsedServer<'_>) -> TitleSuggestions {
         let tools = surface.tools.len();
-        let mut wordings = Wordings {
+        let mut wordings = TitleSuggestions {
             tools,
             shared: before_verb(surface, shared_words(surface)),
             owner: mcpaql_lexicon::words(&surface.server.name),
@@ -97,24 +97,25 @@ impl Wordings {
     }
 
     /// A title from the tool's name, where no other tool has it or would get it.
-    pub(super) fn fix(&self, tool: &Tool<'_>) -> Option<Fix> {
+    pub(super) fn fix(&self, tool: &ParsedTool<'_>) -> Option<Fix> {
         let title = self.title(tool);
         let unique = self.counts.get(&title.to_lowercase()).is_some_and(|count| *count == 1);
         (unique && !title.is_empty() && title.chars().count() <= 80).then_some(Fix::Title(title))
     }
 
     /// `create_issue` and `issue_create` as `Create issue`, without the server's name and what all its names begin with.
-    fn title(&self, tool: &Tool<'_>) -> String {
+    fn title(&self, tool: &ParsedTool<'_>) -> String {
         if let Some((adapter, endpoint)) = tool.name.rsplit_once("_mcpaql_") {
             return format!("{} — {}", capitalised(adapter), capitalised(endpoint));
         }
-        let shared = if self.tools >= FEWEST { self.shared } else { 0 };
+        let shared = if self.tools >= MIN_TOOLS { self.shared } else { 0 };
         // Whose tool it is stands beside its title.
         let owned = if tool.words.starts_with(&self.owner) { self.owner.len() } else { 0 };
         let mut left_out = [shared.max(owned), shared].into_iter();
         let left_out = left_out.find(|count| tool.words.len() > count + 1).unwrap_or(0);
         let mut words: Vec<&str> = tool.words.iter().skip(left_out).map(String::as_str).collect();
-        let at_end = Place::of(&tool.words, self.shared.max(left_out)).is_some_and(|place| !place.before);
+        let at_end =
+            VerbPlacement::of(&tool.words, self.shared.max(left_out)).is_some_and(|place| !place.before);
         if at_end {
             words.rotate_right(1);
         }
@@ -128,8 +129,9 @@ impl Wordings {
 
 /// How many of the words that all names begin with stand before what is done. A verb is the name of something where most names go on
 /// with another one: `log_get_lines`.
-fn before_verb(surface: &Surface<'_>, shared: usize) -> usize {
-    let is_verb_at = |tool: &Tool<'_>, index: usize| tool.words.get(index).is_some_and(|word| is_verb(word));
+fn before_verb(surface: &ParsedServer<'_>, shared: usize) -> usize {
+    let is_verb_at =
+        |tool: &ParsedTool<'_>, index: usize| tool.words.get(index).is_some_and(|word| is_verb(word));
     let verbs = |index: usize| surface.tools.iter().filter(|tool| is_verb_at(tool, index)).count();
     let is_done = |index: &usize| verbs(*index) > 0 && 2 * verbs(index + 1) < surface.tools.len();
     (0..shared).find(is_done).unwrap_or(shared)
@@ -158,13 +160,13 @@ fn capitalised(name: &str) -> String {
 }
 
 /// How words are written that are not written like others.
-static WRITTEN: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
+static SPECIAL_SPELLINGS: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
     let brands = BRANDS.iter().map(|(plain, brand)| (*plain, (*brand).to_owned()));
     brands.chain(ACRONYMS.iter().map(|word| (*word, word.to_ascii_uppercase()))).collect()
 });
 
 fn written(word: &str) -> Option<&'static str> {
-    WRITTEN.get(word).map(String::as_str)
+    SPECIAL_SPELLINGS.get(word).map(String::as_str)
 }
 
 fn upper_first(word: &str) -> String {
@@ -207,7 +209,7 @@ fn is_identifier(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tool::Server;
+    use crate::tool::ServerTools;
     use serde_json::json;
 
     fn fixes(names: &[&str]) -> Vec<Option<String>> {
@@ -216,9 +218,9 @@ mod tests {
 
     fn fixes_of(server: &str, names: &[&str]) -> Vec<Option<String>> {
         let tools = names.iter().map(|name| json!({"name": name})).collect();
-        let server = Server { name: server.to_owned(), tools, ..Server::default() };
-        let surface = Surface::of(&server, 0);
-        let wordings = Wordings::new(&surface);
+        let server = ServerTools { name: server.to_owned(), tools, ..ServerTools::default() };
+        let surface = ParsedServer::of(&server, 0);
+        let wordings = TitleSuggestions::new(&surface);
         let title = |fix: Fix| match fix {
             Fix::Title(title) => Some(title),
             _ => None,

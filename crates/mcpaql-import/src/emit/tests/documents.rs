@@ -4,13 +4,13 @@ use super::super::schema::ORDER;
 use super::strategies::{adapter, http_target};
 use super::{Provenance, in_order, markdown, read, seen, write};
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, KeyPlace, OAuth2, Target};
+use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, KeyLocation, OAuth2, TargetConfig};
 use mcpaql_core::facts::{self, Declared, Effect, Facts, Guard, Reach, Repeat};
 use mcpaql_core::lifecycle::Lifecycle;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{
-    Binding, BodyForm, Category, Danger, Example, HttpBinding, Operation, PageKind, Pagination, Param, Place,
-    Returns, Segment, Style, StyleForm,
+    Binding, BodyForm, Category, Danger, Example, HttpBinding, Operation, PageKind, Pagination, Param,
+    ParamLocation, ParamStyle, Returns, Segment, StyleForm,
 };
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_document::load::{SCHEMA_KEYS, guard_of};
@@ -52,16 +52,16 @@ fn http(operation: &mut Operation) -> &mut HttpBinding {
     }
 }
 
-fn param(name: &str, place: Place, schema: Value, description: &str) -> Param {
+fn param(name: &str, place: ParamLocation, schema: Value, description: &str) -> Param {
     Param {
         description: description.into(),
-        required: place == Place::Path,
+        required: place == ParamLocation::Path,
         ..Param::new(name, place, schema)
     }
 }
 
 fn id() -> Param {
-    param("pet_id", Place::Path, json!({"type": "integer", "minimum": 1}), "Which pet")
+    param("pet_id", ParamLocation::Path, json!({"type": "integer", "minimum": 1}), "Which pet")
 }
 
 fn types() -> IndexMap<String, Value> {
@@ -95,21 +95,24 @@ fn pet_store() -> Adapter {
         vec![
             param(
                 "page_size",
-                Place::Query,
+                ParamLocation::Query,
                 json!({"type": "integer", "minimum": 1, "maximum": 100}),
                 "Pets per page",
             ),
             Param {
-                style: Style { form: StyleForm::Form, explode: false, reserved: false },
+                style: ParamStyle { form: StyleForm::Form, explode: false, reserved: false },
                 ..param(
                     "status",
-                    Place::Query,
+                    ParamLocation::Query,
                     json!({"type": "array", "items": {"type": "string", "enum": ["yes", "no", "sold"]}}),
                     "",
                 )
             },
-            Param { wire: "X-Trace".into(), ..param("trace", Place::Header, json!({"type": "string"}), "") },
-            param("after", Place::Query, json!({"type": "string"}), ""),
+            Param {
+                wire: "X-Trace".into(),
+                ..param("trace", ParamLocation::Header, json!({"type": "string"}), "")
+            },
+            param("after", ParamLocation::Query, json!({"type": "string"}), ""),
         ],
     );
     list.params[0].default = Some(json!(20));
@@ -138,7 +141,7 @@ fn pet_store() -> Adapter {
                 required: true,
                 ..param(
                     "name",
-                    Place::Body,
+                    ParamLocation::Body,
                     json!({"type": "string", "minLength": 1, "pattern": "^\\w+$"}),
                     "Its name: short",
                 )
@@ -147,7 +150,7 @@ fn pet_store() -> Adapter {
                 required: true,
                 ..param(
                     "home",
-                    Place::Body,
+                    ParamLocation::Body,
                     json!({"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}, "zip": {"type": "string"}}}),
                     "Where it lives",
                 )
@@ -155,7 +158,7 @@ fn pet_store() -> Adapter {
             Param {
                 sensitive: true,
                 default: Some(json!("hunter2")),
-                ..param("pin", Place::Body, json!({"type": "string"}), "")
+                ..param("pin", ParamLocation::Body, json!({"type": "string"}), "")
             },
         ],
     );
@@ -171,10 +174,10 @@ fn pet_store() -> Adapter {
     let mut adapter = adapter(vec![release, get, list, create, replace], types());
     adapter.auth = Auth::ApiKey {
         key_env: "PET_KEY".into(),
-        place: KeyPlace::Query("key".into()),
+        location: KeyLocation::Query("key".into()),
         prefix: String::new(),
     };
-    adapter.target = Target::Http(HttpTarget {
+    adapter.target = TargetConfig::Http(HttpTarget {
         headers: IndexMap::from_iter([("X-Tenant".to_owned(), "${env:PET_TENANT:-main}".to_owned())]),
         timeout_ms: 30_500,
         ..http_target()
@@ -216,7 +219,7 @@ fn a_new_operation_adds_lines_and_moves_none() {
             "get_owner",
             Category::Read,
             "GET /owners/{id}",
-            vec![param("id", Place::Path, json!({"type": "string"}), "")],
+            vec![param("id", ParamLocation::Path, json!({"type": "string"}), "")],
         ),
     );
     let (before, after) = (write(&adapter), write(&grown));
@@ -242,7 +245,7 @@ fn no_value_of_a_secret_is_written() {
     let secret = |name: &str, schema: Value| Param {
         sensitive: true,
         default: Some(json!("hunter2")),
-        ..param(name, Place::Body, schema, "")
+        ..param(name, ParamLocation::Body, schema, "")
     };
     let mut login = operation(
         "log_in",
@@ -256,15 +259,15 @@ fn no_value_of_a_secret_is_written() {
             secret("pin", json!({"type": "string"})),
             param(
                 "inner",
-                Place::Body,
+                ParamLocation::Body,
                 json!({"type": "object", "properties": {"p": {"type": "string", "format": "password", "default": "hunter2", "example": "hunter2"}}}),
                 "",
             ),
             Param {
                 default: Some(json!("hunter2")),
-                ..param("word", Place::Body, json!({"type": "string", "format": "password"}), "")
+                ..param("word", ParamLocation::Body, json!({"type": "string", "format": "password"}), "")
             },
-            param("user", Place::Body, json!({"type": "string"}), ""),
+            param("user", ParamLocation::Body, json!({"type": "string"}), ""),
         ],
     );
     let example =
@@ -286,7 +289,10 @@ fn what_looks_like_a_credential_is_taken_out() {
         "get_pet",
         Category::Read,
         "GET /pets/{pet_id}",
-        vec![id(), param("path", Place::Query, json!({"type": "string", "example": "/a?token=abcdef"}), "")],
+        vec![
+            id(),
+            param("path", ParamLocation::Query, json!({"type": "string", "example": "/a?token=abcdef"}), ""),
+        ],
     );
     get.description = format!("Send `Authorization: Bearer {token}` or use https://user:pass@example.com/.");
     get.params[0].schema["examples"] = json!([token]);
@@ -321,8 +327,12 @@ fn keywords_that_documents_do_not_know_are_left_out() {
     let schema = json!({"type": "object", "xml": {"name": "p"}, "patternProperties": {}, "required": true, "allOf": {}, "properties": {
         "a": {"type": "array", "items": {"type": "string", "xml": {}}}
     }});
-    let pet =
-        operation("add_pet", Category::Create, "POST /pets", vec![param("pet", Place::Body, schema, "")]);
+    let pet = operation(
+        "add_pet",
+        Category::Create,
+        "POST /pets",
+        vec![param("pet", ParamLocation::Body, schema, "")],
+    );
     let written = write(&adapter(vec![pet], IndexMap::new()));
     assert!(written.contains("a: string[]\n"), "{written}");
     assert_eq!(write(&read(&written)), written);
@@ -339,8 +349,10 @@ fn every_keyword_of_documents_has_its_place() {
 
 #[test]
 fn a_placeholder_is_the_parameter_of_that_name_even_where_another_is_sent_under_it() {
-    let body =
-        Param { wire: "pet_id".into(), ..param("new_pet_id", Place::Body, json!({"type": "integer"}), "") };
+    let body = Param {
+        wire: "pet_id".into(),
+        ..param("new_pet_id", ParamLocation::Body, json!({"type": "integer"}), "")
+    };
     let update = operation("renumber_pet", Category::Update, "PUT /pets/{pet_id}", vec![body, id()]);
     let adapter = adapter(vec![update], IndexMap::new());
     assert_eq!(seen(read(&write(&adapter))), seen(adapter));
@@ -361,7 +373,7 @@ fn an_adapter_without_operations_is_a_document() {
 
 /// An adapter with what only descriptions of APIs bring along.
 fn imported() -> Adapter {
-    let style = |form, explode, reserved| Style { form, explode, reserved };
+    let style = |form, explode, reserved| ParamStyle { form, explode, reserved };
     let mut upload = operation(
         "upload_photo",
         Category::Create,
@@ -373,10 +385,15 @@ fn imported() -> Adapter {
                 wire: "petId".into(),
                 ..id()
             },
-            param("session", Place::Cookie, json!({"type": "string"}), ""),
+            param("session", ParamLocation::Cookie, json!({"type": "string"}), ""),
             Param {
                 required: true,
-                ..param("photo", Place::Body, json!({"type": "string", "format": "byte"}), "The photo")
+                ..param(
+                    "photo",
+                    ParamLocation::Body,
+                    json!({"type": "string", "format": "byte"}),
+                    "The photo",
+                )
             },
         ],
     );
@@ -394,14 +411,14 @@ fn imported() -> Adapter {
         vec![
             Param {
                 style: style(StyleForm::Json, false, false),
-                ..param("filter", Place::Query, json!({"type": "object"}), "")
+                ..param("filter", ParamLocation::Query, json!({"type": "object"}), "")
             },
             Param {
                 style: style(StyleForm::Form, true, true),
-                ..param("under", Place::Query, json!({"type": "string"}), "")
+                ..param("under", ParamLocation::Query, json!({"type": "string"}), "")
             },
-            param("cursor", Place::Query, json!({"type": "string"}), ""),
-            param("limit", Place::Query, json!({"type": "integer"}), ""),
+            param("cursor", ParamLocation::Query, json!({"type": "string"}), ""),
+            param("limit", ParamLocation::Query, json!({"type": "integer"}), ""),
         ],
     );
     list.source_id = Some("listPets".into());
@@ -417,13 +434,13 @@ fn imported() -> Adapter {
         "patch_pet",
         Category::Update,
         "PATCH /pets/{pet_id}",
-        vec![label, param("changes", Place::Body, json!({"type": "object"}), "")],
+        vec![label, param("changes", ParamLocation::Body, json!({"type": "object"}), "")],
     );
     http(&mut patch).content_type = Some("application/merge-patch+json".into());
     http(&mut patch).body_param = Some("changes".into());
     let key = |name: &str| Auth::ApiKey {
         key_env: name.into(),
-        place: KeyPlace::Header("X-API-Key".into()),
+        location: KeyLocation::Header("X-API-Key".into()),
         prefix: String::new(),
     };
     http(&mut patch).auth = Some(key("PATCH_KEY"));
@@ -431,7 +448,7 @@ fn imported() -> Adapter {
         "send_note",
         Category::Execute,
         "POST /note",
-        vec![param("note", Place::Body, json!({"type": "string"}), "")],
+        vec![param("note", ParamLocation::Body, json!({"type": "string"}), "")],
     );
     note.lifecycle = Some(Lifecycle { survives: true, keep_seconds: 60, timeout_ms: Some(2500) });
     http(&mut note).body = BodyForm::Text;
@@ -451,7 +468,7 @@ fn imported() -> Adapter {
             Auth::Basic { username_env: "PET_USER".into(), password_env: "PET_PASSWORD".into() },
         ]),
     ]);
-    adapter.target = Target::Http(HttpTarget {
+    adapter.target = TargetConfig::Http(HttpTarget {
         base_url: "https://${env:PET_REGION:-eu}.example.com/v1".into(),
         ..http_target()
     });

@@ -1,12 +1,12 @@
 //! Arbitrary texts, values and adapters.
 
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, KeyPlace, Target};
+use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, KeyLocation, TargetConfig};
 use mcpaql_core::facts::{self, Declared, Effect, Reach};
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{
-    Binding, BodyForm, Category, Danger, Example, HttpBinding, Operation, Param, Place, Returns, Segment,
-    Style, StyleForm,
+    Binding, BodyForm, Category, Danger, Example, HttpBinding, Operation, Param, ParamLocation, ParamStyle,
+    Returns, Segment, StyleForm,
 };
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_document::load::guard_of;
@@ -149,24 +149,29 @@ fn schemas() -> impl Strategy<Value = Value> {
     })
 }
 
-fn styles(place: Place) -> BoxedStrategy<Style> {
-    let usual = Style::default_for(place);
+fn styles(place: ParamLocation) -> BoxedStrategy<ParamStyle> {
+    let usual = ParamStyle::default_for(place);
     let forms = match place {
-        Place::Query => vec![
+        ParamLocation::Query => vec![
             (StyleForm::Form, true),
             (StyleForm::Form, false),
             (StyleForm::SpaceDelimited, false),
             (StyleForm::PipeDelimited, true),
             (StyleForm::DeepObject, true),
         ],
-        Place::Path | Place::Header => vec![(StyleForm::Simple, false), (StyleForm::Simple, true)],
-        Place::Body | Place::Cookie | Place::Target => vec![(usual.form, usual.explode)],
+        ParamLocation::Path | ParamLocation::Header => {
+            vec![(StyleForm::Simple, false), (StyleForm::Simple, true)]
+        }
+        ParamLocation::Body | ParamLocation::Cookie | ParamLocation::Target => {
+            vec![(usual.form, usual.explode)]
+        }
     };
-    select(forms).prop_map(|(form, explode)| Style { form, explode, reserved: false }).boxed()
+    select(forms).prop_map(|(form, explode)| ParamStyle { form, explode, reserved: false }).boxed()
 }
 
 fn param(index: usize) -> impl Strategy<Value = Param> {
-    let places = select(vec![Place::Path, Place::Query, Place::Header, Place::Body]);
+    let places =
+        select(vec![ParamLocation::Path, ParamLocation::Query, ParamLocation::Header, ParamLocation::Body]);
     let name = select(vec!["id", "on", "page_size", "version", "filter"]);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let default = option::of((any::<bool>(), values()));
@@ -179,7 +184,7 @@ fn param(index: usize) -> impl Strategy<Value = Param> {
             if renamed {
                 param.wire = format!("X-{name}-{index}");
             }
-            param.required = required || place == Place::Path;
+            param.required = required || place == ParamLocation::Path;
             param.sensitive = sensitive;
             param.description = about;
             let default = default.filter(|(_, default)| !default.is_null() && !sensitive);
@@ -237,28 +242,30 @@ fn operation(index: usize) -> impl Strategy<Value = Operation> {
     })
 }
 
-type Words = (Option<String>, String, Vec<String>, Option<String>);
-type Said = (Option<Effect>, Option<Danger>);
-type Rest = (Option<(Value, String)>, Option<bool>, bool, (Option<bool>, Option<bool>), Vec<(String, Value)>);
+type TextParts = (Option<String>, String, Vec<String>, Option<String>);
+type EffectParts = (Option<Effect>, Option<Danger>);
+type OtherParts =
+    (Option<(Value, String)>, Option<bool>, bool, (Option<bool>, Option<bool>), Vec<(String, Value)>);
 
 fn build(
     name: String,
     (category, method): (Category, &str),
     params: Vec<Param>,
-    (title, description, tags, deprecated): Words,
-    (effect, danger): Said,
-    (answer, idempotent, form, (read_only, destructive), examples): Rest,
+    (title, description, tags, deprecated): TextParts,
+    (effect, danger): EffectParts,
+    (answer, idempotent, form, (read_only, destructive), examples): OtherParts,
 ) -> Operation {
     let mut path = Vec::new();
     let mut literal = format!("/{name}");
-    for param in params.iter().filter(|param| param.place == Place::Path) {
+    for param in params.iter().filter(|param| param.location == ParamLocation::Path) {
         literal.push('/');
         path.extend([Segment::Literal(std::mem::take(&mut literal)), Segment::Param(param.name.clone())]);
     }
     path.extend((!literal.is_empty()).then_some(Segment::Literal(literal)));
     let mut http = HttpBinding::new(method, path);
     http.body = if form { BodyForm::Form } else { BodyForm::Json };
-    http.body_param = params.iter().find(|param| param.place == Place::Body && form).map(|p| p.name.clone());
+    http.body_param =
+        params.iter().find(|param| param.location == ParamLocation::Body && form).map(|p| p.name.clone());
     let binding = Binding::Http(http);
     let reads = category == Category::Read;
     let effect = effect.filter(|effect| !reads || effect.category() == Category::Read);
@@ -298,7 +305,7 @@ fn build(
 }
 
 fn auths() -> impl Strategy<Value = Auth> {
-    let key = |place| Auth::ApiKey { key_env: "KEY".into(), place, prefix: String::new() };
+    let key = |place| Auth::ApiKey { key_env: "KEY".into(), location: place, prefix: String::new() };
     let bearer = |header: &str, prefix: &str| Auth::Bearer {
         token_env: "T".into(),
         header: header.into(),
@@ -308,10 +315,10 @@ fn auths() -> impl Strategy<Value = Auth> {
         Auth::None,
         bearer("Authorization", "Bearer "),
         bearer("X-Token", "token: "),
-        key(KeyPlace::Header("X-API-Key".into())),
-        key(KeyPlace::Header("on".into())),
-        key(KeyPlace::Query("key".into())),
-        key(KeyPlace::Cookie("session".into())),
+        key(KeyLocation::Header("X-API-Key".into())),
+        key(KeyLocation::Header("on".into())),
+        key(KeyLocation::Query("key".into())),
+        key(KeyLocation::Cookie("session".into())),
         Auth::Basic { username_env: "USER_NAME".into(), password_env: "PASS".into() },
     ])
 }
@@ -349,7 +356,7 @@ pub(super) fn adapter(operations: Vec<Operation>, types: IndexMap<String, Value>
         description: "Pets and their owners.".into(),
         types,
         operations,
-        ..Adapter::new("pet-store", Target::Http(http_target()))
+        ..Adapter::new("pet-store", TargetConfig::Http(http_target()))
     }
 }
 
@@ -367,7 +374,7 @@ pub(super) fn adapters() -> impl Strategy<Value = Adapter> {
         move |(operations, types, auth, target, description, tag)| {
             let mut adapter = adapter(operations, named((types, "")));
             adapter.auth = auth;
-            adapter.target = Target::Http(target);
+            adapter.target = TargetConfig::Http(target);
             adapter.description = description;
             adapter.tags = vec![tag];
             adapter

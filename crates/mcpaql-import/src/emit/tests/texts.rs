@@ -1,7 +1,7 @@
 //! Every text and every value survives, in both versions of YAML.
 
 use super::super::scalar;
-use super::super::yaml::{Node, members};
+use super::super::yaml::{YamlValue, members};
 use super::strategies::{texts, values};
 use mcpaql_document::source::Source;
 use proptest::prelude::*;
@@ -10,7 +10,11 @@ use std::borrow::Cow;
 
 fn write(value: &Value) -> String {
     let mut out = String::from("---\n");
-    members(&mut out, &[(Cow::Borrowed("value"), Node::from(value)), (Cow::Borrowed("end"), Node::Null)], 0);
+    members(
+        &mut out,
+        &[(Cow::Borrowed("value"), YamlValue::from(value)), (Cow::Borrowed("end"), YamlValue::Null)],
+        0,
+    );
     out.push_str("---\n\nText.\n");
     out
 }

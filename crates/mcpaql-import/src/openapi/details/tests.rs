@@ -1,15 +1,15 @@
 //! Operations as documents write them, and what callers see of them.
 
 mod bodies;
-mod odd;
-mod outside;
+mod malformed;
+mod params;
 
-use super::super::fixture::{Api, head, listed, notes, param};
+use super::super::fixture::{ApiFixture, head, listed, notes, param};
 use super::*;
 use serde_json::json;
 
-fn empty() -> Api {
-    Api::schemas(json!({}))
+fn empty() -> ApiFixture {
+    ApiFixture::schemas(json!({}))
 }
 
 fn answers(schema: Value) -> Value {
@@ -18,7 +18,7 @@ fn answers(schema: Value) -> Value {
 
 #[test]
 fn the_answer_is_told_by_its_type() {
-    let api = Api::schemas(json!({
+    let api = ApiFixture::schemas(json!({
         "Issue": {"type": "object", "properties": {"id": {"type": "integer"}, "user": {"$ref": "#/components/schemas/User"}}},
         "User": {"type": "object", "properties": {"login": {"type": "string"}}},
     }));
@@ -33,14 +33,18 @@ fn the_answer_is_told_by_its_type() {
         "what is behind the answer's own type is left open"
     );
     let outline = api.outline("GET", "/issues", answers(json!({"type": "array", "items": issue})));
-    let given =
-        Given { type_name: Some("Issue".into()), list: true, fields: vec!["id".into(), "user".into()] };
+    let given = AnswerOutline {
+        type_name: Some("Issue".into()),
+        list: true,
+        fields: vec!["id".into(), "user".into()],
+    };
     assert_eq!(outline.answer, Some(given));
 }
 
 #[test]
 fn lists_are_found_in_their_envelopes() {
-    let api = Api::schemas(json!({"Pet": {"type": "object", "properties": {"name": {"type": "string"}}}}));
+    let api =
+        ApiFixture::schemas(json!({"Pet": {"type": "object", "properties": {"name": {"type": "string"}}}}));
     let pets = json!({"type": "array", "items": {"$ref": "#/components/schemas/Pet"}});
     let object = |fields: Value| json!({"type": "object", "properties": fields});
     let given = |schema: Value| api.outline("GET", "/pets", answers(schema)).answer.unwrap();
@@ -80,7 +84,7 @@ fn the_first_success_with_a_body_is_the_answer() {
         of(json!({"200": {"description": "", "content": {"image/png": {}}}})),
         Some(json!({"type": "string"}))
     );
-    let swagger = Api(json!({"swagger": "2.0"}));
+    let swagger = ApiFixture(json!({"swagger": "2.0"}));
     let read = swagger.read(
         "GET",
         "/a",
@@ -123,7 +127,7 @@ fn the_documents_own_examples_make_a_call() {
             "examples": {"first": {"$ref": "#/components/examples/Bug"}},
         }}},
     });
-    let api = Api(
+    let api = ApiFixture(
         json!({"openapi": "3.0.0", "components": {"examples": {"Bug": {"value": {"title": "Found a bug", "dueOn": "soon", "unknown": 1}}}}}),
     );
     let read = api.read("POST", "/{owner}/{repo}", operation);

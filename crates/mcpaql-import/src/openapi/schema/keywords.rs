@@ -1,12 +1,12 @@
 //! Keywords of scalars and lists, repaired where the document's meaning is plain and left out where it is not.
 
 use super::object::is_nullable;
-use super::{Writer, non_empty};
+use super::{SchemaWriter, non_empty};
 use indexmap::IndexSet;
 use mcpaql_core::schema::pattern_mistake;
 use serde_json::{Map, Number, Value, json};
 
-impl Writer<'_> {
+impl SchemaWriter<'_> {
     /// `type`, literals, bounds, `pattern` and `format`.
     pub(super) fn scalar_keywords(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
         self.kind(map, out);
@@ -85,7 +85,7 @@ impl Writer<'_> {
             return;
         };
         let kind = out.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-        if kind == "array" && of_items(map).is_some() {
+        if kind == "array" && item_enum(map).is_some() {
             return;
         }
         let mut kept: IndexSet<Value> = IndexSet::with_capacity(values.len());
@@ -183,7 +183,7 @@ impl Writer<'_> {
         }
         if let Some(items @ (Value::Object(_) | Value::Bool(true))) = map.get("items") {
             let mut items = self.written(items, base, nesting + 1);
-            if let (Some(values), Some(plain)) = (of_items(map), items.as_object_mut())
+            if let (Some(values), Some(plain)) = (item_enum(map), items.as_object_mut())
                 && !plain.contains_key("enum")
                 && !plain.contains_key("$ref")
             {
@@ -221,7 +221,7 @@ pub(super) fn infer(out: &mut Map<String, Value>, kind: &str) {
 }
 
 /// An `enum` beside `items` that lists no list: its values are meant for the items.
-fn of_items(map: &Map<String, Value>) -> Option<&[Value]> {
+fn item_enum(map: &Map<String, Value>) -> Option<&[Value]> {
     let values = map.get("enum")?.as_array()?;
     let meant = map.get("items").is_some_and(Value::is_object)
         && map.get("type").is_none_or(|kind| kind == "array")

@@ -2,7 +2,7 @@
 
 use super::super::refs::Refs;
 use super::keywords::infer;
-use super::{Side, Writer, annotate, non_empty};
+use super::{SchemaWriter, Side, annotate, non_empty};
 use indexmap::IndexMap;
 use mcpaql_core::schema::keywords::constrains;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ const MAX_PARTS: usize = 12;
 
 /// What an object says about fields that it does not name.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) enum Additional {
+pub(crate) enum AdditionalFields {
     /// Nothing.
     #[default]
     Unsaid,
@@ -26,9 +26,9 @@ pub(crate) enum Additional {
 
 /// An object put together from its parts, without the fields themselves.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shape {
+pub(crate) struct ObjectShape {
     pub(crate) required: Vec<String>,
-    pub(crate) additional: Additional,
+    pub(crate) additional: AdditionalFields,
     pub(crate) nullable: bool,
     /// The property that tells variants apart.
     pub(crate) discriminator: Option<String>,
@@ -44,22 +44,22 @@ pub(crate) fn shape(
     schema: &Value,
     base: &str,
     field: &mut dyn FnMut(&str, &Value, &str),
-) -> Option<Shape> {
-    let mut shape = Shape::default();
-    let mut reader = Reader { refs, field, open: Vec::new() };
-    reader.part(schema, base, &mut shape, 0).then_some(shape)
+) -> Option<ObjectShape> {
+    let mut shape = ObjectShape::default();
+    let mut reader = ObjectMerger { refs, field, open: Vec::new() };
+    reader.add_part(schema, base, &mut shape, 0).then_some(shape)
 }
 
-struct Reader<'r> {
+struct ObjectMerger<'r> {
     refs: &'r dyn Refs,
     field: &'r mut dyn FnMut(&str, &Value, &str),
     /// References that are being followed.
     open: Vec<String>,
 }
 
-impl Reader<'_> {
+impl ObjectMerger<'_> {
     /// Adds one part; false where it is no plain object.
-    fn part(&mut self, schema: &Value, base: &str, shape: &mut Shape, depth: usize) -> bool {
+    fn add_part(&mut self, schema: &Value, base: &str, shape: &mut ObjectShape, depth: usize) -> bool {
         let Value::Object(map) = schema else { return schema == &Value::Bool(true) };
         if depth > MAX_PARTS {
             return false;
@@ -72,7 +72,7 @@ impl Reader<'_> {
             }
             self.open.push(key);
             let plain = target.value.get("$ref").is_none()
-                && self.part(&target.value, &target.base, shape, depth + 1);
+                && self.add_part(&target.value, &target.base, shape, depth + 1);
             self.open.pop();
             return plain;
         }
@@ -82,17 +82,17 @@ impl Reader<'_> {
             return false;
         }
         for part in non_empty(map, "allOf").into_iter().flatten() {
-            if !self.part(part, base, shape, depth + 1) {
+            if !self.add_part(part, base, shape, depth + 1) {
                 return false;
             }
         }
         for key in ["oneOf", "anyOf"] {
             let Some(variants) = non_empty(map, key) else { continue };
-            let real = real(variants);
+            let real = non_null_variants(variants);
             match real.as_slice() {
                 [only] => {
                     shape.nullable |= variants.len() > 1;
-                    if !self.part(only, base, shape, depth + 1) {
+                    if !self.add_part(only, base, shape, depth + 1) {
                         return false;
                     }
                 }
@@ -100,11 +100,11 @@ impl Reader<'_> {
                 _ => return false,
             }
         }
-        self.own(map, base, shape);
+        self.add_own_fields(map, base, shape);
         true
     }
 
-    fn own(&mut self, map: &Map<String, Value>, base: &str, shape: &mut Shape) {
+    fn add_own_fields(&mut self, map: &Map<String, Value>, base: &str, shape: &mut ObjectShape) {
         shape.parts += usize::from(map.contains_key("properties"));
         for (name, schema) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
             (self.field)(name, schema, base);
@@ -118,12 +118,12 @@ impl Reader<'_> {
         shape.nullable |= is_nullable(map);
         shape.discriminator = shape.discriminator.take().or_else(|| discriminator(map));
         let additional = additional(map, base);
-        if additional != Additional::Unsaid {
+        if additional != AdditionalFields::Unsaid {
             shape.additional = additional;
         }
-        if shape.parts > 1 && shape.additional == Additional::Closed {
+        if shape.parts > 1 && shape.additional == AdditionalFields::Closed {
             // A part that is closed for itself would refuse the fields of its siblings.
-            shape.additional = Additional::Unsaid;
+            shape.additional = AdditionalFields::Unsaid;
         }
         for key in ["not", "if", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties"] {
             if map.contains_key(key) {
@@ -133,7 +133,7 @@ impl Reader<'_> {
     }
 }
 
-impl Writer<'_> {
+impl SchemaWriter<'_> {
     /// A schema with parts: one object where they are plain objects, the one part where there is only one, else all of
     /// them side by side.
     pub(super) fn all_of(
@@ -166,7 +166,7 @@ impl Writer<'_> {
             _ => {
                 let parts: Vec<Value> =
                     telling.into_iter().map(|part| self.written(part, base, nesting + 1)).collect();
-                let mut out = self.own(map, base, nesting);
+                let mut out = self.write_keywords(map, base, nesting);
                 if let Some(out) = out.as_object_mut() {
                     out.insert("allOf".into(), Value::Array(parts));
                 }
@@ -177,7 +177,7 @@ impl Writer<'_> {
 
     fn merged(
         &mut self,
-        whole: Shape,
+        whole: ObjectShape,
         fields: IndexMap<String, (Value, String)>,
         map: &Map<String, Value>,
         nesting: usize,
@@ -187,7 +187,7 @@ impl Writer<'_> {
         for (name, (schema, base)) in &fields {
             self.field(name, schema, base, nesting, &mut written);
         }
-        self.close(&mut out, written, &whole, nesting);
+        self.add_object_limits(&mut out, written, &whole, nesting);
         if whole.nullable {
             out.insert("nullable".into(), true.into());
         }
@@ -207,10 +207,10 @@ impl Writer<'_> {
         nesting: usize,
     ) {
         let fields = map.get("properties").and_then(Value::as_object);
-        let mut whole = Shape {
+        let mut whole = ObjectShape {
             additional: additional(map, base),
             discriminator: discriminator(map),
-            ..Shape::default()
+            ..ObjectShape::default()
         };
         let listed = map.get("required").and_then(Value::as_array).into_iter().flatten();
         listed.filter_map(Value::as_str).for_each(|name| push_new(&mut whole.required, name));
@@ -236,7 +236,7 @@ impl Writer<'_> {
             }
             whole.required.clear();
         }
-        self.close(out, written, &whole, nesting);
+        self.add_object_limits(out, written, &whole, nesting);
         let counts = super::keywords::counts(map, "minProperties", "maxProperties");
         if fields.is_none() {
             out.extend(counts.unwrap_or_default());
@@ -252,7 +252,7 @@ impl Writer<'_> {
         nesting: usize,
         out: &mut Map<String, Value>,
     ) {
-        if !self.is_theirs(schema) {
+        if !self.is_other_side(schema) {
             let length = self.place.len();
             self.place.push('.');
             self.place.push_str(name);
@@ -262,7 +262,7 @@ impl Writer<'_> {
     }
 
     /// Whether a field belongs to the other side.
-    pub(crate) fn is_theirs(&self, schema: &Value) -> bool {
+    pub(crate) fn is_other_side(&self, schema: &Value) -> bool {
         let flag = match self.side {
             Side::Request => "readOnly",
             Side::Answer => "writeOnly",
@@ -272,11 +272,11 @@ impl Writer<'_> {
     }
 
     /// What stands beside the fields.
-    fn close(
+    fn add_object_limits(
         &mut self,
         out: &mut Map<String, Value>,
         written: Map<String, Value>,
-        whole: &Shape,
+        whole: &ObjectShape,
         nesting: usize,
     ) {
         let mut required: Vec<&String> =
@@ -292,10 +292,10 @@ impl Writer<'_> {
             out.insert("required".into(), json!(names));
         }
         match &whole.additional {
-            Additional::Closed if !written.is_empty() && whole.discriminator.is_none() => {
+            AdditionalFields::Closed if !written.is_empty() && whole.discriminator.is_none() => {
                 out.insert("additionalProperties".into(), false.into());
             }
-            Additional::Like(schema, base) => {
+            AdditionalFields::Like(schema, base) => {
                 let like = self.written(schema, base, nesting + 1);
                 if like.as_object().is_some_and(|like| !like.is_empty()) {
                     out.insert("additionalProperties".into(), like);
@@ -309,20 +309,20 @@ impl Writer<'_> {
     }
 }
 
-fn additional(map: &Map<String, Value>, base: &str) -> Additional {
+fn additional(map: &Map<String, Value>, base: &str) -> AdditionalFields {
     let patterns =
         map.get("patternProperties").and_then(Value::as_object).filter(|patterns| !patterns.is_empty());
     match (map.get("additionalProperties"), patterns) {
         (Some(Value::Object(schema)), None) if !schema.is_empty() => {
-            Additional::Like(Value::Object(schema.clone()), base.to_owned())
+            AdditionalFields::Like(Value::Object(schema.clone()), base.to_owned())
         }
         (None | Some(Value::Bool(false)), Some(patterns)) => match patterns.values().next() {
-            Some(schema) if patterns.len() == 1 => Additional::Like(schema.clone(), base.to_owned()),
-            _ => Additional::Open,
+            Some(schema) if patterns.len() == 1 => AdditionalFields::Like(schema.clone(), base.to_owned()),
+            _ => AdditionalFields::Open,
         },
-        (Some(Value::Bool(false)), None) => Additional::Closed,
-        (Some(_), _) => Additional::Open,
-        (None, None) => Additional::Unsaid,
+        (Some(Value::Bool(false)), None) => AdditionalFields::Closed,
+        (Some(_), _) => AdditionalFields::Open,
+        (None, None) => AdditionalFields::Unsaid,
     }
 }
 
@@ -362,7 +362,7 @@ fn is_null(schema: &Value) -> bool {
 }
 
 /// The variants that are values: `null` is none, nor is an object that says no more than that it may be null.
-pub(super) fn real(variants: &[Value]) -> Vec<&Value> {
+pub(super) fn non_null_variants(variants: &[Value]) -> Vec<&Value> {
     let hollow = |variant: &&Value| {
         variant.as_object().is_some_and(|map| {
             map.get("nullable") == Some(&Value::Bool(true))

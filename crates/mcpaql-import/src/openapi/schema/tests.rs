@@ -1,26 +1,26 @@
 //! Schemas as documents write them, and what is compiled from them.
 
-use super::super::fixture::Api;
-use super::{Side, Writer};
+use super::super::fixture::ApiFixture;
+use super::{SchemaWriter, Side};
 use indexmap::IndexMap;
 use mcpaql_core::diagnostic::Severity;
-use mcpaql_core::schema::Schemas;
+use mcpaql_core::schema::SchemaSet;
 use serde_json::{Value, json};
 
 /// A schema in a request, the types it reaches, and the notes.
-fn request(api: &Api, schema: &Value) -> (Value, IndexMap<String, Value>, Vec<String>) {
+fn request(api: &ApiFixture, schema: &Value) -> (Value, IndexMap<String, Value>, Vec<String>) {
     written(api, schema, Side::Request)
 }
 
-fn written(api: &Api, schema: &Value, side: Side) -> (Value, IndexMap<String, Value>, Vec<String>) {
+fn written(api: &ApiFixture, schema: &Value, side: Side) -> (Value, IndexMap<String, Value>, Vec<String>) {
     api.with(|cx| {
-        let mut writer = Writer::new(cx);
+        let mut writer = SchemaWriter::new(cx);
         if side == Side::Answer {
-            writer.answers();
+            writer.start_answer();
         }
         let schema = writer.schema(schema, "");
         writer.finish();
-        let (mut schemas, mut problems) = Schemas::compile(&writer.types);
+        let (mut schemas, mut problems) = SchemaSet::compile(&writer.types);
         problems.extend(schemas.add(&schema, "").1);
         let errors: Vec<_> = problems.iter().filter(|problem| problem.severity == Severity::Error).collect();
         assert!(errors.is_empty(), "{schema}: {errors:?}");
@@ -29,7 +29,7 @@ fn written(api: &Api, schema: &Value, side: Side) -> (Value, IndexMap<String, Va
 }
 
 fn plain(schema: Value) -> Value {
-    request(&Api::schemas(json!({})), &schema).0
+    request(&ApiFixture::schemas(json!({})), &schema).0
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn what_makes_no_sense_is_mended_or_left_out() {
 
 #[test]
 fn objects_are_types_of_their_own_and_scalars_stand_in_place() {
-    let api = Api::schemas(json!({
+    let api = ApiFixture::schemas(json!({
         "issue": {"type": "object", "properties": {"state": {"$ref": "#/components/schemas/state"}, "parent": {"$ref": "#/components/schemas/issue"},
             "labels": {"$ref": "#/components/schemas/labels"}}},
         "state": {"type": "string", "enum": ["open", "closed"]},
@@ -180,7 +180,7 @@ fn objects_are_types_of_their_own_and_scalars_stand_in_place() {
 
 #[test]
 fn fields_of_one_side_make_two_types() {
-    let api = Api::schemas(json!({
+    let api = ApiFixture::schemas(json!({
         "user": {"properties": {"id": {"type": "integer", "readOnly": true}, "password": {"type": "string", "writeOnly": true}, "name": {"type": "string"}},
             "required": ["id", "name"]},
         "team": {"properties": {"lead": {"$ref": "#/components/schemas/user"}}},
@@ -203,7 +203,7 @@ fn fields_of_one_side_make_two_types() {
 
 #[test]
 fn parts_of_one_object_are_put_together() {
-    let api = Api::schemas(json!({
+    let api = ApiFixture::schemas(json!({
         "base": {"type": "object", "properties": {"id": {"type": "string"}, "kind": {"type": "string"}}, "required": ["id"], "additionalProperties": false},
         "loop": {"allOf": [{"$ref": "#/components/schemas/loop"}, {"properties": {"a": {"type": "string"}}}]},
     }));
@@ -234,7 +234,7 @@ fn parts_of_one_object_are_put_together() {
 
 #[test]
 fn a_discriminator_must_be_given_and_tells_variants_apart() {
-    let api = Api::schemas(json!({
+    let api = ApiFixture::schemas(json!({
         "cat": {"properties": {"kind": {"type": "string"}, "claws": {"type": "integer"}}},
         "dog": {"properties": {"kind": {"type": "string", "enum": ["dog"]}}},
         "pet": {"properties": {"kind": {"type": "string"}}, "discriminator": {"propertyName": "kind"}},
@@ -259,9 +259,9 @@ fn a_discriminator_must_be_given_and_tells_variants_apart() {
 fn keywords_beside_a_reference_count_since_3_1() {
     let schemas = json!({"a": {"properties": {"x": {"type": "string"}}}});
     let schema = json!({"$ref": "#/components/schemas/a", "required": ["x"], "description": "D"});
-    let (old, ..) = request(&Api::schemas(schemas.clone()), &schema);
+    let (old, ..) = request(&ApiFixture::schemas(schemas.clone()), &schema);
     assert_eq!(old, json!({"$ref": "#/types/A", "description": "D"}));
-    let new = Api(json!({"openapi": "3.1.0", "components": {"schemas": schemas}}));
+    let new = ApiFixture(json!({"openapi": "3.1.0", "components": {"schemas": schemas}}));
     let (schema, ..) = request(&new, &schema);
     assert_eq!(schema["allOf"][0], json!({"$ref": "#/types/A"}));
     assert_eq!(schema["allOf"][1]["required"], json!(["x"]));
@@ -275,7 +275,7 @@ fn a_large_graph_of_types_is_written_out_only_near_the_request() {
         schemas.insert(format!("t{n}"), json!({"type": "object", "properties": {"next": next}}));
     }
     schemas.insert("t40".into(), json!({"type": "object"}));
-    let api = Api::schemas(Value::Object(schemas));
+    let api = ApiFixture::schemas(Value::Object(schemas));
     let (_, types, notes) = request(&api, &json!({"$ref": "#/components/schemas/t0"}));
     assert_eq!(types.len(), 7);
     assert_eq!(types["T5"]["properties"]["next"], json!({"$ref": "#/types/T6"}));
@@ -297,7 +297,7 @@ fn wide_graphs_are_bounded_too() {
     }
     schemas.insert("all".into(), json!({"type": "object", "properties": fields}));
     let (_, types, notes) =
-        request(&Api::schemas(Value::Object(schemas)), &json!({"$ref": "#/components/schemas/all"}));
+        request(&ApiFixture::schemas(Value::Object(schemas)), &json!({"$ref": "#/components/schemas/all"}));
     assert_eq!(types.len(), 301);
     assert_eq!(types.values().filter(|body| body.get("properties").is_some()).count(), 200);
     assert_eq!(notes, ["101 types far from the request are left open"]);

@@ -1,10 +1,10 @@
 //! `oneOf` and `anyOf`: forms of one value.
 
-use super::object::real;
-use super::{Writer, non_empty};
+use super::object::non_null_variants;
+use super::{SchemaWriter, non_empty};
 use serde_json::{Map, Value, json};
 
-impl Writer<'_> {
+impl SchemaWriter<'_> {
     /// Adds the variants; a variant that is `null` becomes `nullable`, and one that is left alone stands for itself.
     pub(super) fn variants(
         &mut self,
@@ -15,7 +15,7 @@ impl Writer<'_> {
         base: &str,
         nesting: usize,
     ) {
-        let real = real(variants);
+        let real = non_null_variants(variants);
         if real.len() < variants.len() {
             out.insert("nullable".into(), true.into());
             if real.is_empty() {
@@ -27,7 +27,7 @@ impl Writer<'_> {
             .iter()
             .map(|variant| {
                 let written = self.written(variant, base, nesting + 1);
-                self.told_apart(variant, written, map, base)
+                self.with_discriminator(variant, written, map, base)
             })
             .collect();
         let mut distinct: Vec<Value> = Vec::with_capacity(written.len());
@@ -42,7 +42,7 @@ impl Writer<'_> {
         }
         match (distinct.pop(), out.keys().all(|key| key == "nullable")) {
             (Some(Value::Object(only)), true)
-                if distinct.is_empty() && non_empty(map, other(key)).is_none() =>
+                if distinct.is_empty() && non_empty(map, other_variant_key(key)).is_none() =>
             {
                 for (key, value) in only {
                     out.entry(key).or_insert(value);
@@ -57,7 +57,13 @@ impl Writer<'_> {
     }
 
     /// A variant with the value that the discriminator has for it, where the document maps one to it.
-    fn told_apart(&self, variant: &Value, written: Value, map: &Map<String, Value>, base: &str) -> Value {
+    fn with_discriminator(
+        &self,
+        variant: &Value,
+        written: Value,
+        map: &Map<String, Value>,
+        base: &str,
+    ) -> Value {
         let mapping = map.get("discriminator").and_then(|discriminator| {
             let property = discriminator.get("propertyName").and_then(Value::as_str)?;
             Some((property, discriminator.get("mapping").and_then(Value::as_object)?))
@@ -87,6 +93,6 @@ impl Writer<'_> {
     }
 }
 
-fn other(key: &str) -> &'static str {
+fn other_variant_key(key: &str) -> &'static str {
     if key == "oneOf" { "anyOf" } else { "oneOf" }
 }

@@ -4,7 +4,7 @@
 //! began it, so a rotated refresh token is never lost to a cancelled call; what the token endpoint says is read within a
 //! limit of size and time, and no error repeats it beyond OAuth's own error word; every value is in the call's [`Mask`].
 
-use super::Env;
+use super::EnvLookup;
 use crate::secret::{Mask, Secret};
 use crate::target::http::address::Network;
 use base64::Engine as _;
@@ -23,13 +23,13 @@ use tokio::time::{Instant, timeout};
 use url::form_urlencoded::byte_serialize;
 
 /// Longest wait for a token.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TOKEN_TIMEOUT: Duration = Duration::from_secs(30);
 /// Largest answer of a token endpoint that is read.
-const MAX_BYTES: usize = 64 * 1024;
+const MAX_TOKEN_RESPONSE_BYTES: usize = 64 * 1024;
 /// A token is given up this long before it ends, or a tenth of its life where that is less.
-const MARGIN: Duration = Duration::from_secs(60);
+const EXPIRY_MARGIN: Duration = Duration::from_secs(60);
 /// A token that does not say how long it lives, or says forever, is kept no longer than this.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
+const MAX_TOKEN_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// The variables that the way needs.
 pub(super) fn variables(oauth: &OAuth2) -> Vec<&str> {
@@ -52,15 +52,15 @@ impl fmt::Debug for Tokens {
 /// One way to get a token, and the token.
 #[derive(Default)]
 struct Grant {
-    state: Arc<tokio::sync::Mutex<State>>,
+    state: Arc<tokio::sync::Mutex<GrantState>>,
     /// Fetches that have ended.
     fetches: AtomicU64,
 }
 
 #[derive(Default)]
-struct State {
+struct GrantState {
     /// What the token was fetched with: another value in the environment makes another token.
-    keys: Option<Keys>,
+    keys: Option<ClientKeys>,
     token: Option<Token>,
     /// The refresh token that replaced the one in the environment.
     rotated: Option<Secret>,
@@ -78,16 +78,16 @@ struct Token {
 
 /// What the environment says now.
 #[derive(Clone, PartialEq, Eq)]
-struct Keys {
+struct ClientKeys {
     id: Secret,
     secret: Option<Secret>,
     refresh: Option<Secret>,
 }
 
-impl Keys {
-    fn read(oauth: &OAuth2, env: &Env) -> Result<Keys, OpError> {
+impl ClientKeys {
+    fn read(oauth: &OAuth2, env: &EnvLookup) -> Result<ClientKeys, OpError> {
         let optional = |name: &Option<String>| name.as_deref().map(|name| env.require(name)).transpose();
-        Ok(Keys {
+        Ok(ClientKeys {
             id: env.require(&oauth.client_id_env)?,
             secret: optional(&oauth.client_secret_env)?,
             refresh: optional(&oauth.refresh_token_env)?,
@@ -110,24 +110,24 @@ impl Keys {
 }
 
 /// A token that a call uses.
-pub(crate) struct Issued {
+pub(crate) struct IssuedToken {
     token: Secret,
-    state: Arc<tokio::sync::Mutex<State>>,
+    state: Arc<tokio::sync::Mutex<GrantState>>,
 }
 
-impl fmt::Debug for Issued {
+impl fmt::Debug for IssuedToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Issued")
     }
 }
 
-impl Issued {
+impl IssuedToken {
     pub(super) fn token(&self) -> &Secret {
         &self.token
     }
 
     /// The API refused it; unless another call has renewed it already, the next one fetches.
-    pub(super) async fn give_up(&self) {
+    pub(super) async fn discard(&self) {
         let mut state = self.state.lock().await;
         if state.token.as_ref().is_some_and(|token| token.secret == self.token) {
             state.token = None;
@@ -147,14 +147,19 @@ impl Tokens {
     }
 
     /// A token that is good for a while: the one there is, or a new one.
-    pub(super) async fn issue(&self, oauth: &OAuth2, env: &Env, mask: &mut Mask) -> Result<Issued, OpError> {
-        let keys = Keys::read(oauth, env)?;
+    pub(super) async fn issue(
+        &self,
+        oauth: &OAuth2,
+        env: &EnvLookup,
+        mask: &mut Mask,
+    ) -> Result<IssuedToken, OpError> {
+        let keys = ClientKeys::read(oauth, env)?;
         keys.hide(mask);
         let grant = self.grant(oauth);
         let seen = grant.fetches.load(Ordering::Acquire);
         let mut state = Arc::clone(&grant.state).lock_owned().await;
         if state.keys.as_ref() != Some(&keys) {
-            *state = State { keys: Some(keys.clone()), ..State::default() };
+            *state = GrantState { keys: Some(keys.clone()), ..GrantState::default() };
         }
         let kept = state.token.as_ref().filter(|token| Instant::now() < token.until);
         let token = match (kept, &state.failure) {
@@ -166,13 +171,13 @@ impl Tokens {
             (None, _) => {
                 let url = self.network.resolve(&oauth.token_url, env)?;
                 let http = self.network.client(&url)?.clone();
-                let fetch = Fetch {
+                let fetch = TokenFetch {
                     grant: Arc::clone(&grant),
                     http,
                     url,
                     oauth: oauth.clone(),
                     keys,
-                    deadline: Instant::now() + PATIENCE,
+                    deadline: Instant::now() + TOKEN_TIMEOUT,
                 };
                 // On a task of its own: a call that is cancelled must not lose a rotated refresh token.
                 tokio::spawn(fetch.run(state))
@@ -181,7 +186,7 @@ impl Tokens {
             }
         };
         mask.add(token.expose());
-        Ok(Issued { token, state: Arc::clone(&grant.state) })
+        Ok(IssuedToken { token, state: Arc::clone(&grant.state) })
     }
 
     fn grant(&self, oauth: &OAuth2) -> Arc<Grant> {
@@ -196,22 +201,22 @@ impl Tokens {
 }
 
 /// One visit to the token endpoint.
-struct Fetch {
+struct TokenFetch {
     grant: Arc<Grant>,
     http: reqwest::Client,
     url: url::Url,
     oauth: OAuth2,
-    keys: Keys,
+    keys: ClientKeys,
     deadline: Instant,
 }
 
 /// What the endpoint said.
-struct Said {
+struct TokenResponse {
     status: StatusCode,
     body: Option<Value>,
 }
 
-impl Said {
+impl TokenResponse {
     fn text(&self, key: &str) -> Option<&str> {
         self.body.as_ref()?.get(key)?.as_str()
     }
@@ -225,8 +230,8 @@ impl Said {
     }
 }
 
-impl Fetch {
-    async fn run(self, mut state: OwnedMutexGuard<State>) -> Result<Secret, OpError> {
+impl TokenFetch {
+    async fn run(self, mut state: OwnedMutexGuard<GrantState>) -> Result<Secret, OpError> {
         let outcome = self.token(&mut state).await;
         match &outcome {
             Ok(token) => {
@@ -239,15 +244,15 @@ impl Fetch {
         outcome.map(|token| token.secret)
     }
 
-    async fn token(&self, state: &mut State) -> Result<Token, OpError> {
+    async fn token(&self, state: &mut GrantState) -> Result<Token, OpError> {
         let refresh = state.rotated.clone().or_else(|| self.keys.refresh.clone());
         let started = Instant::now();
         let mut in_body = state.in_body || self.keys.secret.is_none();
-        let mut said = self.ask(refresh.as_ref(), in_body).await?;
+        let mut said = self.request_token(refresh.as_ref(), in_body).await?;
         let refused = matches!(said.status, StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED);
         if refused && !in_body && said.refuses_client() {
             in_body = true;
-            said = self.ask(refresh.as_ref(), in_body).await?;
+            said = self.request_token(refresh.as_ref(), in_body).await?;
         }
         let Some(access) = said.text("access_token").filter(|_| said.status.is_success()) else {
             return Err(self.refused(&said));
@@ -260,7 +265,7 @@ impl Fetch {
         Ok(Token { secret: Secret::new(access), until: started + usable_for(life) })
     }
 
-    async fn ask(&self, refresh: Option<&Secret>, in_body: bool) -> Result<Said, OpError> {
+    async fn request_token(&self, refresh: Option<&Secret>, in_body: bool) -> Result<TokenResponse, OpError> {
         let scope = self.oauth.scopes.join(" ");
         let mut form = match refresh {
             Some(refresh) => vec![("grant_type", "refresh_token"), ("refresh_token", refresh.expose())],
@@ -285,12 +290,12 @@ impl Fetch {
             let mut bytes = Vec::new();
             while let Some(chunk) = response.chunk().await? {
                 bytes.extend_from_slice(&chunk);
-                if bytes.len() > MAX_BYTES {
+                if bytes.len() > MAX_TOKEN_RESPONSE_BYTES {
                     bytes.clear();
                     break;
                 }
             }
-            Ok::<_, reqwest::Error>(Said {
+            Ok::<_, reqwest::Error>(TokenResponse {
                 status: response.status(),
                 body: serde_json::from_slice(&bytes).ok(),
             })
@@ -302,7 +307,7 @@ impl Fetch {
         }
     }
 
-    fn refused(&self, said: &Said) -> OpError {
+    fn refused(&self, said: &TokenResponse) -> OpError {
         let status = said.status.as_u16();
         if said.status.is_server_error() || said.status == StatusCode::TOO_MANY_REQUESTS {
             return unreachable_service(format_args!("status {status}"));
@@ -324,7 +329,7 @@ impl Fetch {
                  {names} of this server."
             ),
         )
-        .with("variables", variables(&self.oauth))
+        .with_detail("variables", variables(&self.oauth))
     }
 }
 
@@ -337,10 +342,10 @@ fn usable_for(expires_in: Option<&Value>) -> Duration {
     };
     match seconds {
         Some(seconds) if seconds >= 0.0 => {
-            let life = Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST).min(LONGEST);
-            life - MARGIN.min(life / 10)
+            let life = Duration::try_from_secs_f64(seconds).unwrap_or(MAX_TOKEN_AGE).min(MAX_TOKEN_AGE);
+            life - EXPIRY_MARGIN.min(life / 10)
         }
-        _ => LONGEST,
+        _ => MAX_TOKEN_AGE,
     }
 }
 
@@ -349,7 +354,7 @@ fn unreachable_service(cause: impl fmt::Display) -> OpError {
         Code::TransportConnection,
         "The service that issues tokens for this API could not be reached; try later or tell the user.",
     )
-    .because(cause)
+    .with_cause(cause)
 }
 
 #[cfg(test)]
@@ -371,12 +376,12 @@ mod tests {
         ] {
             assert_eq!(usable_for(Some(&life)).as_secs(), seconds, "{life}");
         }
-        assert_eq!(usable_for(None), LONGEST);
+        assert_eq!(usable_for(None), MAX_TOKEN_AGE);
     }
 
     #[test]
     fn both_halves_of_the_client_are_encoded_before_they_are_joined() {
-        let keys = Keys { id: Secret::new("a:b-c"), secret: Some(Secret::new("p w%")), refresh: None };
+        let keys = ClientKeys { id: Secret::new("a:b-c"), secret: Some(Secret::new("p w%")), refresh: None };
         assert_eq!(keys.basic(), "a%3Ab-c:p+w%25");
     }
 }

@@ -16,11 +16,11 @@ use serde_json::Value;
 pub(super) fn argv(template: &[Arg], args: &Args) -> Result<(String, Vec<String>), OpError> {
     let unfit = || {
         OpError::new(Code::Internal, "The operation's command is not usable; tell the user.")
-            .because("the first entry of argv must be a literal program")
+            .with_cause("the first entry of argv must be a literal program")
     };
     let (program, rest) = template.split_first().ok_or_else(unfit)?;
     let program = literal(program).filter(|program| !program.is_empty()).ok_or_else(unfit)?;
-    let mut line = Line { args, argv: Vec::new(), past_options: false };
+    let mut line = ArgvBuilder { args, argv: Vec::new(), past_options: false };
     for entry in rest {
         match entry {
             Arg::Template(pieces) => line.push(pieces)?,
@@ -50,14 +50,14 @@ fn literal(entry: &Arg) -> Option<String> {
         .collect()
 }
 
-struct Line<'a> {
+struct ArgvBuilder<'a> {
     args: &'a Args,
     argv: Vec<String>,
     /// A literal `--` has been written: what follows cannot be an option.
     past_options: bool,
 }
 
-impl Line<'_> {
+impl ArgvBuilder<'_> {
     fn push_all(&mut self, group: &[Vec<Segment>]) -> Result<(), OpError> {
         group.iter().try_for_each(|pieces| self.push(pieces))
     }
@@ -138,13 +138,13 @@ fn text_of(value: &Value) -> String {
 fn option_like(param: &str) -> OpError {
     let message =
         format!("Parameter '{param}' must not start with '-': the program would read it as an option.");
-    OpError::new(Code::InvalidValue, message).with("param_name", param)
+    OpError::new(Code::InvalidValue, message).with_detail("param_name", param)
 }
 
 fn nul(param: &str) -> OpError {
     let message =
         format!("Parameter '{param}' holds a NUL character, which no program argument can; remove it.");
-    OpError::new(Code::InvalidEncoding, message).with("param_name", param)
+    OpError::new(Code::InvalidEncoding, message).with_detail("param_name", param)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// How much of one line of standard error goes into a message.
-const LINE: usize = 300;
+const MAX_LINE_CHARS: usize = 300;
 
 /// Reads standard output the way the operation says.
 ///
@@ -78,7 +78,7 @@ fn not_json(line: usize, error: &serde_json::Error) -> OpError {
         "The program's output is not the JSON that was expected (see its line {line}); tell the user."
     );
     // The parser's own words quote nothing of the output.
-    OpError::new(Code::Internal, message).because(error)
+    OpError::new(Code::Internal, message).with_cause(error)
 }
 
 /// The end of standard error for people: no escape sequences, no control characters, nothing of what `hidden` lists.
@@ -122,7 +122,7 @@ pub(super) fn last_line(stderr: &str) -> Option<String> {
             || word.trim_start_matches(['\'', '"', '`', '(']).starts_with('/')
     };
     let shown = !line.split_whitespace().any(leaks);
-    shown.then(|| line.chars().take(LINE).collect())
+    shown.then(|| line.chars().take(MAX_LINE_CHARS).collect())
 }
 
 #[cfg(test)]
@@ -196,6 +196,6 @@ mod tests {
         for line in ["", "\n", "Error at line 3", "cannot open '/etc/shadow'", "C:\\x"] {
             assert_eq!(last_line(line), None, "{line:?}");
         }
-        assert_eq!(last_line(&"x".repeat(999)).map(|line| line.len()), Some(LINE));
+        assert_eq!(last_line(&"x".repeat(999)).map(|line| line.len()), Some(MAX_LINE_CHARS));
     }
 }

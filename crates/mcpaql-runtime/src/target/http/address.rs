@@ -4,9 +4,9 @@
 //! neither credentials nor a fragment. Variables are read on every call, like those of headers.
 
 use super::redirect::is_loopback;
-use super::{SetupError, chain};
-use crate::environment::{Piece, Template};
-use crate::target::auth::Env;
+use super::{HttpSetupError, chain};
+use crate::environment::{EnvPiece, EnvTemplate};
+use crate::target::auth::EnvLookup;
 use mcpaql_core::adapter::HttpTarget;
 use mcpaql_core::error::{Code, OpError};
 use std::sync::OnceLock;
@@ -27,17 +27,17 @@ pub(crate) struct Network {
 
 /// An address as the document writes it.
 #[derive(Debug)]
-pub(super) enum Base {
+pub(super) enum BaseAddress {
     Fixed(Url),
     /// With variables.
     Open(String),
 }
 
 /// Why there is no address now.
-enum Lack<'t> {
+enum AddressError<'t> {
     /// The variable is not set.
     Unset(&'t str),
-    Wrong(SetupError),
+    Wrong(HttpSetupError),
 }
 
 impl Network {
@@ -68,43 +68,47 @@ impl Network {
     }
 
     /// The address of the target. One with variables is checked now where they are set.
-    pub(super) fn base(&self, text: &str, env: &Env) -> Result<Base, SetupError> {
-        let template = Template::parse(text)
-            .ok_or(SetupError::BaseUrl { reason: "holds a ${env:NAME} that is not closed" })?;
+    pub(super) fn base(&self, text: &str, env: &EnvLookup) -> Result<BaseAddress, HttpSetupError> {
+        let template = EnvTemplate::parse(text)
+            .ok_or(HttpSetupError::BaseUrl { reason: "holds a ${env:NAME} that is not closed" })?;
         match self.fill(&template, env) {
             Ok(url) => {
                 self.build(&url)?;
-                Ok(if template.has_variables() { Base::Open(text.to_owned()) } else { Base::Fixed(url) })
+                Ok(if template.has_variables() {
+                    BaseAddress::Open(text.to_owned())
+                } else {
+                    BaseAddress::Fixed(url)
+                })
             }
-            Err(Lack::Unset(_)) => Ok(Base::Open(text.to_owned())),
-            Err(Lack::Wrong(error)) => Err(error),
+            Err(AddressError::Unset(_)) => Ok(BaseAddress::Open(text.to_owned())),
+            Err(AddressError::Wrong(error)) => Err(error),
         }
     }
 
     /// The address behind a text of the document, for this call.
-    pub(crate) fn resolve(&self, text: &str, env: &Env) -> Result<Url, OpError> {
-        let not_closed = SetupError::BaseUrl { reason: "holds a ${env:NAME} that is not closed" };
-        let template = Template::parse(text).ok_or_else(|| wrong(text, &not_closed))?;
+    pub(crate) fn resolve(&self, text: &str, env: &EnvLookup) -> Result<Url, OpError> {
+        let not_closed = HttpSetupError::BaseUrl { reason: "holds a ${env:NAME} that is not closed" };
+        let template = EnvTemplate::parse(text).ok_or_else(|| wrong(text, &not_closed))?;
         self.fill(&template, env).map_err(|lack| match lack {
-            Lack::Unset(name) => OpError::new(
+            AddressError::Unset(name) => OpError::new(
                 Code::Internal,
                 format!(
                     "The address of this API is not set up; tell the user to set the environment variable {name} for \
                      this server and to start it again."
                 ),
             )
-            .with("variable", name),
-            Lack::Wrong(error) => wrong(text, &error),
+            .with_detail("variable", name),
+            AddressError::Wrong(error) => wrong(text, &error),
         })
     }
 
-    fn fill<'t>(&self, template: &'t Template, env: &Env) -> Result<Url, Lack<'t>> {
-        let text = template.fill(|name| env.plain(name)).map_err(Lack::Unset)?;
-        self.check(&text).map_err(Lack::Wrong)
+    fn fill<'t>(&self, template: &'t EnvTemplate, env: &EnvLookup) -> Result<Url, AddressError<'t>> {
+        let text = template.fill(|name| env.get_plain(name)).map_err(AddressError::Unset)?;
+        self.check(&text).map_err(AddressError::Wrong)
     }
 
-    fn check(&self, text: &str) -> Result<Url, SetupError> {
-        let wrong = |reason| SetupError::BaseUrl { reason };
+    fn check(&self, text: &str) -> Result<Url, HttpSetupError> {
+        let wrong = |reason| HttpSetupError::BaseUrl { reason };
         let url = Url::parse(text).map_err(|_| wrong("is not an absolute URL; write https://host/path"))?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(wrong(
@@ -117,7 +121,7 @@ impl Network {
         match url.scheme() {
             "https" => Ok(url),
             "http" if self.allow_http || is_loopback(&url) => Ok(url),
-            "http" => Err(SetupError::PlainHttp),
+            "http" => Err(HttpSetupError::PlainHttp),
             _ => Err(wrong("is neither https nor http")),
         }
     }
@@ -126,11 +130,11 @@ impl Network {
     pub(crate) fn client(&self, url: &Url) -> Result<&reqwest::Client, OpError> {
         self.build(url).map_err(|error| {
             OpError::new(Code::Internal, "The connection to the API cannot be set up; tell the operator.")
-                .because(error)
+                .with_cause(error)
         })
     }
 
-    fn build(&self, url: &Url) -> Result<&reqwest::Client, SetupError> {
+    fn build(&self, url: &Url) -> Result<&reqwest::Client, HttpSetupError> {
         let local = is_loopback(url);
         let slot = if local { &self.direct } else { &self.usual };
         if let Some(client) = slot.get() {
@@ -151,28 +155,28 @@ impl Network {
             Err(_) if url.scheme() == "http" => builder().tls_certs_only([]).build(),
             built => built,
         };
-        let client = built.map_err(|error| SetupError::Client(chain(&error)))?;
+        let client = built.map_err(|error| HttpSetupError::Client(chain(&error)))?;
         Ok(slot.get_or_init(|| client))
     }
 }
 
-impl Base {
+impl BaseAddress {
     /// The address for this call.
-    pub(super) fn url(&self, network: &Network, env: &Env) -> Result<Url, OpError> {
+    pub(super) fn url(&self, network: &Network, env: &EnvLookup) -> Result<Url, OpError> {
         match self {
-            Base::Fixed(url) => Ok(url.clone()),
-            Base::Open(text) => network.resolve(text, env),
+            BaseAddress::Fixed(url) => Ok(url.clone()),
+            BaseAddress::Open(text) => network.resolve(text, env),
         }
     }
 }
 
-fn wrong(text: &str, error: &SetupError) -> OpError {
-    let names: Vec<String> = Template::parse(text)
+fn wrong(text: &str, error: &HttpSetupError) -> OpError {
+    let names: Vec<String> = EnvTemplate::parse(text)
         .iter()
-        .flat_map(Template::pieces)
+        .flat_map(EnvTemplate::pieces)
         .filter_map(|piece| match piece {
-            Piece::Variable { name, .. } => Some(name.clone()),
-            Piece::Text(_) => None,
+            EnvPiece::Variable { name, .. } => Some(name.clone()),
+            EnvPiece::Text(_) => None,
         })
         .collect();
     let whom = match names.as_slice() {
@@ -181,21 +185,23 @@ fn wrong(text: &str, error: &SetupError) -> OpError {
             format!("tell the user to correct the environment variables it is made of: {}", names.join(", "))
         }
     };
-    OpError::new(Code::Internal, format!("The address of this API cannot be used; {whom}.")).because(error)
+    OpError::new(Code::Internal, format!("The address of this API cannot be used; {whom}.")).with_cause(error)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn env(pairs: &'static [(&'static str, &'static str)]) -> Env {
-        Env::new(move |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+    fn env(pairs: &'static [(&'static str, &'static str)]) -> EnvLookup {
+        EnvLookup::new(move |name| {
+            pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
     }
 
     #[test]
     fn variables_are_filled_in_on_every_call() {
         let network = Network::for_tests();
-        let resolve = |text: &str, env: &Env| network.resolve(text, env).map(String::from);
+        let resolve = |text: &str, env: &EnvLookup| network.resolve(text, env).map(String::from);
         let set = env(&[("REGION", "eu\n"), ("URL", "http://127.0.0.1:8080/v2"), ("EMPTY", "")]);
         let regional = "https://${env:REGION:-us}.api.example/${env:EMPTY:-v1}";
         assert_eq!(resolve(regional, &set).unwrap(), "https://eu.api.example/v1");

@@ -11,10 +11,10 @@ use bytes::Bytes;
 /// Characters decoded in one go; a multiple of four, because four of them are three bytes.
 const CHUNK: usize = 64 * 1024;
 
-const INDIFFERENT: GeneralPurposeConfig =
+const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, INDIFFERENT);
-const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, INDIFFERENT);
+const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
+const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
 /// Text that is known to be base64: either alphabet, with or without padding and line breaks.
 #[derive(Clone, Copy)]

@@ -5,14 +5,14 @@
 
 use super::base64::Base64;
 use super::multipart;
-use super::request::{given, unusable_document};
+use super::request::{unusable_document, values_in};
 use super::style::{self, Pairs};
 use crate::target::Args;
 use bytes::Bytes;
 use futures_util::future::{Either, select};
 use futures_util::stream;
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::{BodyForm, HttpBinding, Operation, Param, Place, Style};
+use mcpaql_core::operation::{BodyForm, HttpBinding, Operation, Param, ParamLocation, ParamStyle};
 use reqwest::header::{CONTENT_LENGTH, HeaderValue};
 use reqwest::{Method, Request, Response};
 use serde_json::{Map, Value};
@@ -21,39 +21,39 @@ use std::pin::pin;
 use tokio::sync::mpsc;
 
 /// Chunks that wait for the connection to take them.
-const AHEAD: usize = 2;
+const MAX_QUEUED_CHUNKS: usize = 2;
 
 /// A body as its pieces.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Body<'a>(Vec<Piece<'a>>);
+pub(super) struct RequestBody<'a>(Vec<BodyPiece<'a>>);
 
 #[derive(Debug, Clone)]
-enum Piece<'a> {
+enum BodyPiece<'a> {
     Bytes(Bytes),
     Base64(Base64<'a>),
 }
 
-impl<T: Into<Bytes>> From<T> for Body<'_> {
+impl<T: Into<Bytes>> From<T> for RequestBody<'_> {
     fn from(bytes: T) -> Self {
-        Body(vec![Piece::Bytes(bytes.into())])
+        RequestBody(vec![BodyPiece::Bytes(bytes.into())])
     }
 }
 
-impl<'a> Body<'a> {
+impl<'a> RequestBody<'a> {
     /// Adds bytes behind what is there.
     pub(super) fn push(&mut self, bytes: impl Into<Bytes>) {
-        self.0.push(Piece::Bytes(bytes.into()));
+        self.0.push(BodyPiece::Bytes(bytes.into()));
     }
 
     /// Adds a file behind what is there.
     pub(super) fn push_file(&mut self, file: Base64<'a>) {
-        self.0.push(Piece::Base64(file));
+        self.0.push(BodyPiece::Base64(file));
     }
 
     fn length(&self) -> u64 {
-        let length = |piece: &Piece<'_>| match piece {
-            Piece::Bytes(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-            Piece::Base64(base64) => base64.length(),
+        let length = |piece: &BodyPiece<'_>| match piece {
+            BodyPiece::Bytes(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+            BodyPiece::Base64(base64) => base64.length(),
         };
         self.0.iter().map(length).fold(0, u64::saturating_add)
     }
@@ -61,8 +61,8 @@ impl<'a> Body<'a> {
     fn chunks(&self) -> impl Iterator<Item = Bytes> {
         self.0.iter().flat_map(|piece| {
             let (bytes, file) = match piece {
-                Piece::Bytes(bytes) => (Some(bytes.clone()), None),
-                Piece::Base64(base64) => (None, Some(base64.chunks())),
+                BodyPiece::Bytes(bytes) => (Some(bytes.clone()), None),
+                BodyPiece::Base64(base64) => (None, Some(base64.chunks())),
             };
             bytes.into_iter().chain(file.into_iter().flatten())
         })
@@ -75,11 +75,11 @@ impl<'a> Body<'a> {
         http: &reqwest::Client,
         mut request: Request,
     ) -> reqwest::Result<Response> {
-        if let [Piece::Bytes(bytes)] = self.0.as_slice() {
+        if let [BodyPiece::Bytes(bytes)] = self.0.as_slice() {
             *request.body_mut() = Some(bytes.clone().into());
             return http.execute(request).await;
         }
-        let (sender, receiver) = mpsc::channel(AHEAD);
+        let (sender, receiver) = mpsc::channel(MAX_QUEUED_CHUNKS);
         let chunks = stream::unfold(receiver, |mut receiver: mpsc::Receiver<Bytes>| async move {
             let chunk = receiver.recv().await?;
             Some((Ok::<_, Infallible>(chunk), receiver))
@@ -108,8 +108,8 @@ impl<'a> Body<'a> {
 }
 
 /// A body, and what it is called unless the document or the caller calls it otherwise.
-pub(super) struct Typed<'a> {
-    pub(super) body: Body<'a>,
+pub(super) struct TypedBody<'a> {
+    pub(super) body: RequestBody<'a>,
     pub(super) content_type: HeaderValue,
 }
 
@@ -120,15 +120,15 @@ pub(super) fn build<'a>(
     method: &Method,
     args: &'a Args,
     boundary: fn() -> String,
-) -> Result<Option<Typed<'a>>, OpError> {
-    let Some(given) = Given::find(operation, binding, method, args)? else { return Ok(None) };
-    let typed = |body: Body<'a>, content_type: &'static str| Typed {
+) -> Result<Option<TypedBody<'a>>, OpError> {
+    let Some(given) = BodyInput::find(operation, binding, method, args)? else { return Ok(None) };
+    let typed = |body: RequestBody<'a>, content_type: &'static str| TypedBody {
         body,
         content_type: HeaderValue::from_static(content_type),
     };
     let built = match (binding.body, given) {
-        (BodyForm::Json, Given::Whole(_, value)) => typed(value.to_string().into(), "application/json"),
-        (BodyForm::Json, Given::Fields(fields)) => {
+        (BodyForm::Json, BodyInput::Whole(_, value)) => typed(value.to_string().into(), "application/json"),
+        (BodyForm::Json, BodyInput::Fields(fields)) => {
             let object: Map<_, _> =
                 fields.into_iter().map(|field| (field.name.to_owned(), field.value.clone())).collect();
             typed(Value::Object(object).to_string().into(), "application/json")
@@ -146,54 +146,55 @@ pub(super) fn build<'a>(
         }
         (BodyForm::Multipart, given) => {
             let fields = given.into_fields().map_err(|_| {
-                unusable_document().because("the parameter that is the whole multipart body is no object")
+                unusable_document().with_cause("the parameter that is the whole multipart body is no object")
             })?;
             multipart::write(&fields, binding.content_type.as_deref(), &boundary())?
         }
-        (BodyForm::Text, Given::Whole(_, value)) => {
+        (BodyForm::Text, BodyInput::Whole(_, value)) => {
             typed(style::scalar(value).unwrap_or_default().into(), "text/plain; charset=utf-8")
         }
-        (BodyForm::Binary, Given::Whole(param, value)) => {
-            let mut body = Body::default();
+        (BodyForm::Binary, BodyInput::Whole(param, value)) => {
+            let mut body = RequestBody::default();
             body.push_file(file_of(&param.name, value)?);
             typed(body, "application/octet-stream")
         }
-        (BodyForm::Text | BodyForm::Binary, Given::Fields(_)) => {
-            return Err(unusable_document().because("a text or binary body needs one body parameter"));
+        (BodyForm::Text | BodyForm::Binary, BodyInput::Fields(_)) => {
+            return Err(unusable_document().with_cause("a text or binary body needs one body parameter"));
         }
     };
     Ok(Some(built))
 }
 
 /// A field of a body.
-pub(super) struct Field<'a> {
+pub(super) struct BodyField<'a> {
     /// On the wire.
     pub(super) name: &'a str,
     /// What the caller calls the parameter it came in.
     pub(super) param: &'a str,
     pub(super) schema: &'a Value,
-    pub(super) style: Style,
+    pub(super) style: ParamStyle,
     pub(super) value: &'a Value,
 }
 
 /// What the caller gave for the body.
-enum Given<'a> {
+enum BodyInput<'a> {
     /// One parameter is the body.
     Whole(&'a Param, &'a Value),
-    Fields(Vec<Field<'a>>),
+    Fields(Vec<BodyField<'a>>),
 }
 
-impl<'a> Given<'a> {
+impl<'a> BodyInput<'a> {
     fn find(
         operation: &'a Operation,
         binding: &HttpBinding,
         method: &Method,
         args: &'a Args,
-    ) -> Result<Option<Given<'a>>, OpError> {
-        let declared: Vec<_> = operation.params.iter().filter(|param| param.place == Place::Body).collect();
+    ) -> Result<Option<BodyInput<'a>>, OpError> {
+        let declared: Vec<_> =
+            operation.params.iter().filter(|param| param.location == ParamLocation::Body).collect();
         let whole = match (&binding.body_param, binding.body, declared.as_slice()) {
             (Some(name), _, _) => {
-                let missing = || unusable_document().because("the body's parameter is not declared");
+                let missing = || unusable_document().with_cause("the body's parameter is not declared");
                 Some(operation.param(name).ok_or_else(missing)?)
             }
             (None, _, []) => return Ok(None),
@@ -201,10 +202,10 @@ impl<'a> Given<'a> {
             (None, ..) => None,
         };
         if let Some(param) = whole {
-            return Ok(args.get(&param.name).map(|value| Given::Whole(param, value)));
+            return Ok(args.get(&param.name).map(|value| BodyInput::Whole(param, value)));
         }
-        let fields: Vec<_> = given(operation, args, Place::Body)
-            .map(|(param, value)| Field {
+        let fields: Vec<_> = values_in(operation, args, ParamLocation::Body)
+            .map(|(param, value)| BodyField {
                 name: &param.wire,
                 param: &param.name,
                 schema: &param.schema,
@@ -214,16 +215,16 @@ impl<'a> Given<'a> {
             .collect();
         // A method that expects a body gets an empty one; any other gets none.
         let expected = [Method::POST, Method::PUT, Method::PATCH].contains(method);
-        Ok((expected || !fields.is_empty()).then_some(Given::Fields(fields)))
+        Ok((expected || !fields.is_empty()).then_some(BodyInput::Fields(fields)))
     }
 
     /// The fields; those of the object where one parameter is the body, and the value where it is no object.
-    fn into_fields(self) -> Result<Vec<Field<'a>>, &'a Value> {
+    fn into_fields(self) -> Result<Vec<BodyField<'a>>, &'a Value> {
         match self {
-            Given::Fields(fields) => Ok(fields),
-            Given::Whole(param, Value::Object(object)) => Ok(object
+            BodyInput::Fields(fields) => Ok(fields),
+            BodyInput::Whole(param, Value::Object(object)) => Ok(object
                 .iter()
-                .map(|(name, value)| Field {
+                .map(|(name, value)| BodyField {
                     name,
                     param: &param.name,
                     schema: param
@@ -231,11 +232,11 @@ impl<'a> Given<'a> {
                         .get("properties")
                         .and_then(|all| all.get(name))
                         .unwrap_or(&Value::Null),
-                    style: Style::default_for(Place::Body),
+                    style: ParamStyle::default_for(ParamLocation::Body),
                     value,
                 })
                 .collect()),
-            Given::Whole(_, value) => Err(value),
+            BodyInput::Whole(_, value) => Err(value),
         }
     }
 }
@@ -249,13 +250,13 @@ pub(super) fn file_of<'a>(param: &str, value: &'a Value) -> Result<Base64<'a>, O
                 "Parameter '{param}' holds a file and must be base64 text; encode its bytes and send that."
             ),
         )
-        .with("param_name", param)
+        .with_detail("param_name", param)
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{http, operation, param};
+    use super::super::fixture::{http, operation, param};
     use super::*;
     use mcpaql_core::operation::{Binding, StyleForm};
     use serde_json::json;
@@ -277,9 +278,10 @@ mod tests {
 
     #[test]
     fn a_json_body_holds_what_was_given_and_nothing_else() {
-        let mut title = param("title", Place::Body);
+        let mut title = param("title", ParamLocation::Body);
         title.wire = "Title".into();
-        let params = || vec![title.clone(), param("body", Place::Body), param("page", Place::Query)];
+        let params =
+            || vec![title.clone(), param("body", ParamLocation::Body), param("page", ParamLocation::Query)];
         let post = operation("POST", "/", params());
         assert_eq!(body_of(&post, json!({"title": "x", "page": 1})).unwrap(), r#"{"Title":"x"}"#);
         assert_eq!(
@@ -294,7 +296,7 @@ mod tests {
 
     #[test]
     fn one_parameter_can_be_the_whole_body() {
-        let mut put = operation("PUT", "/", vec![param("items", Place::Body)]);
+        let mut put = operation("PUT", "/", vec![param("items", ParamLocation::Body)]);
         http(&mut put).body_param = Some("items".into());
         assert_eq!(body_of(&put, json!({"items": [1, {"a": null}]})).unwrap(), r#"[1,{"a":null}]"#);
         assert_eq!(body_of(&put, json!({"items": null})).unwrap(), "null");
@@ -308,10 +310,13 @@ mod tests {
 
     #[test]
     fn a_form_body_is_encoded_and_may_hold_json() {
-        let mut options = param("options", Place::Body);
+        let mut options = param("options", ParamLocation::Body);
         options.style.form = StyleForm::Json;
-        let mut post =
-            operation("POST", "/", vec![param("a", Place::Body), param("b", Place::Body), options]);
+        let mut post = operation(
+            "POST",
+            "/",
+            vec![param("a", ParamLocation::Body), param("b", ParamLocation::Body), options],
+        );
         http(&mut post).body = BodyForm::Form;
         let (body, content_type) =
             built(&post, &json!({"a": "x&y=z", "b": null, "options": {"k": [1]}})).unwrap().unwrap();
@@ -321,7 +326,11 @@ mod tests {
 
     #[test]
     fn a_text_is_sent_as_it_is() {
-        let mut post = operation("POST", "/", vec![param("note", Place::Body), param("q", Place::Query)]);
+        let mut post = operation(
+            "POST",
+            "/",
+            vec![param("note", ParamLocation::Body), param("q", ParamLocation::Query)],
+        );
         http(&mut post).body = BodyForm::Text;
         let sent = |value: Value| body_of(&post, json!({"note": value, "q": 1}));
         assert_eq!(sent(json!("a\r\n\0é\"")).unwrap(), "a\r\n\0é\"");
@@ -333,7 +342,7 @@ mod tests {
 
     #[test]
     fn binary_is_decoded_and_what_is_no_base64_is_named() {
-        let mut put = operation("PUT", "/", vec![param("data", Place::Body)]);
+        let mut put = operation("PUT", "/", vec![param("data", ParamLocation::Body)]);
         http(&mut put).body = BodyForm::Binary;
         let (body, content_type) = built(&put, &json!({"data": "aGVsbG8="})).unwrap().unwrap();
         assert_eq!((body.as_str(), content_type.as_str()), ("hello", "application/octet-stream"));
@@ -346,7 +355,8 @@ mod tests {
 
     #[test]
     fn a_text_of_several_parameters_is_the_document_s_mistake() {
-        let mut post = operation("POST", "/", vec![param("a", Place::Body), param("b", Place::Body)]);
+        let mut post =
+            operation("POST", "/", vec![param("a", ParamLocation::Body), param("b", ParamLocation::Body)]);
         http(&mut post).body = BodyForm::Text;
         assert_eq!(built(&post, &json!({"a": "x"})).unwrap_err().code, Code::Internal);
     }

@@ -1,10 +1,10 @@
 //! One call on its way: attempts, redirects, a renewed token, and what becomes of the answer.
 
-use super::failure::{self, Refusal};
+use super::failure::{self, ErrorResponse};
 use super::redirect::Hop;
 use super::request;
-use super::response::{self, End};
-use super::send::{Fault, Reply, Sender};
+use super::response::{self, BodyEnd};
+use super::send::{HttpReply, HttpRequestError, Sender};
 use super::{HttpClient, chain, retry};
 use crate::secret::Mask;
 use crate::target::Args;
@@ -19,7 +19,7 @@ use std::time::SystemTime;
 use tokio::time::{Instant, timeout_at};
 
 /// One call on its way.
-pub(super) struct Call<'a> {
+pub(super) struct HttpCall<'a> {
     pub(super) client: &'a HttpClient,
     pub(super) operation: &'a Operation,
     pub(super) args: &'a Args,
@@ -33,7 +33,7 @@ pub(super) struct Call<'a> {
     pub(super) status: AtomicU16,
 }
 
-impl Call<'_> {
+impl HttpCall<'_> {
     /// Credentials, and the values of parameters that must not be echoed.
     fn error_mask(&self) -> Mask {
         let mut mask = self.credentials.mask.clone();
@@ -44,7 +44,7 @@ impl Call<'_> {
 
     /// Attempts until an answer is final, then reads it.
     pub(super) async fn run(&mut self, first: Hop<'_>) -> Result<Answer, OpError> {
-        self.sign_in().await?;
+        self.read_credentials().await?;
         let attempts = if self.operation.may_repeat() { self.client.retries } else { 0 };
         let mut n = 0;
         let mut renewed = false;
@@ -52,21 +52,21 @@ impl Call<'_> {
             let backoff = self.client.backoff.delay(n);
             let outcome = self.follow(first.clone()).await;
             // A request that was refused had no effect, so it may be repeated, whatever it does; once.
-            if !renewed && is_refused(&outcome) && self.credentials.give_up().await {
+            if !renewed && is_refused(&outcome) && self.credentials.discard_tokens().await {
                 renewed = true;
                 drop(outcome);
                 tracing::debug!(operation = %self.operation.name, "the token was refused; fetching another");
-                self.sign_in().await?;
+                self.read_credentials().await?;
                 continue;
             }
             let left = self.deadline.saturating_duration_since(Instant::now());
             let wait = match &outcome {
                 _ if n >= attempts => None,
-                Ok(Reply { response, .. }) => {
+                Ok(HttpReply { response, .. }) => {
                     retry::wait_after(response.status(), response.headers(), backoff, left, SystemTime::now())
                 }
-                Err(Fault::Connection(_)) => (backoff < left).then_some(backoff),
-                Err(Fault::Refused(_)) => None,
+                Err(HttpRequestError::Connection(_)) => (backoff < left).then_some(backoff),
+                Err(HttpRequestError::Refused(_)) => None,
             };
             let Some(wait) = wait else { return self.conclude(outcome, n > 0).await };
             drop(outcome);
@@ -77,7 +77,7 @@ impl Call<'_> {
     }
 
     /// Reads or fetches the credentials; what was hidden before stays hidden.
-    async fn sign_in(&mut self) -> Result<(), OpError> {
+    async fn read_credentials(&mut self) -> Result<(), OpError> {
         let client = self.client;
         let mut credentials =
             Credentials::read(self.auth, &client.secret_headers, &client.env, &client.tokens).await?;
@@ -87,27 +87,35 @@ impl Call<'_> {
     }
 
     /// One attempt, with its redirects.
-    async fn follow(&self, hop: Hop<'_>) -> Result<Reply, Fault> {
+    async fn follow(&self, hop: Hop<'_>) -> Result<HttpReply, HttpRequestError> {
         let HttpClient { network, allow_http, .. } = self.client;
-        let sender =
-            Sender { network, allow_http: *allow_http, credentials: &self.credentials, stays: false };
+        let sender = Sender {
+            network,
+            allow_http: *allow_http,
+            credentials: &self.credentials,
+            same_origin_only: false,
+        };
         sender.send(hop, |status| self.status.store(status.as_u16(), Ordering::Relaxed)).await
     }
 
-    async fn conclude(&self, outcome: Result<Reply, Fault>, repeated: bool) -> Result<Answer, OpError> {
+    async fn conclude(
+        &self,
+        outcome: Result<HttpReply, HttpRequestError>,
+        repeated: bool,
+    ) -> Result<Answer, OpError> {
         match outcome {
-            Ok(Reply { method, response, .. }) if response.status().is_success() => {
+            Ok(HttpReply { method, response, .. }) if response.status().is_success() => {
                 self.success(&method, response).await
             }
-            Ok(Reply { response, .. }) if response.status() == StatusCode::NOT_MODIFIED => {
+            Ok(HttpReply { response, .. }) if response.status() == StatusCode::NOT_MODIFIED => {
                 let message = "Nothing changed since the version that the call named.".to_owned();
                 let mut answer = Answer::new(serde_json::Value::Null);
                 answer.warnings.push(Warning { code: "NOT_MODIFIED", message });
                 Ok(answer)
             }
-            Ok(Reply { response, .. }) => Err(self.failure(response, repeated).await),
-            Err(Fault::Connection(error)) => Err(self.broken(error)),
-            Err(Fault::Refused(error)) => Err(error),
+            Ok(HttpReply { response, .. }) => Err(self.failure(response, repeated).await),
+            Err(HttpRequestError::Connection(error)) => Err(self.connection_error(error)),
+            Err(HttpRequestError::Refused(error)) => Err(error),
         }
     }
 
@@ -128,19 +136,20 @@ impl Call<'_> {
         }
         let mut body = Vec::new();
         match response::read(&mut response, limit, &mut body).await {
-            Ok(End::Whole) => Ok(response::decode(response.headers(), body, mask)),
-            Ok(End::Cut) => Err(response::too_large(limit)),
-            Err(error) => Err(self.broken(error)),
+            Ok(BodyEnd::Whole) => Ok(response::decode(response.headers(), body, mask)),
+            Ok(BodyEnd::Cut) => Err(response::too_large(limit)),
+            Err(error) => Err(self.connection_error(error)),
         }
     }
 
     async fn failure(&self, mut response: Response, repeated: bool) -> OpError {
-        let limit = self.client.max_response_bytes.min(failure::READ_BYTES);
+        let limit = self.client.max_response_bytes.min(failure::MAX_READ_BYTES);
         let mut body = Vec::new();
         // What arrived of a slow or broken error is enough: the status is known.
         let end = timeout_at(self.deadline, response::read(&mut response, limit, &mut body)).await;
-        let cut = !matches!(end, Ok(Ok(End::Whole)));
-        let refusal = Refusal { status: response.status(), headers: response.headers(), body: &body, cut };
+        let cut = !matches!(end, Ok(Ok(BodyEnd::Whole)));
+        let refusal =
+            ErrorResponse { status: response.status(), headers: response.headers(), body: &body, cut };
         let mut error = refusal.into_error(&self.error_mask());
         if repeated && error.code == Code::NotFoundResource && self.operation.category == Category::Delete {
             error.message.push_str(" An earlier attempt of this very call may have removed it.");
@@ -148,7 +157,7 @@ impl Call<'_> {
         error
     }
 
-    fn broken(&self, error: reqwest::Error) -> OpError {
+    fn connection_error(&self, error: reqwest::Error) -> OpError {
         let message = if error.is_connect() {
             "The API could not be reached; try later or tell the user."
         } else {
@@ -156,7 +165,7 @@ impl Call<'_> {
              whether it took effect."
         };
         let cause = chain(&error.without_url());
-        OpError::new(Code::TransportConnection, message).because(self.error_mask().apply(&cause))
+        OpError::new(Code::TransportConnection, message).with_cause(self.error_mask().apply(&cause))
     }
 
     pub(super) fn log(&self, started: Instant, outcome: &Result<Answer, OpError>) {
@@ -172,6 +181,6 @@ impl Call<'_> {
 }
 
 /// Whether the API did not take the credentials that it got.
-fn is_refused(outcome: &Result<Reply, Fault>) -> bool {
-    matches!(outcome, Ok(reply) if reply.trusted && reply.response.status() == StatusCode::UNAUTHORIZED)
+fn is_refused(outcome: &Result<HttpReply, HttpRequestError>) -> bool {
+    matches!(outcome, Ok(reply) if reply.with_credentials && reply.response.status() == StatusCode::UNAUTHORIZED)
 }

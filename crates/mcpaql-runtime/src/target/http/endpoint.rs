@@ -1,15 +1,15 @@
 //! Requests to one whole address that no operation describes, with the same care as calls: credentials stay with the address's
 //! origin, a redirect never leaves it, and what must not be shown comes along as a mask.
 
-use super::address::{Base, Network};
-use super::failure::{READ_BYTES, Refusal};
+use super::address::{BaseAddress, Network};
+use super::failure::{ErrorResponse, MAX_READ_BYTES};
 use super::redirect::Hop;
-use super::request::Outgoing;
-use super::response::{self, End};
-use super::send::{Fault, Sender};
-use super::{SecretHeaders, SetupError, chain, target_headers};
+use super::request::OutgoingRequest;
+use super::response::{self, BodyEnd};
+use super::send::{HttpRequestError, Sender};
+use super::{HttpSetupError, SecretHeaders, chain, target_headers};
 use crate::secret::Mask;
-use crate::target::auth::{Credentials, Env, Reserved, Tokens};
+use crate::target::auth::{Credentials, EnvLookup, ReservedNames, Tokens};
 use bytes::Bytes;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Auth, HttpTarget};
@@ -20,18 +20,18 @@ use reqwest::{Method, Response, StatusCode};
 use std::sync::Arc;
 
 /// Until a connection stands.
-const CONNECT_MS: u64 = 10_000;
+const CONNECT_TIMEOUT_MS: u64 = 10_000;
 
 /// One address, and how to be let in.
 #[derive(Debug)]
 pub(crate) struct HttpEndpoint {
     network: Arc<Network>,
-    base: Base,
+    base: BaseAddress,
     headers: HeaderMap,
     secret_headers: SecretHeaders,
     auth: Auth,
     tokens: Tokens,
-    env: Env,
+    env: EnvLookup,
     allow_http: bool,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct HeaderOverrides {
 impl HeaderOverrides {
     /// Whether nothing of these credentials would be sent.
     fn replaces(&self, auth: &Auth) -> bool {
-        let mut used = Reserved::default();
+        let mut used = ReservedNames::default();
         let is_known = used.add(auth).is_ok() && used.query.is_empty() && used.cookies.is_empty();
         is_known && used.headers.iter().all(|name| self.headers.contains_key(name))
     }
@@ -77,23 +77,23 @@ impl HttpEndpoint {
         headers: &IndexMap<String, String>,
         allow_http: bool,
         auth: &Auth,
-        env: Env,
-    ) -> Result<HttpEndpoint, SetupError> {
+        env: EnvLookup,
+    ) -> Result<HttpEndpoint, HttpSetupError> {
         let target = HttpTarget {
             base_url: url.to_owned(),
             headers: headers.clone(),
             serialization: BodyForm::Json,
             allow_http,
-            connect_timeout_ms: CONNECT_MS,
+            connect_timeout_ms: CONNECT_TIMEOUT_MS,
             timeout_ms: u64::MAX,
             retries: 0,
             max_response_bytes: u64::MAX,
         };
         let network = Arc::new(Network::new(&target).with_queries());
         let base = network.base(url, &env)?;
-        let mut reserved = Reserved::default();
+        let mut reserved = ReservedNames::default();
         let (headers, secret_headers) = target_headers(&target, &mut reserved)?;
-        reserved.add(auth).map_err(|name| SetupError::Header {
+        reserved.add(auth).map_err(|name| HttpSetupError::Header {
             name,
             reason: "is not a header name; correct it in auth",
         })?;
@@ -128,7 +128,7 @@ impl HttpEndpoint {
                 Ok(response)
                     if response.status() == StatusCode::UNAUTHORIZED
                         && !renewed
-                        && credentials.give_up().await =>
+                        && credentials.discard_tokens().await =>
                 {
                     renewed = true;
                 }
@@ -165,29 +165,34 @@ impl HttpEndpoint {
         let mut all = self.headers.clone();
         all.extend(headers.clone());
         let body = body.cloned().map(Into::into);
-        let outgoing = Outgoing { method: method.clone(), url, headers: all, body };
-        let sender = Sender { network: &self.network, allow_http: self.allow_http, credentials, stays: true };
-        match sender.send(Hop { outgoing, trusted: true }, |_| {}).await {
+        let outgoing = OutgoingRequest { method: method.clone(), url, headers: all, body };
+        let sender = Sender {
+            network: &self.network,
+            allow_http: self.allow_http,
+            credentials,
+            same_origin_only: true,
+        };
+        match sender.send(Hop { outgoing, with_credentials: true }, |_| {}).await {
             Ok(reply) => Ok(reply.response),
-            Err(Fault::Connection(error)) => Err(broken(error, &credentials.mask)),
-            Err(Fault::Refused(error)) => Err(SendError::Refused(error)),
+            Err(HttpRequestError::Connection(error)) => Err(connection_error(error, &credentials.mask)),
+            Err(HttpRequestError::Refused(error)) => Err(SendError::Refused(error)),
         }
     }
 }
 
 /// A connection that failed.
-pub(crate) fn broken(error: reqwest::Error, mask: &Mask) -> SendError {
+pub(crate) fn connection_error(error: reqwest::Error, mask: &Mask) -> SendError {
     let unreachable = error.is_connect();
     let reason = mask.apply(&chain(&error.without_url())).into_owned();
     SendError::Connection { unreachable, reason }
 }
 
 /// The body of an answer that is no success, as far as it is read, and what the caller is told where it says nothing better.
-pub(crate) async fn refusal(mut opened: EndpointResponse) -> (Vec<u8>, OpError) {
+pub(crate) async fn read_refusal(mut opened: EndpointResponse) -> (Vec<u8>, OpError) {
     let mut body = Vec::new();
-    let end = response::read(&mut opened.response, READ_BYTES, &mut body).await;
-    let cut = !matches!(end, Ok(End::Whole));
+    let end = response::read(&mut opened.response, MAX_READ_BYTES, &mut body).await;
+    let cut = !matches!(end, Ok(BodyEnd::Whole));
     let (status, headers) = (opened.response.status(), opened.response.headers());
-    let error = Refusal { status, headers, body: &body, cut }.into_error(&opened.mask);
+    let error = ErrorResponse { status, headers, body: &body, cut }.into_error(&opened.mask);
     (body, error)
 }

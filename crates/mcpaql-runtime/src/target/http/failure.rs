@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use std::time::SystemTime;
 
 /// How much of an upstream's error is passed on.
-pub(crate) const SHOWN_BYTES: usize = 4096;
+pub(crate) const MAX_SHOWN_BYTES: usize = 4096;
 /// How much of an upstream's error is read.
-pub(super) const READ_BYTES: usize = 64 * 1024;
+pub(super) const MAX_READ_BYTES: usize = 64 * 1024;
 /// How much of an upstream's message becomes part of ours, in characters.
 const MESSAGE_CHARS: usize = 240;
 
@@ -39,7 +39,7 @@ const SOURCE_KINDS: [&str; 14] =
     ["php", "py", "rb", "js", "mjs", "ts", "java", "kt", "go", "rs", "cs", "c", "cpp", "pl"];
 
 /// The head and the body, as far as it was read, of an answer that is no success.
-pub(super) struct Refusal<'a> {
+pub(super) struct ErrorResponse<'a> {
     pub(super) status: StatusCode,
     pub(super) headers: &'a HeaderMap,
     pub(super) body: &'a [u8],
@@ -47,7 +47,7 @@ pub(super) struct Refusal<'a> {
     pub(super) cut: bool,
 }
 
-impl Refusal<'_> {
+impl ErrorResponse<'_> {
     /// The error for the caller.
     pub(super) fn into_error(self, mask: &Mask) -> OpError {
         let body = self.shown_body(mask);
@@ -70,9 +70,9 @@ impl Refusal<'_> {
         let mut error = OpError::new(code, format!("{said}; {}.", advice(code)));
         if let Some(wait) = retry::retry_after(self.headers, SystemTime::now()) {
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            error = error.with("retry_after_seconds", seconds);
+            error = error.with_detail("retry_after_seconds", seconds);
         }
-        error.with("upstream", upstream)
+        error.with_detail("upstream", upstream)
     }
 
     /// Parsed where it is JSON that fits, else text; masked before it is cut, so that no half of a secret remains.
@@ -81,21 +81,21 @@ impl Refusal<'_> {
             && let Ok(mut value) = serde_json::from_slice::<Value>(self.body)
         {
             mask.apply_value(&mut value);
-            if value.to_string().len() <= SHOWN_BYTES {
+            if value.to_string().len() <= MAX_SHOWN_BYTES {
                 return value;
             }
         }
         let text = String::from_utf8_lossy(self.body);
         let mut text = mask.apply(text.trim()).into_owned();
         if self.cut {
-            let whole = text.len().saturating_sub(mask.longest());
+            let whole = text.len().saturating_sub(mask.max_length());
             truncate(&mut text, whole);
         }
         if text.is_empty() {
             return Value::Null;
         }
-        if text.len() > SHOWN_BYTES {
-            truncate(&mut text, SHOWN_BYTES - '…'.len_utf8());
+        if text.len() > MAX_SHOWN_BYTES {
+            truncate(&mut text, MAX_SHOWN_BYTES - '…'.len_utf8());
             text.push('…');
         }
         let html =
@@ -128,7 +128,7 @@ fn strip_tags(html: &str) -> String {
 
 fn code_of(status: StatusCode, body: &Value) -> Code {
     match status.as_u16() {
-        400 | 422 if says_value(body) => Code::InvalidValue,
+        400 | 422 if is_value_error(body) => Code::InvalidValue,
         401 | 402 | 403 | 451 => Code::PermissionDenied,
         404 | 410 => Code::NotFoundResource,
         408 => Code::TransportTimeout,
@@ -143,7 +143,7 @@ fn code_of(status: StatusCode, body: &Value) -> Code {
     }
 }
 
-pub(crate) fn says_value(body: &Value) -> bool {
+pub(crate) fn is_value_error(body: &Value) -> bool {
     let text = body.to_string().to_lowercase();
     VALUE_WORDS.iter().any(|words| text.contains(words))
 }
@@ -180,7 +180,7 @@ pub(crate) fn upstream_message(body: &Value) -> Option<&str> {
 
 /// The first line, capped and without a final full stop; `None` where the text shows the insides of the upstream.
 pub(crate) fn quotable(text: &str) -> Option<String> {
-    if shows_insides(text) {
+    if reveals_internals(text) {
         return None;
     }
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
@@ -194,7 +194,7 @@ pub(crate) fn quotable(text: &str) -> Option<String> {
 }
 
 /// Whether a text names a file of the upstream's machine or reads like a stack trace, of which "at <word>" is a frame.
-fn shows_insides(text: &str) -> bool {
+fn reveals_internals(text: &str) -> bool {
     let lower = text.to_lowercase();
     let mut words =
         lower.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
@@ -237,7 +237,7 @@ mod tests {
             .into_iter()
             .collect::<HeaderMap>();
         let status = StatusCode::from_u16(status).unwrap();
-        Refusal { status, headers: &headers, body, cut }.into_error(mask)
+        ErrorResponse { status, headers: &headers, body, cut }.into_error(mask)
     }
 
     fn plain(status: u16, body: &str) -> OpError {
@@ -341,17 +341,17 @@ mod tests {
     fn bodies_are_capped_and_masked_before_they_are_cut() {
         let mut mask = Mask::default();
         mask.add("s3cret-token");
-        let body = format!("{} s3cret-token", "x".repeat(SHOWN_BYTES - 6));
+        let body = format!("{} s3cret-token", "x".repeat(MAX_SHOWN_BYTES - 6));
         let error_shown = |body: &str, cut| {
             let error = error(500, "text/plain", body.as_bytes(), cut, &mask);
             error.details["upstream"]["body"].as_str().unwrap().to_owned()
         };
         let shown = error_shown(&body, false);
-        assert!(shown.len() <= SHOWN_BYTES && !shown.contains("s3c"), "{shown}");
+        assert!(shown.len() <= MAX_SHOWN_BYTES && !shown.contains("s3c"), "{shown}");
         let shown = error_shown("s3cret-token and s3cret-tok", true);
         assert!(!shown.contains("s3c"), "half a secret: {shown}");
         let large = json!({"message": "m", "rows": vec!["y"; 4000]}).to_string();
-        assert!(plain(400, &large).details["upstream"]["body"].as_str().unwrap().len() <= SHOWN_BYTES);
+        assert!(plain(400, &large).details["upstream"]["body"].as_str().unwrap().len() <= MAX_SHOWN_BYTES);
     }
 
     #[test]

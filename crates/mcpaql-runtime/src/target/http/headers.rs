@@ -3,13 +3,13 @@
 //! What always holds: no value adds a header or a cookie; no parameter sets one that belongs to the connection or to the
 //! credentials; there is one `Cookie` header at most.
 
-use super::request::{given, not_yours, unusable_document};
+use super::request::{reserved_name, unusable_document, values_in};
 use super::style::{self, Pairs};
 use crate::target::Args;
-use crate::target::auth::Reserved;
+use crate::target::auth::ReservedNames;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{
-    BodyForm, CREDENTIAL_HEADERS, FRAMING_HEADERS, HttpBinding, Operation, Param, Place,
+    BodyForm, CREDENTIAL_HEADERS, FRAMING_HEADERS, HttpBinding, Operation, Param, ParamLocation,
 };
 use percent_encoding::percent_decode_str;
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue};
@@ -21,11 +21,11 @@ pub(super) fn is_framing(name: &HeaderName) -> bool {
 }
 
 /// The document's own name for the body stands before the target's, which is meant for its usual bodies.
-pub(super) fn declare_type(headers: &mut HeaderMap, binding: &HttpBinding) -> Result<(), OpError> {
+pub(super) fn set_content_type(headers: &mut HeaderMap, binding: &HttpBinding) -> Result<(), OpError> {
     match &binding.content_type {
         Some(text) => {
             let value = HeaderValue::from_str(text)
-                .map_err(|_| unusable_document().because(format_args!("content type {text:?}")))?;
+                .map_err(|_| unusable_document().with_cause(format_args!("content type {text:?}")))?;
             headers.insert(CONTENT_TYPE, value);
         }
         None if binding.body != BodyForm::Json => drop(headers.remove(CONTENT_TYPE)),
@@ -35,22 +35,22 @@ pub(super) fn declare_type(headers: &mut HeaderMap, binding: &HttpBinding) -> Re
 }
 
 /// Whether the headers call the body a form already, with a charset perhaps.
-pub(super) fn names_form(headers: &HeaderMap, form: BodyForm) -> bool {
+pub(super) fn is_form_type(headers: &HeaderMap, form: BodyForm) -> bool {
     let named = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     form == BodyForm::Form && named.starts_with("application/x-www-form-urlencoded")
 }
 
 pub(super) fn set_header(
-    reserved: &Reserved,
+    reserved: &ReservedNames,
     headers: &mut HeaderMap,
     param: &Param,
     value: &Value,
 ) -> Result<(), OpError> {
     let name = HeaderName::from_bytes(param.wire.as_bytes())
-        .map_err(|_| unusable_document().because(format_args!("header name {:?}", param.wire)))?;
+        .map_err(|_| unusable_document().with_cause(format_args!("header name {:?}", param.wire)))?;
     let Some(text) = style::header(value, param.style) else { return Ok(()) };
     if is_framing(&name) || CREDENTIAL_HEADERS.contains(&name.as_str()) || reserved.headers.contains(&name) {
-        return Err(not_yours("header", &param.name, &param.wire));
+        return Err(reserved_name("header", &param.name, &param.wire));
     }
     let sendable = !text.chars().any(|c| c.is_control() && c != '\t');
     let value = sendable.then(|| HeaderValue::from_bytes(text.as_bytes()).ok()).flatten();
@@ -62,7 +62,7 @@ pub(super) fn set_header(
                 param.name
             ),
         )
-        .with("param_name", param.name.as_str())
+        .with_detail("param_name", param.name.as_str())
     })?;
     value.set_sensitive(param.sensitive);
     headers.insert(name, value);
@@ -71,14 +71,14 @@ pub(super) fn set_header(
 
 /// The cookies of parameters join those of the target in its one header.
 pub(super) fn set_cookies(
-    reserved: &Reserved,
+    reserved: &ReservedNames,
     headers: &mut HeaderMap,
     operation: &Operation,
     args: &Args,
 ) -> Result<(), OpError> {
     let mut sensitive = false;
     let mut all = String::new();
-    for (param, value) in given(operation, args, Place::Cookie) {
+    for (param, value) in values_in(operation, args, ParamLocation::Cookie) {
         let mut cookies = Pairs::cookies();
         cookies.append(&param.wire, value, param.style);
         let text = cookies.into_text();
@@ -89,7 +89,7 @@ pub(super) fn set_cookies(
             reserved.cookies.iter().any(|cookie| cookie == name || *cookie == decoded)
         };
         if let Some(name) = names.into_iter().find(|name| taken(name)) {
-            return Err(not_yours("cookie", &param.name, name));
+            return Err(reserved_name("cookie", &param.name, name));
         }
         sensitive |= param.sensitive;
         join_cookies(&mut all, &text);
@@ -102,7 +102,7 @@ pub(super) fn set_cookies(
         join_cookies(&mut cookies, fixed);
     }
     join_cookies(&mut cookies, &all);
-    let mut value = HeaderValue::try_from(cookies).map_err(|_| unusable_document().because("a cookie"))?;
+    let mut value = HeaderValue::try_from(cookies).map_err(|_| unusable_document().with_cause("a cookie"))?;
     value.set_sensitive(sensitive);
     headers.insert(COOKIE, value);
     Ok(())
@@ -119,7 +119,7 @@ pub(super) fn join_cookies(cookies: &mut String, more: &str) {
 /// What the requests of tests start from.
 #[cfg(test)]
 pub(super) mod frame {
-    use super::super::request::{Frame, Outgoing, build};
+    use super::super::request::{OutgoingRequest, RequestDefaults, build};
     use super::*;
     use mcpaql_core::operation::Binding;
     use url::Url;
@@ -131,29 +131,34 @@ pub(super) mod frame {
     pub(in super::super) fn built<'a>(
         operation: &'a Operation,
         args: &'a Value,
-    ) -> Result<Outgoing<'a>, OpError> {
+    ) -> Result<OutgoingRequest<'a>, OpError> {
         let Binding::Http(binding) = &operation.binding else { panic!("samples are HTTP operations") };
-        let reserved = Reserved {
+        let reserved = ReservedNames {
             headers: vec![HeaderName::from_static("x-key")],
             query: vec!["api_key".into()],
             cookies: vec!["session".into()],
         };
         let headers = [(COOKIE, HeaderValue::from_static("fixed=1"))].into_iter().collect();
-        let frame = Frame { base: &base(), headers: &headers, reserved: &reserved, boundary: || "B".into() };
+        let frame = RequestDefaults {
+            base: &base(),
+            headers: &headers,
+            reserved: &reserved,
+            boundary: || "B".into(),
+        };
         build(&frame, operation, binding, args.as_object().unwrap())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{http, operation, param};
+    use super::super::fixture::{http, operation, param};
     use super::frame::built;
     use super::*;
     use serde_json::json;
 
     #[test]
     fn headers_are_simple_and_cannot_be_split() {
-        let mut list = param("list", Place::Header);
+        let mut list = param("list", ParamLocation::Header);
         list.wire = "X-List".into();
         let list = operation("GET", "/", vec![list]);
         let sent =
@@ -170,21 +175,21 @@ mod tests {
         for name in
             ["Authorization", "Host", "Content-Length", "transfer-encoding", "Proxy-Authorization", "X-Key"]
         {
-            let operation = operation("GET", "/", vec![param(name, Place::Header)]);
+            let operation = operation("GET", "/", vec![param(name, ParamLocation::Header)]);
             let error = built(&operation, &json!({name: "x"})).unwrap_err();
             assert_eq!(error.code, Code::InvalidValue, "{name}");
             assert!(built(&operation, &json!({})).is_ok());
         }
-        let exploded = operation("GET", "/", vec![param("filter", Place::Query)]);
+        let exploded = operation("GET", "/", vec![param("filter", ParamLocation::Query)]);
         let error = built(&exploded, &json!({"filter": {"api_key": "mine"}})).unwrap_err();
         assert_eq!(error.code, Code::InvalidValue);
     }
 
     #[test]
     fn cookies_share_one_header_and_never_take_the_credential_s_name() {
-        let mut theme = param("theme", Place::Cookie);
+        let mut theme = param("theme", ParamLocation::Cookie);
         theme.wire = "Theme".into();
-        let operation = operation("GET", "/", vec![theme, param("filter", Place::Cookie)]);
+        let operation = operation("GET", "/", vec![theme, param("filter", ParamLocation::Cookie)]);
         let sent =
             |args: Value| built(&operation, &args).map(|o| o.headers[COOKIE].to_str().unwrap().to_owned());
         assert_eq!(sent(json!({})).unwrap(), "fixed=1");
@@ -200,8 +205,11 @@ mod tests {
 
     #[test]
     fn the_document_s_own_media_type_stands_before_the_target_s() {
-        let mut post =
-            operation("POST", "/", vec![param("a", Place::Body), param("Content-Type", Place::Header)]);
+        let mut post = operation(
+            "POST",
+            "/",
+            vec![param("a", ParamLocation::Body), param("Content-Type", ParamLocation::Header)],
+        );
         let kind = |operation: &Operation, args: Value| {
             built(operation, &args)
                 .unwrap()

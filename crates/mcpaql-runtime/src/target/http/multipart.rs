@@ -6,7 +6,7 @@
 //! A parameter is a file where its schema says base64 (`format: byte`); its value is the text, or `{data, filename?,
 //! content_type?}`. Lists become repeated parts, objects parts of JSON, anything else plain text.
 
-use super::body::{Body, Field, Typed, file_of};
+use super::body::{BodyField, RequestBody, TypedBody, file_of};
 use super::request::unusable_document;
 use super::style;
 use mcpaql_core::error::{Code, OpError};
@@ -23,14 +23,14 @@ pub(super) fn random_boundary() -> String {
 
 /// Writes the fields as parts.
 pub(super) fn write<'a>(
-    fields: &[Field<'a>],
+    fields: &[BodyField<'a>],
     content_type: Option<&str>,
     boundary: &str,
-) -> Result<Typed<'a>, OpError> {
+) -> Result<TypedBody<'a>, OpError> {
     let kind = content_type.filter(|kind| kind.starts_with("multipart/")).unwrap_or("multipart/form-data");
     let content_type = HeaderValue::try_from(format!("{kind}; boundary={boundary}"))
-        .map_err(|_| unusable_document().because("the media type of the multipart body"))?;
-    let mut parts = Parts { text: String::new(), body: Body::default(), boundary };
+        .map_err(|_| unusable_document().with_cause("the media type of the multipart body"))?;
+    let mut parts = Parts { text: String::new(), body: RequestBody::default(), boundary };
     for field in fields {
         parts.field(field)?;
     }
@@ -39,18 +39,18 @@ pub(super) fn write<'a>(
     text.push_str(boundary);
     text.push_str("--\r\n");
     body.push(text);
-    Ok(Typed { body, content_type })
+    Ok(TypedBody { body, content_type })
 }
 
 struct Parts<'a, 'b> {
     /// What comes behind the last file.
     text: String,
-    body: Body<'a>,
+    body: RequestBody<'a>,
     boundary: &'b str,
 }
 
 impl<'a> Parts<'a, '_> {
-    fn field(&mut self, field: &Field<'a>) -> Result<(), OpError> {
+    fn field(&mut self, field: &BodyField<'a>) -> Result<(), OpError> {
         let file = is_file(field.schema);
         match field.value {
             value if field.style.form == StyleForm::Json && !file => {
@@ -65,7 +65,7 @@ impl<'a> Parts<'a, '_> {
         }
     }
 
-    fn item(&mut self, field: &Field<'a>, file: bool, value: &'a Value) -> Result<(), OpError> {
+    fn item(&mut self, field: &BodyField<'a>, file: bool, value: &'a Value) -> Result<(), OpError> {
         match value {
             Value::Null => {}
             Value::Object(object) if file => {
@@ -89,7 +89,7 @@ impl<'a> Parts<'a, '_> {
 
     fn file(
         &mut self,
-        field: &Field<'a>,
+        field: &BodyField<'a>,
         data: &'a Value,
         filename: Option<&str>,
         content_type: Option<&str>,
@@ -159,13 +159,13 @@ fn media_type<'t>(param: &str, text: &'t str) -> Result<&'t str, OpError> {
         Code::InvalidValue,
         format!("The content_type of parameter '{param}' is no media type; send one such as 'image/png' or leave it out."),
     )
-    .with("param_name", param))
+    .with_detail("param_name", param))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mcpaql_core::operation::{Place, Style};
+    use mcpaql_core::operation::{ParamLocation, ParamStyle};
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -177,11 +177,11 @@ mod tests {
     fn written(fields: &[(&str, Value, Value)]) -> Result<String, OpError> {
         let fields: Vec<_> = fields
             .iter()
-            .map(|(name, schema, value)| Field {
+            .map(|(name, schema, value)| BodyField {
                 name,
                 param: name,
                 schema,
-                style: Style::default_for(Place::Body),
+                style: ParamStyle::default_for(ParamLocation::Body),
                 value,
             })
             .collect();
@@ -228,8 +228,8 @@ mod tests {
     fn json_where_the_document_wants_json() {
         let schema = json!({"type": "array"});
         let value = json!([1, 2]);
-        let style = Style { form: StyleForm::Json, explode: false, reserved: false };
-        let field = Field { name: "a", param: "a", schema: &schema, style, value: &value };
+        let style = ParamStyle { form: StyleForm::Json, explode: false, reserved: false };
+        let field = BodyField { name: "a", param: "a", schema: &schema, style, value: &value };
         let typed = write(&[field], Some("multipart/mixed"), "B").unwrap();
         assert_eq!(typed.content_type, "multipart/mixed; boundary=B");
         let text = String::from_utf8(typed.body.to_vec()).unwrap();

@@ -4,7 +4,7 @@
 //! a call left it, it never carries them again, not even back home. A redirect never goes from `https` to `http`, never
 //! from the outside to this machine, and never repeats a write elsewhere.
 
-use super::request::Outgoing;
+use super::request::OutgoingRequest;
 use crate::secret::Mask;
 use mcpaql_core::host;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION};
@@ -17,14 +17,14 @@ pub(super) const MAX_HOPS: usize = 5;
 /// One request of a call: the first, or one that a redirect asked for.
 #[derive(Debug, Clone)]
 pub(super) struct Hop<'a> {
-    pub(super) outgoing: Outgoing<'a>,
+    pub(super) outgoing: OutgoingRequest<'a>,
     /// Whether credentials go along.
-    pub(super) trusted: bool,
+    pub(super) with_credentials: bool,
 }
 
 /// What to do with an answer.
 #[derive(Debug)]
-pub(super) enum Step<'a> {
+pub(super) enum RedirectDecision<'a> {
     /// It is no redirect.
     Final,
     /// Go on there.
@@ -34,46 +34,49 @@ pub(super) enum Step<'a> {
 }
 
 /// Decides about an answer.
-pub(super) fn step<'a>(
+pub(super) fn decide<'a>(
     hop: &Hop<'a>,
     status: StatusCode,
     headers: &HeaderMap,
     allow_http: bool,
     mask: &Mask,
-) -> Step<'a> {
+) -> RedirectDecision<'a> {
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
-        return Step::Final;
+        return RedirectDecision::Final;
     }
     let Some(location) = headers.get(LOCATION).and_then(|value| std::str::from_utf8(value.as_bytes()).ok())
     else {
-        return Step::Refuse("no usable location");
+        return RedirectDecision::Refuse("no usable location");
     };
     let from = &hop.outgoing.url;
-    let Ok(mut to) = from.join(location) else { return Step::Refuse("the location is no URL") };
+    let Ok(mut to) = from.join(location) else { return RedirectDecision::Refuse("the location is no URL") };
     to.set_fragment(None);
-    if let Err(reason) = may_go(from, &to, allow_http) {
-        return Step::Refuse(reason);
+    if let Err(reason) = check_redirect(from, &to, allow_http) {
+        return RedirectDecision::Refuse(reason);
     }
     let same_origin = to.origin() == from.origin();
-    if !same_origin && mask.finds(to.as_str()) {
-        return Step::Refuse("the location carries a credential to another origin");
+    if !same_origin && mask.contains_secret(to.as_str()) {
+        return RedirectDecision::Refuse("the location carries a credential to another origin");
     }
     let read = matches!(hop.outgoing.method, Method::GET | Method::HEAD);
     let becomes_get = status == StatusCode::SEE_OTHER && hop.outgoing.method != Method::HEAD;
     if !read && !becomes_get {
         if !matches!(status.as_u16(), 307 | 308) {
-            return Step::Refuse("a write is not repeated as another request");
+            return RedirectDecision::Refuse("a write is not repeated as another request");
         }
         if !same_origin {
-            return Step::Refuse("a write is not sent to another origin");
+            return RedirectDecision::Refuse("a write is not sent to another origin");
         }
     }
-    let trusted = hop.trusted && same_origin;
-    Step::Follow(Box::new(Hop { outgoing: next(&hop.outgoing, to, becomes_get, trusted), trusted }))
+    let trusted = hop.with_credentials && same_origin;
+    RedirectDecision::Follow(Box::new(Hop {
+        outgoing: next(&hop.outgoing, to, becomes_get, trusted),
+        with_credentials: trusted,
+    }))
 }
 
-fn next<'a>(from: &Outgoing<'a>, url: Url, becomes_get: bool, trusted: bool) -> Outgoing<'a> {
-    let mut next = Outgoing { url, ..from.clone() };
+fn next<'a>(from: &OutgoingRequest<'a>, url: Url, becomes_get: bool, trusted: bool) -> OutgoingRequest<'a> {
+    let mut next = OutgoingRequest { url, ..from.clone() };
     if becomes_get {
         next.method = Method::GET;
         next.body = None;
@@ -88,7 +91,7 @@ fn next<'a>(from: &Outgoing<'a>, url: Url, becomes_get: bool, trusted: bool) -> 
     next
 }
 
-fn may_go(from: &Url, to: &Url, allow_http: bool) -> Result<(), &'static str> {
+fn check_redirect(from: &Url, to: &Url, allow_http: bool) -> Result<(), &'static str> {
     if !to.username().is_empty() || to.password().is_some() {
         return Err("the location holds user information");
     }
@@ -131,18 +134,19 @@ mod tests {
         let headers =
             [(ACCEPT, HeaderValue::from_static("*/*")), (CONTENT_TYPE, HeaderValue::from_static("x/y"))];
         let headers = headers.into_iter().collect();
-        let outgoing = Outgoing { method, url: Url::parse(url).unwrap(), headers, body: Some("b".into()) };
-        Hop { outgoing, trusted: true }
+        let outgoing =
+            OutgoingRequest { method, url: Url::parse(url).unwrap(), headers, body: Some("b".into()) };
+        Hop { outgoing, with_credentials: true }
     }
 
     fn go<'a>(hop: &Hop<'a>, status: u16, to: &str) -> Result<Hop<'a>, &'static str> {
         let headers = [(LOCATION, HeaderValue::from_str(to).unwrap())].into_iter().collect();
         let mut mask = Mask::default();
         mask.add("s3cret!");
-        match step(hop, StatusCode::from_u16(status).unwrap(), &headers, false, &mask) {
-            Step::Follow(hop) => Ok(*hop),
-            Step::Refuse(reason) => Err(reason),
-            Step::Final => panic!("{status} is a redirect"),
+        match decide(hop, StatusCode::from_u16(status).unwrap(), &headers, false, &mask) {
+            RedirectDecision::Follow(hop) => Ok(*hop),
+            RedirectDecision::Refuse(reason) => Err(reason),
+            RedirectDecision::Final => panic!("{status} is a redirect"),
         }
     }
 
@@ -151,13 +155,13 @@ mod tests {
         let start = hop(Method::GET, "https://api.example/a/b?x=1");
         let same = go(&start, 302, "../c?y=2#z").unwrap();
         assert_eq!(same.outgoing.url.as_str(), "https://api.example/c?y=2");
-        assert!(same.trusted && same.outgoing.headers.contains_key(CONTENT_TYPE));
+        assert!(same.with_credentials && same.outgoing.headers.contains_key(CONTENT_TYPE));
         for other in ["https://cdn.example/f", "//cdn.example/f", "https://api.example:8443/f"] {
             let other = go(&start, 302, other).unwrap();
-            assert!(!other.trusted && other.outgoing.body.is_none());
+            assert!(!other.with_credentials && other.outgoing.body.is_none());
             assert_eq!(other.outgoing.headers.keys().collect::<Vec<_>>(), [ACCEPT]);
             let back = go(&other, 302, "https://api.example/admin").unwrap();
-            assert!(!back.trusted, "trust does not come back");
+            assert!(!back.with_credentials, "trust does not come back");
         }
     }
 

@@ -4,14 +4,16 @@
 //! where a parameter's style is `segments`, but never one that leads upwards; a placeholder is never sent unfilled; no parameter sets a header, a query parameter or a cookie that belongs to the
 //! connection or to the credentials.
 
-use super::body::{self, Body};
-use super::headers::{declare_type, names_form, set_cookies, set_header};
+use super::body::{self, RequestBody};
+use super::headers::{is_form_type, set_content_type, set_cookies, set_header};
 use super::style::{self, Pairs};
 use crate::limits;
 use crate::target::Args;
-use crate::target::auth::Reserved;
+use crate::target::auth::ReservedNames;
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::{BodyForm, HttpBinding, Operation, Param, Place, Segment, Style, StyleForm};
+use mcpaql_core::operation::{
+    BodyForm, HttpBinding, Operation, Param, ParamLocation, ParamStyle, Segment, StyleForm,
+};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -35,48 +37,48 @@ const LITERAL: &AsciiSet = &CONTROLS
 
 /// A request before credentials are added.
 #[derive(Debug, Clone)]
-pub(super) struct Outgoing<'a> {
+pub(super) struct OutgoingRequest<'a> {
     pub(super) method: Method,
     pub(super) url: Url,
     /// The cookies of parameters among them.
     pub(super) headers: HeaderMap,
-    pub(super) body: Option<Body<'a>>,
+    pub(super) body: Option<RequestBody<'a>>,
 }
 
 /// What the request of a call starts from.
 #[derive(Debug)]
-pub(super) struct Frame<'a> {
+pub(super) struct RequestDefaults<'a> {
     /// Without query, fragment and user information.
     pub(super) base: &'a Url,
     /// The target's headers that hold no secret.
     pub(super) headers: &'a HeaderMap,
     /// What only the server sets.
-    pub(super) reserved: &'a Reserved,
+    pub(super) reserved: &'a ReservedNames,
     /// Separates the parts of a multipart body.
     pub(super) boundary: fn() -> String,
 }
 
 /// Builds the request of a call.
 pub(super) fn build<'a>(
-    frame: &Frame<'_>,
+    frame: &RequestDefaults<'_>,
     operation: &'a Operation,
     binding: &HttpBinding,
     args: &'a Args,
-) -> Result<Outgoing<'a>, OpError> {
+) -> Result<OutgoingRequest<'a>, OpError> {
     let method = Method::from_bytes(binding.method.as_bytes())
-        .map_err(|_| unusable_document().because(format_args!("method {:?}", binding.method)))?;
+        .map_err(|_| unusable_document().with_cause(format_args!("method {:?}", binding.method)))?;
     let url = url(frame, operation, binding, args)?;
     let mut headers = frame.headers.clone();
     headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/json, text/*;q=0.8, */*;q=0.5"));
-    declare_type(&mut headers, binding)?;
-    for (param, value) in given(operation, args, Place::Header) {
+    set_content_type(&mut headers, binding)?;
+    for (param, value) in values_in(operation, args, ParamLocation::Header) {
         set_header(frame.reserved, &mut headers, param, value)?;
     }
     set_cookies(frame.reserved, &mut headers, operation, args)?;
     let body = body::build(operation, binding, &method, args, frame.boundary)?.map(|typed| {
         match binding.body {
             // What these two are called tells how they are read.
-            BodyForm::Form | BodyForm::Multipart if !names_form(&headers, binding.body) => {
+            BodyForm::Form | BodyForm::Multipart if !is_form_type(&headers, binding.body) => {
                 headers.insert(CONTENT_TYPE, typed.content_type);
             }
             _ => drop(headers.entry(CONTENT_TYPE).or_insert(typed.content_type)),
@@ -86,7 +88,7 @@ pub(super) fn build<'a>(
     if body.is_none() {
         headers.remove(CONTENT_TYPE);
     }
-    Ok(Outgoing { method, url, headers, body })
+    Ok(OutgoingRequest { method, url, headers, body })
 }
 
 /// The template's path as the document writes it, for logs.
@@ -98,15 +100,15 @@ pub(super) fn template(binding: &HttpBinding) -> String {
     binding.path.iter().map(piece).collect()
 }
 
-pub(super) fn given<'a>(
+pub(super) fn values_in<'a>(
     operation: &'a Operation,
     args: &'a Args,
-    place: Place,
+    place: ParamLocation,
 ) -> impl Iterator<Item = (&'a Param, &'a Value)> {
     operation
         .params
         .iter()
-        .filter(move |param| param.place == place)
+        .filter(move |param| param.location == place)
         .filter_map(|param| Some((param, args.get(&param.name)?)))
 }
 
@@ -117,7 +119,12 @@ pub(super) fn unusable_document() -> OpError {
     )
 }
 
-fn url(frame: &Frame<'_>, operation: &Operation, binding: &HttpBinding, args: &Args) -> Result<Url, OpError> {
+fn url(
+    frame: &RequestDefaults<'_>,
+    operation: &Operation,
+    binding: &HttpBinding,
+    args: &Args,
+) -> Result<Url, OpError> {
     let (path, query) = fill(operation, binding, args)?;
     let mut query = Pairs::query(query);
     let prefix = frame.base.path().trim_end_matches('/');
@@ -127,19 +134,19 @@ fn url(frame: &Frame<'_>, operation: &Operation, binding: &HttpBinding, args: &A
     url.set_path(&full);
     // Setting a path normalises it. Whatever it would change is a way out of the template, so nothing may change.
     if url.path() != full && !(full.is_empty() && url.path() == "/") {
-        return Err(unusable_document().because("the path does not survive normalisation"));
+        return Err(unusable_document().with_cause("the path does not survive normalisation"));
     }
-    for (param, value) in given(operation, args, Place::Query) {
+    for (param, value) in values_in(operation, args, ParamLocation::Query) {
         query.append(&param.wire, value, param.style);
     }
     let query = query.into_text();
     url.set_query((!query.is_empty()).then_some(&query));
     let keys = &frame.reserved.query;
     if let Some(key) = keys.iter().find(|key| url.query_pairs().any(|(name, _)| name == key.as_str())) {
-        return Err(not_yours("query parameter", key, key));
+        return Err(reserved_name("query parameter", key, key));
     }
     if url.origin() != frame.base.origin() {
-        return Err(unusable_document().because("the request leaves the origin of the base URL"));
+        return Err(unusable_document().with_cause("the request leaves the origin of the base URL"));
     }
     let length = url.as_str().len();
     if length > MAX_URL_BYTES {
@@ -156,12 +163,12 @@ fn url(frame: &Frame<'_>, operation: &Operation, binding: &HttpBinding, args: &A
 }
 
 /// The name belongs to the credentials or to the connection.
-pub(super) fn not_yours(what: &str, param: &str, wire: &str) -> OpError {
+pub(super) fn reserved_name(what: &str, param: &str, wire: &str) -> OpError {
     OpError::new(
         Code::InvalidValue,
         format!("Leave out parameter '{param}': the {what} '{wire}' is set by the server alone."),
     )
-    .with("param_name", param)
+    .with_detail("param_name", param)
 }
 
 /// Longest address that is sent; servers and proxies refuse far shorter ones, the client's own library somewhat longer ones.
@@ -204,7 +211,7 @@ fn is_dot_segment(segment: &str) -> bool {
 
 fn path_value(operation: &Operation, name: &str, args: &Args) -> Result<String, OpError> {
     let param = operation.param(name);
-    let style = param.map_or_else(|| Style::default_for(Place::Path), |param| param.style);
+    let style = param.map_or_else(|| ParamStyle::default_for(ParamLocation::Path), |param| param.style);
     let wire = param.map_or(name, |param| param.wire.as_str());
     let text = args.get(name).and_then(|value| style::path(wire, value, style));
     if let (Some(text), StyleForm::Segments) = (&text, style.form) {
@@ -215,12 +222,12 @@ fn path_value(operation: &Operation, name: &str, args: &Args) -> Result<String, 
             Code::MissingParam,
             format!("Missing required parameter '{name}'; it is part of the path of this operation."),
         )
-        .with("param_name", name)),
+        .with_detail("param_name", name)),
         Some(text) if matches!(text.as_str(), "" | "." | "..") => Err(OpError::new(
             Code::InvalidValue,
             format!("Parameter '{name}' is part of a path and cannot be empty, '.' or '..'; send a real identifier."),
         )
-        .with("param_name", name)),
+        .with_detail("param_name", name)),
         Some(text) => Ok(text),
     }
 }
@@ -236,26 +243,26 @@ fn inner_path(name: &str, text: &str) -> Result<String, OpError> {
         Code::InvalidValue,
         format!("Parameter '{name}' is a path without empty parts, '.' and '..'; send it as 'folder/file'."),
     )
-    .with("param_name", name))
+    .with_detail("param_name", name))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixture::{operation, param};
     use super::super::headers::frame::{base, built};
-    use super::super::samples::{operation, param};
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
 
     #[test]
     fn an_address_that_cannot_be_sent_is_the_callers_to_shorten() {
-        let operation = operation("GET", "/search", vec![param("q", Place::Query)]);
+        let operation = operation("GET", "/search", vec![param("q", ParamLocation::Query)]);
         let error = built(&operation, &json!({"q": "x".repeat(MAX_URL_BYTES)})).err().unwrap();
         assert_eq!((error.code, &error.details["limit"]), (Code::PayloadTooLarge, &json!("max_url_size")));
     }
 
     fn path_of(value: &Value) -> Result<String, Code> {
-        let operation = operation("GET", "/repos/{owner}/issues", vec![param("owner", Place::Path)]);
+        let operation = operation("GET", "/repos/{owner}/issues", vec![param("owner", ParamLocation::Path)]);
         built(&operation, &json!({"owner": value}))
             .map(|outgoing| outgoing.url.path().to_owned())
             .map_err(|e| e.code)
@@ -290,7 +297,7 @@ mod tests {
         for value in [json!(null), json!([])] {
             assert_eq!(path_of(&value), Err(Code::MissingParam), "{value}");
         }
-        let dotted = operation("GET", "/x/.{name}", vec![param("name", Place::Path)]);
+        let dotted = operation("GET", "/x/.{name}", vec![param("name", ParamLocation::Path)]);
         assert_eq!(built(&dotted, &json!({"name": "a."})).unwrap().url.path(), "/v1/x/.a.");
         assert_eq!(built(&dotted, &json!({"name": "."})).unwrap_err().code, Code::InvalidValue);
         assert_eq!(built(&dotted, &json!({})).unwrap_err().code, Code::MissingParam);
@@ -306,7 +313,7 @@ mod tests {
             ("/a b%2Fc#d", "https://api.example:8443/v1/a%20b%2Fc%23d"),
             ("/search?type=user&q={q}", "https://api.example:8443/v1/search?type=user&q=a%26b&page=2"),
         ] {
-            let params = vec![param("q", Place::Path), param("page", Place::Query)];
+            let params = vec![param("q", ParamLocation::Path), param("page", ParamLocation::Query)];
             let page = if template.contains('?') { json!(2) } else { json!(null) };
             let (operation, args) = (operation("GET", template, params), json!({"q": "a&b", "page": page}));
             let outgoing = built(&operation, &args).unwrap();
@@ -321,10 +328,10 @@ mod tests {
     proptest! {
         #[test]
         fn no_value_leaves_the_template(owner in any::<String>(), repo in "[./%\\\\?#a-z0-9\u{0}-\u{20}]{0,8}", query in any::<String>()) {
-            let params = vec![param("owner", Place::Path), param("repo", Place::Path), param("q", Place::Query)];
+            let params = vec![param("owner", ParamLocation::Path), param("repo", ParamLocation::Path), param("q", ParamLocation::Query)];
             let operation = operation("GET", "/repos/{owner}/x-{repo}.json/tail", params);
             match built(&operation, &json!({"owner": owner, "repo": repo, "q": query})) {
-                Ok(Outgoing { url, .. }) => {
+                Ok(OutgoingRequest { url, .. }) => {
                     prop_assert_eq!(url.origin(), base().origin());
                     let again = Url::parse(url.as_str()).unwrap();
                     prop_assert_eq!(&again, &url, "what is sent survives any further parsing");
@@ -346,8 +353,8 @@ mod tests {
     fn a_path_inside_the_path_only_leads_downwards() {
         use mcpaql_core::operation::StyleForm::Segments;
         let path = |value: Value| {
-            let mut inner = param("path", Place::Path);
-            inner.style = Style { form: Segments, explode: false, reserved: false };
+            let mut inner = param("path", ParamLocation::Path);
+            inner.style = ParamStyle { form: Segments, explode: false, reserved: false };
             let operation = operation("PROPFIND", "/files/ada/{path}", vec![inner]);
             built(&operation, &json!({"path": value}))
                 .map(|outgoing| outgoing.url.path().to_owned())
@@ -374,8 +381,8 @@ mod tests {
     fn label_and_matrix_stay_in_their_segment() {
         use mcpaql_core::operation::StyleForm::{Json, Label, Matrix};
         let path = |form, explode, value: Value| {
-            let mut id = param("id", Place::Path);
-            id.style = Style { form, explode, reserved: false };
+            let mut id = param("id", ParamLocation::Path);
+            id.style = ParamStyle { form, explode, reserved: false };
             let operation = operation("GET", "/things/{id}/x", vec![id]);
             built(&operation, &json!({"id": value}))
                 .map(|outgoing| outgoing.url.path().to_owned())

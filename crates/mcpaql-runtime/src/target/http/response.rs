@@ -30,7 +30,7 @@ const HEAD_HEADERS: [&str; 7] =
 
 /// Where reading a body ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum BodyEnd {
     /// It was all of it.
     Whole,
     /// It goes on past the limit.
@@ -42,7 +42,7 @@ pub(super) async fn read(
     response: &mut reqwest::Response,
     limit: usize,
     body: &mut Vec<u8>,
-) -> Result<End, reqwest::Error> {
+) -> Result<BodyEnd, reqwest::Error> {
     // A declared length is a claim: reserve no more than is harmless to believe.
     let declared = response.content_length().and_then(|length| usize::try_from(length).ok());
     body.reserve(declared.unwrap_or(0).min(limit).min(256 * 1024));
@@ -51,12 +51,12 @@ pub(super) async fn read(
         match chunk.get(..room) {
             Some(fitting) if chunk.len() > room => {
                 body.extend_from_slice(fitting);
-                return Ok(End::Cut);
+                return Ok(BodyEnd::Cut);
             }
             _ => body.extend_from_slice(&chunk),
         }
     }
-    Ok(End::Whole)
+    Ok(BodyEnd::Whole)
 }
 
 /// The error for an answer past the limit.
@@ -91,16 +91,16 @@ pub(super) fn decode(headers: &HeaderMap, body: Vec<u8>, mask: &Mask) -> Answer 
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let (media_type, parameters) = kind.split_once(';').unwrap_or((kind, ""));
     let media_type = media_type.trim().to_ascii_lowercase();
-    match Kind::of(&media_type) {
-        Kind::Json => json_data(body, mask),
-        Kind::JsonLines => json_lines(body, mask),
-        Kind::Text => text(body, &charset(parameters), mask),
-        Kind::Unlabelled => unlabelled(body, mask),
-        Kind::Binary => binary(&media_type, &body),
+    match MediaKind::of(&media_type) {
+        MediaKind::Json => json_data(body, mask),
+        MediaKind::JsonLines => json_lines(body, mask),
+        MediaKind::Text => text(body, &charset(parameters), mask),
+        MediaKind::Unlabelled => unlabelled(body, mask),
+        MediaKind::Binary => binary(&media_type, &body),
     }
 }
 
-enum Kind {
+enum MediaKind {
     Json,
     JsonLines,
     Text,
@@ -108,16 +108,16 @@ enum Kind {
     Binary,
 }
 
-impl Kind {
-    fn of(media_type: &str) -> Kind {
+impl MediaKind {
+    fn of(media_type: &str) -> MediaKind {
         match media_type {
-            "" => Kind::Unlabelled,
-            "application/json" | "text/json" => Kind::Json,
+            "" => MediaKind::Unlabelled,
+            "application/json" | "text/json" => MediaKind::Json,
             "application/x-ndjson"
             | "application/ndjson"
             | "application/jsonl"
             | "application/json-lines"
-            | "application/x-jsonlines" => Kind::JsonLines,
+            | "application/x-jsonlines" => MediaKind::JsonLines,
             "application/xml"
             | "application/javascript"
             | "application/yaml"
@@ -127,12 +127,12 @@ impl Kind {
             | "application/x-www-form-urlencoded"
             | "application/sql"
             | "application/x-sh"
-            | "application/xhtml+xml" => Kind::Text,
-            other if other.ends_with("+json") => Kind::Json,
+            | "application/xhtml+xml" => MediaKind::Text,
+            other if other.ends_with("+json") => MediaKind::Json,
             other if other.starts_with("text/") || other.ends_with("+xml") || other.ends_with("+yaml") => {
-                Kind::Text
+                MediaKind::Text
             }
-            _ => Kind::Binary,
+            _ => MediaKind::Binary,
         }
     }
 }
@@ -168,7 +168,7 @@ fn not_json(body: &[u8], mask: &Mask) -> Answer {
 /// The body as one valid JSON value, or the body back.
 fn raw_json(body: Vec<u8>, mask: &Mask) -> Result<Payload, Vec<u8>> {
     let text = String::from_utf8(body).map_err(std::string::FromUtf8Error::into_bytes)?;
-    let found = mask.finds(&text);
+    let found = mask.contains_secret(&text);
     let candidate = minified(text.trim_start_matches('\u{feff}'));
     if found {
         return masked_json(&candidate, mask).ok_or_else(|| text.into_bytes());

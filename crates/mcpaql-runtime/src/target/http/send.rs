@@ -2,7 +2,7 @@
 
 use super::address::Network;
 use super::headers::join_cookies;
-use super::redirect::{self, Hop, Step};
+use super::redirect::{self, Hop, RedirectDecision};
 use super::request;
 use super::style::{self, Pairs};
 use crate::target::auth::Credentials;
@@ -17,19 +17,19 @@ pub(super) struct Sender<'a> {
     pub(super) allow_http: bool,
     pub(super) credentials: &'a Credentials,
     /// Refuses redirects that leave the origin or change the method.
-    pub(super) stays: bool,
+    pub(super) same_origin_only: bool,
 }
 
 /// An answer, and what it answers.
-pub(super) struct Reply {
+pub(super) struct HttpReply {
     pub(super) method: Method,
     /// Whether the request carried the credentials.
-    pub(super) trusted: bool,
+    pub(super) with_credentials: bool,
     pub(super) response: Response,
 }
 
 /// Why there is no answer.
-pub(super) enum Fault {
+pub(super) enum HttpRequestError {
     /// The connection failed before the head of an answer came.
     Connection(reqwest::Error),
     Refused(OpError),
@@ -37,31 +37,46 @@ pub(super) enum Fault {
 
 impl Sender<'_> {
     /// Sends a request and follows its redirects; `saw` hears the status of each answer.
-    pub(super) async fn send(&self, mut hop: Hop<'_>, saw: impl Fn(StatusCode)) -> Result<Reply, Fault> {
+    pub(super) async fn send(
+        &self,
+        mut hop: Hop<'_>,
+        saw: impl Fn(StatusCode),
+    ) -> Result<HttpReply, HttpRequestError> {
         for _ in 0..=redirect::MAX_HOPS {
-            let request = signed(&hop, self.credentials).map_err(Fault::Refused)?;
-            let http = self.network.client(&hop.outgoing.url).map_err(Fault::Refused)?;
+            let request = authenticated_request(&hop, self.credentials).map_err(HttpRequestError::Refused)?;
+            let http = self.network.client(&hop.outgoing.url).map_err(HttpRequestError::Refused)?;
             let sent = match &hop.outgoing.body {
                 Some(body) => body.send(http, request).await,
                 None => http.execute(request).await,
             };
-            let response = sent.map_err(Fault::Connection)?;
+            let response = sent.map_err(HttpRequestError::Connection)?;
             let status = response.status();
             saw(status);
             let step =
-                redirect::step(&hop, status, response.headers(), self.allow_http, &self.credentials.mask);
+                redirect::decide(&hop, status, response.headers(), self.allow_http, &self.credentials.mask);
             match step {
-                Step::Final => {
-                    return Ok(Reply { method: hop.outgoing.method, trusted: hop.trusted, response });
+                RedirectDecision::Final => {
+                    return Ok(HttpReply {
+                        method: hop.outgoing.method,
+                        with_credentials: hop.with_credentials,
+                        response,
+                    });
                 }
-                Step::Follow(next) if self.stays && !(next.trusted && is_same_method(&hop, &next)) => {
-                    return Err(Fault::Refused(refused_redirect(status, "it leads to another origin")));
+                RedirectDecision::Follow(next)
+                    if self.same_origin_only && !(next.with_credentials && is_same_method(&hop, &next)) =>
+                {
+                    return Err(HttpRequestError::Refused(refused_redirect(
+                        status,
+                        "it leads to another origin",
+                    )));
                 }
-                Step::Follow(next) => hop = *next,
-                Step::Refuse(reason) => return Err(Fault::Refused(refused_redirect(status, reason))),
+                RedirectDecision::Follow(next) => hop = *next,
+                RedirectDecision::Refuse(reason) => {
+                    return Err(HttpRequestError::Refused(refused_redirect(status, reason)));
+                }
             }
         }
-        Err(Fault::Refused(refused_redirect(StatusCode::FOUND, "too many redirects")))
+        Err(HttpRequestError::Refused(refused_redirect(StatusCode::FOUND, "too many redirects")))
     }
 }
 
@@ -70,10 +85,10 @@ fn is_same_method(hop: &Hop<'_>, next: &Hop<'_>) -> bool {
 }
 
 /// The request of a hop without its body, with credentials where they may go along.
-fn signed(hop: &Hop<'_>, credentials: &Credentials) -> Result<reqwest::Request, OpError> {
+fn authenticated_request(hop: &Hop<'_>, credentials: &Credentials) -> Result<reqwest::Request, OpError> {
     let mut url = hop.outgoing.url.clone();
     let mut headers = hop.outgoing.headers.clone();
-    if hop.trusted {
+    if hop.with_credentials {
         let cookies = cookies(&hop.outgoing.headers, credentials);
         headers.extend(credentials.headers.clone());
         if let Some(cookies) = cookies? {
@@ -106,8 +121,9 @@ fn cookies(outgoing: &HeaderMap, credentials: &Credentials) -> Result<Option<Hea
     for (name, secret) in &credentials.cookies {
         join_cookies(&mut cookies, &format!("{name}={}", secret.expose()));
     }
-    let mut value = HeaderValue::try_from(cookies)
-        .map_err(|_| request::unusable_document().because("the cookie of the credentials cannot be sent"))?;
+    let mut value = HeaderValue::try_from(cookies).map_err(|_| {
+        request::unusable_document().with_cause("the cookie of the credentials cannot be sent")
+    })?;
     value.set_sensitive(true);
     Ok(Some(value))
 }
@@ -118,6 +134,6 @@ fn refused_redirect(status: StatusCode, reason: &'static str) -> OpError {
         Code::Internal,
         format!("The API answered {number} with a redirect that is not safe to follow; tell the operator to check the address."),
     )
-    .with("upstream", serde_json::json!({ "status": number }))
-    .because(reason)
+    .with_detail("upstream", serde_json::json!({ "status": number }))
+    .with_cause(reason)
 }

@@ -8,7 +8,7 @@
 //! value does (`a[b][c]=1`), with `a[]=1` for arrays of scalars and `a[0][b]=1` for arrays of objects. Form bodies spell
 //! objects that way too, because that is what form APIs read. The pairs of a cookie are separated as cookies are.
 
-use mcpaql_core::operation::{Style, StyleForm};
+use mcpaql_core::operation::{ParamStyle, StyleForm};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
@@ -35,15 +35,15 @@ pub(super) fn encode(text: &str) -> String {
     utf8_percent_encode(text, VALUE).to_string()
 }
 
-fn harmless(text: &str) -> String {
+fn encode_value(text: &str) -> String {
     utf8_percent_encode(text, HARMLESS).to_string()
 }
 
-fn element(text: &str) -> String {
+fn encode_element(text: &str) -> String {
     utf8_percent_encode(text, ELEMENT).to_string()
 }
 
-fn reserved(text: &str) -> String {
+fn encode_query(text: &str) -> String {
     utf8_percent_encode(text, QUERY).to_string()
 }
 
@@ -62,8 +62,8 @@ fn json(value: &Value) -> Option<String> {
 }
 
 /// What fills a placeholder of a path.
-pub(super) fn path(name: &str, value: &Value, style: Style) -> Option<String> {
-    let encode = if style.reserved { harmless } else { encode };
+pub(super) fn path(name: &str, value: &Value, style: ParamStyle) -> Option<String> {
+    let encode = if style.reserved { encode_value } else { encode };
     match style.form {
         StyleForm::Json => json(value).map(|text| encode(&text)),
         StyleForm::Label => {
@@ -85,7 +85,7 @@ fn segments(value: &Value, encode: Encode) -> Option<String> {
 }
 
 /// The value of a header, which no percent-encoding applies to.
-pub(super) fn header(value: &Value, style: Style) -> Option<String> {
+pub(super) fn header(value: &Value, style: ParamStyle) -> Option<String> {
     match style.form {
         StyleForm::Json => json(value),
         _ => joined(value, style.explode, ",", str::to_owned),
@@ -162,7 +162,7 @@ impl Pairs {
     }
 
     /// Appends one parameter.
-    pub(super) fn append(&mut self, name: &str, value: &Value, style: Style) {
+    pub(super) fn append(&mut self, name: &str, value: &Value, style: ParamStyle) {
         let separator = match style.form {
             StyleForm::DeepObject => return self.append_deep(&encode(name), value),
             StyleForm::SpaceDelimited => "%20",
@@ -177,8 +177,8 @@ impl Pairs {
         let joins = !style.explode && matches!(value, Value::Array(_) | Value::Object(_));
         let spell: Encode = match style.reserved {
             false => encode,
-            true if joins || self.between != "&" => element,
-            true => reserved,
+            true if joins || self.between != "&" => encode_element,
+            true => encode_query,
         };
         let own = encode(name);
         match value {
@@ -207,7 +207,7 @@ impl Pairs {
     }
 
     /// Appends one field of a form body.
-    pub(super) fn append_field(&mut self, name: &str, value: &Value, style: Style) {
+    pub(super) fn append_field(&mut self, name: &str, value: &Value, style: ParamStyle) {
         let nested = match value {
             _ if style.form == StyleForm::Json => false,
             Value::Object(_) => true,
@@ -215,7 +215,7 @@ impl Pairs {
             _ => false,
         };
         let style =
-            if nested { Style { form: StyleForm::DeepObject, explode: true, ..style } } else { style };
+            if nested { ParamStyle { form: StyleForm::DeepObject, explode: true, ..style } } else { style };
         self.append(name, value, style);
     }
 
@@ -254,11 +254,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn style(form: StyleForm, explode: bool) -> Style {
-        Style { form, explode, reserved: false }
+    fn style(form: StyleForm, explode: bool) -> ParamStyle {
+        ParamStyle { form, explode, reserved: false }
     }
 
-    fn query(value: &Value, style: Style) -> String {
+    fn query(value: &Value, style: ParamStyle) -> String {
         let mut query = Pairs::query(String::new());
         query.append("color", value, style);
         query.into_text()
@@ -399,7 +399,7 @@ mod tests {
     #[test]
     fn reserved_characters_pass_where_they_separate_nothing() {
         const RESERVED: &str = ":/?#[]@!$&'()*+,;= %\"\r\n";
-        let allowed = |form, explode| Style { form, explode, reserved: true };
+        let allowed = |form, explode| ParamStyle { form, explode, reserved: true };
         let one = query(&json!(RESERVED), allowed(StyleForm::Form, true));
         assert_eq!(one, "color=:/?%23[]@!$%26'()*%2B,;=%20%25%22%0D%0A");
         let list = query(&json!(["a,b/c", "d"]), allowed(StyleForm::Form, false));

@@ -17,8 +17,8 @@ mod sse;
 mod stdio;
 mod supervisor;
 
-pub use error::{SetupError, UpstreamError};
-pub use supervisor::State;
+pub use error::{UpstreamError, UpstreamSetupError};
+pub use supervisor::UpstreamState;
 
 use crate::caller::Caller;
 use crate::environment::Environment;
@@ -26,34 +26,34 @@ use crate::protocol::METHOD_NOT_FOUND;
 use crate::secret::Mask;
 use callers::{Callers, Lease};
 use futures_util::future::join_all;
-use http::Endpoint;
+use http::McpEndpoint;
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
 use reqwest::header::HeaderName;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use session::Link;
+use session::UpstreamLink;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use stdio::Program;
-use supervisor::{Plan, Supervisor};
+use supervisor::{StartOptions, Supervisor};
 use tokio::sync::watch;
 
 /// The most pages of a list that are asked for.
-const PAGES: usize = 1000;
+const MAX_PAGES: usize = 1000;
 /// The most entries of a list that are taken.
-const ENTRIES: usize = 100_000;
+const MAX_ENTRIES: usize = 100_000;
 
 /// A list that was read, page by page.
-struct Pages {
+struct PagedList {
     entries: Vec<Value>,
-    end: End,
+    end: ListEnd,
 }
 
 /// Why no more pages were read.
-enum End {
+enum ListEnd {
     /// There are none.
     Last,
     /// The next one was read before.
@@ -65,10 +65,10 @@ enum End {
 /// One MCP server; clones share it. Dropping the last one ends it.
 #[derive(Clone)]
 pub struct Upstream {
-    handle: Arc<Handle>,
+    handle: Arc<UpstreamHandle>,
 }
 
-struct Handle {
+struct UpstreamHandle {
     supervisor: Arc<Supervisor>,
     /// Where callers bring credentials of their own; then `supervisor` is there for the list of tools alone.
     callers: Option<Arc<Callers>>,
@@ -76,10 +76,10 @@ struct Handle {
     eager: bool,
 }
 
-impl Drop for Handle {
+impl Drop for UpstreamHandle {
     fn drop(&mut self) {
         drop(self.supervisor.end());
-        drop(self.callers.as_ref().map(|callers| callers.end()));
+        drop(self.callers.as_ref().map(|callers| callers.take_sessions()));
     }
 }
 
@@ -94,8 +94,12 @@ impl Upstream {
     ///
     /// # Errors
     /// What is wrong with the target or the credentials as they are written.
-    pub fn new(target: &McpTarget, auth: &Auth, environment: &Environment) -> Result<Upstream, SetupError> {
-        Upstream::called(None, target, auth, environment)
+    pub fn new(
+        target: &McpTarget,
+        auth: &Auth,
+        environment: &Environment,
+    ) -> Result<Upstream, UpstreamSetupError> {
+        Upstream::build(None, target, auth, environment)
     }
 
     /// The same under a name that people know it by, instead of its program's or its address's.
@@ -107,40 +111,45 @@ impl Upstream {
         target: &McpTarget,
         auth: &Auth,
         environment: &Environment,
-    ) -> Result<Upstream, SetupError> {
-        Upstream::called(Some(name), target, auth, environment)
+    ) -> Result<Upstream, UpstreamSetupError> {
+        Upstream::build(Some(name), target, auth, environment)
     }
 
-    fn called(
+    fn build(
         name: Option<&str>,
         target: &McpTarget,
         auth: &Auth,
         environment: &Environment,
-    ) -> Result<Upstream, SetupError> {
+    ) -> Result<Upstream, UpstreamSetupError> {
         let limit = usize::try_from(target.max_response_bytes).unwrap_or(usize::MAX);
-        let link = match &target.link {
-            McpLink::Command(command) => Link::Program(Arc::new(Program::new(command, environment)?)),
-            McpLink::Url { url, headers, allow_http } => {
-                Link::Endpoint(Arc::new(Endpoint::new(url, headers, *allow_http, auth, environment, limit)?))
-            }
-        };
+        let link =
+            match &target.link {
+                McpLink::Command(command) => {
+                    UpstreamLink::Program(Arc::new(Program::new(command, environment)?))
+                }
+                McpLink::Url { url, headers, allow_http } => UpstreamLink::Endpoint(Arc::new(
+                    McpEndpoint::new(url, headers, *allow_http, auth, environment, limit)?,
+                )),
+            };
         let name = match (name, &link) {
             (Some(name), _) => name.to_owned(),
-            (None, Link::Program(program)) => program.name().to_owned(),
-            (None, Link::Endpoint(endpoint)) => endpoint.name().to_owned(),
+            (None, UpstreamLink::Program(program)) => program.name().to_owned(),
+            (None, UpstreamLink::Endpoint(endpoint)) => endpoint.name().to_owned(),
         };
         let start_timeout = Duration::from_millis(target.start_timeout_ms);
         let names = header_names(&target.caller_headers)?;
         let endpoint = match &link {
             _ if names.is_empty() => None,
-            Link::Endpoint(endpoint) => Some(Arc::clone(endpoint)),
-            Link::Program(_) => return Err(SetupError::CallerHeaders),
+            UpstreamLink::Endpoint(endpoint) => Some(Arc::clone(endpoint)),
+            UpstreamLink::Program(_) => return Err(UpstreamSetupError::CallerHeaders),
         };
-        let supervisor = Supervisor::new(Plan { link, name: name.clone(), limit, start_timeout });
+        let supervisor = Supervisor::new(StartOptions { link, name: name.clone(), limit, start_timeout });
         let callers = endpoint
             .map(|endpoint| Callers::new(names, endpoint, &name, (limit, start_timeout), &supervisor));
         let timeout = Duration::from_millis(target.timeout_ms);
-        Ok(Upstream { handle: Arc::new(Handle { supervisor, callers, timeout, eager: target.eager }) })
+        Ok(Upstream {
+            handle: Arc::new(UpstreamHandle { supervisor, callers, timeout, eager: target.eager }),
+        })
     }
 
     /// What the server says of itself: its answer to the handshake and every page of its tools. No tool is called.
@@ -149,17 +158,18 @@ impl Upstream {
     /// Why the server could not be asked.
     pub async fn capture(&self) -> Result<Capture, UpstreamError> {
         let supervisor = &self.handle.supervisor;
-        let initialize = supervisor.session().await?.greeting();
-        let Pages { entries, end } = self.pages(supervisor, "tools/list", "tools", &Caller::nobody()).await?;
+        let initialize = supervisor.session().await?.handshake();
+        let PagedList { entries, end } =
+            self.pages(supervisor, "tools/list", "tools", &Caller::nobody()).await?;
         let has_tools = || initialize.get("capabilities").is_some_and(|said| said.get("tools").is_some());
         let gap = match end {
-            End::Last => None,
-            End::Again => Some("the list has no end: a page names one that was read before as the next"),
-            End::Unknown => {
+            ListEnd::Last => None,
+            ListEnd::Again => Some("the list has no end: a page names one that was read before as the next"),
+            ListEnd::Unknown => {
                 has_tools().then_some("the server declares tools, and answers that it knows no tools/list")
             }
         };
-        Ok(Capture { initialize, tools: entries, gap })
+        Ok(Capture { initialize, tools: entries, incomplete_reason: gap })
     }
 
     /// All pages of a list, in order; empty where the server has no such list.
@@ -167,7 +177,7 @@ impl Upstream {
     /// # Errors
     /// Why the server could not be asked, or that its list has no end.
     pub async fn list(&self, method: &str, key: &str, caller: &Caller) -> Result<Vec<Value>, UpstreamError> {
-        let place = self.place(caller)?;
+        let place = self.conversation_for(caller)?;
         self.pages(place.supervisor(), method, key, caller).await.map(|pages| pages.entries)
     }
 
@@ -177,16 +187,16 @@ impl Upstream {
         method: &str,
         key: &str,
         caller: &Caller,
-    ) -> Result<Pages, UpstreamError> {
+    ) -> Result<PagedList, UpstreamError> {
         let mut entries: Vec<Value> = Vec::new();
         let mut seen = HashSet::new();
         let mut cursor: Option<String> = None;
-        for _ in 0..PAGES {
+        for _ in 0..MAX_PAGES {
             let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-            let answer = self.ask_in(supervisor, method, &object(params), caller).await;
+            let answer = self.request_in(supervisor, method, &object(params), caller).await;
             let mut page = match answer {
                 Err(UpstreamError::Refused { code: METHOD_NOT_FOUND, .. }) if cursor.is_none() => {
-                    return Ok(Pages { entries, end: End::Unknown });
+                    return Ok(PagedList { entries, end: ListEnd::Unknown });
                 }
                 page => self.parsed(method, &page?)?,
             };
@@ -201,13 +211,13 @@ impl Upstream {
             if !(is_again && entries.ends_with(&more)) {
                 entries.extend(more);
             }
-            if entries.len() > ENTRIES {
+            if entries.len() > MAX_ENTRIES {
                 break;
             }
             match next {
                 Some(next) if !is_again => cursor = Some(next.to_owned()),
-                Some(_) => return Ok(Pages { entries, end: End::Again }),
-                None => return Ok(Pages { entries, end: End::Last }),
+                Some(_) => return Ok(PagedList { entries, end: ListEnd::Again }),
+                None => return Ok(PagedList { entries, end: ListEnd::Last }),
             }
         }
         let server = self.handle.supervisor.name().to_owned();
@@ -225,7 +235,7 @@ impl Upstream {
         caller: &Caller,
     ) -> Result<Value, UpstreamError> {
         let params = object(json!({"name": tool, "arguments": arguments}));
-        let raw = self.ask("tools/call", &params, caller).await?;
+        let raw = self.request_raw("tools/call", &params, caller).await?;
         self.parsed("tools/call", &raw)
     }
 
@@ -239,7 +249,7 @@ impl Upstream {
         params: Value,
         caller: &Caller,
     ) -> Result<Value, UpstreamError> {
-        let raw = self.ask(method, &object(params), caller).await?;
+        let raw = self.request_raw(method, &object(params), caller).await?;
         self.parsed(method, &raw)
     }
 
@@ -262,25 +272,27 @@ impl Upstream {
     }
 
     /// The result of any method, as the text it came as, without what was sent along to be let in.
-    pub(crate) async fn ask(
+    pub(crate) async fn request_raw(
         &self,
         method: &str,
         params: &Map<String, Value>,
         caller: &Caller,
     ) -> Result<Box<RawValue>, UpstreamError> {
-        let place = self.place(caller)?;
-        self.ask_in(place.supervisor(), method, params, caller).await
+        let place = self.conversation_for(caller)?;
+        self.request_in(place.supervisor(), method, params, caller).await
     }
 
     /// Where that caller's calls go.
-    fn place(&self, caller: &Caller) -> Result<Place<'_>, UpstreamError> {
+    fn conversation_for(&self, caller: &Caller) -> Result<CallConversation<'_>, UpstreamError> {
         Ok(match &self.handle.callers {
-            None => Place::Shared(&self.handle.supervisor),
-            Some(callers) => Place::Own { lease: callers.lease(caller)?, shared: &self.handle.supervisor },
+            None => CallConversation::Shared(&self.handle.supervisor),
+            Some(callers) => {
+                CallConversation::Own { lease: callers.lease(caller)?, shared: &self.handle.supervisor }
+            }
         })
     }
 
-    async fn ask_in(
+    async fn request_in(
         &self,
         supervisor: &Arc<Supervisor>,
         method: &str,
@@ -303,7 +315,7 @@ impl Upstream {
 
     /// How the server is doing.
     #[must_use]
-    pub fn state(&self) -> watch::Receiver<State> {
+    pub fn state(&self) -> watch::Receiver<UpstreamState> {
         self.handle.supervisor.state()
     }
 
@@ -315,14 +327,14 @@ impl Upstream {
 
     /// Counts how often the server said that its resources or prompts changed.
     #[must_use]
-    pub fn offers_changed(&self) -> watch::Receiver<u64> {
-        self.handle.supervisor.changes().offers.subscribe()
+    pub fn features_changed(&self) -> watch::Receiver<u64> {
+        self.handle.supervisor.changes().features.subscribe()
     }
 
     /// The server's last answer to the handshake, as far as one is known.
     #[must_use]
-    pub fn greeting(&self) -> Option<Arc<Map<String, Value>>> {
-        self.handle.supervisor.greeting()
+    pub fn handshake(&self) -> Option<Arc<Map<String, Value>>> {
+        self.handle.supervisor.handshake()
     }
 
     /// Takes what was heard at an earlier time for what the server would say, until it says it itself.
@@ -358,45 +370,45 @@ impl Upstream {
     /// Ends the conversation, and the program behind it with all its descendants. The next call starts it again.
     pub async fn close(&self) {
         self.handle.supervisor.close().await;
-        let others = self.handle.callers.as_ref().map(|callers| callers.end()).unwrap_or_default();
+        let others = self.handle.callers.as_ref().map(|callers| callers.take_sessions()).unwrap_or_default();
         join_all(others.iter().map(|session| session.close())).await;
     }
 }
 
 /// The conversation that a call goes to.
-enum Place<'a> {
+enum CallConversation<'a> {
     /// One for all callers.
     Shared(&'a Arc<Supervisor>),
     /// The caller's own.
     Own { lease: Lease, shared: &'a Supervisor },
 }
 
-impl Place<'_> {
+impl CallConversation<'_> {
     fn supervisor(&self) -> &Arc<Supervisor> {
         match self {
-            Place::Shared(supervisor) => supervisor,
-            Place::Own { lease, .. } => &lease.supervisor,
+            CallConversation::Shared(supervisor) => supervisor,
+            CallConversation::Own { lease, .. } => &lease.supervisor,
         }
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for CallConversation<'_> {
     fn drop(&mut self) {
         // What the server can do is the same for all; what else it said belongs to the caller.
-        if let Place::Own { lease, shared } = self
-            && shared.greeting().is_none()
+        if let CallConversation::Own { lease, shared } = self
+            && shared.handshake().is_none()
             && let Some(capabilities) =
-                lease.supervisor.greeting().and_then(|said| said.get("capabilities").cloned())
+                lease.supervisor.handshake().and_then(|said| said.get("capabilities").cloned())
         {
             shared.remember(&Map::from_iter([("capabilities".to_owned(), capabilities)]));
         }
     }
 }
 
-fn header_names(written: &[String]) -> Result<Vec<(String, HeaderName)>, SetupError> {
+fn header_names(written: &[String]) -> Result<Vec<(String, HeaderName)>, UpstreamSetupError> {
     let name = |written: &String| match HeaderName::from_bytes(written.as_bytes()) {
         Ok(name) => Ok((written.clone(), name)),
-        Err(_) => Err(crate::target::http::SetupError::Header {
+        Err(_) => Err(crate::target::http::HttpSetupError::Header {
             name: written.clone(),
             reason: "is not a header name; correct it in caller_headers",
         }),

@@ -1,14 +1,14 @@
 //! Changes to a record: what an update asks for, the merge, and what a record must be afterwards.
 
-use super::Kind;
+use super::StoreResource;
 use crate::target::Args;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::schema::{ViolationKind, path_text};
-use mcpaql_document::load::{RECORD_KEYS, is_flat};
+use mcpaql_document::load::{RECORD_KEYS, is_update_param};
 use serde_json::{Map, Value};
 
 /// The fields of a new record. Null is the same as nothing.
-pub(super) fn new_body(kind: &Kind, args: &Args) -> Map<String, Value> {
+pub(super) fn new_body(kind: &StoreResource, args: &Args) -> Map<String, Value> {
     let given = kind.resource.fields.keys().filter_map(|name| Some((name, args.get(name)?)));
     let mut body = Map::new();
     merge(&mut body, given.map(|(name, value)| (name.clone(), value.clone())).collect());
@@ -16,7 +16,7 @@ pub(super) fn new_body(kind: &Kind, args: &Args) -> Map<String, Value> {
 }
 
 /// What an update asks for: `input`, and flat fields over it.
-pub(super) fn changes(kind: &Kind, args: &Args) -> Result<Map<String, Value>, OpError> {
+pub(super) fn changes(kind: &StoreResource, args: &Args) -> Result<Map<String, Value>, OpError> {
     let mut changes = match args.get("input") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(input)) => input.clone(),
@@ -30,19 +30,19 @@ pub(super) fn changes(kind: &Kind, args: &Args) -> Result<Map<String, Value>, Op
     if let Some(unknown) = changes.keys().find(|name| !kind.resource.fields.contains_key(name.as_str())) {
         return Err(unknown_field(kind, unknown));
     }
-    for name in kind.resource.fields.keys().filter(|name| is_flat(name)) {
+    for name in kind.resource.fields.keys().filter(|name| is_update_param(name)) {
         if let Some(value) = args.get(name) {
             changes.insert(name.clone(), value.clone());
         }
     }
     if changes.is_empty() {
         let message = "Nothing to change: give 'input' with the fields to set, or null to remove one.";
-        return Err(OpError::new(Code::MissingParam, message).with("valid_fields", valid_fields(kind)));
+        return Err(OpError::new(Code::MissingParam, message).with_detail("valid_fields", valid_fields(kind)));
     }
     Ok(changes)
 }
 
-fn unknown_field(kind: &Kind, name: &str) -> OpError {
+fn unknown_field(kind: &StoreResource, name: &str) -> OpError {
     let fields = valid_fields(kind);
     let message = if name == "id" {
         "Field 'id' does not belong in 'input'; give it as a parameter of its own.".to_owned()
@@ -53,10 +53,10 @@ fn unknown_field(kind: &Kind, name: &str) -> OpError {
     } else {
         format!("Unknown field '{}' in 'input'. Use one of: {}.", super::clip(name), fields.join(", "))
     };
-    OpError::new(Code::UnknownField, message).with("valid_fields", fields)
+    OpError::new(Code::UnknownField, message).with_detail("valid_fields", fields)
 }
 
-fn valid_fields(kind: &Kind) -> Vec<String> {
+fn valid_fields(kind: &StoreResource) -> Vec<String> {
     kind.resource.fields.keys().cloned().collect()
 }
 
@@ -82,7 +82,7 @@ pub(super) fn merge(target: &mut Map<String, Value>, changes: Map<String, Value>
 /// What every stored record fulfils: the schema of its resource, after a merge as after a creation.
 ///
 /// Fields that an earlier version of the document declared may still be in a record; they are kept and not judged.
-pub(super) fn check_fields(kind: &Kind, body: &Map<String, Value>) -> Result<(), OpError> {
+pub(super) fn check_fields(kind: &StoreResource, body: &Map<String, Value>) -> Result<(), OpError> {
     let violations = kind.schemas.check(kind.schema, &Value::Object(body.clone()));
     let Some(violation) = violations.first() else { return Ok(()) };
     let (code, message) = match &violation.kind {
@@ -99,7 +99,7 @@ pub(super) fn check_fields(kind: &Kind, body: &Map<String, Value>) -> Result<(),
         ViolationKind::Missing { field } if violation.path.is_empty() => field.clone(),
         _ => path_text("", &violation.path),
     };
-    Err(OpError::new(code, message).with("param_name", name))
+    Err(OpError::new(code, message).with_detail("param_name", name))
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@
 //! as one text: a row each would cost a thread switch per record. Its separators are control characters, which JSON escapes, so that no
 //! body can hold them.
 
-use super::record::{Cursor, Row, fold, write_record};
-use super::{Kind, Store, broken, internal, raw};
+use super::record::{Cursor, RecordRow, fold, write_record};
+use super::{Store, StoreResource, internal, raw, storage_error};
 use crate::target::Args;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::response::Answer;
-use mcpaql_document::load::{PAGE, PAGE_LIMIT, is_filter};
+use mcpaql_document::load::{DEFAULT_RECORDS_PAGE_SIZE, MAX_RECORDS_PAGE_SIZE, is_filter};
 use serde_json::Value;
 use sqlx::query::QueryScalar;
 use sqlx::sqlite::SqliteArguments;
@@ -26,7 +26,7 @@ const ROW_END: char = '\u{1e}';
 type PageQuery<'q> = QueryScalar<'q, Sqlite, Option<String>, SqliteArguments>;
 
 impl Store {
-    pub(super) async fn list(&self, kind: &Kind, args: &Args) -> Result<Answer, OpError> {
+    pub(super) async fn list(&self, kind: &StoreResource, args: &Args) -> Result<Answer, OpError> {
         let (first, after) = page_of(args)?;
         let filters: Vec<(&str, &Value)> = kind
             .resource
@@ -49,7 +49,7 @@ impl Store {
         self.page(query, first).await
     }
 
-    pub(super) async fn search(&self, kind: &Kind, args: &Args) -> Result<Answer, OpError> {
+    pub(super) async fn search(&self, kind: &StoreResource, args: &Args) -> Result<Answer, OpError> {
         let (first, after) = page_of(args)?;
         let words = words_of(args)?;
         let (mut all, mut in_head) = (String::new(), String::new());
@@ -70,7 +70,7 @@ impl Store {
     }
 
     /// The query of a page, with `?1` adapter, `?2` resource and `?3` one record more than asked for.
-    fn page_query<'q>(&'q self, kind: &'q Kind, rows: &str, first: usize) -> PageQuery<'q> {
+    fn page_query<'q>(&'q self, kind: &'q StoreResource, rows: &str, first: usize) -> PageQuery<'q> {
         // Only fixed text and placeholders make up the statement.
         let sql = format!(
             "SELECT group_concat(concat_ws(char(31), rank, {COLUMNS}), char(30)) \
@@ -82,10 +82,14 @@ impl Store {
 
     async fn page(&self, query: PageQuery<'_>, first: usize) -> Result<Answer, OpError> {
         let mut reader = self.reader().await;
-        let text = query.fetch_one(&mut *reader).await.map_err(|error| broken(&error))?.unwrap_or_default();
+        let text =
+            query.fetch_one(&mut *reader).await.map_err(|error| storage_error(&error))?.unwrap_or_default();
         drop(reader);
-        let rows =
-            text.split(ROW_END).filter(|row| !row.is_empty()).map(Row::read).collect::<Option<Vec<_>>>();
+        let rows = text
+            .split(ROW_END)
+            .filter(|row| !row.is_empty())
+            .map(RecordRow::read)
+            .collect::<Option<Vec<_>>>();
         let mut rows = rows.ok_or_else(|| internal("a record is not as it was written"))?;
         // SQLite leaves the order inside an aggregate open.
         rows.sort_by_key(|row| (row.rank, std::cmp::Reverse(row.seq)));
@@ -108,25 +112,29 @@ impl Store {
 
 fn page_of(args: &Args) -> Result<(usize, Cursor), OpError> {
     let first = match args.get("first") {
-        None | Some(Value::Null) => PAGE,
-        Some(value) => value.as_u64().filter(|first| (1..=PAGE_LIMIT).contains(first)).ok_or_else(|| {
-            let message = format!("Parameter 'first' must be an integer from 1 to {PAGE_LIMIT}.");
-            OpError::new(Code::InvalidValue, message).with("param_name", "first")
-        })?,
+        None | Some(Value::Null) => DEFAULT_RECORDS_PAGE_SIZE,
+        Some(value) => {
+            value.as_u64().filter(|first| (1..=MAX_RECORDS_PAGE_SIZE).contains(first)).ok_or_else(|| {
+                let message =
+                    format!("Parameter 'first' must be an integer from 1 to {MAX_RECORDS_PAGE_SIZE}.");
+                OpError::new(Code::InvalidValue, message).with_detail("param_name", "first")
+            })?
+        }
     };
     let after = match args.get("after") {
         None | Some(Value::Null) => Cursor::START,
         Some(value) => value.as_str().and_then(Cursor::decode).ok_or_else(|| {
             let message =
                 "Parameter 'after' must be the endCursor of an earlier page; leave it out to start anew.";
-            OpError::new(Code::InvalidValue, message).with("param_name", "after")
+            OpError::new(Code::InvalidValue, message).with_detail("param_name", "after")
         })?,
     };
     Ok((usize::try_from(first).unwrap_or(usize::MAX), after))
 }
 
 fn words_of(args: &Args) -> Result<Vec<String>, OpError> {
-    let invalid = |message: String| OpError::new(Code::InvalidValue, message).with("param_name", "query");
+    let invalid =
+        |message: String| OpError::new(Code::InvalidValue, message).with_detail("param_name", "query");
     let query = fold(args.get("query").and_then(Value::as_str).unwrap_or_default());
     let mut words: Vec<String> = Vec::new();
     for word in query.split_whitespace() {

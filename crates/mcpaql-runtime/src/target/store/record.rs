@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// A stored record. The body is a JSON object as text, never parsed on the way out.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Row<'a> {
+pub(super) struct RecordRow<'a> {
     pub(super) rank: i64,
     pub(super) seq: i64,
     pub(super) id: &'a str,
@@ -16,9 +16,9 @@ pub(super) struct Row<'a> {
     pub(super) body: &'a str,
 }
 
-impl<'a> Row<'a> {
+impl<'a> RecordRow<'a> {
     /// Reads the columns of a record in order, between unit separators.
-    pub(super) fn read(text: &'a str) -> Option<Row<'a>> {
+    pub(super) fn read(text: &'a str) -> Option<RecordRow<'a>> {
         let mut columns = text.splitn(7, '\u{1f}');
         let rank = columns.next()?.parse().ok()?;
         let seq = columns.next()?.parse().ok()?;
@@ -26,7 +26,7 @@ impl<'a> Row<'a> {
         let version = columns.next()?.parse().ok()?;
         let created_at = columns.next()?.parse().ok()?;
         let updated_at = columns.next()?.parse().ok()?;
-        Some(Row { rank, seq, id, version, created_at, updated_at, body: columns.next()? })
+        Some(RecordRow { rank, seq, id, version, created_at, updated_at, body: columns.next()? })
     }
 }
 
@@ -120,10 +120,11 @@ mod tests {
     fn a_row_is_read_whole_or_not_at_all() {
         let body = json!({"a": "\u{1e}\u{1f}"}).to_string();
         let text = ["0", "7", "n1", "2", "3", "4", &body].join("\u{1f}");
-        let row = Row { rank: 0, seq: 7, id: "n1", version: 2, created_at: 3, updated_at: 4, body: &body };
-        assert_eq!(Row::read(&text), Some(row));
-        assert_eq!(Row::read("0\u{1f}7\u{1f}n1"), None);
-        assert_eq!(Row::read("0\u{1f}x\u{1f}n1\u{1f}2\u{1f}3\u{1f}4\u{1f}{}"), None);
+        let row =
+            RecordRow { rank: 0, seq: 7, id: "n1", version: 2, created_at: 3, updated_at: 4, body: &body };
+        assert_eq!(RecordRow::read(&text), Some(row));
+        assert_eq!(RecordRow::read("0\u{1f}7\u{1f}n1"), None);
+        assert_eq!(RecordRow::read("0\u{1f}x\u{1f}n1\u{1f}2\u{1f}3\u{1f}4\u{1f}{}"), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{call, example, served};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Param;
-use mcpaql_runtime::dispatch::Served;
+use mcpaql_runtime::dispatch::ServedAdapter;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 /// A new repository with a remote beside it, and the adapter over it.
 struct Repository {
     top: PathBuf,
-    served: Served,
+    served: ServedAdapter,
     called: RefCell<BTreeSet<String>>,
     _folder: tempfile::TempDir,
 }

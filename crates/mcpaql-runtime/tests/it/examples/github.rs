@@ -4,12 +4,12 @@ use super::{call, example, served};
 use crate::http::upstream::{Seen, Upstream, answer, json};
 use mcpaql_core::error::Code;
 use mcpaql_document::source::Source;
-use mcpaql_runtime::dispatch::Served;
+use mcpaql_runtime::dispatch::ServedAdapter;
 use serde_json::{Value, json};
 
 const BASE_URL: &str = "base_url: https://api.github.com\n";
 
-async fn github(upstream: &Upstream) -> Served {
+async fn github(upstream: &Upstream) -> ServedAdapter {
     let source = example("github-api");
     assert!(source.text.contains(BASE_URL), "the document names GitHub");
     let text = source.text.replace(BASE_URL, &format!("base_url: {}\n", upstream.url));

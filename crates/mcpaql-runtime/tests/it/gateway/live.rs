@@ -4,12 +4,12 @@ use super::swap::{nowhere, reads, tools};
 use crate::fixture::{Fixture, Serving, crypto, http, in_time, loopback, tool};
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::policy::Hints;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
-use mcpaql_runtime::gateway::{Gateway, Live, Making, Member, State};
+use mcpaql_runtime::gateway::{AdapterState, Gateway, GatewayMember, LiveAdapter, MemberOrigin};
 use mcpaql_runtime::serve::HttpOptions;
 use mcpaql_runtime::service::Service;
 use serde_json::{Value, json};
@@ -27,30 +27,30 @@ fn compile(name: &str, capture: &Capture) -> Result<Catalog, String> {
         "target": {"transport": "mcp", "url": "http://127.0.0.1:1/mcp"},
         "operations": {"read": operations},
     });
-    let checked = check::check(&Source::new("live.json", document.to_string()), &Settings::default());
+    let checked = check::check(&Source::new("live.json", document.to_string()), &AdapterSettings::default());
     checked.catalog.ok_or_else(|| format!("{:?}", checked.diagnostics))
 }
 
 /// What was kept.
 type Kept = Arc<Mutex<Vec<Capture>>>;
 
-fn live(name: &'static str, addr: SocketAddr, last: Option<Capture>) -> (Member, Kept) {
+fn live(name: &'static str, addr: SocketAddr, last: Option<Capture>) -> (GatewayMember, Kept) {
     crypto();
     let kept = Kept::default();
     let keeping = Arc::clone(&kept);
     let url = format!("http://{addr}/mcp");
-    let live = Live {
+    let live = LiveAdapter {
         target: McpTarget::new(McpLink::Url { url, headers: Default::default(), allow_http: false }),
         auth: Auth::None,
-        last,
+        last_capture: last,
         compile: Arc::new(move |capture| compile(name, capture)),
-        keep: Arc::new(move |capture| keeping.lock().unwrap().push(capture.clone())),
+        save: Arc::new(move |capture| keeping.lock().unwrap().push(capture.clone())),
     };
-    let member = Member {
+    let member = GatewayMember {
         key: name.into(),
         name: name.into(),
         source: "mcpaql.yaml".into(),
-        making: Making::Live(Box::new(live)),
+        origin: MemberOrigin::Live(Box::new(live)),
     };
     (member, kept)
 }
@@ -61,7 +61,7 @@ fn said(names: &[&str]) -> Capture {
 }
 
 async fn until(gateway: &Gateway, reached: impl Fn(&Gateway) -> bool) {
-    let mut moved = gateway.moved();
+    let mut moved = gateway.state_changes();
     let mut changes = gateway.changes().unwrap();
     while !reached(gateway) {
         let news = async {
@@ -130,7 +130,7 @@ async fn what_is_known_is_listed_before_the_server_is_there() {
     assert_eq!(answer["error"]["code"], "TRANSPORT_CONNECTION_FAILED", "{answer}");
     until(&gateway, |gateway| is(gateway, 0, "failing")).await;
     assert_eq!(tools(&gateway)[0], "far_echo", "its tools stay");
-    assert_eq!(gateway.slots()[1].state().0, State::Ready);
+    assert_eq!(gateway.slots()[1].state().0, AdapterState::Ready);
 }
 
 #[tokio::test]
@@ -164,9 +164,12 @@ async fn a_server_never_takes_the_name_of_another_adapters_tool() {
     assert_eq!(tools(&gateway), ["near_mcpaql_create", "near_mcpaql_read"]);
     let (state, _) = gateway.slots()[0].state();
     assert!(state.reason().unwrap().contains("'near_mcpaql_read'"), "{state:?}");
-    gateway.replace(vec![Member { making: Making::Kept, ..live("near", addr, None).0 }]).await.unwrap();
+    gateway
+        .replace(vec![GatewayMember { origin: MemberOrigin::Kept, ..live("near", addr, None).0 }])
+        .await
+        .unwrap();
     assert_eq!(tools(&gateway), ["near_mcpaql_read"], "it is shown when the name is free");
-    assert_eq!(gateway.slots()[0].state().0, State::Ready);
+    assert_eq!(gateway.slots()[0].state().0, AdapterState::Ready);
 }
 
 #[tokio::test]
@@ -174,7 +177,7 @@ async fn a_call_goes_to_the_server_that_it_chooses() {
     let (here, _serving) = http(&Fixture::new(), loopback()).await;
     let gone = nobody().await;
     let (member, _) = live("far", here, Some(said(&["echo"])));
-    let Making::Live(mut made) = member.making else { panic!("it is live") };
+    let MemberOrigin::Live(mut made) = member.origin else { panic!("it is live") };
     made.compile = Arc::new(move |capture| {
         let operations: Vec<Value> = capture.tools.iter().map(|tool| json!({"name": tool["name"]})).collect();
         let document = json!({
@@ -183,11 +186,16 @@ async fn a_call_goes_to_the_server_that_it_chooses() {
             "targets": {"staging": {}, "production": {"url": format!("http://{gone}/mcp")}},
             "operations": {"read": operations},
         });
-        let checked = check::check(&Source::new("live.json", document.to_string()), &Settings::default());
+        let checked =
+            check::check(&Source::new("live.json", document.to_string()), &AdapterSettings::default());
         checked.catalog.ok_or_else(|| format!("{:?}", checked.diagnostics))
     });
-    let member =
-        Member { making: Making::Live(made), key: "far".into(), name: "far".into(), source: "x".into() };
+    let member = GatewayMember {
+        origin: MemberOrigin::Live(made),
+        key: "far".into(),
+        name: "far".into(),
+        source: "x".into(),
+    };
     let gateway = Gateway::open(vec![member], nowhere()).await.unwrap();
     for (target, succeeds) in [("staging", true), ("production", false)] {
         let arguments = json!({"target": target}).as_object().unwrap().clone();

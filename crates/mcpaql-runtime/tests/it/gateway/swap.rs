@@ -3,12 +3,12 @@
 use super::{READS, adapter};
 use crate::fixture::{crypto, in_time};
 use axum::Router;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::environment::Environment;
-use mcpaql_runtime::gateway::{Gateway, Making, Member, Opening, State};
+use mcpaql_runtime::gateway::{AdapterState, Gateway, GatewayMember, GatewayOptions, MemberOrigin};
 use mcpaql_runtime::service::Service;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -16,26 +16,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-fn compiled(source: &Source) -> Making {
+fn compiled(source: &Source) -> MemberOrigin {
     crypto();
-    let checked = check::check(source, &Settings::default());
+    let checked = check::check(source, &AdapterSettings::default());
     let catalog: Catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    Making::Compiled(Box::new(catalog))
+    MemberOrigin::Compiled(Box::new(catalog))
 }
 
-fn member(key: &str, name: &str, making: Making) -> Member {
-    Member { key: key.into(), name: name.into(), source: format!("{name}.yaml"), making }
+fn member(key: &str, name: &str, making: MemberOrigin) -> GatewayMember {
+    GatewayMember { key: key.into(), name: name.into(), source: format!("{name}.yaml"), origin: making }
 }
 
-pub(super) fn reads(name: &str) -> Member {
+pub(super) fn reads(name: &str) -> GatewayMember {
     member(name, name, compiled(&adapter(name, READS)))
 }
 
-fn opening(environment: Environment) -> Opening {
-    Opening { data: None, environment }
+fn opening(environment: Environment) -> GatewayOptions {
+    GatewayOptions { data: None, environment }
 }
 
-pub(super) fn nowhere() -> Opening {
+pub(super) fn nowhere() -> GatewayOptions {
     opening(Arc::new(|_| None))
 }
 
@@ -71,7 +71,7 @@ impl Slow {
         Slow { url, asked, gate }
     }
 
-    fn member(&self, key: &str) -> Member {
+    fn member(&self, key: &str) -> GatewayMember {
         let rest = READS.replace("https://api.example.com", &self.url);
         member(key, "slow", compiled(&adapter("slow", &rest)))
     }
@@ -113,7 +113,7 @@ async fn an_adapter_that_is_kept_is_the_same_one_and_goes_on_counting() {
     call(&gateway, "first_mcpaql_read", "introspect").await.unwrap();
     let before = gateway.slots();
     assert!(gateway.has("first") && !gateway.has("third"));
-    gateway.replace(vec![reads("third"), member("first", "first", Making::Kept)]).await.unwrap();
+    gateway.replace(vec![reads("third"), member("first", "first", MemberOrigin::Kept)]).await.unwrap();
     let after = gateway.slots();
     assert!(Arc::ptr_eq(&before[0], &after[1]));
     assert_eq!(after[1].stats().count().calls, 1);
@@ -160,8 +160,8 @@ async fn an_adapter_that_cannot_be_opened_says_so_and_comes_back() {
     assert_eq!(slot.stats().count().errors, 1);
 
     set.store(true, Ordering::SeqCst);
-    let mut moved = gateway.moved();
-    while slot.state().0 != State::Ready {
+    let mut moved = gateway.state_changes();
+    while slot.state().0 != AdapterState::Ready {
         in_time(moved.changed()).await.unwrap();
     }
     let served = gateway.snapshot().adapter_of("lame_mcpaql_read").cloned().unwrap();
@@ -171,7 +171,7 @@ async fn an_adapter_that_cannot_be_opened_says_so_and_comes_back() {
 
 #[tokio::test]
 async fn an_adapter_that_cannot_be_served_at_all_is_reported_beside_the_others() {
-    let broken = member("b", "b", Making::Broken { reason: "its document has errors".into() });
+    let broken = member("b", "b", MemberOrigin::Broken { reason: "its document has errors".into() });
     let gateway = Gateway::open(vec![broken, reads("sound")], nowhere()).await.unwrap();
     assert_eq!(tools(&gateway), ["sound_mcpaql_create", "sound_mcpaql_read"]);
     let (state, _) = gateway.slots()[0].state();
@@ -200,7 +200,7 @@ async fn health_tells_how_each_adapter_fares_and_what_it_saves() {
         (report["surface_tokens"].as_u64().unwrap(), report["tokens_saved"].as_u64().unwrap());
     assert!(cost > 0 && saved > cost, "{report}");
 
-    let broken = || member("b", "b", Making::Broken { reason: "no".into() });
+    let broken = || member("b", "b", MemberOrigin::Broken { reason: "no".into() });
     gateway.replace(vec![broken(), reads("sound")]).await.unwrap();
     assert_eq!(gateway.health().status.as_str(), "degraded");
     gateway.replace(vec![broken()]).await.unwrap();

@@ -3,19 +3,24 @@
 use super::swap::nowhere;
 use super::{READS, adapter};
 use crate::fixture::{crypto, in_time};
-use mcpaql_core::catalog::{Settings, Sharing};
+use mcpaql_core::catalog::{AdapterSettings, Sharing};
 use mcpaql_document::check;
 use mcpaql_runtime::caller::Caller;
-use mcpaql_runtime::gateway::{Gateway, Making, Member};
+use mcpaql_runtime::gateway::{Gateway, GatewayMember, MemberOrigin};
 use serde_json::{Value, json};
 
-fn shared(name: &str, rest: &str) -> Member {
+fn shared(name: &str, rest: &str) -> GatewayMember {
     crypto();
-    let settings = Settings { sharing: Some(Sharing::Five), ..Settings::default() };
+    let settings = AdapterSettings { sharing: Some(Sharing::Five), ..AdapterSettings::default() };
     let checked = check::check(&adapter(name, rest), &settings);
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    let making = Making::Compiled(Box::new(catalog));
-    Member { key: format!("{name}{rest}"), name: name.into(), source: format!("{name}.yaml"), making }
+    let making = MemberOrigin::Compiled(Box::new(catalog));
+    GatewayMember {
+        key: format!("{name}{rest}"),
+        name: name.into(),
+        source: format!("{name}.yaml"),
+        origin: making,
+    }
 }
 
 const ECHO: &str = "tool_names: { prefix: own_ }

@@ -1,11 +1,11 @@
 //! Addresses of operations and from the environment, and which credentials go there.
 
-use super::samples::{http, operation};
+use super::fixture::{http, operation};
 use super::upstream::{Upstream, answer, json};
 use super::{TOKEN, bearer, call, client, env, target};
 use mcpaql_core::adapter::Auth;
 use mcpaql_core::error::Code;
-use mcpaql_runtime::target::http::{HttpClient, SetupError};
+use mcpaql_runtime::target::http::{HttpClient, HttpSetupError};
 use serde_json::json;
 
 #[tokio::test]
@@ -85,5 +85,5 @@ async fn the_address_may_come_from_the_environment() {
     let error = call(&unset, &operation("GET", "/a", vec![]), json!({})).await.unwrap_err();
     assert!(error.message.contains("environment variable API_URL"), "{error}");
     let wrong = HttpClient::new(&target("${env:API_URL}"), &Auth::None, |_| Some("api.example".into()));
-    assert!(matches!(wrong, Err(SetupError::BaseUrl { .. })));
+    assert!(matches!(wrong, Err(HttpSetupError::BaseUrl { .. })));
 }

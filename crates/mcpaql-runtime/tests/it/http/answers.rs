@@ -1,6 +1,6 @@
 //! What the caller gets for what the upstream says.
 
-use super::samples::operation;
+use super::fixture::operation;
 use super::upstream::{Upstream, answer};
 use super::{call, client, get, target};
 use mcpaql_core::adapter::{Auth, ErrorPolicy};

@@ -1,13 +1,13 @@
 //! Bodies, byte by byte as they arrive.
 
-use super::samples::{http, operation, param};
+use super::fixture::{http, operation, param};
 use super::upstream::{Bare, Upstream, answer, json};
 use super::{call, client, target};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mcpaql_core::adapter::Auth;
 use mcpaql_core::error::Code;
-use mcpaql_core::operation::{BodyForm, Operation, Param, Place};
+use mcpaql_core::operation::{BodyForm, Operation, Param, ParamLocation};
 use mcpaql_runtime::target::http::HttpClient;
 use serde_json::json;
 
@@ -18,11 +18,11 @@ fn fixed_boundary(client: HttpClient) -> HttpClient {
 fn file(name: &str) -> Param {
     let data = json!({"type": "string", "format": "byte"});
     let object = json!({"type": "object", "properties": {"data": data}, "required": ["data"]});
-    Param { schema: json!({"anyOf": [data, object]}), ..param(name, Place::Body) }
+    Param { schema: json!({"anyOf": [data, object]}), ..param(name, ParamLocation::Body) }
 }
 
 fn files(name: &str) -> Param {
-    Param { schema: json!({"type": "array", "items": file(name).schema}), ..param(name, Place::Body) }
+    Param { schema: json!({"type": "array", "items": file(name).schema}), ..param(name, ParamLocation::Body) }
 }
 
 fn with_body(form: BodyForm, params: Vec<Param>) -> Operation {
@@ -35,7 +35,12 @@ fn with_body(form: BodyForm, params: Vec<Param>) -> Operation {
 async fn a_multipart_body_arrives_byte_by_byte() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client = fixed_boundary(client(&target(&upstream.url), &Auth::None));
-    let params = vec![param("title", Place::Body), param("meta", Place::Body), file("photo"), files("more")];
+    let params = vec![
+        param("title", ParamLocation::Body),
+        param("meta", ParamLocation::Body),
+        file("photo"),
+        files("more"),
+    ];
     let args = json!({
         "title": "Käse",
         "meta": {"tags": ["a"]},
@@ -65,7 +70,7 @@ async fn a_multipart_body_arrives_byte_by_byte() {
 async fn every_call_has_a_boundary_of_its_own() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client = client(&target(&upstream.url), &Auth::None);
-    let operation = with_body(BodyForm::Multipart, vec![param("a", Place::Body)]);
+    let operation = with_body(BodyForm::Multipart, vec![param("a", ParamLocation::Body)]);
     for _ in 0..2 {
         call(&client, &operation, json!({"a": "x"})).await.unwrap();
     }
@@ -97,7 +102,7 @@ async fn text_and_binary_arrive_as_they_are() {
         ),
     ];
     for (form, content_type, value, expected, kind) in rows {
-        let mut operation = with_body(form, vec![param("data", Place::Body)]);
+        let mut operation = with_body(form, vec![param("data", ParamLocation::Body)]);
         http(&mut operation).content_type = content_type.map(Into::into);
         call(&client, &operation, json!({"data": value})).await.unwrap();
         let seen = upstream.seen().pop().unwrap();
@@ -111,7 +116,7 @@ async fn a_large_file_arrives_whole_and_again_when_the_call_is_repeated() {
     let upstream = Upstream::start(|before, _| answer(if before == 0 { 503 } else { 200 }, &[], "")).await;
     let client = client(&target(&upstream.url), &Auth::None);
     let bytes: Vec<u8> = (0..400_001_u32).map(|n| (n % 251) as u8).collect();
-    let mut put = operation("PUT", "/upload", vec![param("data", Place::Body)]);
+    let mut put = operation("PUT", "/upload", vec![param("data", ParamLocation::Body)]);
     http(&mut put).body = BodyForm::Binary;
     call(&client, &put, json!({"data": STANDARD.encode(&bytes)})).await.unwrap();
     let seen = upstream.seen();
@@ -127,7 +132,7 @@ async fn what_is_no_base64_is_not_sent() {
     for bad in ["not base64!", "aGk=aGk=", "\0", &late] {
         let error = call(
             &client,
-            &with_body(BodyForm::Binary, vec![param("data", Place::Body)]),
+            &with_body(BodyForm::Binary, vec![param("data", ParamLocation::Body)]),
             json!({"data": bad}),
         )
         .await
@@ -159,7 +164,7 @@ async fn an_answer_before_the_whole_file_ends_the_call() {
     .await;
     let client = client(&target(&upstream.url), &Auth::None);
     let data = "AAAA".repeat(2_000_000);
-    let operation = with_body(BodyForm::Binary, vec![param("data", Place::Body)]);
+    let operation = with_body(BodyForm::Binary, vec![param("data", ParamLocation::Body)]);
     let error = call(&client, &operation, json!({"data": data})).await.unwrap_err();
     assert_eq!(error.code, Code::PayloadTooLarge);
 }

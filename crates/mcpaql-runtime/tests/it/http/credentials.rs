@@ -1,26 +1,26 @@
 //! Credentials: where they go, and where they never show.
 
-use super::samples::{operation, param};
+use super::fixture::{operation, param};
 use super::upstream::{Upstream, answer, json};
 use super::{TOKEN, bearer, call, client, env, target};
-use mcpaql_core::adapter::{Auth, KeyPlace};
+use mcpaql_core::adapter::{Auth, KeyLocation};
 use mcpaql_core::error::Code;
-use mcpaql_core::operation::Place;
+use mcpaql_core::operation::ParamLocation;
 use mcpaql_core::response::envelope;
-use mcpaql_runtime::target::http::{HttpClient, SetupError};
+use mcpaql_runtime::target::http::{HttpClient, HttpSetupError};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
-fn api_key(place: KeyPlace, prefix: &str) -> Auth {
-    Auth::ApiKey { key_env: "API_TOKEN".into(), place, prefix: prefix.into() }
+fn api_key(place: KeyLocation, prefix: &str) -> Auth {
+    Auth::ApiKey { key_env: "API_TOKEN".into(), location: place, prefix: prefix.into() }
 }
 
 #[tokio::test]
 async fn every_kind_of_credentials_goes_where_it_belongs() {
     for (auth, header, expected) in [
         (bearer(), "authorization", "Bearer tok_5ecret/+value"),
-        (api_key(KeyPlace::Header("X-Key".into()), ""), "x-key", "tok_5ecret/+value"),
-        (api_key(KeyPlace::Header("X-Key".into()), "Token "), "x-key", "Token tok_5ecret/+value"),
+        (api_key(KeyLocation::Header("X-Key".into()), ""), "x-key", "tok_5ecret/+value"),
+        (api_key(KeyLocation::Header("X-Key".into()), "Token "), "x-key", "Token tok_5ecret/+value"),
         (
             Auth::Basic { username_env: "API_TOKEN".into(), password_env: "API_TOKEN".into() },
             "authorization",
@@ -37,8 +37,8 @@ async fn every_kind_of_credentials_goes_where_it_belongs() {
 #[tokio::test]
 async fn a_key_in_the_query_joins_the_parameters() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
-    let client = client(&target(&upstream.url), &api_key(KeyPlace::Query("key".into()), ""));
-    let operation = operation("GET", "/a", vec![param("q", Place::Query)]);
+    let client = client(&target(&upstream.url), &api_key(KeyLocation::Query("key".into()), ""));
+    let operation = operation("GET", "/a", vec![param("q", ParamLocation::Query)]);
     call(&client, &operation, json!({})).await.unwrap();
     call(&client, &operation, json!({"q": "x"})).await.unwrap();
     let uris: Vec<_> = upstream.seen().into_iter().map(|seen| seen.uri).collect();
@@ -107,7 +107,7 @@ fn hides_the_token(text: &str) {
 async fn an_upstream_that_echoes_the_token_does_not_show_it() {
     let kinds = [
         bearer(),
-        api_key(KeyPlace::Query("key".into()), ""),
+        api_key(KeyLocation::Query("key".into()), ""),
         Auth::Basic { username_env: "API_TOKEN".into(), password_env: "API_TOKEN".into() },
     ];
     for auth in kinds {
@@ -130,7 +130,7 @@ async fn a_sensitive_parameter_shows_in_no_error() {
     let upstream = echo(422).await;
     let client = client(&target(&upstream.url), &Auth::None);
     let params = ["password", "cvv", "path"].map(|name| {
-        let place = if name == "path" { Place::Path } else { Place::Body };
+        let place = if name == "path" { ParamLocation::Path } else { ParamLocation::Body };
         mcpaql_core::operation::Param { sensitive: true, ..param(name, place) }
     });
     let args = json!({"password": "correct \"horse\"", "cvv": 123, "path": "my file"});
@@ -168,7 +168,7 @@ async fn the_log_names_the_template_and_the_status_but_no_value() {
         let upstream = echo(status).await;
         let client =
             HttpClient::new(&target(&upstream.url), &bearer(), |_| Some("unlogged-token".into())).unwrap();
-        let params = vec![param("owner", Place::Path), param("q", Place::Query)];
+        let params = vec![param("owner", ParamLocation::Path), param("q", ParamLocation::Query)];
         let operation = operation("GET", "/logged/{owner}", params);
         let _ = call(&client, &operation, json!({"owner": "unlogged-owner", "q": "unlogged-query"})).await;
     }
@@ -198,12 +198,15 @@ fn targets_that_cannot_be_served_say_why() {
     };
     for url in ["api.example", "ftp://x", "https://user:word@x", "https://x?a=1", "https://x#a", ""] {
         let error = setup(&|target| target.base_url = url.into()).unwrap_err();
-        assert!(matches!(error, SetupError::BaseUrl { .. }), "{url}: {error}");
+        assert!(matches!(error, HttpSetupError::BaseUrl { .. }), "{url}: {error}");
         assert!(!error.to_string().contains("word"), "{error}");
     }
     for url in ["http://api.example", "http://10.0.0.1", "http://localhost.evil.example", "http://[fe80::1]"]
     {
-        assert!(matches!(setup(&|target| target.base_url = url.into()), Err(SetupError::PlainHttp)), "{url}");
+        assert!(
+            matches!(setup(&|target| target.base_url = url.into()), Err(HttpSetupError::PlainHttp)),
+            "{url}"
+        );
         let allowed = setup(&|target| {
             target.base_url = url.into();
             target.allow_http = true;
@@ -217,6 +220,6 @@ fn targets_that_cannot_be_served_say_why() {
         [("Host", "x"), ("Content-Length", "0"), ("a b", "x"), ("X", "a\nb"), ("X", "${env:A")]
     {
         let error = setup(&|target| drop(target.headers.insert(name.into(), value.into()))).unwrap_err();
-        assert!(matches!(error, SetupError::Header { .. }), "{name}: {error}");
+        assert!(matches!(error, HttpSetupError::Header { .. }), "{name}: {error}");
     }
 }

@@ -1,6 +1,6 @@
 //! OAuth 2.0 against a token endpoint and an API in one upstream.
 
-use super::samples::operation;
+use super::fixture::operation;
 use super::upstream::{Seen, Upstream, answer};
 use super::{call, target};
 use axum::response::Response;

@@ -1,11 +1,11 @@
 //! Redirects between two upstreams: two ports are two origins.
 
-use super::samples::{operation, param};
+use super::fixture::{operation, param};
 use super::upstream::{Upstream, answer, json};
 use super::{TOKEN, bearer, call, client, target};
-use mcpaql_core::adapter::{Auth, KeyPlace};
+use mcpaql_core::adapter::{Auth, KeyLocation};
 use mcpaql_core::error::Code;
-use mcpaql_core::operation::Place;
+use mcpaql_core::operation::ParamLocation;
 use serde_json::json;
 
 /// Redirects whatever comes to `to`.
@@ -43,7 +43,7 @@ async fn a_key_in_the_query_goes_along_once() {
     let upstream = turning(302).await;
     let auth = Auth::ApiKey {
         key_env: "API_TOKEN".into(),
-        place: KeyPlace::Query("key".into()),
+        location: KeyLocation::Query("key".into()),
         prefix: String::new(),
     };
     call(&client(&target(&upstream.url), &auth), &operation("GET", "/start", vec![]), json!({}))
@@ -56,7 +56,7 @@ async fn a_key_in_the_query_goes_along_once() {
 async fn another_origin_gets_no_credentials_and_no_headers_of_the_call() {
     let key = Auth::ApiKey {
         key_env: "API_TOKEN".into(),
-        place: KeyPlace::Query("key".into()),
+        location: KeyLocation::Query("key".into()),
         prefix: String::new(),
     };
     for auth in [bearer(), key] {
@@ -64,7 +64,7 @@ async fn another_origin_gets_no_credentials_and_no_headers_of_the_call() {
         let upstream = redirecting(302, format!("{}/file", other.url)).await;
         let mut target = target(&upstream.url);
         target.headers.insert("X-Extra".into(), "${env:API_TOKEN}".into());
-        let operation = operation("GET", "/start", vec![param("X-Session", Place::Header)]);
+        let operation = operation("GET", "/start", vec![param("X-Session", ParamLocation::Header)]);
         let answer = call(&client(&target, &auth), &operation, json!({"X-Session": "mine"})).await.unwrap();
         assert_eq!(answer.data.into_value(), "file");
         let seen = other.only();
@@ -88,7 +88,7 @@ async fn a_location_that_carries_the_key_elsewhere_is_not_followed() {
 
 #[tokio::test]
 async fn a_write_is_repeated_only_where_the_upstream_may_ask_for_it() {
-    let post = operation("POST", "/start", vec![param("a", Place::Body)]);
+    let post = operation("POST", "/start", vec![param("a", ParamLocation::Body)]);
     for status in [307, 308] {
         let upstream = turning(status).await;
         call(&client(&target(&upstream.url), &bearer()), &post, json!({"a": 1})).await.unwrap();

@@ -1,10 +1,10 @@
 //! What arrives at the upstream.
 
-use super::samples::{http, operation, param};
+use super::fixture::{http, operation, param};
 use super::upstream::{Upstream, json};
 use super::{call, client, target};
 use mcpaql_core::adapter::Auth;
-use mcpaql_core::operation::{BodyForm, Place};
+use mcpaql_core::operation::{BodyForm, ParamLocation};
 use serde_json::json;
 
 #[tokio::test]
@@ -14,13 +14,13 @@ async fn every_place_arrives_where_it_belongs() {
     target.headers.insert("X-Api-Version".into(), "7".into());
     let client = client(&target, &Auth::None);
     let params = vec![
-        param("owner", Place::Path),
-        param("labels", Place::Query),
-        param("draft", Place::Query),
-        param("X-Trace", Place::Header),
-        param("title", Place::Body),
-        param("assignee", Place::Body),
-        param("count", Place::Body),
+        param("owner", ParamLocation::Path),
+        param("labels", ParamLocation::Query),
+        param("draft", ParamLocation::Query),
+        param("X-Trace", ParamLocation::Header),
+        param("title", ParamLocation::Body),
+        param("assignee", ParamLocation::Body),
+        param("count", ParamLocation::Body),
     ];
     let args = json!({"owner": "a/../b", "labels": ["x y", "z"], "draft": false, "X-Trace": "t1", "title": "T", "assignee": null});
     let answer = call(&client, &operation("POST", "/repos/{owner}/issues", params), args).await.unwrap();
@@ -42,10 +42,11 @@ async fn every_place_arrives_where_it_belongs() {
 async fn a_form_arrives_as_a_form_and_a_whole_body_as_it_is() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client = client(&target(&upstream.url), &Auth::None);
-    let mut form = operation("POST", "/", vec![param("card", Place::Body), param("tags", Place::Body)]);
+    let mut form =
+        operation("POST", "/", vec![param("card", ParamLocation::Body), param("tags", ParamLocation::Body)]);
     http(&mut form).body = BodyForm::Form;
     call(&client, &form, json!({"card": {"no": "4 2"}, "tags": ["a&b", "c"]})).await.unwrap();
-    let mut whole = operation("PUT", "/", vec![param("rows", Place::Body)]);
+    let mut whole = operation("PUT", "/", vec![param("rows", ParamLocation::Body)]);
     http(&mut whole).body_param = Some("rows".into());
     call(&client, &whole, json!({"rows": [{"a": null}]})).await.unwrap();
     call(&client, &operation("POST", "/", vec![]), json!({})).await.unwrap();
@@ -65,7 +66,7 @@ async fn a_form_arrives_as_a_form_and_a_whole_body_as_it_is() {
 async fn a_read_has_no_body() {
     let upstream = Upstream::start(|_, _| json("[]")).await;
     let client = client(&target(&upstream.url), &Auth::None);
-    let params = vec![param("filter", Place::Body)];
+    let params = vec![param("filter", ParamLocation::Body)];
     call(&client, &operation("GET", "/things", params), json!({})).await.unwrap();
     let seen = upstream.only();
     assert_eq!(
@@ -80,7 +81,7 @@ async fn a_document_s_own_header_can_be_a_default_of_a_parameter() {
     let mut target = target(&upstream.url);
     target.headers.insert("Accept".into(), "application/vnd.x+json".into());
     let client = client(&target, &Auth::None);
-    let operation = operation("GET", "/", vec![param("Accept", Place::Header)]);
+    let operation = operation("GET", "/", vec![param("Accept", ParamLocation::Header)]);
     call(&client, &operation, json!({})).await.unwrap();
     call(&client, &operation, json!({"Accept": "text/csv"})).await.unwrap();
     let accepts: Vec<_> =

@@ -1,13 +1,13 @@
 //! Every style, as it arrives.
 
-use super::samples::{operation, param};
+use super::fixture::{operation, param};
 use super::upstream::{Upstream, json};
 use super::{call, client, target};
 use mcpaql_core::adapter::Auth;
 use mcpaql_core::operation::StyleForm::{
     DeepObject, Form, Json, Label, Matrix, PipeDelimited, Simple, SpaceDelimited,
 };
-use mcpaql_core::operation::{Param, Place, Style, StyleForm};
+use mcpaql_core::operation::{Param, ParamLocation, ParamStyle, StyleForm};
 use serde_json::{Value, json};
 
 /// String, array and object of OpenAPI's "Style Examples".
@@ -15,8 +15,8 @@ fn columns() -> [Value; 3] {
     [json!("blue"), json!(["blue", "black", "brown"]), json!({"R": 100, "G": 200, "B": 150})]
 }
 
-fn styled(place: Place, form: StyleForm, explode: bool, reserved: bool) -> Param {
-    Param { style: Style { form, explode, reserved }, ..param("color", place) }
+fn styled(place: ParamLocation, form: StyleForm, explode: bool, reserved: bool) -> Param {
+    Param { style: ParamStyle { form, explode, reserved }, ..param("color", place) }
 }
 
 #[tokio::test]
@@ -42,7 +42,7 @@ async fn openapi_s_table_arrives_in_paths() {
     ] {
         for (value, expected) in columns().iter().zip(row) {
             let operation =
-                operation("GET", "/in/{color}/out", vec![styled(Place::Path, form, explode, false)]);
+                operation("GET", "/in/{color}/out", vec![styled(ParamLocation::Path, form, explode, false)]);
             call(&client, &operation, json!({"color": value})).await.unwrap();
             assert_eq!(
                 upstream.seen().pop().unwrap().uri,
@@ -74,7 +74,7 @@ async fn openapi_s_table_arrives_in_queries() {
         (Json, false, &object, "color=%7B%22R%22%3A100%2C%22G%22%3A200%2C%22B%22%3A150%7D"),
         (Json, false, &json!(true), "color=true"),
     ] {
-        let operation = operation("GET", "/", vec![styled(Place::Query, form, explode, false)]);
+        let operation = operation("GET", "/", vec![styled(ParamLocation::Query, form, explode, false)]);
         call(&client, &operation, json!({"color": value})).await.unwrap();
         assert_eq!(upstream.seen().pop().unwrap().uri, format!("/?{expected}"), "{form:?} {explode} {value}");
     }
@@ -84,7 +84,7 @@ async fn openapi_s_table_arrives_in_queries() {
 async fn reserved_characters_arrive_as_they_are_and_add_no_pair() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client = client(&target(&upstream.url), &Auth::None);
-    let operation = operation("GET", "/", vec![styled(Place::Query, Form, true, true)]);
+    let operation = operation("GET", "/", vec![styled(ParamLocation::Query, Form, true, true)]);
     call(&client, &operation, json!({"color": ":/?#[]@!$&()*+,;= x\r\n%2F"})).await.unwrap();
     let uri = upstream.only().uri;
     assert_eq!(uri, "/?color=:/?%23[]@!$%26()*%2B,;=%20x%0D%0A%252F");
@@ -95,16 +95,16 @@ async fn headers_and_cookies_arrive_in_one_line_each() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let mut target = target(&upstream.url);
     target.headers.insert("Cookie".into(), "site=1".into());
-    let key = mcpaql_core::adapter::KeyPlace::Cookie("sid".into());
-    let auth = Auth::ApiKey { key_env: "API_TOKEN".into(), place: key, prefix: String::new() };
+    let key = mcpaql_core::adapter::KeyLocation::Cookie("sid".into());
+    let auth = Auth::ApiKey { key_env: "API_TOKEN".into(), location: key, prefix: String::new() };
     let client = client(&target, &auth);
-    let mut header = styled(Place::Header, Simple, true, false);
+    let mut header = styled(ParamLocation::Header, Simple, true, false);
     header.name = "X-Color".into();
     header.wire = "X-Color".into();
     let operation = operation(
         "GET",
         "/",
-        vec![header, styled(Place::Cookie, Form, false, false), param("lang", Place::Cookie)],
+        vec![header, styled(ParamLocation::Cookie, Form, false, false), param("lang", ParamLocation::Cookie)],
     );
     let [_, array, object] = columns();
     call(&client, &operation, json!({"X-Color": object, "color": array, "lang": "d; sid=mine"}))
@@ -115,7 +115,7 @@ async fn headers_and_cookies_arrive_in_one_line_each() {
     let cookies: Vec<_> = seen.headers.get_all("cookie").iter().collect();
     assert_eq!(cookies, ["site=1; color=blue,black,brown; lang=d%3B%20sid%3Dmine; sid=tok_5ecret/+value"]);
     for name in ["sid", "site"] {
-        let clash = super::samples::operation("GET", "/", vec![param(name, Place::Cookie)]);
+        let clash = super::fixture::operation("GET", "/", vec![param(name, ParamLocation::Cookie)]);
         let error = call(&client, &clash, json!({name: "mine"})).await.unwrap_err();
         assert_eq!(error.code, mcpaql_core::error::Code::InvalidValue, "{name}");
     }

@@ -1,6 +1,6 @@
 //! Upstreams that are slow, broken or hostile.
 
-use super::samples::{operation, param};
+use super::fixture::{operation, param};
 use super::upstream::{Bare, Upstream, answer, json};
 use super::{call, client, get, target};
 use axum::body::{Body, Bytes};
@@ -8,7 +8,7 @@ use futures_util::stream;
 use mcpaql_core::adapter::{Auth, HttpTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::facts::Repeat;
-use mcpaql_core::operation::{Operation, Place};
+use mcpaql_core::operation::{Operation, ParamLocation};
 use serde_json::json;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -218,7 +218,7 @@ async fn reads_are_tried_again_as_often_as_the_target_says() {
 
 #[tokio::test]
 async fn only_operations_whose_repetition_does_no_harm_are_tried_again() {
-    let mut searching = operation("POST", "/search", vec![param("q", Place::Body)]);
+    let mut searching = operation("POST", "/search", vec![param("q", ParamLocation::Body)]);
     searching.category = mcpaql_core::operation::Category::Read;
     searching.facts.repeat = Repeat::NoEffect;
     let mut counting = operation("GET", "/next-number", vec![]);

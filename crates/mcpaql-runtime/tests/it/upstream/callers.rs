@@ -7,12 +7,12 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, Response};
 use axum::routing::any;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::mcp::ServerLimits;
 use mcpaql_runtime::open::open;
 use mcpaql_runtime::secret::Secret;
 use mcpaql_runtime::serve::HttpOptions;
@@ -151,7 +151,7 @@ async fn gateway(addr: SocketAddr, target: Value, auth: Value) -> (Arc<Gateway>,
         "operations": {"read": operations},
     });
     document["target"].as_object_mut().unwrap().extend(target.as_object().unwrap().clone());
-    let checked = check::check(&Source::new("a.json", document.to_string()), &Settings::default());
+    let checked = check::check(&Source::new("a.json", document.to_string()), &AdapterSettings::default());
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
     let served = open(catalog, "a.json", None, &environment()).await.unwrap();
     let upstream = Upstream::clone(served.upstreams()[0]);
@@ -249,7 +249,7 @@ async fn the_header_is_missed_by_name() {
 async fn there_are_no_headers_over_standard_streams() {
     let (server, addr) = Server::listen().await;
     let (gateway, _) = gateway(addr, json!({}), json!({"type": "none"})).await;
-    let mut raw = Raw::new(&gateway, Limits::default());
+    let mut raw = Raw::new(&gateway, ServerLimits::default());
     raw.send(&modern(fixture::call(1, "far_whoami", json!({})))).await;
     let answer = raw.receive().await.unwrap();
     let envelope: Value =

@@ -3,7 +3,7 @@
 use super::{call, command, over, pid, said, target, upstream};
 use crate::fixture::in_time;
 use mcpaql_runtime::caller::Caller;
-use mcpaql_runtime::target::mcp::{State, Upstream, UpstreamError};
+use mcpaql_runtime::target::mcp::{Upstream, UpstreamError, UpstreamState};
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 use tokio::task::JoinHandle;
@@ -30,9 +30,9 @@ async fn a_server_killed_in_mid_call_fails_it_at_once_and_comes_back() {
         let error = in_time(call).await.unwrap().unwrap_err();
         assert_eq!(error.to_string(), "the MCP server 'fixture' was ended by signal 9");
     }
-    assert!(matches!(&*upstream.state().borrow(), State::Failed { .. }));
+    assert!(matches!(&*upstream.state().borrow(), UpstreamState::Failed { .. }));
     assert_ne!(pid(&upstream).await, victim);
-    assert!(matches!(&*upstream.state().borrow(), State::Running { .. }));
+    assert!(matches!(&*upstream.state().borrow(), UpstreamState::Running { .. }));
 }
 
 #[tokio::test]

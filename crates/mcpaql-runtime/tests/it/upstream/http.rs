@@ -10,7 +10,7 @@ use axum::routing::any;
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::error::Code;
 use mcpaql_runtime::caller::Caller;
-use mcpaql_runtime::target::mcp::{State as Health, Upstream, UpstreamError};
+use mcpaql_runtime::target::mcp::{Upstream, UpstreamError, UpstreamState as Health};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,13 +1,13 @@
 //! What servers behind log, as far as clients in front want to hear it.
 
-use super::asked::Client;
+use super::requests::Client;
 use super::{call as direct, said, upstream};
 use crate::fixture::{Fixture, Raw, call, http, in_time, initialize, loopback, modern};
 use crate::serve_http::{body, post, post_2026};
 use mcpaql_core::catalog::Tool;
-use mcpaql_core::response::Reply;
+use mcpaql_core::response::ToolReply;
 use mcpaql_runtime::caller::Caller;
-use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::mcp::ServerLimits;
 use mcpaql_runtime::protocol::Features;
 use mcpaql_runtime::service::Service;
 use mcpaql_runtime::target::mcp::Upstream;
@@ -31,10 +31,10 @@ impl Service for Logged {
         Features { logging: true, ..Features::default() }
     }
 
-    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
+    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<ToolReply> {
         let result = self.0.call_tool(tool, arguments, caller).await.unwrap();
         let text = result["content"][0]["text"].as_str().unwrap().to_owned();
-        Some(Reply { text, blocks: Vec::new(), is_error: false })
+        Some(ToolReply { text, blocks: Vec::new(), is_error: false })
     }
 }
 
@@ -77,7 +77,7 @@ async fn told(upstream: &Upstream) -> Value {
 #[tokio::test]
 async fn a_client_hears_everything_until_it_says_from_which_level_on() {
     let upstream = upstream("logs");
-    let mut raw = Raw::new(&Arc::new(Logged(upstream.clone())), Limits::default());
+    let mut raw = Raw::new(&Arc::new(Logged(upstream.clone())), ServerLimits::default());
     assert_eq!(greeted(&mut raw).await["logging"], json!({}));
     let log = call(1, "log", json!({}));
     assert_eq!(heard(&mut raw, &log).await, ["debug", "info", "warning", "error"]);
@@ -96,7 +96,7 @@ async fn a_client_hears_everything_until_it_says_from_which_level_on() {
 
 #[tokio::test]
 async fn a_level_that_is_none_changes_nothing() {
-    let mut raw = Raw::new(&Arc::new(Logged(upstream("logs"))), Limits::default());
+    let mut raw = Raw::new(&Arc::new(Logged(upstream("logs"))), ServerLimits::default());
     greeted(&mut raw).await;
     ask(&mut raw, &set_level("error")).await;
     for level in [json!("loud"), json!("ERROR"), json!(3), Value::Null] {
@@ -112,7 +112,7 @@ async fn a_level_that_is_none_changes_nothing() {
 #[tokio::test]
 async fn without_a_handshake_each_request_says_what_it_wants_to_hear() {
     let upstream = upstream("logs");
-    let mut raw = Raw::new(&Arc::new(Logged(upstream.clone())), Limits::default());
+    let mut raw = Raw::new(&Arc::new(Logged(upstream.clone())), ServerLimits::default());
     let discover = modern(json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {}}));
     assert_eq!(ask(&mut raw, &discover).await["result"]["capabilities"]["logging"], json!({}));
     assert_eq!(ask(&mut raw, &modern(set_level("debug"))).await["error"]["code"], -32601);
@@ -185,7 +185,7 @@ async fn a_server_logs_as_much_as_the_most_curious_of_its_callers_wants() {
 async fn a_server_that_does_not_log_is_not_told_to_and_one_that_refuses_is_called_all_the_same() {
     for (faults, expected) in [("", json!([])), ("logs,stubborn", json!(["error"]))] {
         let upstream = upstream(faults);
-        let mut raw = Raw::new(&Arc::new(Logged(upstream.clone())), Limits::default());
+        let mut raw = Raw::new(&Arc::new(Logged(upstream.clone())), ServerLimits::default());
         greeted(&mut raw).await;
         ask(&mut raw, &set_level("error")).await;
         assert_eq!(heard(&mut raw, &call(1, "log", json!({}))).await, ["error"], "{faults}");
@@ -195,7 +195,7 @@ async fn a_server_that_does_not_log_is_not_told_to_and_one_that_refuses_is_calle
 
 #[tokio::test]
 async fn a_server_without_a_handshake_is_told_with_each_request() {
-    let mut raw = Raw::new(&Arc::new(Logged(upstream("stateless"))), Limits::default());
+    let mut raw = Raw::new(&Arc::new(Logged(upstream("stateless"))), ServerLimits::default());
     greeted(&mut raw).await;
     let meta = async |raw: &mut Raw| -> Value {
         let answer = ask(raw, &call(1, "meta", json!({}))).await;
@@ -208,7 +208,7 @@ async fn a_server_without_a_handshake_is_told_with_each_request() {
 
 #[tokio::test]
 async fn where_nothing_is_logged_there_is_no_level() {
-    let mut raw = Raw::new(&Fixture::new(), Limits::default());
+    let mut raw = Raw::new(&Fixture::new(), ServerLimits::default());
     assert_eq!(greeted(&mut raw).await.get("logging"), None);
     for message in [set_level("error"), set_level("loud")] {
         assert_eq!(ask(&mut raw, &message).await["error"]["code"], -32601);

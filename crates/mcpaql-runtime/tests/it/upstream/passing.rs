@@ -3,41 +3,41 @@
 use super::{command, environment};
 use crate::fixture::{Raw, in_time, initialize, modern};
 use mcpaql_core::adapter::McpCommand;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
-use mcpaql_runtime::dispatch::Served;
+use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::document::{Answer, Handlers};
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::mcp::ServerLimits;
 use mcpaql_runtime::open::open;
 use mcpaql_runtime::target::mcp::Upstream;
 use serde_json::{Map, Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
-async fn adapter(name: &str) -> Served {
+async fn adapter(name: &str) -> ServedAdapter {
     adapter_of(name, command("")).await
 }
 
-async fn adapter_of(name: &str, fixture: McpCommand) -> Served {
+async fn adapter_of(name: &str, fixture: McpCommand) -> ServedAdapter {
     adapter_at(name, fixture, json!({})).await
 }
 
 /// An adapter of the fixture, or with several `targets` like it.
-async fn adapter_at(name: &str, fixture: McpCommand, targets: Value) -> Served {
+async fn adapter_at(name: &str, fixture: McpCommand, targets: Value) -> ServedAdapter {
     let document = json!({
         "type": "adapter", "name": name, "version": "1.0.0", "description": "A server far away",
         "target": {"transport": "mcp", "command": fixture.command, "set_env": fixture.set_env},
         "targets": targets,
         "operations": {"execute": [{"name": "echo"}]},
     });
-    let checked = check::check(&Source::new("a.json", document.to_string()), &Settings::default());
+    let checked = check::check(&Source::new("a.json", document.to_string()), &AdapterSettings::default());
     open(checked.catalog.unwrap(), "a.json", None, &environment()).await.unwrap()
 }
 
-fn upstream(served: &Served) -> Upstream {
+fn upstream(served: &ServedAdapter) -> Upstream {
     Upstream::clone(served.upstreams()[0])
 }
 
@@ -47,7 +47,7 @@ async fn ask(raw: &mut Raw, method: &str, params: Value) -> Value {
 }
 
 async fn capabilities(gateway: &Arc<Gateway>) -> Value {
-    let mut raw = Raw::new(gateway, Limits::default());
+    let mut raw = Raw::new(gateway, ServerLimits::default());
     raw.send(&initialize()).await;
     raw.receive().await.unwrap()["result"]["capabilities"].take()
 }
@@ -60,7 +60,7 @@ async fn only_what_a_server_is_known_to_have_is_declared() {
     let before = capabilities(&gateway).await;
     assert_eq!((before.get("prompts"), before.get("resources")), (None, None));
     assert_eq!(before["logging"], json!({}), "whether it logs is known too late");
-    let mut raw = Raw::new(&gateway, Limits::default());
+    let mut raw = Raw::new(&gateway, ServerLimits::default());
     assert_eq!(ask(&mut raw, "prompts/list", json!({})).await["error"]["code"], -32601);
     in_time(upstream.start()).await.unwrap();
     let after = capabilities(&gateway).await;
@@ -74,10 +74,10 @@ async fn functions_in_place_of_operations_hide_nothing_of_the_server() {
     let served = adapter("far-away").await;
     let upstream = upstream(&served);
     let handlers = Handlers::new().on_operation("echo", async |_, _| Ok(Answer::new(json!("mine"))));
-    let gateway = Arc::new(Gateway::new(vec![served.answered_by(handlers)]).unwrap());
+    let gateway = Arc::new(Gateway::new(vec![served.with_handlers(handlers)]).unwrap());
     in_time(upstream.start()).await.unwrap();
     assert_eq!(capabilities(&gateway).await["prompts"], json!({}));
-    let mut raw = Raw::new(&gateway, Limits::default());
+    let mut raw = Raw::new(&gateway, ServerLimits::default());
     let listed = ask(&mut raw, "prompts/list", json!({})).await;
     assert_eq!(listed["result"]["prompts"][0]["name"], "far_away_greet", "{listed}");
 }
@@ -102,7 +102,7 @@ async fn prompts_and_resources_are_found_under_the_adapter_s_name() {
         in_time(upstream(served).start()).await.unwrap();
     }
     let gateway = Arc::new(Gateway::new(adapters.into()).unwrap());
-    let mut raw = Raw::new(&gateway, Limits::default());
+    let mut raw = Raw::new(&gateway, ServerLimits::default());
 
     let listed = ask(&mut raw, "prompts/list", json!({})).await;
     let names: Vec<&str> = listed["result"]["prompts"]
@@ -152,7 +152,7 @@ async fn a_server_that_is_gone_costs_its_own_entries_alone() {
         in_time(upstream(served).start()).await.unwrap();
     }
     let gateway = Arc::new(Gateway::new(adapters.into()).unwrap());
-    let mut raw = Raw::new(&gateway, Limits::default());
+    let mut raw = Raw::new(&gateway, ServerLimits::default());
     let names = async |raw: &mut Raw| {
         let listed = ask(raw, "prompts/list", json!({})).await;
         let prompts = listed["result"]["prompts"].as_array().unwrap().clone();

@@ -3,13 +3,13 @@
 use super::{call, command, environment, over, said, target, upstream};
 use crate::fixture::{Raw, in_time, modern};
 use mcpaql_core::adapter::McpCommand;
-use mcpaql_core::catalog::{Settings, Tool};
+use mcpaql_core::catalog::{AdapterSettings, Tool};
 use mcpaql_core::error::Code;
-use mcpaql_core::response::Reply;
+use mcpaql_core::response::ToolReply;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
-use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::mcp::ServerLimits;
 use mcpaql_runtime::open::open;
 use mcpaql_runtime::service::Service;
 use mcpaql_runtime::target::mcp::Upstream;
@@ -41,13 +41,13 @@ impl Service for Through {
         String::new()
     }
 
-    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
+    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<ToolReply> {
         let result = self.0.call_tool(tool, arguments, caller).await;
         let text = result.map_or_else(
             |error| error.to_string(),
             |result| result["content"][0]["text"].as_str().unwrap().to_owned(),
         );
-        Some(Reply { text, blocks: Vec::new(), is_error: false })
+        Some(ToolReply { text, blocks: Vec::new(), is_error: false })
     }
 }
 
@@ -57,7 +57,7 @@ async fn client() -> (Raw, Upstream) {
 }
 
 async fn client_of(upstream: Upstream) -> (Raw, Upstream) {
-    let mut raw = Raw::new(&Arc::new(Through(upstream.clone())), Limits::default());
+    let mut raw = Raw::new(&Arc::new(Through(upstream.clone())), ServerLimits::default());
     raw.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}, "sampling": {}},
         "clientInfo": {"name": "raw", "version": "0"}}}))
@@ -182,7 +182,7 @@ fn modern_call(tool: &str, along: Value) -> Value {
 #[tokio::test]
 async fn without_a_handshake_a_question_is_the_answer_and_the_call_goes_on_with_the_next_request() {
     let upstream = upstream("");
-    let mut raw = Raw::new(&Arc::new(Through(upstream.clone())), Limits::default());
+    let mut raw = Raw::new(&Arc::new(Through(upstream.clone())), ServerLimits::default());
     raw.send(&modern_call("elicitation/create", json!({}))).await;
     let mut asked = raw.receive().await.unwrap()["result"].take();
     assert_eq!(asked["resultType"], "input_required", "{asked}");
@@ -214,7 +214,7 @@ async fn without_a_handshake_a_question_is_the_answer_and_the_call_goes_on_with_
 
 #[tokio::test]
 async fn without_a_handshake_a_question_that_was_left_open_keeps_nobody_from_being_asked() {
-    let mut raw = Raw::new(&Arc::new(Through(upstream(""))), Limits::default());
+    let mut raw = Raw::new(&Arc::new(Through(upstream(""))), ServerLimits::default());
     let mut states = Vec::new();
     for _ in 0..2 {
         raw.send(&modern_call("elicitation/create", json!({}))).await;
@@ -232,7 +232,7 @@ async fn without_a_handshake_a_question_that_was_left_open_keeps_nobody_from_bei
 
 #[tokio::test]
 async fn without_a_handshake_a_client_that_cannot_be_asked_is_not() {
-    let mut raw = Raw::new(&Arc::new(Through(upstream(""))), Limits::default());
+    let mut raw = Raw::new(&Arc::new(Through(upstream(""))), ServerLimits::default());
     let mut request = modern_call("elicitation/create", json!({}));
     request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
     raw.send(&request).await;
@@ -242,7 +242,7 @@ async fn without_a_handshake_a_client_that_cannot_be_asked_is_not() {
 #[tokio::test]
 async fn a_server_that_asks_by_its_answer_is_answered_by_the_caller() {
     let through = Arc::new(Through(upstream("stateless")));
-    let mut raw = Raw::new(&through, Limits::default());
+    let mut raw = Raw::new(&through, ServerLimits::default());
     raw.send(&modern_call("asks", json!({}))).await;
     let asked = raw.receive().await.unwrap();
     assert_eq!(asked["result"]["inputRequests"]["question"]["params"]["message"], "Sure?", "{asked}");
@@ -274,7 +274,7 @@ fn document() -> String {
 
 #[tokio::test]
 async fn an_operation_is_a_tool_of_the_server_behind() {
-    let checked = check::check(&Source::new("far.json", document()), &Settings::default());
+    let checked = check::check(&Source::new("far.json", document()), &AdapterSettings::default());
     let catalog = checked.catalog.unwrap();
     assert!(checked.diagnostics.is_empty(), "{:?}", checked.diagnostics);
     let served = open(catalog, "far.json", None, &environment()).await.unwrap();

@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use serde_json::json;
 
 /// A configuration as nobody would lay it out, drawn from bytes.
-struct Scribe<'b> {
+struct RandomConfig<'b> {
     bytes: std::slice::Iter<'b, u8>,
     out: String,
 }
 
-impl Scribe<'_> {
+impl RandomConfig<'_> {
     fn draw(&mut self, choices: u8) -> u8 {
         self.bytes.next().map_or(0, |byte| byte % choices)
     }
@@ -84,13 +84,13 @@ impl Scribe<'_> {
 }
 
 fn configuration(bytes: &[u8], least: u8) -> String {
-    let mut scribe = Scribe { bytes: bytes.iter(), out: String::new() };
+    let mut scribe = RandomConfig { bytes: bytes.iter(), out: String::new() };
     scribe.configuration(least);
     scribe.out
 }
 
 fn read(text: &str) -> Value {
-    jsonc::value(&jsonc::parse(text).unwrap().root)
+    jsonc::to_json(&jsonc::parse(text).unwrap().root)
 }
 
 fn comments(text: &str) -> usize {
@@ -129,7 +129,7 @@ proptest! {
     #[test]
     fn nothing_of_others_is_shown(bytes: Vec<u8>) {
         let text = configuration(&bytes, 1);
-        let shown = masked(&text, PATH, &["command"]);
+        let shown = mask_values(&text, PATH, &["command"]);
         prop_assert!(!shown.contains("1.5") && !shown.contains("// c") && !shown.contains("a \\\""), "{}", shown);
     }
 

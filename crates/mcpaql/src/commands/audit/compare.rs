@@ -2,27 +2,32 @@
 
 use super::sources::Sources;
 use crate::output;
-use mcpaql_audit::render::{Format, plain, shown};
-use mcpaql_audit::{Change, Failed, Server, compare};
+use mcpaql_audit::render::{RenderFormat, plain, terminal_safe};
+use mcpaql_audit::{FailedServer, HintChange, ServerTools, compare};
 use mcpaql_core::policy::Policy;
 use serde_json::{Value, json};
 
 /// Every hint that the two announce differently.
-pub(super) fn compared(sources: &Sources, from: &Policy, to: &Policy, format: Format) -> String {
+pub(super) fn compare_policies(
+    sources: &Sources,
+    from: &Policy,
+    to: &Policy,
+    format: RenderFormat,
+) -> String {
     let servers = &sources.servers;
     let changes = compare(servers, from, to);
     match format {
-        Format::Json => plain(&as_json(sources, &changes, from, to)),
+        RenderFormat::Json => plain(&as_json(sources, &changes, from, to)),
         _ => table(servers, &changes, from, to),
     }
 }
 
-fn server<'s>(servers: &'s [Server], change: &Change) -> &'s str {
+fn server<'s>(servers: &'s [ServerTools], change: &HintChange) -> &'s str {
     servers.get(change.server).map_or("", |server| server.name.as_str())
 }
 
-fn as_json(sources: &Sources, changes: &[Change], from: &Policy, to: &Policy) -> Value {
-    let row = |change: &Change| {
+fn as_json(sources: &Sources, changes: &[HintChange], from: &Policy, to: &Policy) -> Value {
+    let row = |change: &HintChange| {
         json!({
             "server": server(&sources.servers, change),
             "tool": change.tool,
@@ -31,16 +36,16 @@ fn as_json(sources: &Sources, changes: &[Change], from: &Policy, to: &Policy) ->
             "to": change.to,
         })
     };
-    let failed: Vec<Value> = sources.failed.iter().map(Failed::to_json).collect();
+    let failed: Vec<Value> = sources.failed.iter().map(FailedServer::to_json).collect();
     let changes: Vec<Value> = changes.iter().map(row).collect();
     json!({"from": from.name, "to": to.name, "changes": changes, "failed": failed})
 }
 
-fn table(servers: &[Server], changes: &[Change], from: &Policy, to: &Policy) -> String {
+fn table(servers: &[ServerTools], changes: &[HintChange], from: &Policy, to: &Policy) -> String {
     let word = |said: Option<bool>| said.map_or("–", |said| if said { "true" } else { "false" });
-    let mut rows = vec![["SERVER", "TOOL", "HINT", &from.name, &to.name].map(shown)];
+    let mut rows = vec![["SERVER", "TOOL", "HINT", &from.name, &to.name].map(terminal_safe)];
     rows.extend(changes.iter().map(|change| {
-        let names = [server(servers, change), change.tool.as_str(), change.hint.key()].map(shown);
+        let names = [server(servers, change), change.tool.as_str(), change.hint.key()].map(terminal_safe);
         let [server, tool, hint] = names;
         [server, tool, hint, word(change.from).to_owned(), word(change.to).to_owned()]
     }));
@@ -51,6 +56,6 @@ fn table(servers: &[Server], changes: &[Change], from: &Policy, to: &Policy) -> 
     if changes.is_empty() {
         format!("{summary}\n")
     } else {
-        format!("{}\n{summary}\n", output::table(&rows, 5))
+        format!("{}\n{summary}\n", output::format_table(&rows, 5))
     }
 }

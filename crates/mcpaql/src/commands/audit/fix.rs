@@ -6,24 +6,24 @@
 mod overrides;
 
 use super::sources::Sources;
-use super::written;
+use super::write_and_report;
 use crate::file;
-use crate::output::hinted;
+use crate::output::error_with_hint;
 use crate::{args, diff, output};
 use anyhow::Result;
-use mcpaql_audit::{Finding, Fix, Origin};
-use mcpaql_core::catalog::Settings;
+use mcpaql_audit::{Finding, Fix, ToolsOrigin};
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::policy::{Hint, HintOverrides};
 use mcpaql_document::check::check;
-use mcpaql_document::source::{Edit, Source, members};
+use mcpaql_document::source::{MemberEdit, Source, members};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// All that is corrected about one tool.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Correction {
+struct ToolCorrection {
     name: Option<String>,
     title: Option<String>,
     description: Option<String>,
@@ -31,7 +31,7 @@ struct Correction {
     hints: HintOverrides,
 }
 
-impl Correction {
+impl ToolCorrection {
     /// Adds a correction; what was said first holds.
     fn add(&mut self, fix: &Fix) {
         match fix {
@@ -40,14 +40,14 @@ impl Correction {
             Fix::Description(text) => self.description.get_or_insert_with(|| text.clone()).len(),
             Fix::Effect(effect) => self.effect.get_or_insert(*effect).as_str().len(),
             Fix::Hints(hints) => {
-                self.hints = self.hints.over(*hints);
+                self.hints = self.hints.with_fallback(*hints);
                 0
             }
         };
     }
 
     fn is_empty(&self) -> bool {
-        *self == Correction::default()
+        *self == ToolCorrection::default()
     }
 
     /// The members that documents and overrides write for it, hints apart.
@@ -88,17 +88,19 @@ impl Correction {
 }
 
 /// Corrections by server, then by tool.
-type Corrections = BTreeMap<usize, BTreeMap<usize, Correction>>;
+type Corrections = BTreeMap<usize, BTreeMap<usize, ToolCorrection>>;
 
 /// Corrects what can be; the servers are then as they will be. Gives how many tools were corrected.
-pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding]) -> Result<usize> {
-    let corrections = corrections(sources, findings);
-    let is_document = |index: &usize| matches!(sources.origins.get(*index), Some(Origin::Document { .. }));
+pub(super) fn fix(args: &args::AuditArgs, sources: &mut Sources, findings: &[Finding]) -> Result<usize> {
+    let corrections = collect_corrections(sources, findings);
+    let is_document =
+        |index: &usize| matches!(sources.origins.get(*index), Some(ToolsOrigin::Document { .. }));
     let (inside, outside): (Vec<usize>, Vec<usize>) = corrections.keys().copied().partition(is_document);
     check_output(args, sources)?;
     check_replaced(args, sources)?;
     let mut corrected = 0;
-    let foreign = sources.origins.iter().filter(|origin| !matches!(origin, Origin::Document { .. })).count();
+    let foreign =
+        sources.origins.iter().filter(|origin| !matches!(origin, ToolsOrigin::Document { .. })).count();
     // An import takes the file of -o, even if it is empty.
     let only = sources.origins.len() == 1 && foreign == 1 && args.output.is_some();
     match if outside.is_empty() && only { &[0] } else { outside.as_slice() } {
@@ -106,7 +108,7 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
         // Overrides do not name their server, so one file is for one server.
         [server] if foreign == 1 && (args.config.is_none() || sources.failed.is_empty()) => {
             let Some(path) = &args.output else {
-                return Err(hinted(
+                return Err(error_with_hint(
                     "--fix needs a file for the corrections of a server",
                     "name it with -o overrides.yaml, then use it with `mcpaql import mcp --overrides`",
                 ));
@@ -114,7 +116,10 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
             corrected += overrides::write(path, args.dry_run, sources, *server, &corrections)?;
         }
         _ => {
-            return Err(hinted("--fix corrects one server at a time", "audit the others by themselves"));
+            return Err(error_with_hint(
+                "--fix corrects one server at a time",
+                "audit the others by themselves",
+            ));
         }
     }
     for (server, tools) in corrections.iter().filter(|(index, _)| inside.contains(index)) {
@@ -127,7 +132,7 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
 }
 
 /// What the findings say is safe to write, by tool. Tools that cannot be told apart are left alone.
-fn corrections(sources: &Sources, findings: &[Finding]) -> Corrections {
+fn collect_corrections(sources: &Sources, findings: &[Finding]) -> Corrections {
     let mut corrections = Corrections::new();
     for finding in findings {
         let (Some(fix), Some(tool)) = (&finding.fix, finding.place.tool) else { continue };
@@ -154,27 +159,28 @@ fn name(tool: &Value) -> &str {
 }
 
 /// Refuses one file for the corrections of several, of which one is a document.
-fn check_output(args: &args::Audit, sources: &Sources) -> Result<()> {
-    let has_document = sources.origins.iter().any(|origin| matches!(origin, Origin::Document { .. }));
+fn check_output(args: &args::AuditArgs, sources: &Sources) -> Result<()> {
+    let has_document = sources.origins.iter().any(|origin| matches!(origin, ToolsOrigin::Document { .. }));
     let is_one = sources.origins.len() == 1 && sources.failed.iter().all(|failed| failed.in_part);
     if args.output.is_none() || !has_document || is_one {
         return Ok(());
     }
-    Err(hinted(
+    Err(error_with_hint(
         "--fix writes one document to the file of -o",
         "audit each by itself, or leave -o out to correct documents in their own files",
     ))
 }
 
 /// Refuses to write the copy of a document over anything but the document itself.
-fn check_replaced(args: &args::Audit, sources: &Sources) -> Result<()> {
-    let (Some(path), [Origin::Document { source, .. }]) = (&args.output, sources.origins.as_slice()) else {
+fn check_replaced(args: &args::AuditArgs, sources: &Sources) -> Result<()> {
+    let (Some(path), [ToolsOrigin::Document { source, .. }]) = (&args.output, sources.origins.as_slice())
+    else {
         return Ok(());
     };
-    if args.dry_run || !file::is_there(path) || file::is_same(path, Path::new(&source.name)) {
+    if args.dry_run || !file::would_replace(path) || file::is_same_file(path, Path::new(&source.name)) {
         return Ok(());
     }
-    Err(hinted(
+    Err(error_with_hint(
         format!("{} is there and is not the document that is corrected", path.display()),
         "name another file, or remove it first",
     ))
@@ -183,12 +189,12 @@ fn check_replaced(args: &args::Audit, sources: &Sources) -> Result<()> {
 /// Corrects the text of an adapter document, in its own file or as another; the server is then what the new text would be
 /// served as.
 fn document(
-    args: &args::Audit,
+    args: &args::AuditArgs,
     sources: &mut Sources,
     server: usize,
-    tools: &BTreeMap<usize, Correction>,
+    tools: &BTreeMap<usize, ToolCorrection>,
 ) -> Result<usize> {
-    let (Some(audited), Some(Origin::Document { source, operations })) =
+    let (Some(audited), Some(ToolsOrigin::Document { source, operations })) =
         (sources.servers.get(server), sources.origins.get(server))
     else {
         return Ok(0);
@@ -204,7 +210,7 @@ fn document(
         }
         owners.resize(edits.len(), *index);
     }
-    let (text, refused) = source.edited(&edits);
+    let (text, refused) = source.apply_edits(&edits);
     let lost: HashSet<usize> = refused.iter().filter_map(|edit| owners.get(*edit).copied()).collect();
     for tool in &lost {
         let tool = audited.tools.get(*tool).map(name).unwrap_or_default();
@@ -214,19 +220,19 @@ fn document(
         return Ok(0);
     }
     if args.output.is_none() && !path.is_file() {
-        return Err(hinted(
+        return Err(error_with_hint(
             format!("{} is not a file that can be corrected", source.name),
             "name a file with -o",
         ));
     }
-    let errors = |source: &Source| check(source, &Settings::default()).errors();
+    let errors = |source: &Source| check(source, &AdapterSettings::default()).errors();
     let new = Source::new(path.display().to_string(), text);
-    let reread = sources.reread(server, new.clone()).filter(|_| errors(&new) <= errors(source));
+    let reread = sources.recompile(server, new.clone()).filter(|_| errors(&new) <= errors(source));
     let Some((shown, origin)) = reread else {
         output::status_line(&format!("{} was not written: it would have errors", new.name));
         return Ok(0);
     };
-    write(&path, &source.text, &new.text, args.dry_run)?;
+    write_or_show_diff(&path, &source.text, &new.text, args.dry_run)?;
     if let (Some(server), Some(old)) = (sources.servers.get_mut(server), sources.origins.get_mut(server)) {
         (*server, *old) = (shown, origin);
     }
@@ -235,14 +241,15 @@ fn document(
 }
 
 /// What the text of an operation does not say yet.
-fn changes(document: &Value, parent: &str, correction: &Correction) -> Vec<Edit> {
+fn changes(document: &Value, parent: &str, correction: &ToolCorrection) -> Vec<MemberEdit> {
     let Some(own) = document.pointer(parent) else { return Vec::new() };
     let members_of = correction.members().into_iter().filter(|(key, value)| {
         // Another name is another interface, which its author decides; what a section says goes before an effect.
         !["name", "effect"].contains(key) && own.get(key) != Some(value)
     });
-    let edit = |(key, value): (&str, Value)| Edit { parent: parent.to_owned(), key: key.to_owned(), value };
-    let mut edits: Vec<Edit> = members_of.map(edit).collect();
+    let edit =
+        |(key, value): (&str, Value)| MemberEdit { parent: parent.to_owned(), key: key.to_owned(), value };
+    let mut edits: Vec<MemberEdit> = members_of.map(edit).collect();
     let mut annotations = correction.annotations();
     annotations.retain(|hint, value| own.get("annotations").and_then(|own| own.get(hint)) != Some(value));
     if !annotations.is_empty() {
@@ -252,14 +259,14 @@ fn changes(document: &Value, parent: &str, correction: &Correction) -> Vec<Edit>
 }
 
 /// Writes a file, or shows what would change.
-fn write(path: &Path, old: &str, new: &str, dry_run: bool) -> Result<()> {
+fn write_or_show_diff(path: &Path, old: &str, new: &str, dry_run: bool) -> Result<()> {
     if dry_run {
-        let shown = output::line(&path.display().to_string());
+        let shown = output::sanitize_line(&path.display().to_string());
         output::status_lines(&format!("--- {shown}\n+++ {shown}\n{}", diff::hunks(old, new)));
         output::status_line("Nothing was written");
         return Ok(());
     }
-    written(path, new)
+    write_and_report(path, new)
 }
 
 #[cfg(test)]
@@ -268,7 +275,7 @@ mod tests {
 
     #[test]
     fn what_was_said_first_holds() {
-        let mut correction = Correction::default();
+        let mut correction = ToolCorrection::default();
         let hints =
             |read_only, destructive| HintOverrides { read_only, destructive, ..HintOverrides::default() };
         correction.add(&Fix::Title("A".into()));

@@ -1,19 +1,19 @@
 //! The servers to audit: asked, read from files, or compiled from documents.
 
-mod probed;
+mod probe;
 
 use crate::args;
-use crate::clients::takeover::Takeover;
+use crate::clients::config_import::ConfigImport;
 use crate::commands::import_config;
-use crate::documents::{AdapterSource, EntryOverrides, PlannedAdapter, Request};
+use crate::documents::{AdapterRequest, AdapterSource, EntryOverrides, PlannedAdapter};
 use crate::file;
-use crate::output::hinted;
-use crate::servers::{self, Interrupted, Saved};
+use crate::output::error_with_hint;
+use crate::servers::{self, Interrupted, SavedTools};
 use anyhow::{Context, Result};
-use mcpaql_audit::{Failed, Known, Origin, Server};
+use mcpaql_audit::{FailedServer, KnownFacts, ServerTools, ToolsOrigin};
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, Mode};
 use mcpaql_core::capture::Capture;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Reach;
 use mcpaql_core::surface;
@@ -34,25 +34,25 @@ use tokio::task::JoinSet;
 /// All servers, those that could not be asked among them.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
-    pub(super) servers: Vec<Server>,
+    pub(super) servers: Vec<ServerTools>,
     /// Where their tools were found, in the same order.
-    pub(super) origins: Vec<Origin>,
-    pub(super) failed: Vec<Failed>,
+    pub(super) origins: Vec<ToolsOrigin>,
+    pub(super) failed: Vec<FailedServer>,
     /// What decides how documents are served, by the index of their server.
-    served: HashMap<usize, (Settings, EntryOverrides)>,
+    adapter_settings: HashMap<usize, (AdapterSettings, EntryOverrides)>,
     /// Why the first of them failed, for those who asked for nothing else.
     error: Option<anyhow::Error>,
 }
 
 /// Everything that was named, else what the configuration of this folder names.
-pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
-    args.access.check(!args.url.is_empty(), !args.command.is_empty())?;
+pub(super) async fn gather(args: &args::AuditArgs) -> Result<Sources> {
+    args.access.check_flags(!args.url.is_empty(), !args.command.is_empty())?;
     let mut sources = Sources::default();
     for path in &args.tools {
         let name = path.display().to_string();
-        match saved(path) {
-            Ok((server, origin, gap)) => sources.add_heard(server, origin, gap),
-            Err(error) => sources.fail(name, error),
+        match read_saved_server(path) {
+            Ok((server, origin, gap)) => sources.add_with_gap(server, origin, gap),
+            Err(error) => sources.add_failure(name, error),
         }
     }
     let nothing = args.tools.is_empty() && args.command.is_empty() && args.url.is_empty();
@@ -61,27 +61,27 @@ pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
     }
     let mut asked = Vec::new();
     if !args.command.is_empty() {
-        asked.push(Asked::new(servers::by_command(&args.command, &args.access)?));
+        asked.push(ServerToAudit::new(servers::target_of_command(&args.command, &args.access)?));
     }
     for url in &args.url {
-        asked.push(Asked::new(servers::at_address(url, &args.access)?));
+        asked.push(ServerToAudit::new(servers::target_of_url(url, &args.access)?));
     }
     if let Some(config) = &args.config {
-        asked.extend(configured(config, &mut sources)?);
+        asked.extend(client_servers(config, &mut sources)?);
     }
     if args.probe {
-        probed::probe(&mut sources, asked, args).await?;
+        probe::probe(&mut sources, asked, args).await?;
     } else {
-        sources.ask(asked, args.timeout).await?;
+        sources.ask_servers(asked, args.timeout).await?;
     }
     if let Some(name) = &args.name {
-        sources.call(name)?;
+        sources.rename_only_server(name)?;
     }
     match sources.error.take() {
         Some(error) if sources.servers.is_empty() => Err(error),
         _ if sources.servers.is_empty() => {
             let hint = "name a document, --tools FILE, --url URL, or a command behind `--`";
-            Err(hinted("there is no server to audit", hint))
+            Err(error_with_hint("there is no server to audit", hint))
         }
         _ => Ok(sources),
     }
@@ -89,7 +89,7 @@ pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
 
 impl Sources {
     /// Gives the name under which it is known from now on.
-    fn add(&mut self, mut server: Server, origin: Origin) -> String {
+    fn add(&mut self, mut server: ServerTools, origin: ToolsOrigin) -> String {
         // Findings and baselines tell servers apart by their names.
         let is_taken = |name: &str| self.servers.iter().any(|other| other.name == name);
         if is_taken(&server.name) {
@@ -103,7 +103,7 @@ impl Sources {
     }
 
     /// The same of a server that may have more tools than are known.
-    fn add_heard(&mut self, server: Server, origin: Origin, gap: Option<String>) {
+    fn add_with_gap(&mut self, server: ServerTools, origin: ToolsOrigin, gap: Option<String>) {
         let Some(why) = gap else {
             self.add(server, origin);
             return;
@@ -111,21 +111,24 @@ impl Sources {
         if server.tools.is_empty() {
             let name = origin.source().map_or(server.name, |source| source.name.clone());
             self.error.get_or_insert_with(|| anyhow::anyhow!("{name}: {why}"));
-            self.failed.push(Failed { name, why, in_part: false });
+            self.failed.push(FailedServer { name, why, in_part: false });
         } else {
             let name = self.add(server, origin);
-            self.fail_in_part(name, why);
+            self.add_partial_failure(name, why);
         }
     }
 
     /// What they would cost as adapters, in their order: not every format shows it, and all tools are imported for it.
-    pub(super) fn as_adapters(&self) -> Vec<Option<usize>> {
-        let foreign = |server: &Server| (!server.is_adapter).then_some(());
-        self.servers.iter().map(|server| foreign(server).and_then(|()| as_adapter(&server.tools))).collect()
+    pub(super) fn costs_as_adapters(&self) -> Vec<Option<usize>> {
+        let foreign = |server: &ServerTools| (!server.is_adapter).then_some(());
+        self.servers
+            .iter()
+            .map(|server| foreign(server).and_then(|()| cost_as_adapter(&server.tools)))
+            .collect()
     }
 
     /// The only server by another name.
-    fn call(&mut self, name: &str) -> Result<()> {
+    fn rename_only_server(&mut self, name: &str) -> Result<()> {
         match self.servers.as_mut_slice() {
             [server] => {
                 server.name = name.to_owned();
@@ -137,42 +140,42 @@ impl Sources {
             [] => Ok(()),
             _ => {
                 let hint = "leave --name out, or audit one server at a time";
-                Err(hinted("--name is for one server", hint))
+                Err(error_with_hint("--name is for one server", hint))
             }
         }
     }
 
-    fn fail(&mut self, name: String, error: anyhow::Error) {
-        self.failed.push(Failed { name, why: format!("{error:#}"), in_part: false });
+    fn add_failure(&mut self, name: String, error: anyhow::Error) {
+        self.failed.push(FailedServer { name, why: format!("{error:#}"), in_part: false });
         self.error.get_or_insert(error);
     }
 
     /// Notes that a server was added which is more than what is known of it.
-    fn fail_in_part(&mut self, name: String, why: String) {
-        self.failed.push(Failed { name, why, in_part: true });
+    fn add_partial_failure(&mut self, name: String, why: String) {
+        self.failed.push(FailedServer { name, why, in_part: true });
     }
 
     /// The server of a document as it would be served with another text; `None` where it could not be.
-    pub(super) fn reread(&self, index: usize, source: Source) -> Option<(Server, Origin)> {
-        let (settings, entry) = self.served.get(&index)?.clone();
+    pub(super) fn recompile(&self, index: usize, source: Source) -> Option<(ServerTools, ToolsOrigin)> {
+        let (settings, entry) = self.adapter_settings.get(&index)?.clone();
         let adapter = PlannedAdapter::new(AdapterSource::Document(source.clone()), settings, entry);
         let catalog = adapter.check().1.catalog?;
-        let origin = written(&catalog, source);
-        Some((shown(&catalog), origin))
+        let origin = document_origin(&catalog, source);
+        Some((server_of_catalog(&catalog), origin))
     }
 
     /// Asks all at once: the slowest decides how long it takes.
-    async fn ask(&mut self, asked: Vec<Asked>, timeout: u64) -> Result<()> {
+    async fn ask_servers(&mut self, asked: Vec<ServerToAudit>, timeout: u64) -> Result<()> {
         let mut tasks = JoinSet::new();
         for (index, asked) in asked.into_iter().enumerate() {
-            let asked = asked.within(timeout);
+            let asked = asked.with_timeout(timeout);
             tasks.spawn(async move {
-                let Asked { target, auth, environment, .. } = &asked;
-                let capture = servers::heard(target, auth, environment).await;
+                let ServerToAudit { target, auth, environment, .. } = &asked;
+                let capture = servers::capture_server(target, auth, environment).await;
                 (index, asked, capture)
             });
         }
-        let mut answers: Vec<(usize, Asked, Result<Capture>)> = Vec::new();
+        let mut answers: Vec<(usize, ServerToAudit, Result<Capture>)> = Vec::new();
         while let Some(answer) = tasks.join_next().await {
             answers.push(answer.context("asking a server failed")?);
         }
@@ -180,10 +183,12 @@ impl Sources {
         for (_, asked, capture) in answers {
             match capture {
                 Err(error) if error.is::<Interrupted>() => return Err(error),
-                Err(error) => self.fail(asked.name, error),
-                Ok(capture) => {
-                    self.add_heard(asked.server(&capture), Origin::Asked, capture.gap.map(str::to_owned))
-                }
+                Err(error) => self.add_failure(asked.name, error),
+                Ok(capture) => self.add_with_gap(
+                    asked.server(&capture),
+                    ToolsOrigin::Asked,
+                    capture.incomplete_reason.map(str::to_owned),
+                ),
             }
         }
         Ok(())
@@ -191,7 +196,7 @@ impl Sources {
 }
 
 /// A server that is to be asked.
-struct Asked {
+struct ServerToAudit {
     name: String,
     target: McpTarget,
     auth: Auth,
@@ -201,10 +206,10 @@ struct Asked {
     exclude: Vec<String>,
 }
 
-impl Asked {
-    fn new((target, auth): (McpTarget, Auth)) -> Asked {
-        Asked {
-            name: mcp::name_of(&target.link),
+impl ServerToAudit {
+    fn new((target, auth): (McpTarget, Auth)) -> ServerToAudit {
+        ServerToAudit {
+            name: mcp::name_from_link(&target.link),
             target,
             auth,
             environment: environment::process(),
@@ -214,16 +219,16 @@ impl Asked {
     }
 
     /// The same with a timeout.
-    fn within(mut self, seconds: u64) -> Asked {
+    fn with_timeout(mut self, seconds: u64) -> ServerToAudit {
         self.target.start_timeout_ms = seconds * 1000;
         self.target.timeout_ms = seconds * 1000;
         self
     }
 
     /// What it said, as far as the client shows it.
-    fn server(&self, capture: &Capture) -> Server {
+    fn server(&self, capture: &Capture) -> ServerTools {
         let tools = capture.tools.iter().filter(|tool| self.shows(tool)).cloned().collect();
-        Server { name: self.name.clone(), tools, ..Server::default() }
+        ServerTools { name: self.name.clone(), tools, ..ServerTools::default() }
     }
 
     fn shows(&self, tool: &Value) -> bool {
@@ -234,20 +239,20 @@ impl Asked {
 }
 
 /// The servers of a client's configuration; those that cannot be started are noted.
-fn configured(config: &str, sources: &mut Sources) -> Result<Vec<Asked>> {
-    let configurations = import_config::read(config)?;
-    let takeover = Takeover::of(&configurations);
-    for left in &takeover.left_out {
+fn client_servers(config: &str, sources: &mut Sources) -> Result<Vec<ServerToAudit>> {
+    let configurations = import_config::read_client_configs(config)?;
+    let takeover = ConfigImport::from_configs(&configurations);
+    for left in &takeover.skipped {
         let error = anyhow::anyhow!(left.reason.clone());
-        sources.fail(left.server.clone(), error);
+        sources.add_failure(left.server.clone(), error);
     }
     // What the configuration holds goes to the server it was written for, and nowhere else.
     let values = takeover.variables.values();
     let process = environment::process();
     let environment: Environment = Arc::new(move |name| values.get(name).cloned().or_else(|| process(name)));
-    let asked = takeover.taken.into_iter().filter_map(|taken| {
-        let config::Origin::Mcp(target) = taken.entry.origin else { return None };
-        Some(Asked {
+    let asked = takeover.imported.into_iter().filter_map(|taken| {
+        let config::AdapterOrigin::Mcp(target) = taken.entry.origin else { return None };
+        Some(ServerToAudit {
             name: taken.server,
             target: *target,
             auth: taken.entry.auth.unwrap_or_default(),
@@ -260,7 +265,7 @@ fn configured(config: &str, sources: &mut Sources) -> Result<Vec<Asked>> {
 }
 
 /// A saved list of tools; the server is called like the file.
-fn saved(path: &Path) -> Result<(Server, Origin, Option<String>)> {
+fn read_saved_server(path: &Path) -> Result<(ServerTools, ToolsOrigin, Option<String>)> {
     let is_stdin = path.as_os_str() == "-";
     let (name, text) = if is_stdin {
         ("standard input".to_owned(), file::read_stdin()?)
@@ -268,43 +273,48 @@ fn saved(path: &Path) -> Result<(Server, Origin, Option<String>)> {
         (path.display().to_string(), file::read_text(path)?)
     };
     let source = Source::new(name, text);
-    let Saved { capture, pointer, twice } = servers::read_saved(&source)?;
-    let gap = capture.gap.map(str::to_owned).or_else(|| first_error(&twice));
+    let SavedTools { capture, pointer, duplicate_names: twice } = servers::parse_saved_tools(&source)?;
+    let gap = capture.incomplete_reason.map(str::to_owned).or_else(|| first_error(&twice));
     let own = capture.server().and_then(|server| server.get("name")?.as_str()).map(str::to_owned);
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let server = if is_stdin { own.unwrap_or_else(|| "server".into()) } else { stem.unwrap_or_default() };
-    let server = Server { name: server, name_is_guessed: true, tools: capture.tools, ..Server::default() };
-    Ok((server, Origin::List { source, pointer }, gap))
+    let server =
+        ServerTools { name: server, name_is_guessed: true, tools: capture.tools, ..ServerTools::default() };
+    Ok((server, ToolsOrigin::List { source, pointer }, gap))
 }
 
 /// Adapters, as they would be served.
-fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
+fn documents(args: &args::AuditArgs, sources: &mut Sources) -> Result<()> {
     let flags = args.settings();
-    let request = Request { documents: &args.documents, by_name: true, flags, ..Request::default() };
+    let request =
+        AdapterRequest { documents: &args.documents, by_name: true, flags, ..AdapterRequest::default() };
     let plan = request.resolve()?;
     if plan.is_default {
         let hint = "name a document, --tools FILE, --url URL, or a command behind `--`";
-        return Err(hinted("nothing says what to audit", hint));
+        return Err(error_with_hint("nothing says what to audit", hint));
     }
     for (name, error) in plan.unreadable {
-        sources.fail(name, error);
+        sources.add_failure(name, error);
     }
     let mut together: Vec<Catalog> = Vec::new();
     for adapter in plan.adapters {
         let name = adapter.label();
         let served = (adapter.settings.clone(), adapter.entry.clone());
-        match compiled(adapter) {
-            Err(error) => sources.fail(name, error),
-            Ok(Compiled { catalog, origin, errors }) => {
+        match compile_adapter(adapter) {
+            Err(error) => sources.add_failure(name, error),
+            Ok(CompiledDocument { catalog, origin, errors }) => {
                 let server = if catalog.sharing.is_some() {
                     together.push(catalog);
-                    TOGETHER.to_owned()
+                    SHARED_SERVER_NAME.to_owned()
                 } else {
-                    sources.served.insert(sources.servers.len(), served);
-                    sources.add(shown(&catalog), origin)
+                    sources.adapter_settings.insert(sources.servers.len(), served);
+                    sources.add(server_of_catalog(&catalog), origin)
                 };
                 if let Some(why) = first_error(&errors) {
-                    sources.fail_in_part(server, format!("what has an error in {name} is not served: {why}"));
+                    sources.add_partial_failure(
+                        server,
+                        format!("what has an error in {name} is not served: {why}"),
+                    );
                 }
             }
         }
@@ -313,20 +323,25 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
     if let Some(sharing) = catalogs.first().and_then(|catalog| catalog.sharing) {
         let unified = Unified::new(&catalogs, sharing, None);
         let tools = unified.tools().iter().map(|tool| tool.to_json()).collect();
-        let server = Server { name: TOGETHER.into(), tools, is_adapter: true, ..Server::default() };
-        sources.add(server, Origin::Asked);
+        let server = ServerTools {
+            name: SHARED_SERVER_NAME.into(),
+            tools,
+            is_adapter: true,
+            ..ServerTools::default()
+        };
+        sources.add(server, ToolsOrigin::Asked);
     }
     Ok(())
 }
 
 /// What adapters are called that share their tools.
-const TOGETHER: &str = "mcpaql";
+const SHARED_SERVER_NAME: &str = "mcpaql";
 
 /// A document that can be served, at least in part.
-struct Compiled {
+struct CompiledDocument {
     catalog: Catalog,
     /// Where its operations stand.
-    origin: Origin,
+    origin: ToolsOrigin,
     /// What keeps some of them out.
     errors: Vec<Diagnostic>,
 }
@@ -343,32 +358,32 @@ fn first_error(errors: &[Diagnostic]) -> Option<String> {
     Some(format!("{}{}{others}", first.message, place.unwrap_or_default()))
 }
 
-fn compiled(adapter: PlannedAdapter) -> Result<Compiled> {
+fn compile_adapter(adapter: PlannedAdapter) -> Result<CompiledDocument> {
     let source = match &adapter.source {
         AdapterSource::Document(source) => Some(source.clone()),
         AdapterSource::Openapi(_) | AdapterSource::Mcp(_) => None,
     };
-    let (catalog, errors) = adapter.compiled_with_errors()?;
-    let origin = source.map_or(Origin::Asked, |source| written(&catalog, source));
-    Ok(Compiled { catalog, origin, errors })
+    let (catalog, errors) = adapter.compile_with_errors()?;
+    let origin = source.map_or(ToolsOrigin::Asked, |source| document_origin(&catalog, source));
+    Ok(CompiledDocument { catalog, origin, errors })
 }
 
 /// The server that clients see.
-fn shown(catalog: &Catalog) -> Server {
-    Server {
+fn server_of_catalog(catalog: &Catalog) -> ServerTools {
+    ServerTools {
         name: catalog.adapter.name.clone(),
         tools: catalog.tools.iter().map(|tool| tool.to_json()).collect(),
-        known: known(catalog),
+        known: known_effects(catalog),
         is_adapter: true,
-        ..Server::default()
+        ..ServerTools::default()
     }
 }
 
 /// Where the tools of a document stand in it.
-fn written(catalog: &Catalog, source: Source) -> Origin {
+fn document_origin(catalog: &Catalog, source: Source) -> ToolsOrigin {
     let origins = source.parse().map(|parsed| load::load(&parsed.value).origins).unwrap_or_default();
     let operations = operations(catalog, &origins);
-    Origin::Document { source, operations }
+    ToolsOrigin::Document { source, operations }
 }
 
 /// By tool, where its operation is written; only tools that are one operation are there.
@@ -389,7 +404,7 @@ fn operations(catalog: &Catalog, origins: &Origins) -> HashMap<String, String> {
 }
 
 /// By tool, what the document says it does.
-fn known(catalog: &Catalog) -> HashMap<String, Known> {
+fn known_effects(catalog: &Catalog) -> HashMap<String, KnownFacts> {
     if catalog.mode != Mode::Discrete {
         return HashMap::new();
     }
@@ -402,13 +417,13 @@ fn known(catalog: &Catalog) -> HashMap<String, Known> {
             if let Some(open) = operation.hints.open_world {
                 facts.reach = if open { Reach::Open } else { Reach::Process };
             }
-            (entry.tool.clone(), Known { category: operation.category, facts })
+            (entry.tool.clone(), KnownFacts { category: operation.category, facts })
         })
         .collect()
 }
 
 /// What the tools would cost as an adapter with five tools, estimated.
-fn as_adapter(tools: &[Value]) -> Option<usize> {
+fn cost_as_adapter(tools: &[Value]) -> Option<usize> {
     let command = McpCommand {
         command: vec!["server".into()],
         cwd: None,
@@ -416,7 +431,7 @@ fn as_adapter(tools: &[Value]) -> Option<usize> {
         set_env: Default::default(),
     };
     let target = McpTarget::new(McpLink::Command(command));
-    let adapter = mcp::outline_tools(tools, target, surface::looked_into).ok()?;
-    let catalog = compile::compile(adapter, &Origins::default(), &Settings::default()).catalog?;
+    let adapter = mcp::outline_tools(tools, target, surface::needs_full_operation).ok()?;
+    let catalog = compile::compile(adapter, &Origins::default(), &AdapterSettings::default()).catalog?;
     (!catalog.tools.is_empty()).then(|| surface::surface_cost(&catalog))
 }

@@ -1,11 +1,11 @@
 //! From flags and files to what tools are held against.
 
 use crate::args;
-use crate::documents::{CONFIG, load_config};
+use crate::documents::{CONFIG_FILE, load_config};
 use crate::output;
-use crate::output::hinted;
+use crate::output::error_with_hint;
 use anyhow::{Result, bail};
-use mcpaql_audit::convention::{CLIENTS, Convention, Kind, Level, Standard};
+use mcpaql_audit::convention::{CLIENTS, Convention, ConventionKind, RuleLevel, Standard};
 use mcpaql_audit::{all_rules, load, settings};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::policy::{self, Policy};
@@ -15,16 +15,16 @@ use mcpaql_document::source::Source;
 use std::path::Path;
 
 /// What was chosen, and what could have been.
-pub(super) struct Chosen {
+pub(super) struct ChosenStandard {
     pub(super) standard: Standard,
     /// Every convention, a team's own first.
-    pub(super) known: Vec<Convention>,
+    pub(super) known_conventions: Vec<Convention>,
     /// A team's own policies.
     pub(super) policies: Vec<Policy>,
 }
 
 /// What flags say, and where they say nothing the configuration of this folder.
-pub(super) fn chosen(args: &args::Audit) -> Result<Chosen> {
+pub(super) fn choose_standard(args: &args::AuditArgs) -> Result<ChosenStandard> {
     let (config, settings) = configured()?;
     let mut own = args.conventions.as_deref().map(read).transpose()?.unwrap_or_default();
     for convention in settings.defined {
@@ -41,7 +41,7 @@ pub(super) fn chosen(args: &args::Audit) -> Result<Chosen> {
     for policy in conventions.iter().filter_map(|convention| convention.policy.as_deref()) {
         find_policy(policy, &policies)?;
     }
-    let mut standard = Standard::with(conventions, &policies);
+    let mut standard = Standard::with_policies(conventions, &policies);
     if let Some(name) = args.policy.as_ref().or(settings.policy.as_ref()) {
         (standard.policy, standard.policy_chosen) = (find_policy(name, &policies)?, true);
     }
@@ -50,7 +50,7 @@ pub(super) fn chosen(args: &args::Audit) -> Result<Chosen> {
         let (code, level) = rule(pair)?;
         standard.rules.insert(code, level);
     }
-    Ok(Chosen { standard, known, policies })
+    Ok(ChosenStandard { standard, known_conventions: known, policies })
 }
 
 /// A policy by its name: a team's own, or one of this version.
@@ -63,12 +63,12 @@ pub(super) fn find_policy(name: &str, own: &[Policy]) -> Result<Policy> {
 }
 
 /// The configuration of this folder, where there is one.
-fn configured() -> Result<(Config, settings::Settings)> {
-    let path = Path::new(CONFIG);
+fn configured() -> Result<(Config, settings::AuditSettings)> {
+    let path = Path::new(CONFIG_FILE);
     if !path.exists() {
         return Ok(Default::default());
     }
-    let source = Source::new(CONFIG, crate::file::read_text(path)?);
+    let source = Source::new(CONFIG_FILE, crate::file::read_text(path)?);
     let (config, settings, mut diagnostics) = load_config(&source);
     let decides = |diagnostic: &Diagnostic| {
         let part = |part: &str| diagnostic.pointer.starts_with(part);
@@ -77,8 +77,8 @@ fn configured() -> Result<(Config, settings::Settings)> {
     diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error && decides(diagnostic));
     if !diagnostics.is_empty() {
         source.locate(&mut diagnostics);
-        output::diagnostics(&source, &diagnostics);
-        bail!("{CONFIG} does not say what tools are held against");
+        output::print_diagnostics(&source, &diagnostics);
+        bail!("{CONFIG_FILE} does not say what tools are held against");
     }
     Ok((config, settings))
 }
@@ -92,14 +92,17 @@ fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Re
         }
     };
     known.iter().filter(|convention| convention.name == "mcp").for_each(&mut add);
-    let clients = || known.iter().filter(|convention| convention.kind == Kind::Client);
+    let clients = || known.iter().filter(|convention| convention.kind == ConventionKind::Client);
     if named.is_empty() {
         clients().for_each(&mut add);
         own.iter().for_each(&mut add);
     }
     for name in named.iter().map(|name| name.trim()) {
         if name.is_empty() {
-            return Err(hinted("a convention has no name", "leave --convention out for every known client"));
+            return Err(error_with_hint(
+                "a convention has no name",
+                "leave --convention out for every known client",
+            ));
         }
         if name == CLIENTS {
             clients().for_each(&mut add);
@@ -118,15 +121,15 @@ fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Re
 fn read(path: &Path) -> Result<Vec<Convention>> {
     let source = Source::new(path.display().to_string(), crate::file::read_text(path)?);
     load::parse(&source).or_else(|diagnostics| {
-        output::diagnostics(&source, &diagnostics);
+        output::print_diagnostics(&source, &diagnostics);
         bail!("{} cannot be used", source.name)
     })
 }
 
 /// `NAME-001=off`.
-fn rule(pair: &str) -> Result<(String, Option<Level>)> {
+fn rule(pair: &str) -> Result<(String, Option<RuleLevel>)> {
     let Some((code, level)) = pair.split_once('=') else {
-        return Err(hinted("--rule takes CODE=LEVEL", "such as --rule TITLE-001=off"));
+        return Err(error_with_hint("--rule takes CODE=LEVEL", "such as --rule TITLE-001=off"));
     };
     let wanted = code.trim();
     let named = || all_rules().find(|rule| rule.name.eq_ignore_ascii_case(wanted));
@@ -136,11 +139,12 @@ fn rule(pair: &str) -> Result<(String, Option<Level>)> {
     let code = rule.code.to_owned();
     match level.trim() {
         "off" => Ok((code, None)),
-        word => match Level::parse(word) {
+        word => match RuleLevel::parse(word) {
             Some(level) => Ok((code, Some(level))),
-            None => {
-                Err(hinted(format!("there is no level '{word}'"), "choose off, advice, warning or error"))
-            }
+            None => Err(error_with_hint(
+                format!("there is no level '{word}'"),
+                "choose off, advice, warning or error",
+            )),
         },
     }
 }
@@ -153,5 +157,5 @@ fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
         None if kind == "rule" => "`mcpaql explain` lists all rules".to_owned(),
         None => format!("there is {}", known.join(", ")),
     };
-    hinted(format!("there is no {kind} '{name}'"), hint)
+    error_with_hint(format!("there is no {kind} '{name}'"), hint)
 }

@@ -2,26 +2,26 @@
 //!
 //! Paths in the file are relative to it.
 
-use super::failure::{Failure, Kind};
-use crate::args::{self, Importing, parse_language, parse_mode};
-use crate::descriptions;
+use super::error::{GenerateError, GenerateErrorKind};
+use crate::args::{self, ImportOptions, parse_language, parse_mode};
 use crate::file;
-use mcpaql_core::catalog::Settings;
-use mcpaql_core::diagnostic::{Diagnostic, capital};
+use crate::openapi_files;
+use mcpaql_core::catalog::AdapterSettings;
+use mcpaql_core::diagnostic::{Diagnostic, capitalize};
 use mcpaql_core::error::Code;
 use mcpaql_core::naming;
 use mcpaql_core::suggest;
 use mcpaql_document::source::Source;
-use mcpaql_generate::{Language, Options, license};
+use mcpaql_generate::{Language, ProjectOptions, license};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use url::Url;
 
 /// Where a project is written unless somebody says otherwise.
-const OUTPUT: &str = "./generated";
+const DEFAULT_OUTPUT: &str = "./generated";
 
 /// Keys of the file whose values are texts.
-const TEXTS: &[&str] = &[
+const STRING_KEYS: &[&str] = &[
     "schema",
     "openapi",
     "target",
@@ -37,24 +37,24 @@ const TEXTS: &[&str] = &[
     "overrides",
 ];
 /// Keys whose values are lists of texts.
-const LISTS: &[&str] = &["include", "exclude"];
+const LIST_KEYS: &[&str] = &["include", "exclude"];
 /// Keys whose values are true or false.
-const SWITCHES: &[&str] = &["reproducible", "skip_unsupported", "strict"];
+const BOOLEAN_KEYS: &[&str] = &["reproducible", "skip_unsupported", "strict"];
 
 /// Everything that was decided before anything is read.
 #[derive(Debug)]
-pub(crate) struct Wanted {
-    pub(crate) origin: Origin,
-    pub(crate) importing: Importing,
+pub(crate) struct GenerateRequest {
+    pub(crate) source: GenerateSource,
+    pub(crate) import_options: ImportOptions,
     pub(crate) output: PathBuf,
-    pub(crate) options: Options,
+    pub(crate) options: ProjectOptions,
     pub(crate) reproducible: bool,
     pub(crate) strict: bool,
 }
 
 /// What the adapter is made from.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum GenerateSource {
     /// A document, a description or a built-in adapter.
     Schema(String),
     /// A description.
@@ -65,7 +65,7 @@ pub(crate) enum Origin {
 
 /// What the file says.
 #[derive(Debug, Default)]
-struct File {
+struct GenerateConfigFile {
     /// Its folder.
     folder: PathBuf,
     members: serde_json::Map<String, Value>,
@@ -73,7 +73,7 @@ struct File {
     source: Option<Source>,
 }
 
-impl File {
+impl GenerateConfigFile {
     fn text(&self, key: &str) -> Option<&str> {
         self.members.get(key).and_then(Value::as_str)
     }
@@ -84,10 +84,13 @@ impl File {
     }
 
     /// What is wrong with a value: in its place where the file says it, else of the flag.
-    fn wrong(&self, key: &'static str, problem: Problem) -> Failure {
+    fn invalid_value(&self, key: &'static str, problem: Problem) -> GenerateError {
         let Problem { text, hint } = problem;
         let Some(source) = self.source.as_ref().filter(|_| self.text(key).is_some()) else {
-            let failure = Failure::new(Kind::Configuration, format!("`{key}` cannot be used: {text}"));
+            let failure = GenerateError::new(
+                GenerateErrorKind::Configuration,
+                format!("`{key}` cannot be used: {text}"),
+            );
             return match hint {
                 Some(hint) => failure.hint(hint),
                 None => failure,
@@ -101,7 +104,7 @@ impl File {
         }];
         source.locate(&mut problems);
         let message = format!("{} cannot be used", source.name);
-        Failure::about(Kind::Configuration, message, source.clone(), problems)
+        GenerateError::from_diagnostics(GenerateErrorKind::Configuration, message, source.clone(), problems)
     }
 
     fn switch(&self, key: &str) -> bool {
@@ -115,7 +118,7 @@ impl File {
     /// An address as it is, a file from here.
     fn place(&self, key: &str) -> Option<String> {
         let text = self.text(key)?;
-        if descriptions::is_address(text) {
+        if openapi_files::is_url(text) {
             return Some(text.to_owned());
         }
         let path = self.folder.join(text);
@@ -141,30 +144,42 @@ impl From<String> for Problem {
 }
 
 /// Decides.
-pub(crate) fn wanted(args: &args::Generate) -> Result<Wanted, Failure> {
-    let file = args.config.as_deref().map(read).transpose()?.unwrap_or_default();
-    let origin = origin(args, &file)?;
+pub(crate) fn resolve_request(args: &args::GenerateArgs) -> Result<GenerateRequest, GenerateError> {
+    let file = args.config.as_deref().map(read_config_file).transpose()?.unwrap_or_default();
+    let origin = choose_source(args, &file)?;
     let language = match (args.target, file.text("target")) {
         (Some(language), _) => language,
-        (None, Some(word)) => parse_language(word).map_err(|text| file.wrong("target", text.into()))?,
+        (None, Some(word)) => {
+            parse_language(word).map_err(|text| file.invalid_value("target", text.into()))?
+        }
         (None, None) => {
             let hint = "say --target rust, typescript or python";
-            return Err(Failure::new(Kind::Configuration, "nothing says which language to write").hint(hint));
+            return Err(GenerateError::new(
+                GenerateErrorKind::Configuration,
+                "nothing says which language to write",
+            )
+            .hint(hint));
         }
     };
-    let importing = Importing {
-        name: args.importing.name.clone().or_else(|| file.text("name").map(str::to_owned)),
-        overrides: args.importing.overrides.clone().or_else(|| file.path("overrides")),
-        include: either(&args.importing.include, file.list("include")),
-        exclude: either(&args.importing.exclude, file.list("exclude")),
+    let importing = ImportOptions {
+        name: args.import_options.name.clone().or_else(|| file.text("name").map(str::to_owned)),
+        overrides: args.import_options.overrides.clone().or_else(|| file.path("overrides")),
+        include: first_non_empty(&args.import_options.include, file.list("include")),
+        exclude: first_non_empty(&args.import_options.exclude, file.list("exclude")),
     };
-    if let Some(key) = TEXTS.iter().find(|key| file.text(key).is_some_and(|text| text.trim().is_empty())) {
-        return Err(file.wrong(key, "it is empty".to_owned().into()));
+    if let Some(key) =
+        STRING_KEYS.iter().find(|key| file.text(key).is_some_and(|text| text.trim().is_empty()))
+    {
+        return Err(file.invalid_value(key, "it is empty".to_owned().into()));
     }
-    Ok(Wanted {
-        origin,
-        importing,
-        output: args.output.clone().or_else(|| file.path("output")).unwrap_or_else(|| PathBuf::from(OUTPUT)),
+    Ok(GenerateRequest {
+        source: origin,
+        import_options: importing,
+        output: args
+            .output
+            .clone()
+            .or_else(|| file.path("output"))
+            .unwrap_or_else(|| PathBuf::from(DEFAULT_OUTPUT)),
         options: options(args, &file, language)?,
         reproducible: args.reproducible || file.switch("reproducible"),
         strict: args.strict || file.switch("strict"),
@@ -172,111 +187,122 @@ pub(crate) fn wanted(args: &args::Generate) -> Result<Wanted, Failure> {
 }
 
 /// Values of flags do not stand in a file.
-fn of_flag(key: &'static str, problem: Problem) -> Failure {
-    File::default().wrong(key, problem)
+fn invalid_flag(key: &'static str, problem: Problem) -> GenerateError {
+    GenerateConfigFile::default().invalid_value(key, problem)
 }
 
-fn either(flags: &[String], file: Vec<String>) -> Vec<String> {
+fn first_non_empty(flags: &[String], file: Vec<String>) -> Vec<String> {
     if flags.is_empty() { file } else { flags.to_vec() }
 }
 
-fn origin(args: &args::Generate, file: &File) -> Result<Origin, Failure> {
+fn choose_source(
+    args: &args::GenerateArgs,
+    file: &GenerateConfigFile,
+) -> Result<GenerateSource, GenerateError> {
     if let Some(schema) = &args.schema {
-        return Ok(Origin::Schema(schema.clone()));
+        return Ok(GenerateSource::Schema(schema.clone()));
     }
     if let Some(source) = &args.openapi {
-        return Ok(Origin::Openapi(source.clone()));
+        return Ok(GenerateSource::Openapi(source.clone()));
     }
     if args.tools.is_some() || args.url.is_some() || !args.command.is_empty() {
-        return Ok(Origin::Server);
+        return Ok(GenerateSource::Server);
     }
     match (file.place("schema"), file.place("openapi")) {
-        (Some(schema), None) => Ok(Origin::Schema(schema)),
-        (None, Some(source)) => Ok(Origin::Openapi(source)),
+        (Some(schema), None) => Ok(GenerateSource::Schema(schema)),
+        (None, Some(source)) => Ok(GenerateSource::Openapi(source)),
         (Some(_), Some(_)) => {
             let message = "the configuration names a schema and an OpenAPI description";
-            Err(Failure::new(Kind::Configuration, message).hint("leave one of them out"))
+            Err(GenerateError::new(GenerateErrorKind::Configuration, message).hint("leave one of them out"))
         }
         (None, None) => {
             let hint =
                 "name a document with --schema, a description with --openapi, or an MCP server behind `--`";
-            Err(Failure::new(Kind::Configuration, "nothing says what to generate from").hint(hint))
+            Err(GenerateError::new(GenerateErrorKind::Configuration, "nothing says what to generate from")
+                .hint(hint))
         }
     }
 }
 
-fn options(args: &args::Generate, file: &File, language: Language) -> Result<Options, Failure> {
+fn options(
+    args: &args::GenerateArgs,
+    file: &GenerateConfigFile,
+    language: Language,
+) -> Result<ProjectOptions, GenerateError> {
     let chosen =
         |flag: &Option<String>, key: &str| flag.clone().or_else(|| file.text(key).map(str::to_owned));
     let by = |is_flag: bool, key: &'static str, problem: Problem| match is_flag {
-        true => of_flag(key, problem),
-        false => file.wrong(key, problem),
+        true => invalid_flag(key, problem),
+        false => file.invalid_value(key, problem),
     };
     let mode = match (args.mode, file.text("mode")) {
         (Some(mode), _) => Some(mode),
-        (None, word) => word.map(parse_mode).transpose().map_err(|text| file.wrong("mode", text.into()))?,
+        (None, word) => {
+            word.map(parse_mode).transpose().map_err(|text| file.invalid_value("mode", text.into()))?
+        }
     };
     let prefix = chosen(&args.prefix, "prefix");
     if let Some(prefix) = &prefix {
         naming::check_prefix(prefix)
             .map_err(|problem| by(args.prefix.is_some(), "prefix", problem.0.into()))?;
     }
-    let settings = Settings {
+    let settings = AdapterSettings {
         mode,
         profile: chosen(&args.profile, "profile"),
         prefix,
         policy: chosen(&args.policy, "policy"),
-        ..Settings::default()
+        ..AdapterSettings::default()
     };
     let license = chosen(&args.license, "license").unwrap_or_else(|| license::DEFAULT.to_owned());
     let license = license::parse(&license).map_err(|wrong| match args.license.is_some() {
-        true => Failure::new(Kind::Configuration, wrong.message).hint(wrong.suggestion),
-        false => {
-            file.wrong("license", Problem { text: wrong.message, hint: Some(wrong.suggestion.to_string()) })
-        }
+        true => GenerateError::new(GenerateErrorKind::Configuration, wrong.message).hint(wrong.suggestion),
+        false => file.invalid_value(
+            "license",
+            Problem { text: wrong.message, hint: Some(wrong.suggestion.to_string()) },
+        ),
     })?;
-    let usual = Options::new(language);
+    let usual = ProjectOptions::new(language);
     if language != Language::Rust && args.runtime.is_some() {
         let message = format!("--runtime means nothing to a project in {}", language.as_str());
-        return Err(Failure::new(Kind::Configuration, message).hint("leave it out"));
+        return Err(GenerateError::new(GenerateErrorKind::Configuration, message).hint("leave it out"));
     }
     let given = match (&args.runtime, file.text("runtime")) {
         _ if language != Language::Rust => None,
         (Some(spec), _) => {
-            Some(dependency(spec, Path::new("")).map_err(|problem| of_flag("runtime", problem))?)
+            Some(dependency(spec, Path::new("")).map_err(|problem| invalid_flag("runtime", problem))?)
         }
         (None, Some(spec)) => {
-            Some(dependency(spec, &file.folder).map_err(|problem| file.wrong("runtime", problem))?)
+            Some(dependency(spec, &file.folder).map_err(|problem| file.invalid_value("runtime", problem))?)
         }
         (None, None) => None,
     };
     let (runtime, runtime_flag) = match given {
-        Some(Runtime { value, flag }) => (value, Some(flag)),
+        Some(RuntimeDependency { value, flag }) => (value, Some(flag)),
         None => (usual.runtime.clone(), None),
     };
     let copyright = chosen(&args.copyright, "copyright");
     let skip_unsupported = args.skip_unsupported || file.switch("skip_unsupported");
-    Ok(Options { runtime, runtime_flag, settings, license, copyright, skip_unsupported, ..usual })
+    Ok(ProjectOptions { runtime, runtime_flag, settings, license, copyright, skip_unsupported, ..usual })
 }
 
 /// Where the runtime is.
-struct Runtime {
+struct RuntimeDependency {
     /// The value of a dependency in `Cargo.toml`.
     value: String,
     /// The same as it is said in any folder.
     flag: String,
 }
 
-fn dependency(spec: &str, folder: &Path) -> Result<Runtime, Problem> {
+fn dependency(spec: &str, folder: &Path) -> Result<RuntimeDependency, Problem> {
     if let Some(path) = spec.strip_prefix("path:").filter(|path| !path.is_empty()) {
         let path = std::path::absolute(folder.join(path)).unwrap_or_else(|_| folder.join(path));
         let Some(shown) = path.to_str() else { return Err("the path is not UTF-8 text".to_owned().into()) };
-        if !is_runtime(&path) {
+        if !holds_runtime(&path) {
             let text = format!("{shown} does not hold the library mcpaql-runtime");
             let hint = "name the folder with its Cargo.toml: crates/mcpaql-runtime of the repository";
             return Err(Problem { text, hint: Some(hint.to_owned()) });
         }
-        return Ok(Runtime {
+        return Ok(RuntimeDependency {
             value: format!("{{ path = {} }}", quoted(shown)),
             flag: format!("path:{shown}"),
         });
@@ -295,7 +321,7 @@ fn dependency(spec: &str, folder: &Path) -> Result<Runtime, Problem> {
             Some(revision) => format!("{{ git = {}, rev = {} }}", quoted(address), quoted(revision)),
             None => format!("{{ git = {} }}", quoted(address)),
         };
-        return Ok(Runtime { value, flag: spec.to_owned() });
+        return Ok(RuntimeDependency { value, flag: spec.to_owned() });
     }
     let is_requirement = !spec.is_empty()
         && spec.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-+=<>^~*, ".contains(&byte))
@@ -303,11 +329,11 @@ fn dependency(spec: &str, folder: &Path) -> Result<Runtime, Problem> {
     if !is_requirement {
         return Err(format!("'{spec}' is neither a version nor path:DIR nor git:URL").into());
     }
-    Ok(Runtime { value: quoted(spec), flag: spec.to_owned() })
+    Ok(RuntimeDependency { value: quoted(spec), flag: spec.to_owned() })
 }
 
 /// Whether the library is in that folder.
-fn is_runtime(folder: &Path) -> bool {
+fn holds_runtime(folder: &Path) -> bool {
     let manifest = std::fs::read_to_string(folder.join("Cargo.toml"));
     manifest.is_ok_and(|text| text.lines().any(|line| line.trim() == "name = \"mcpaql-runtime\""))
 }
@@ -326,13 +352,16 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
-fn read(path: &Path) -> Result<File, Failure> {
-    let text = file::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
+fn read_config_file(path: &Path) -> Result<GenerateConfigFile, GenerateError> {
+    let text =
+        file::read_text(path).map_err(|error| GenerateError::from_error(GenerateErrorKind::Io, &error))?;
     let source = Source::new(path.display().to_string(), text);
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     if source.text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').is_empty() {
         let message = format!("{} is empty", source.name);
-        return Err(Failure::new(Kind::Configuration, message).hint("write `key: value` lines"));
+        return Err(
+            GenerateError::new(GenerateErrorKind::Configuration, message).hint("write `key: value` lines")
+        );
     }
     let (value, mut problems) = match source.parse() {
         Ok(parsed) => (parsed.value, parsed.diagnostics),
@@ -350,26 +379,31 @@ fn read(path: &Path) -> Result<File, Failure> {
             Default::default()
         }
     };
-    problems.extend(members.iter().filter_map(|(key, value)| misfit(key, value)));
+    problems.extend(members.iter().filter_map(|(key, value)| check_key(key, value)));
     if problems.is_empty() {
-        return Ok(File { folder, members, source: Some(source) });
+        return Ok(GenerateConfigFile { folder, members, source: Some(source) });
     }
     source.locate(&mut problems);
-    Err(Failure::about(Kind::Configuration, format!("{} cannot be used", source.name), source, problems))
+    Err(GenerateError::from_diagnostics(
+        GenerateErrorKind::Configuration,
+        format!("{} cannot be used", source.name),
+        source,
+        problems,
+    ))
 }
 
 /// What is wrong with a member.
-fn misfit(key: &str, value: &Value) -> Option<Diagnostic> {
+fn check_key(key: &str, value: &Value) -> Option<Diagnostic> {
     let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
-    let expected = if TEXTS.contains(&key) {
+    let expected = if STRING_KEYS.contains(&key) {
         (!value.is_string()).then_some("a string")?
-    } else if LISTS.contains(&key) {
+    } else if LIST_KEYS.contains(&key) {
         let is_list = value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
         (!is_list).then_some("a list of strings")?
-    } else if SWITCHES.contains(&key) {
+    } else if BOOLEAN_KEYS.contains(&key) {
         (!value.is_boolean()).then_some("true or false")?
     } else {
-        let known = || [TEXTS, LISTS, SWITCHES].concat();
+        let known = || [STRING_KEYS, LIST_KEYS, BOOLEAN_KEYS].concat();
         let nearest = suggest::nearest(key, known()).map_or_else(
             || format!("use one of {}", known().join(", ")),
             |nearest| format!("use `{nearest}`"),
@@ -377,7 +411,7 @@ fn misfit(key: &str, value: &Value) -> Option<Diagnostic> {
         let message = format!("Unknown field '{key}'");
         return Some(Diagnostic::error(Code::SchemaUnknownField, pointer, message).at_key().suggest(nearest));
     };
-    let message = capital(&format!("field '{key}' expected {expected}"));
+    let message = capitalize(&format!("field '{key}' expected {expected}"));
     Some(Diagnostic::error(Code::SchemaInvalidType, pointer, message).expected(expected))
 }
 

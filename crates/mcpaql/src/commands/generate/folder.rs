@@ -3,10 +3,10 @@
 //! What always holds: nothing outside the folder is looked at or touched, wherever links in it lead; a file of the author's is
 //! never written over; a generated file that was edited is told from one that was not.
 
-use super::failure::{Detail, Failure, Kind};
+use super::error::{GenerateError, GenerateErrorKind, GenerateIssue};
 use mcpaql_generate::manifest::{self, Difference};
-use mcpaql_generate::provenance::{self, Record};
-use mcpaql_generate::{File, Owner};
+use mcpaql_generate::provenance::{self, ProvenanceRecord};
+use mcpaql_generate::{FileOwner, ProjectFile};
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ use std::path::{Component, Path};
 
 /// What happens to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum FileChange {
     Created,
     Changed,
     Removed,
@@ -25,36 +25,36 @@ pub(crate) enum Change {
     Left,
 }
 
-impl Change {
+impl FileChange {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Change::Created => "created",
-            Change::Changed => "changed",
-            Change::Removed => "removed",
-            Change::Unchanged => "unchanged",
-            Change::Kept => "kept",
-            Change::Left => "left",
+            FileChange::Created => "created",
+            FileChange::Changed => "changed",
+            FileChange::Removed => "removed",
+            FileChange::Unchanged => "unchanged",
+            FileChange::Kept => "kept",
+            FileChange::Left => "left",
         }
     }
 
     /// Why, for people.
     pub(crate) const fn reason(self) -> &'static str {
         match self {
-            Change::Created => "it was not there",
-            Change::Changed => "it is generated otherwise now",
-            Change::Removed => "it is no longer generated",
-            Change::Unchanged => "it is generated alike",
-            Change::Kept => "it is yours",
-            Change::Left => "it is no longer generated, but somebody edited it",
+            FileChange::Created => "it was not there",
+            FileChange::Changed => "it is generated otherwise now",
+            FileChange::Removed => "it is no longer generated",
+            FileChange::Unchanged => "it is generated alike",
+            FileChange::Kept => "it is yours",
+            FileChange::Left => "it is no longer generated, but somebody edited it",
         }
     }
 }
 
 /// One file and what happens to it.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct FileStep {
     pub(crate) path: String,
-    pub(crate) change: Change,
+    pub(crate) change: FileChange,
     /// What is there.
     pub(crate) old: Option<Vec<u8>>,
     /// What shall be there.
@@ -63,9 +63,9 @@ pub(crate) struct Step {
 
 /// Everything that generating would change.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct FolderPlan {
     /// In order of the paths.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<FileStep>,
     /// Generated files that somebody edited and that would be written over.
     pub(crate) edited: Vec<String>,
     /// The folder holds something, and nothing of it is known to be generated.
@@ -81,13 +81,17 @@ pub(crate) struct Plan {
 }
 
 /// Compares a project in a language with its folder.
-pub(crate) fn plan(root: &Path, language: &str, files: Vec<File>) -> Result<Plan, Failure> {
+pub(crate) fn plan_changes(
+    root: &Path,
+    language: &str,
+    files: Vec<ProjectFile>,
+) -> Result<FolderPlan, GenerateError> {
     check_root(root)?;
     let record = record(root)?;
     let is_foreign = record.is_none() && !is_empty(root)?;
     let record = record.unwrap_or_default();
     let other_language = record.target.clone().filter(|target| target != language);
-    let mut plan = Plan {
+    let mut plan = FolderPlan {
         steps: Vec::new(),
         edited: Vec::new(),
         is_foreign,
@@ -97,62 +101,66 @@ pub(crate) fn plan(root: &Path, language: &str, files: Vec<File>) -> Result<Plan
         abandoned: BTreeMap::new(),
     };
     let authors: Vec<String> =
-        files.iter().filter(|file| file.owner == Owner::Author).map(|file| file.path.clone()).collect();
+        files.iter().filter(|file| file.owner == FileOwner::Author).map(|file| file.path.clone()).collect();
     let mut paths = HashSet::new();
-    for File { path, text, owner } in files {
-        if !is_legal(&path) || !paths.insert(path.clone()) {
-            return Err(Failure::new(Kind::Internal, format!("'{path}' cannot be a file of a project")));
+    for ProjectFile { path, text, owner } in files {
+        if !is_safe_path(&path) || !paths.insert(path.clone()) {
+            return Err(GenerateError::new(
+                GenerateErrorKind::Internal,
+                format!("'{path}' cannot be a file of a project"),
+            ));
         }
-        let old = look(root, &path)?;
+        let old = read_file(root, &path)?;
         let change = match &old {
-            None => Change::Created,
-            Some(old) if old == text.as_bytes() => Change::Unchanged,
-            Some(old) if owner == Owner::Author && !as_generated(&record, &path, Some(old)) => {
+            None => FileChange::Created,
+            Some(old) if old == text.as_bytes() => FileChange::Unchanged,
+            Some(old) if owner == FileOwner::Author && !is_unedited(&record, &path, Some(old)) => {
                 let is_outdated = record.hash_of(&path).is_some_and(|was| was != provenance::hash(&text));
                 plan.outdated.extend(is_outdated.then(|| path.clone()));
                 let kept = String::from_utf8_lossy(old);
                 let otherwise = manifest::differences(&path, &kept, &text);
                 plan.differences.extend(otherwise.into_iter().map(|one| (path.clone(), one)));
-                Change::Kept
+                FileChange::Kept
             }
             Some(old) if path == provenance::FILE => match std::str::from_utf8(old) {
-                Ok(old) if provenance::same_but_for_the_time(old, &text) => Change::Unchanged,
-                _ => Change::Changed,
+                Ok(old) if provenance::equal_except_timestamp(old, &text) => FileChange::Unchanged,
+                _ => FileChange::Changed,
             },
-            Some(_) => Change::Changed,
+            Some(_) => FileChange::Changed,
         };
-        if change == Change::Changed
+        if change == FileChange::Changed
             && path != provenance::FILE
-            && !as_generated(&record, &path, old.as_deref())
+            && !is_unedited(&record, &path, old.as_deref())
         {
             plan.edited.push(path.clone());
         }
-        let new = matches!(change, Change::Created | Change::Changed).then_some(text);
-        plan.steps.push(Step { path, change, old, new });
+        let new = matches!(change, FileChange::Created | FileChange::Changed).then_some(text);
+        plan.steps.push(FileStep { path, change, old, new });
     }
-    for path in record.paths().filter(|path| is_legal(path) && !paths.contains(*path)) {
+    for path in record.paths().filter(|path| is_safe_path(path) && !paths.contains(*path)) {
         // Whatever else stands there now was not generated.
-        let Ok(Some(old)) = look(root, path) else { continue };
-        let change = if as_generated(&record, path, Some(&old)) { Change::Removed } else { Change::Left };
-        if change == Change::Left && record.handwritten.contains_key(path) {
+        let Ok(Some(old)) = read_file(root, path) else { continue };
+        let change =
+            if is_unedited(&record, path, Some(&old)) { FileChange::Removed } else { FileChange::Left };
+        if change == FileChange::Left && record.handwritten.contains_key(path) {
             let name = Path::new(path).file_name();
             let successor = authors.iter().find(|other| Path::new(other.as_str()).file_name() == name);
             plan.abandoned.insert(path.to_owned(), successor.cloned());
         }
-        plan.steps.push(Step { path: path.to_owned(), change, old: Some(old), new: None });
+        plan.steps.push(FileStep { path: path.to_owned(), change, old: Some(old), new: None });
     }
     plan.steps.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(plan)
 }
 
-impl Plan {
+impl FolderPlan {
     /// Why it must not be carried out.
-    pub(crate) fn refusal(&self, root: &Path) -> Option<Failure> {
+    pub(crate) fn refusal(&self, root: &Path) -> Option<GenerateError> {
         let shown = root.display();
         let whole = |code: &str, message: String, reason: String| {
             let hint = "choose another folder with --output, or write into it with --force";
-            let detail = Detail::new(shown.to_string(), code, reason).suggest(hint);
-            Some(Failure::new(Kind::Io, message).hint(hint).details(vec![detail]))
+            let detail = GenerateIssue::new(shown.to_string(), code, reason).suggest(hint);
+            Some(GenerateError::new(GenerateErrorKind::Io, message).hint(hint).details(vec![detail]))
         };
         if self.is_foreign {
             let message = format!("{shown} is not empty, and was not generated");
@@ -167,7 +175,7 @@ impl Plan {
             return None;
         }
         let details = self.edited.iter().map(|path| {
-            Detail::new(path, "FILE_EDITED", "the file was edited after it was generated")
+            GenerateIssue::new(path, "FILE_EDITED", "the file was edited after it was generated")
                 .suggest("move what you changed to where it is kept, or write over it with --force")
         });
         let count = self.edited.len();
@@ -177,11 +185,11 @@ impl Plan {
             if count == 1 { "was" } else { "were" },
         );
         let hint = "`--diff` shows what would be lost; move it to a handler of your own, or write over it with --force";
-        Some(Failure::new(Kind::Io, message).hint(hint).details(details.collect()))
+        Some(GenerateError::new(GenerateErrorKind::Io, message).hint(hint).details(details.collect()))
     }
 
     /// Why what happens to a file happens, for people.
-    pub(crate) fn reason(&self, step: &Step) -> &'static str {
+    pub(crate) fn reason(&self, step: &FileStep) -> &'static str {
         match self.edited.contains(&step.path) {
             true if self.is_foreign => "it was not generated, and --force writes over it",
             true => "it was edited, and --force writes over it",
@@ -190,8 +198,8 @@ impl Plan {
     }
 
     /// What the author has to mend, because the files are the author's.
-    pub(crate) fn warnings(&self) -> impl Iterator<Item = Detail> {
-        self.differences.iter().map(|(path, Difference { says, should, line })| {
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = GenerateIssue> {
+        self.differences.iter().map(|(path, Difference { actual: says, expected: should, line })| {
             let message = match says {
                 Some(says) => {
                     format!("{path} is yours and stays, but says `{says}` where the project has `{should}`")
@@ -202,33 +210,37 @@ impl Plan {
                 Some(line) => format!("change line {line} of it to `{should}`"),
                 None => format!("add `{should}` to it"),
             };
-            let detail = Detail::new(path, "MANIFEST_DIFFERS", message).suggest(mend);
-            detail.between(should, says.as_deref(), *line)
+            let detail = GenerateIssue::new(path, "MANIFEST_DIFFERS", message).suggest(mend);
+            detail.with_expected(should, says.as_deref(), *line)
         })
     }
 
     /// What whoever goes on with the folder should know, and need not mend; `forced` is whether edited files are written over.
-    pub(crate) fn notes(&self, forced: bool) -> impl Iterator<Item = Detail> {
+    pub(crate) fn notes(&self, forced: bool) -> impl Iterator<Item = GenerateIssue> {
         let replaced = self.edited.iter().filter(move |_| forced).map(|path| {
             let was = if self.is_foreign { "not generated" } else { "edited" };
-            Detail::new(path, "FILE_REPLACED", format!("{path} was {was}, and is written over by --force"))
+            GenerateIssue::new(
+                path,
+                "FILE_REPLACED",
+                format!("{path} was {was}, and is written over by --force"),
+            )
         });
-        let left = self.steps.iter().filter(|step| step.change == Change::Left).map(|step| {
+        let left = self.steps.iter().filter(|step| step.change == FileChange::Left).map(|step| {
             let path = step.path.as_str();
             match self.abandoned.get(path) {
-                Some(Some(successor)) => Detail::new(
+                Some(Some(successor)) => GenerateIssue::new(
                     path,
                     "HANDLERS_UNUSED",
                     format!(
                         "what you wrote stands in {path} and is not used any more: move it to {successor}"
                     ),
                 ),
-                Some(None) => Detail::new(
+                Some(None) => GenerateIssue::new(
                     path,
                     "HANDLERS_UNUSED",
                     format!("{path} is yours and is not used any more: remove it or keep it"),
                 ),
-                None => Detail::new(
+                None => GenerateIssue::new(
                     path,
                     "FILE_LEFT",
                     format!("{path} is no longer generated, but was edited: remove it or keep it"),
@@ -240,49 +252,50 @@ impl Plan {
         let outdated = self.outdated.iter().filter(move |path| !is_warned(path)).map(|path| {
             let message =
                 format!("{path} is yours and stays; generated anew, it would not be as it was then");
-            Detail::new(path, "TEMPLATE_CHANGED", message)
+            GenerateIssue::new(path, "TEMPLATE_CHANGED", message)
         });
         replaced.chain(left).chain(outdated)
     }
 
-    pub(crate) fn count(&self, change: Change) -> usize {
+    pub(crate) fn count(&self, change: FileChange) -> usize {
         self.steps.iter().filter(|step| step.change == change).count()
     }
 }
 
 /// Whether a file is as it was generated.
-fn as_generated(record: &Record, path: &str, old: Option<&[u8]>) -> bool {
+fn is_unedited(record: &ProvenanceRecord, path: &str, old: Option<&[u8]>) -> bool {
     match (record.hash_of(path), old) {
         (Some(hash), Some(old)) => {
-            hash == provenance::hash_bytes(old) || hash == provenance::hash(&unix(old))
+            hash == provenance::hash_bytes(old) || hash == provenance::hash(&with_unix_line_ends(old))
         }
         _ => false,
     }
 }
 
 /// The text as it was written: git on Windows checks files out with other ends of lines, which edits nothing.
-fn unix(text: &[u8]) -> String {
+fn with_unix_line_ends(text: &[u8]) -> String {
     String::from_utf8_lossy(text).replace("\r\n", "\n")
 }
 
-fn failed(what: &str, path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Kind::Io, format!("cannot {what} {}: {error}", path.display()))
+fn failed(what: &str, path: &Path, error: &std::io::Error) -> GenerateError {
+    GenerateError::new(GenerateErrorKind::Io, format!("cannot {what} {}: {error}", path.display()))
 }
 
-fn check_root(root: &Path) -> Result<(), Failure> {
+fn check_root(root: &Path) -> Result<(), GenerateError> {
     match fs::metadata(root) {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(_) => {
             let message = format!("{} is a file, not a folder", root.display());
-            Err(Failure::new(Kind::Io, message).hint("choose another folder with --output"))
+            Err(GenerateError::new(GenerateErrorKind::Io, message)
+                .hint("choose another folder with --output"))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            match root.ancestors().find(|above| leads_nowhere(above)) {
+            match root.ancestors().find(|above| is_broken_link(above)) {
                 None => Ok(()),
                 Some(link) => {
                     let message = format!("{} is a symbolic link that leads nowhere", link.display());
                     let hint = "make the folder that it leads to, or choose another folder with --output";
-                    Err(Failure::new(Kind::Io, message).hint(hint))
+                    Err(GenerateError::new(GenerateErrorKind::Io, message).hint(hint))
                 }
             }
         }
@@ -291,12 +304,12 @@ fn check_root(root: &Path) -> Result<(), Failure> {
 }
 
 /// A link that leads nowhere is there, although what it leads to is not.
-fn leads_nowhere(path: &Path) -> bool {
+fn is_broken_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) && !path.exists()
 }
 
 /// A repository that was only begun holds nothing yet.
-fn is_empty(root: &Path) -> Result<bool, Failure> {
+fn is_empty(root: &Path) -> Result<bool, GenerateError> {
     let entries = match fs::read_dir(root) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
@@ -311,13 +324,13 @@ fn is_empty(root: &Path) -> Result<bool, Failure> {
     Ok(true)
 }
 
-fn record(root: &Path) -> Result<Option<Record>, Failure> {
-    let text = look(root, provenance::FILE)?;
-    Ok(text.and_then(|text| Record::read(&String::from_utf8(text).ok()?)))
+fn record(root: &Path) -> Result<Option<ProvenanceRecord>, GenerateError> {
+    let text = read_file(root, provenance::FILE)?;
+    Ok(text.and_then(|text| ProvenanceRecord::read(&String::from_utf8(text).ok()?)))
 }
 
 /// Whether a path stays below the folder, on every system.
-pub(super) fn is_legal(path: &str) -> bool {
+pub(super) fn is_safe_path(path: &str) -> bool {
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     !path.is_empty()
         && !path.contains(['\\', ':', '\0'])
@@ -326,7 +339,7 @@ pub(super) fn is_legal(path: &str) -> bool {
 }
 
 /// What a file holds; `None` where there is none. Links are not followed.
-pub(super) fn look(root: &Path, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+pub(super) fn read_file(root: &Path, path: &str) -> Result<Option<Vec<u8>>, GenerateError> {
     let mut at = root.to_path_buf();
     let parts: Vec<&str> = path.split('/').collect();
     for (index, part) in parts.iter().enumerate() {
@@ -339,16 +352,15 @@ pub(super) fn look(root: &Path, path: &str) -> Result<Option<Vec<u8>>, Failure> 
             Err(error) => return Err(failed("look at", &at, &error)),
         };
         let problem = match (is_last, found.is_symlink()) {
-            (_, true) if leads_nowhere(&at) => "is a symbolic link that leads nowhere",
+            (_, true) if is_broken_link(&at) => "is a symbolic link that leads nowhere",
             (_, true) => "is a symbolic link, which is not followed",
             (false, _) if !found.is_dir() => "is a file where a folder must be",
             (true, _) if !found.is_file() => "is not a file",
             _ => continue,
         };
         let message = format!("{} {problem}", at.display());
-        return Err(
-            Failure::new(Kind::Io, message).hint("take it away, or choose another folder with --output")
-        );
+        return Err(GenerateError::new(GenerateErrorKind::Io, message)
+            .hint("take it away, or choose another folder with --output"));
     }
     fs::read(&at).map(Some).map_err(|error| failed("read", &at, &error))
 }

@@ -1,26 +1,30 @@
 //! Folders that were generated, edited, mistaken or set up as traps.
 
-use super::folder::{self, Change, Plan};
-use super::write::{STAGING, carry_out, in_staging, take_up, touched, write};
+use super::folder::{self, FileChange, FolderPlan};
+use super::write::{STAGING_FOLDER, apply_steps, changed_steps, recover_interrupted, with_staging, write};
 use mcpaql_generate::provenance::{self, hash};
-use mcpaql_generate::{File, Owner};
+use mcpaql_generate::{FileOwner, ProjectFile};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tempfile::{TempDir, tempdir};
 
-fn plan(root: &Path, files: Vec<File>) -> Result<Plan, super::failure::Failure> {
-    folder::plan(root, "x", files)
+fn plan(root: &Path, files: Vec<ProjectFile>) -> Result<FolderPlan, super::error::GenerateError> {
+    folder::plan_changes(root, "x", files)
 }
 
-fn generated(path: &str, text: &str) -> File {
-    File { path: path.into(), text: text.into(), owner: Owner::Generator }
+fn generated(path: &str, text: &str) -> ProjectFile {
+    ProjectFile { path: path.into(), text: text.into(), owner: FileOwner::Generator }
 }
 
-fn project(files: &[(&str, &str)]) -> Vec<File> {
-    let mut files: Vec<File> = files.iter().map(|(path, text)| generated(path, text)).collect();
+fn project(files: &[(&str, &str)]) -> Vec<ProjectFile> {
+    let mut files: Vec<ProjectFile> = files.iter().map(|(path, text)| generated(path, text)).collect();
     let hashes: serde_json::Map<_, _> =
         files.iter().map(|file| (file.path.clone(), hash(&file.text).into())).collect();
-    files.push(File { path: "src/handlers.x".into(), text: "empty\n".into(), owner: Owner::Author });
+    files.push(ProjectFile {
+        path: "src/handlers.x".into(),
+        text: "empty\n".into(),
+        owner: FileOwner::Author,
+    });
     let handwritten = serde_json::json!({"src/handlers.x": hash("empty\n")});
     let record =
         serde_json::json!({"generation": {"target": "x"}, "files": hashes, "handwritten": handwritten});
@@ -40,7 +44,7 @@ fn made() -> TempDir {
     folder
 }
 
-fn changes(plan: &Plan) -> BTreeMap<&str, Change> {
+fn changes(plan: &FolderPlan) -> BTreeMap<&str, FileChange> {
     plan.steps.iter().map(|step| (step.path.as_str(), step.change)).collect()
 }
 
@@ -92,12 +96,12 @@ fn generating_again_replaces_removes_and_keeps() {
     let plan = plan(folder.path(), project(SECOND)).unwrap();
     let found = changes(&plan);
     for (path, change) in [
-        ("README.md", Change::Changed),
-        ("src/main.x", Change::Unchanged),
-        ("src/new.x", Change::Created),
-        ("src/old/a.x", Change::Removed),
-        ("src/handlers.x", Change::Kept),
-        (provenance::FILE, Change::Changed),
+        ("README.md", FileChange::Changed),
+        ("src/main.x", FileChange::Unchanged),
+        ("src/new.x", FileChange::Created),
+        ("src/old/a.x", FileChange::Removed),
+        ("src/handlers.x", FileChange::Kept),
+        (provenance::FILE, FileChange::Changed),
     ] {
         assert_eq!(found[path], change, "{path}");
     }
@@ -114,7 +118,7 @@ fn nothing_is_written_where_nothing_changes() {
     let folder = made();
     let before = std::fs::metadata(folder.path().join("README.md")).unwrap().modified().unwrap();
     let plan = plan(folder.path(), project(FIRST)).unwrap();
-    assert!(plan.steps.iter().all(|step| step.change == Change::Unchanged), "{:?}", changes(&plan));
+    assert!(plan.steps.iter().all(|step| step.change == FileChange::Unchanged), "{:?}", changes(&plan));
     write(folder.path(), &plan).unwrap();
     assert_eq!(std::fs::metadata(folder.path().join("README.md")).unwrap().modified().unwrap(), before);
 }
@@ -146,7 +150,7 @@ fn an_edit_that_says_what_would_be_generated_is_none() {
     std::fs::write(folder.path().join("README.md"), "two\n").unwrap();
     let plan = plan(folder.path(), project(SECOND)).unwrap();
     assert!(plan.refusal(folder.path()).is_none());
-    assert_eq!(changes(&plan)["README.md"], Change::Unchanged);
+    assert_eq!(changes(&plan)["README.md"], FileChange::Unchanged);
 }
 
 #[test]
@@ -155,7 +159,7 @@ fn other_ends_of_lines_are_no_edit() {
     std::fs::write(folder.path().join("README.md"), "one\r\n").unwrap();
     let plan = plan(folder.path(), project(SECOND)).unwrap();
     assert!(plan.refusal(folder.path()).is_none());
-    assert_eq!(changes(&plan)["README.md"], Change::Changed);
+    assert_eq!(changes(&plan)["README.md"], FileChange::Changed);
 }
 
 #[test]
@@ -164,7 +168,7 @@ fn an_edited_file_that_is_no_longer_generated_is_left() {
     std::fs::write(folder.path().join("src/old/a.x"), "edited\n").unwrap();
     let plan = plan(folder.path(), project(SECOND)).unwrap();
     assert!(plan.refusal(folder.path()).is_none());
-    assert_eq!(changes(&plan)["src/old/a.x"], Change::Left);
+    assert_eq!(changes(&plan)["src/old/a.x"], FileChange::Left);
     write(folder.path(), &plan).unwrap();
     assert_eq!(tree(folder.path())["src/old/a.x"], "edited\n");
 }
@@ -174,11 +178,11 @@ fn a_deleted_file_comes_back() {
     let folder = made();
     std::fs::remove_file(folder.path().join("README.md")).unwrap();
     let plan = plan(folder.path(), project(FIRST)).unwrap();
-    assert_eq!(changes(&plan)["README.md"], Change::Created);
+    assert_eq!(changes(&plan)["README.md"], FileChange::Created);
 }
 
 /// The second project, whose file for the author begins otherwise.
-fn renewed() -> Vec<File> {
+fn renewed() -> Vec<ProjectFile> {
     let mut files = project(SECOND);
     for file in &mut files {
         match file.path.as_str() {
@@ -194,11 +198,11 @@ fn renewed() -> Vec<File> {
 fn an_authors_file_is_renewed_until_the_author_has_changed_it() {
     let folder = made();
     let untouched = plan(folder.path(), renewed()).unwrap();
-    assert_eq!(changes(&untouched)["src/handlers.x"], Change::Changed);
+    assert_eq!(changes(&untouched)["src/handlers.x"], FileChange::Changed);
     assert!(untouched.refusal(folder.path()).is_none() && untouched.outdated.is_empty());
     std::fs::write(folder.path().join("src/handlers.x"), "mine\n").unwrap();
     let edited = plan(folder.path(), renewed()).unwrap();
-    assert_eq!(changes(&edited)["src/handlers.x"], Change::Kept);
+    assert_eq!(changes(&edited)["src/handlers.x"], FileChange::Kept);
     assert_eq!(edited.outdated, ["src/handlers.x"]);
     write(folder.path(), &edited).unwrap();
     assert_eq!(tree(folder.path())["src/handlers.x"], "mine\n");
@@ -208,7 +212,7 @@ fn an_authors_file_is_renewed_until_the_author_has_changed_it() {
 #[test]
 fn a_project_in_another_language_is_not_replaced() {
     let folder = made();
-    let plan = folder::plan(folder.path(), "y", project(FIRST)).unwrap();
+    let plan = folder::plan_changes(folder.path(), "y", project(FIRST)).unwrap();
     let refusal = plan.refusal(folder.path()).unwrap();
     assert_eq!((refusal.kind.exit_code(), refusal.details[0].code.as_str()), (4, "OUTPUT_OTHER_LANGUAGE"));
 }
@@ -263,7 +267,7 @@ fn a_record_that_lies_removes_nothing_outside() {
     let record = serde_json::json!({"generation": {}, "files": files});
     std::fs::write(root.join(provenance::FILE), record.to_string()).unwrap();
     let plan = plan(&root, project(FIRST)).unwrap();
-    assert_eq!(plan.count(Change::Removed), 0);
+    assert_eq!(plan.count(FileChange::Removed), 0);
     write(&root, &plan).unwrap();
     assert!(victim.exists());
 }
@@ -338,8 +342,8 @@ fn a_failure_half_way_leaves_everything_as_it_was() {
     std::fs::write(folder.path().join("src/new.x/in-the-way"), "x").unwrap();
     let before = tree(folder.path());
     let root = folder.path();
-    in_staging(root, |staging| {
-        carry_out(root, staging, &touched(&plan)).unwrap_err();
+    with_staging(root, |staging| {
+        apply_steps(root, staging, &changed_steps(&plan)).unwrap_err();
         Ok(())
     })
     .unwrap();
@@ -371,9 +375,9 @@ fn one_run_at_a_time_writes() {
     let folder = made();
     let root = folder.path();
     let plan = plan(root, project(SECOND)).unwrap();
-    in_staging(root, |_| {
+    with_staging(root, |_| {
         let before = tree(root);
-        for failure in [write(root, &plan).unwrap_err(), take_up(root, false).unwrap_err()] {
+        for failure in [write(root, &plan).unwrap_err(), recover_interrupted(root, false).unwrap_err()] {
             assert_eq!(failure.kind.exit_code(), 4);
             assert!(failure.message.contains("another run"), "{}", failure.message);
         }
@@ -385,12 +389,12 @@ fn one_run_at_a_time_writes() {
 }
 
 /// A run that was killed after so many of its files were in place.
-fn killed(root: &Path, plan: &Plan, done: usize) {
+fn killed(root: &Path, plan: &FolderPlan, done: usize) {
     let mut left = BTreeMap::new();
-    let steps = touched(plan);
-    in_staging(root, |staging| {
+    let steps = changed_steps(plan);
+    with_staging(root, |staging| {
         let (first, _) = steps.split_at(done);
-        carry_out(root, staging, &steps).unwrap();
+        apply_steps(root, staging, &steps).unwrap();
         // What the others would have done is undone by hand.
         for (index, step) in steps.iter().enumerate().skip(first.len()) {
             let path = root.join(&step.path);
@@ -409,15 +413,15 @@ fn killed(root: &Path, plan: &Plan, done: usize) {
         Ok(())
     })
     .unwrap();
-    std::fs::create_dir(root.join(STAGING)).unwrap();
+    std::fs::create_dir(root.join(STAGING_FOLDER)).unwrap();
     for (name, bytes) in left {
-        std::fs::write(root.join(STAGING).join(name), bytes).unwrap();
+        std::fs::write(root.join(STAGING_FOLDER).join(name), bytes).unwrap();
     }
 }
 
 #[test]
 fn a_run_that_was_killed_is_taken_back_by_the_next() {
-    let steps = touched(&plan(made().path(), project(SECOND)).unwrap()).len();
+    let steps = changed_steps(&plan(made().path(), project(SECOND)).unwrap()).len();
     for done in 0..=steps {
         let folder = made();
         let root = folder.path();
@@ -425,17 +429,17 @@ fn a_run_that_was_killed_is_taken_back_by_the_next() {
         let second = plan(root, project(SECOND)).unwrap();
         killed(root, &second, done);
         let half = tree(root);
-        let failure = take_up(root, true).unwrap_err();
+        let failure = recover_interrupted(root, true).unwrap_err();
         assert!(failure.message.contains("interrupted"), "{}", failure.message);
         assert_eq!(tree(root), half, "a trial changes nothing");
-        take_up(root, false).unwrap();
+        recover_interrupted(root, false).unwrap();
         assert_eq!(tree(root), before, "after {done}");
     }
     // The first run into an empty folder leaves nothing.
     let folder = tempdir().unwrap();
     let first = plan(folder.path(), project(FIRST)).unwrap();
     killed(folder.path(), &first, 3);
-    take_up(folder.path(), false).unwrap();
+    recover_interrupted(folder.path(), false).unwrap();
     assert_eq!(tree(folder.path()), BTreeMap::new());
 }
 
@@ -446,17 +450,17 @@ fn no_empty_folder_is_left_of_a_run_that_was_killed() {
     let root = folder.path();
     let before = tree(root);
     let second = plan(root, project(SECOND)).unwrap();
-    killed(root, &second, touched(&second).len());
+    killed(root, &second, changed_steps(&second).len());
     std::fs::remove_dir(root.join("src/old")).unwrap();
-    take_up(root, false).unwrap();
+    recover_interrupted(root, false).unwrap();
     assert_eq!(tree(root), before);
 
     // Of two folders, one within the other, only the outer one was made.
-    std::fs::create_dir_all(root.join(STAGING)).unwrap();
+    std::fs::create_dir_all(root.join(STAGING_FOLDER)).unwrap();
     std::fs::create_dir_all(root.join("src/outer")).unwrap();
     let rows = serde_json::json!([{"path": "src/outer/inner/a.x", "hash": hash("a")}]);
-    std::fs::write(root.join(STAGING).join("journal.json"), rows.to_string()).unwrap();
-    take_up(root, false).unwrap();
+    std::fs::write(root.join(STAGING_FOLDER).join("journal.json"), rows.to_string()).unwrap();
+    recover_interrupted(root, false).unwrap();
     assert!(!root.join("src/outer").exists() && root.join("src").exists());
 }
 
@@ -465,11 +469,11 @@ fn what_was_written_after_a_run_was_killed_stays() {
     let folder = made();
     let root = folder.path();
     let second = plan(root, project(SECOND)).unwrap();
-    killed(root, &second, touched(&second).len());
+    killed(root, &second, changed_steps(&second).len());
     for path in ["README.md", "src/new.x"] {
         std::fs::write(root.join(path), "mine\n").unwrap();
     }
-    take_up(root, false).unwrap();
+    recover_interrupted(root, false).unwrap();
     let found = tree(root);
     assert_eq!((found["README.md"].as_str(), found["src/new.x"].as_str()), ("mine\n", "mine\n"));
     assert_eq!(found["src/old/a.x"], "a\n");
@@ -480,7 +484,7 @@ fn a_journal_that_lies_touches_nothing_outside() {
     let outer = tempdir().unwrap();
     let victim = outer.path().join("victim");
     std::fs::write(&victim, "precious").unwrap();
-    let staging = outer.path().join("project").join(STAGING);
+    let staging = outer.path().join("project").join(STAGING_FOLDER);
     std::fs::create_dir_all(&staging).unwrap();
     let rows = serde_json::json!([
         {"path": "../victim", "hash": hash("precious")},
@@ -488,7 +492,7 @@ fn a_journal_that_lies_touches_nothing_outside() {
     ]);
     std::fs::write(staging.join("journal.json"), rows.to_string()).unwrap();
     std::fs::write(staging.join("old-0"), "theirs").unwrap();
-    take_up(&outer.path().join("project"), false).unwrap();
+    recover_interrupted(&outer.path().join("project"), false).unwrap();
     assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
 }
 

@@ -2,40 +2,40 @@
 //!
 //! What always holds: no folder, credential or query of an address gets into it.
 
-use crate::args::Importing;
-use crate::descriptions::Description;
+use crate::args::ImportOptions;
 use crate::file;
+use crate::openapi_files::Description;
 use mcpaql_core::adapter::{McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_document::load::without_credentials;
 use mcpaql_document::source::Source;
-use mcpaql_generate::Document;
-use mcpaql_generate::provenance::{Origin, OriginKind, fingerprint, fingerprint_of};
+use mcpaql_generate::ProjectDocument;
+use mcpaql_generate::provenance::{DocumentOrigin, OriginKind, fingerprint, fingerprint_of};
 use mcpaql_runtime::fetch;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use url::Url;
 
 /// Of a description, with what it refers to.
-pub(crate) fn described(description: &Description, importing: &Importing) -> Origin {
+pub(crate) fn openapi_origin(description: &Description, importing: &ImportOptions) -> DocumentOrigin {
     let name = match &description.url {
-        Some(url) => fetch::shown(url),
+        Some(url) => fetch::display_url(url),
         None => file_name(Path::new(&description.name)),
     };
-    let of = |text: &str| fingerprint(&Document { file: &name, text });
-    let mut references: Vec<String> = description.others.texts().into_iter().map(of).collect();
+    let of = |text: &str| fingerprint(&ProjectDocument { file: &name, text });
+    let mut references: Vec<String> = description.references.texts().into_iter().map(of).collect();
     references.sort_unstable();
     let fingerprint = of(&description.text);
-    Origin { references, ..origin(OriginKind::Openapi, name, fingerprint, importing) }
+    DocumentOrigin { references, ..origin(OriginKind::Openapi, name, fingerprint, importing) }
 }
 
 /// Of an MCP server, asked or saved in a file. Both have the same fingerprint where they say the same.
-pub(crate) fn heard(
+pub(crate) fn server_origin(
     capture: &Capture,
     saved: Option<&Path>,
     target: &McpTarget,
-    importing: &Importing,
-) -> Origin {
+    importing: &ImportOptions,
+) -> DocumentOrigin {
     let (kind, name) = match saved {
         Some(path) => (OriginKind::Tools, file_name(path)),
         None => (OriginKind::Server, server_name(&target.link)),
@@ -49,14 +49,14 @@ pub(crate) fn heard(
 }
 
 /// Of a document that a configuration decides over.
-pub(crate) fn configured(source: &Source) -> Origin {
+pub(crate) fn document_origin(source: &Source) -> DocumentOrigin {
     let file = file_name(Path::new(&source.name));
-    let fingerprint = fingerprint(&Document { file: &file, text: &source.text });
-    origin(OriginKind::Document, file, fingerprint, &Importing::default())
+    let fingerprint = fingerprint(&ProjectDocument { file: &file, text: &source.text });
+    origin(OriginKind::Document, file, fingerprint, &ImportOptions::default())
 }
 
-fn origin(kind: OriginKind, name: String, fingerprint: String, importing: &Importing) -> Origin {
-    Origin {
+fn origin(kind: OriginKind, name: String, fingerprint: String, importing: &ImportOptions) -> DocumentOrigin {
+    DocumentOrigin {
         kind,
         name,
         version: None,
@@ -82,7 +82,7 @@ fn server_name(link: &McpLink) -> String {
             words.collect::<Vec<_>>().join(" ")
         }
         McpLink::Url { url, .. } => match Url::parse(url) {
-            Ok(url) => fetch::shown(&url),
+            Ok(url) => fetch::display_url(&url),
             Err(_) => {
                 without_credentials("base_url", url).split(['?', '#']).next().unwrap_or_default().to_owned()
             }
@@ -91,8 +91,8 @@ fn server_name(link: &McpLink) -> String {
 }
 
 /// What was chosen for an import.
-fn options(importing: &Importing) -> Map<String, Value> {
-    let Importing { name, overrides, include, exclude } = importing;
+fn options(importing: &ImportOptions) -> Map<String, Value> {
+    let ImportOptions { name, overrides, include, exclude } = importing;
     let mut out = Map::new();
     out.extend(name.as_deref().map(|name| ("name".to_owned(), name.into())));
     for (key, rules) in [("include", include), ("exclude", exclude)] {
@@ -103,7 +103,7 @@ fn options(importing: &Importing) -> Map<String, Value> {
     if let Some(path) = overrides {
         let file = file_name(path);
         let text = file::read_text(path).unwrap_or_default();
-        let fingerprint = fingerprint(&Document { file: &file, text: &text });
+        let fingerprint = fingerprint(&ProjectDocument { file: &file, text: &text });
         out.insert("overrides".to_owned(), json!({"filename": file, "fingerprint": fingerprint}));
     }
     out
@@ -129,16 +129,16 @@ mod tests {
             headers: Default::default(),
             allow_http: false,
         });
-        let none = Importing::default();
+        let none = ImportOptions::default();
         let one = capture(json!({"tools": [{"name": "b"}, {"name": "a", "x": 1}]}));
         let two = capture(json!([{"x": 1, "name": "a"}, {"name": "b"}]));
-        let asked = heard(&one, None, &address, &none);
-        let saved = heard(&two, Some(Path::new("/home/me/tools.json")), &address, &none);
+        let asked = server_origin(&one, None, &address, &none);
+        let saved = server_origin(&two, Some(Path::new("/home/me/tools.json")), &address, &none);
         assert_eq!((asked.kind, asked.name.as_str()), (OriginKind::Server, "https://example.com/mcp"));
         assert_eq!((saved.kind, saved.name.as_str()), (OriginKind::Tools, "tools.json"));
         assert_eq!(asked.fingerprint, saved.fingerprint);
         let other = capture(json!([{"x": 2, "name": "a"}, {"name": "b"}]));
-        assert_ne!(asked.fingerprint, heard(&other, None, &address, &none).fingerprint);
+        assert_ne!(asked.fingerprint, server_origin(&other, None, &address, &none).fingerprint);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! What is told: for people or for programs. Data goes to standard output, warnings and errors of people's reports to
 //! standard error.
 
-use super::config::Wanted;
-use super::failure::{Detail, Failure};
-use super::folder::{Change, Plan, Step};
-use super::input::Imported;
+use super::config::GenerateRequest;
+use super::error::{GenerateError, GenerateIssue};
+use super::folder::{FileChange, FileStep, FolderPlan};
+use super::input::ImportFindings;
 use crate::args::{self, OutputFormat};
 use crate::output;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
@@ -16,29 +16,29 @@ use std::fmt::Write as _;
 const MANIFEST: &str = "Cargo.toml";
 
 /// What came of a run.
-pub(crate) struct Done<'a> {
-    pub(crate) args: &'a args::Generate,
-    pub(crate) wanted: &'a Wanted,
-    pub(crate) plan: &'a Plan,
+pub(crate) struct GenerateReport<'a> {
+    pub(crate) args: &'a args::GenerateArgs,
+    pub(crate) request: &'a GenerateRequest,
+    pub(crate) plan: &'a FolderPlan,
     pub(crate) fingerprint: String,
     /// What an import decided; its summary names the first of what it noticed.
-    pub(crate) imported: Option<Imported>,
-    pub(crate) warnings: Vec<Detail>,
+    pub(crate) imported: Option<ImportFindings>,
+    pub(crate) warnings: Vec<GenerateIssue>,
     pub(crate) project: &'a Project<'a>,
     /// What would change, where somebody asked.
     pub(crate) diff: Option<String>,
 }
 
-impl Done<'_> {
-    pub(crate) fn tell(&self) {
+impl GenerateReport<'_> {
+    pub(crate) fn print(&self) {
         match self.args.output_format {
-            OutputFormat::Json => output::data(&format!("{:#}", self.to_json())),
-            OutputFormat::Human => self.talk(),
+            OutputFormat::Json => output::print_data(&format!("{:#}", self.to_json())),
+            OutputFormat::Human => self.print_text(),
         }
     }
 
     fn to_json(&self) -> Value {
-        let is_file = |change: Change| !matches!(change, Change::Removed | Change::Left);
+        let is_file = |change: FileChange| !matches!(change, FileChange::Removed | FileChange::Left);
         let files: Vec<&str> = self
             .plan
             .steps
@@ -46,14 +46,14 @@ impl Done<'_> {
             .filter(|step| is_file(step.change))
             .map(|step| step.path.as_str())
             .collect();
-        let noticed = self.imported.iter().flat_map(|imported| &imported.noticed);
-        let lost = self.imported.iter().flat_map(|imported| imported.lost.clone());
+        let noticed = self.imported.iter().flat_map(|imported| &imported.warnings);
+        let lost = self.imported.iter().flat_map(|imported| imported.lost_parts.clone());
         let mut value = json!({
             "success": true,
-            "output_directory": self.wanted.output.display().to_string(),
+            "output_directory": self.request.output.display().to_string(),
             "files_generated": files,
             "provenance": {"schema_fingerprint": self.fingerprint, "generator_version": VERSION},
-            "warnings": noticed.chain(&self.warnings).map(Detail::to_json).collect::<Vec<_>>(),
+            "warnings": noticed.chain(&self.warnings).map(GenerateIssue::to_json).collect::<Vec<_>>(),
             "notes": lost.chain(self.notes()).map(|note| note.to_json()).collect::<Vec<_>>(),
             "changes": self.changes(),
             "written": !self.is_trial(),
@@ -67,19 +67,19 @@ impl Done<'_> {
     }
 
     /// What to know and not to mend: of the library, as long as its place is the generator's choice, and of the folder.
-    fn notes(&self) -> impl Iterator<Item = Detail> {
-        let is_kept = |step: &Step| step.path == MANIFEST && step.change == Change::Kept;
+    fn notes(&self) -> impl Iterator<Item = GenerateIssue> {
+        let is_kept = |step: &FileStep| step.path == MANIFEST && step.change == FileChange::Kept;
         let is_theirs = self.plan.steps.iter().any(is_kept);
         let runtime = self.project.runtime_note().filter(|_| !is_theirs).map(|note| {
             let message = format!("the project takes {}", note.message);
-            Detail::new(MANIFEST, "RUNTIME_FROM_REGISTRY", message).suggest(note.suggestion)
+            GenerateIssue::new(MANIFEST, "RUNTIME_FROM_REGISTRY", message).suggest(note.suggestion)
         });
         runtime.into_iter().chain(self.plan.notes(self.args.force))
     }
 
     /// What becomes of which files, but for those that stay as they are.
     fn changes(&self) -> Value {
-        let of = |change: Change| -> Vec<&str> {
+        let of = |change: FileChange| -> Vec<&str> {
             self.plan
                 .steps
                 .iter()
@@ -87,7 +87,13 @@ impl Done<'_> {
                 .map(|step| step.path.as_str())
                 .collect()
         };
-        let told = [Change::Created, Change::Changed, Change::Removed, Change::Kept, Change::Left];
+        let told = [
+            FileChange::Created,
+            FileChange::Changed,
+            FileChange::Removed,
+            FileChange::Kept,
+            FileChange::Left,
+        ];
         told.into_iter().map(|change| (change.as_str().to_owned(), json!(of(change)))).collect()
     }
 
@@ -95,26 +101,26 @@ impl Done<'_> {
         self.args.dry_run || self.args.diff
     }
 
-    fn talk(&self) {
+    fn print_text(&self) {
         if !self.args.quiet {
             if let Some(imported) = &self.imported {
                 output::status_lines(&imported.summary);
                 if self.args.verbose {
-                    warn(&imported.noticed, true);
+                    print_warnings(&imported.warnings, true);
                 }
             }
-            warn(&self.warnings, self.args.verbose);
+            print_warnings(&self.warnings, self.args.verbose);
         }
         if let Some(diff) = &self.diff {
             if !diff.is_empty() {
-                output::data(diff);
+                output::print_data(diff);
             }
             return;
         }
         if self.args.quiet {
             return;
         }
-        self.tell_notes();
+        self.print_notes();
         let mut text = self.summary();
         if self.args.verbose || self.args.dry_run {
             for step in &self.plan.steps {
@@ -128,14 +134,14 @@ impl Done<'_> {
             text.push_str("\n\n");
             text.push_str(&self.next_steps());
         }
-        output::data(&output::visible(&text));
+        output::print_data(&output::sanitize(&text));
     }
 
-    fn tell_notes(&self) {
-        let notes: Vec<Detail> = self.notes().collect();
-        let shown = if self.args.verbose { notes.len() } else { SHOWN };
+    fn print_notes(&self) {
+        let notes: Vec<GenerateIssue> = self.notes().collect();
+        let shown = if self.args.verbose { notes.len() } else { MAX_SHOWN };
         for note in notes.iter().take(shown) {
-            output::status_line(&format!("note: {}{}", note.message, remedy(note)));
+            output::status_line(&format!("note: {}{}", note.message, suggestion_suffix(note)));
         }
         if let Some(more) = notes.len().checked_sub(shown).filter(|more| *more > 0) {
             output::status_line(&format!("note: and {more} more, which --verbose shows"));
@@ -143,25 +149,30 @@ impl Done<'_> {
     }
 
     fn summary(&self) -> String {
-        let language = self.wanted.options.language.name();
-        let counts: Vec<String> =
-            [Change::Created, Change::Changed, Change::Removed, Change::Unchanged, Change::Kept]
-                .into_iter()
-                .map(|change| (self.plan.count(change), change.as_str()))
-                .filter(|(count, _)| *count > 0)
-                .map(|(count, word)| format!("{count} {word}"))
-                .collect();
+        let language = self.request.options.language.name();
+        let counts: Vec<String> = [
+            FileChange::Created,
+            FileChange::Changed,
+            FileChange::Removed,
+            FileChange::Unchanged,
+            FileChange::Kept,
+        ]
+        .into_iter()
+        .map(|change| (self.plan.count(change), change.as_str()))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
         let verb = if self.is_trial() { "Would write" } else { "Wrote" };
         format!(
             "{verb} {} in {language} to {}: {}",
             self.project.package(),
-            self.wanted.output.display(),
+            self.request.output.display(),
             counts.join(", ")
         )
     }
 
     fn next_steps(&self) -> String {
-        let folder = shell_word(&self.wanted.output.display().to_string());
+        let folder = shell_word(&self.request.output.display().to_string());
         let mut text = format!("Next:\n  cd {folder}\n");
         for command in self.project.build() {
             let _ = writeln!(text, "  {command}");
@@ -183,23 +194,23 @@ fn shell_word(path: &str) -> String {
 }
 
 /// What to do about it, behind what it is.
-fn remedy(detail: &Detail) -> String {
+fn suggestion_suffix(detail: &GenerateIssue) -> String {
     detail.suggestion.as_ref().map(|suggestion| format!("; {suggestion}")).unwrap_or_default()
 }
 
 /// Whether the sentence begins with the place, which need not be told again then.
-fn names_its_place(detail: &Detail) -> bool {
+fn starts_with_path(detail: &GenerateIssue) -> bool {
     detail.message.starts_with(&detail.path)
 }
 
 /// How many warnings are shown unless all are asked for.
-const SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
-fn warn(warnings: &[Detail], all: bool) {
-    let shown = if all { warnings.len() } else { SHOWN };
+fn print_warnings(warnings: &[GenerateIssue], all: bool) {
+    let shown = if all { warnings.len() } else { MAX_SHOWN };
     for warning in warnings.iter().take(shown) {
-        let place = if names_its_place(warning) { String::new() } else { format!(" ({})", warning.path) };
-        output::status_line(&format!("warning: {}{place}{}", warning.message, remedy(warning)));
+        let place = if starts_with_path(warning) { String::new() } else { format!(" ({})", warning.path) };
+        output::status_line(&format!("warning: {}{place}{}", warning.message, suggestion_suffix(warning)));
     }
     let more = warnings.len().saturating_sub(shown);
     if more > 0 {
@@ -208,35 +219,35 @@ fn warn(warnings: &[Detail], all: bool) {
 }
 
 /// Tells why nothing was generated.
-pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat, quiet: bool) {
+pub(crate) fn print_error(failure: &GenerateError, format: OutputFormat, quiet: bool) {
     if format == OutputFormat::Json {
-        output::data(&format!("{:#}", failure.to_json()));
+        output::print_data(&format!("{:#}", failure.to_json()));
         return;
     }
-    match failure.shown.as_deref() {
+    match failure.source_diagnostics.as_deref() {
         Some((source, diagnostics)) => {
             let told = |one: &&Diagnostic| !quiet || one.severity == Severity::Error;
             let diagnostics: Vec<Diagnostic> = diagnostics.iter().filter(told).cloned().collect();
-            output::diagnostics(source, &diagnostics);
+            output::print_diagnostics(source, &diagnostics);
         }
         None => {
             for detail in &failure.details {
                 let place =
-                    if names_its_place(detail) { String::new() } else { format!("{}: ", detail.path) };
+                    if starts_with_path(detail) { String::new() } else { format!("{}: ", detail.path) };
                 // The hint below says what to do about all of them.
-                let more = if failure.hint.is_some() { String::new() } else { remedy(detail) };
+                let more = if failure.hint.is_some() { String::new() } else { suggestion_suffix(detail) };
                 output::status_line(&format!("{place}{}{more}", detail.message));
             }
         }
     }
     output::status_line(&format!("error: {}", failure.message));
     if let Some(hint) = &failure.hint {
-        output::hint_line(hint);
+        output::print_hint(hint);
     }
 }
 
 /// A diff with colours.
-pub(crate) fn painted(diff: &str) -> String {
+pub(crate) fn colorize_diff(diff: &str) -> String {
     let mut out = String::with_capacity(diff.len());
     for line in diff.split_inclusive('\n') {
         let (text, end) = line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n"));

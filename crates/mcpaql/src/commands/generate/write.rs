@@ -4,82 +4,83 @@
 //! that was put in place is taken back; a run that was killed half way is taken back by the next one. One run at a time writes
 //! into a folder, and only where it is as it was when the plan was made.
 
-mod claim;
 mod journal;
+mod lock;
 
-use super::failure::{Failure, Kind};
-use super::folder::{self, Change, Plan, Step};
-use claim::Claim;
+use super::error::{GenerateError, GenerateErrorKind};
+use super::folder::{self, FileChange, FileStep, FolderPlan};
 use journal::Journal;
+use lock::StagingLock;
 use mcpaql_generate::provenance;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The folder in a project's that is there while it is written.
-pub(crate) const STAGING: &str = ".mcpaql-generating";
+pub(crate) const STAGING_FOLDER: &str = ".mcpaql-generating";
 
 /// Takes back what an earlier run began and could not end, unless this one is a trial, which changes nothing.
-pub(crate) fn take_up(root: &Path, is_trial: bool) -> Result<(), Failure> {
-    let staging = root.join(STAGING);
+pub(crate) fn recover_interrupted(root: &Path, is_trial: bool) -> Result<(), GenerateError> {
+    let staging = root.join(STAGING_FOLDER);
     if !fs::symlink_metadata(&staging).is_ok_and(|found| found.is_dir()) {
         return Ok(());
     }
     if is_trial {
-        if Claim::is_taken(&staging) {
+        if StagingLock::is_held(&staging) {
             return Err(busy(root));
         }
         let message = format!("an earlier run was interrupted while it wrote into {}", root.display());
         let hint = "generate without --dry-run and --diff: what it began is taken back then";
-        return Err(Failure::new(Kind::Io, message).hint(hint));
+        return Err(GenerateError::new(GenerateErrorKind::Io, message).hint(hint));
     }
-    let Some(claim) = at(&staging, Claim::take(&staging)).map_err(failed)? else {
+    let Some(claim) = with_path(&staging, StagingLock::acquire(&staging)).map_err(failed)? else {
         return Err(busy(root));
     };
     if let Some(journal) = Journal::read(&staging) {
-        journal.take_back(root, &staging);
+        journal.roll_back(root, &staging);
     }
-    at(&staging, claim.release()).map_err(failed)
+    with_path(&staging, claim.release()).map_err(failed)
 }
 
-pub(crate) fn write(root: &Path, plan: &Plan) -> Result<(), Failure> {
-    let steps = touched(plan);
+pub(crate) fn write(root: &Path, plan: &FolderPlan) -> Result<(), GenerateError> {
+    let steps = changed_steps(plan);
     if steps.is_empty() {
         return Ok(());
     }
-    hold_signals();
-    in_staging(root, |staging| {
+    ignore_signals();
+    with_staging(root, |staging| {
         check_unchanged(root, &steps)?;
-        carry_out(root, staging, &steps).map_err(failed)?;
+        apply_steps(root, staging, &steps).map_err(failed)?;
         // As long as there is a journal: whoever is killed here leaves this to the next run as well.
-        let removed = steps.iter().filter(|step| step.change == Change::Removed);
-        tidy(root, removed.map(|step| step.path.as_str()));
+        let removed = steps.iter().filter(|step| step.change == FileChange::Removed);
+        remove_empty_folders(root, removed.map(|step| step.path.as_str()));
         Ok(())
     })
 }
 
 /// The steps that write anything. What tells of the others comes last.
-pub(super) fn touched(plan: &Plan) -> Vec<&Step> {
-    let is_touched =
-        |step: &&Step| matches!(step.change, Change::Created | Change::Changed | Change::Removed);
-    let mut steps: Vec<&Step> = plan.steps.iter().filter(is_touched).collect();
+pub(super) fn changed_steps(plan: &FolderPlan) -> Vec<&FileStep> {
+    let is_touched = |step: &&FileStep| {
+        matches!(step.change, FileChange::Created | FileChange::Changed | FileChange::Removed)
+    };
+    let mut steps: Vec<&FileStep> = plan.steps.iter().filter(is_touched).collect();
     steps.sort_by_key(|step| step.path == provenance::FILE);
     steps
 }
 
 /// Works in a folder of its own within the project's, which is made for it where there is none.
-pub(super) fn in_staging(
+pub(super) fn with_staging(
     root: &Path,
-    work: impl FnOnce(&Path) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let mut folders = Done::default();
-    let staging = root.join(STAGING);
-    let begun = folders.folder(root).map_err(failed).and_then(|()| match fs::create_dir(&staging) {
+    work: impl FnOnce(&Path) -> Result<(), GenerateError>,
+) -> Result<(), GenerateError> {
+    let mut folders = RollbackLog::default();
+    let staging = root.join(STAGING_FOLDER);
+    let begun = folders.create_folder(root).map_err(failed).and_then(|()| match fs::create_dir(&staging) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(busy(root)),
         Err(error) => Err(failed((root.to_path_buf(), error))),
     });
-    let worked = begun.and_then(|()| match Claim::take(&staging) {
+    let worked = begun.and_then(|()| match StagingLock::acquire(&staging) {
         Ok(Some(claim)) => {
             let worked = work(&staging);
             // What is left of it holds no journal, and the next run removes it.
@@ -93,47 +94,48 @@ pub(super) fn in_staging(
         }
     });
     if worked.is_err() {
-        folders.take_back();
+        folders.roll_back();
     }
     worked
 }
 
 /// Stages all files and puts them in place; where that fails, takes everything back.
-pub(super) fn carry_out(root: &Path, staging: &Path, steps: &[&Step]) -> Outcome<()> {
-    let mut done = Done::default();
+pub(super) fn apply_steps(root: &Path, staging: &Path, steps: &[&FileStep]) -> WriteResult<()> {
+    let mut done = RollbackLog::default();
     let written = stage(staging, steps)
-        .and_then(|()| at(staging, Journal::of(steps).write(staging)))
-        .and_then(|()| put(root, staging, steps, &mut done));
+        .and_then(|()| with_path(staging, Journal::of(steps).write(staging)))
+        .and_then(|()| move_into_place(root, staging, steps, &mut done));
     if written.is_err() {
-        done.take_back();
+        done.roll_back();
     }
     written
 }
 
-fn busy(root: &Path) -> Failure {
+fn busy(root: &Path) -> GenerateError {
     let message = format!("another run of the generator is writing into {}", root.display());
-    Failure::new(Kind::Io, message).hint("wait until it has ended, and generate again")
+    GenerateError::new(GenerateErrorKind::Io, message).hint("wait until it has ended, and generate again")
 }
 
-fn failed((path, error): (PathBuf, io::Error)) -> Failure {
+fn failed((path, error): (PathBuf, io::Error)) -> GenerateError {
     let message = format!("cannot write {}: {error}", path.display());
-    Failure::new(Kind::Io, message)
+    GenerateError::new(GenerateErrorKind::Io, message)
         .hint("nothing was changed; mend it, or choose another folder with --output")
 }
 
 /// Refuses where somebody wrote after the plan was made.
-fn check_unchanged(root: &Path, steps: &[&Step]) -> Result<(), Failure> {
+fn check_unchanged(root: &Path, steps: &[&FileStep]) -> Result<(), GenerateError> {
     for step in steps {
-        if folder::look(root, &step.path)? != step.old {
+        if folder::read_file(root, &step.path)? != step.old {
             let message = format!("somebody else wrote {} meanwhile", root.join(&step.path).display());
-            return Err(Failure::new(Kind::Io, message).hint("nothing was changed; generate again"));
+            return Err(GenerateError::new(GenerateErrorKind::Io, message)
+                .hint("nothing was changed; generate again"));
         }
     }
     Ok(())
 }
 
 /// Keeps Ctrl-C from ending the program half way: what is begun is done in a moment.
-fn hold_signals() {
+fn ignore_signals() {
     #[cfg(unix)]
     if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
         use tokio::signal::unix::{SignalKind, signal};
@@ -145,49 +147,56 @@ fn hold_signals() {
     }
 }
 
-pub(super) type Outcome<T> = Result<T, (PathBuf, io::Error)>;
+pub(super) type WriteResult<T> = Result<T, (PathBuf, io::Error)>;
 
-fn at<T>(path: &Path, outcome: io::Result<T>) -> Outcome<T> {
+fn with_path<T>(path: &Path, outcome: io::Result<T>) -> WriteResult<T> {
     outcome.map_err(|error| (path.to_path_buf(), error))
 }
 
-fn stage(staging: &Path, steps: &[&Step]) -> Outcome<()> {
+fn stage(staging: &Path, steps: &[&FileStep]) -> WriteResult<()> {
     for (index, step) in steps.iter().enumerate() {
         if let Some(text) = &step.new {
-            let path = new(staging, index);
-            at(&path, fs::write(&path, text))?;
+            let path = staged_path(staging, index);
+            with_path(&path, fs::write(&path, text))?;
         }
     }
     Ok(())
 }
 
-fn new(staging: &Path, index: usize) -> PathBuf {
+fn staged_path(staging: &Path, index: usize) -> PathBuf {
     staging.join(format!("new-{index}"))
 }
 
-fn old(staging: &Path, index: usize) -> PathBuf {
+fn backup_path(staging: &Path, index: usize) -> PathBuf {
     staging.join(format!("old-{index}"))
 }
 
-fn put(root: &Path, staging: &Path, steps: &[&Step], done: &mut Done) -> Outcome<()> {
+fn move_into_place(
+    root: &Path,
+    staging: &Path,
+    steps: &[&FileStep],
+    done: &mut RollbackLog,
+) -> WriteResult<()> {
     for (index, step) in steps.iter().enumerate() {
         let path = root.join(&step.path);
         if step.old.is_some() {
-            let aside = old(staging, index);
+            let aside = backup_path(staging, index);
             if let Ok(found) = fs::metadata(&path) {
                 // Whoever made a file executable wants the next one to be.
-                let _ =
-                    step.new.is_some().then(|| fs::set_permissions(new(staging, index), found.permissions()));
+                let _ = step
+                    .new
+                    .is_some()
+                    .then(|| fs::set_permissions(staged_path(staging, index), found.permissions()));
             }
-            at(&path, fs::rename(&path, &aside))?;
-            done.0.push(Deed::Moved { from: path.clone(), to: aside });
+            with_path(&path, fs::rename(&path, &aside))?;
+            done.0.push(AppliedStep::Moved { from: path.clone(), to: aside });
         }
         if step.new.is_some() {
             if let Some(folder) = path.parent() {
-                done.folder(folder)?;
+                done.create_folder(folder)?;
             }
-            at(&path, fs::rename(new(staging, index), &path))?;
-            done.0.push(Deed::Put(path));
+            with_path(&path, fs::rename(staged_path(staging, index), &path))?;
+            done.0.push(AppliedStep::Put(path));
         }
     }
     Ok(())
@@ -195,25 +204,25 @@ fn put(root: &Path, staging: &Path, steps: &[&Step], done: &mut Done) -> Outcome
 
 /// What was done, to be taken back.
 #[derive(Default)]
-struct Done(Vec<Deed>);
+struct RollbackLog(Vec<AppliedStep>);
 
-enum Deed {
+enum AppliedStep {
     Moved { from: PathBuf, to: PathBuf },
     Put(PathBuf),
     Folder(PathBuf),
 }
 
-impl Done {
+impl RollbackLog {
     /// Makes a folder and those above it.
-    fn folder(&mut self, folder: &Path) -> Outcome<()> {
+    fn create_folder(&mut self, folder: &Path) -> WriteResult<()> {
         if folder.as_os_str().is_empty() || folder.is_dir() {
             return Ok(());
         }
         if let Some(above) = folder.parent() {
-            self.folder(above)?;
+            self.create_folder(above)?;
         }
         match fs::create_dir(folder) {
-            Ok(()) => self.0.push(Deed::Folder(folder.to_path_buf())),
+            Ok(()) => self.0.push(AppliedStep::Folder(folder.to_path_buf())),
             // Somebody else made it at the same time.
             Err(_) if folder.is_dir() => {}
             Err(error) => return Err((folder.to_path_buf(), error)),
@@ -221,20 +230,20 @@ impl Done {
         Ok(())
     }
 
-    fn take_back(&mut self) {
+    fn roll_back(&mut self) {
         // What cannot be taken back is left for whoever reads the error.
         for deed in std::mem::take(&mut self.0).into_iter().rev() {
             let _ = match deed {
-                Deed::Moved { from, to } => fs::rename(to, from),
-                Deed::Put(path) => fs::remove_file(path),
-                Deed::Folder(path) => fs::remove_dir(path),
+                AppliedStep::Moved { from, to } => fs::rename(to, from),
+                AppliedStep::Put(path) => fs::remove_file(path),
+                AppliedStep::Folder(path) => fs::remove_dir(path),
             };
         }
     }
 }
 
 /// Removes the folders that nothing is left in.
-fn tidy<'a>(root: &Path, removed: impl Iterator<Item = &'a str>) {
+fn remove_empty_folders<'a>(root: &Path, removed: impl Iterator<Item = &'a str>) {
     for path in removed {
         let mut path = Path::new(path);
         while let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {

@@ -2,78 +2,79 @@
 //!
 //! What always holds: no tool is called, and no value of a variable gets into what is written.
 
-use super::{Done, check_overwrite, write};
-use crate::documents::corrections;
+use super::{ImportResult, check_overwrite, write_to_existing_folder};
+use crate::documents::read_overrides;
 use crate::file;
-use crate::output::hinted;
-use crate::{Outcome, args, descriptions, output, servers};
+use crate::output::error_with_hint;
+use crate::{CommandOutcome, args, openapi_files, output, servers};
 use anyhow::Result;
 use mcpaql_core::adapter::{Auth, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_document::source::Source;
 use mcpaql_import::emit::Provenance;
-use mcpaql_import::mcp::{self, Imported, Options};
+use mcpaql_import::mcp::{self, ImportedServer, McpImportOptions};
 use mcpaql_import::select::Selection;
 use mcpaql_runtime::environment;
 use serde_json::Value;
 use std::path::Path;
 
-pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
-    let (target, auth) = reached(&args)?;
-    let (source, overrides) = corrections(&args.importing)?;
-    let selection = Selection::parse(&args.importing.include, &args.importing.exclude)?;
-    let options = Options { name: args.importing.name.clone(), selection, overrides };
-    let read = || args.tools.as_deref().into_iter().chain(args.importing.overrides.as_deref());
-    check_overwrite(&args.written, read())?;
+pub(crate) async fn run(args: args::ImportMcpArgs) -> Result<CommandOutcome> {
+    let (target, auth) = server_target(&args)?;
+    let (source, overrides) = read_overrides(&args.import_options)?;
+    let selection = Selection::parse(&args.import_options.include, &args.import_options.exclude)?;
+    let options = McpImportOptions { name: args.import_options.name.clone(), selection, overrides };
+    let read = || args.tools.as_deref().into_iter().chain(args.import_options.overrides.as_deref());
+    check_overwrite(&args.output_args, read())?;
     if let Some(path) = &args.bundle {
-        file::check_apart(path, read())?;
-        if !args.written.force {
-            file::check_ours(path, "is not a discovery bundle", is_bundle)?;
+        file::check_not_input(path, read())?;
+        if !args.output_args.force {
+            file::check_written_by_us(path, "is not a discovery bundle", is_bundle)?;
         }
     }
     let capture = match &args.tools {
-        Some(path) => servers::saved(path)?,
-        None => servers::heard(&target, &auth, &environment::process()).await?,
+        Some(path) => servers::read_saved_tools(path)?,
+        None => servers::capture_server(&target, &auth, &environment::process()).await?,
     };
-    if let Some(gap) = capture.gap {
+    if let Some(gap) = capture.incomplete_reason {
         output::status_line(&format!("warning: these are not all tools: {gap}"));
     }
     if capture.tools.is_empty() {
         let hint = "a server with resources or prompts alone has no operations to import";
-        return Err(hinted("the server has no tools", hint));
+        return Err(error_with_hint("the server has no tools", hint));
     }
     let imported = match mcp::import(&capture, target, auth, &options) {
         Ok(imported) => imported,
         Err(diagnostics) => {
             show_problems(source, diagnostics);
-            return Ok(Outcome::Findings);
+            return Ok(CommandOutcome::Findings);
         }
     };
-    let fingerprint = descriptions::fingerprint(&mcp::canonical(&capture));
+    let fingerprint = openapi_files::fingerprint(&mcp::canonical(&capture));
     let mut bundled = None;
     if let Some(path) = &args.bundle {
         let bundle = mcp::bundle(&capture, &imported, &fingerprint);
-        bundled = Some(write(path, &format!("{}\n", serde_json::to_string_pretty(&bundle)?))?);
+        bundled =
+            Some(write_to_existing_folder(path, &format!("{}\n", serde_json::to_string_pretty(&bundle)?))?);
     }
     let from = source_name(&capture, &imported, args.tools.as_deref());
-    let Imported { adapter, report, version, notes } = imported;
+    let ImportedServer { adapter, report, version, notes } = imported;
     let provenance = Provenance { source: from, version, fingerprint: Some(fingerprint) };
-    Done { adapter, report, notes, provenance }.write(&args.written)?;
+    ImportResult { adapter, report, notes, provenance }.write(&args.output_args)?;
     if let Some(written) = bundled {
         output::status_line(&format!("Wrote {written}"));
     }
-    Ok(Outcome::Clean)
+    Ok(CommandOutcome::Clean)
 }
 
 fn show_problems(source: Option<Source>, mut diagnostics: Vec<Diagnostic>) {
     let source = source.unwrap_or_else(|| Source::new("overrides", String::new()));
     source.locate(&mut diagnostics);
-    output::diagnostics(&source, &diagnostics);
+    output::print_diagnostics(&source, &diagnostics);
 }
 
 /// What the document says it comes from: the server's own name, else the file, else the adapter's name.
-pub(crate) fn source_name(capture: &Capture, imported: &Imported, tools: Option<&Path>) -> String {
+pub(crate) fn source_name(capture: &Capture, imported: &ImportedServer, tools: Option<&Path>) -> String {
     let server = capture.server().and_then(|server| server.get("name")).and_then(Value::as_str);
     let file = tools.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     server.map(str::to_owned).or(file).unwrap_or_else(|| imported.adapter.name.clone())
@@ -85,19 +86,18 @@ fn is_bundle(text: &str) -> bool {
 }
 
 /// Where the server is, from what was typed.
-fn reached(args: &args::ImportMcp) -> Result<(McpTarget, Auth)> {
+fn server_target(args: &args::ImportMcpArgs) -> Result<(McpTarget, Auth)> {
     let words =
-        args.target.as_deref().filter(|target| !descriptions::is_address(target)).map(split).transpose()?;
-    let url =
-        args.url.clone().or_else(|| args.target.clone().filter(|target| descriptions::is_address(target)));
+        args.target.as_deref().filter(|target| !openapi_files::is_url(target)).map(split).transpose()?;
+    let url = args.url.clone().or_else(|| args.target.clone().filter(|target| openapi_files::is_url(target)));
     let command = words.unwrap_or_else(|| args.command.clone());
-    servers::reached(url.as_deref(), &command, &args.access)?.ok_or_else(|| {
+    servers::server_target(url.as_deref(), &command, &args.access)?.ok_or_else(|| {
         let message = match args.tools {
             Some(_) => "nothing says how the server of these tools is reached",
             None => "nothing says which server to import",
         };
         let hint = "name its command behind `--`, or its address with --url; with --tools also by --target";
-        hinted(message, hint)
+        error_with_hint(message, hint)
     })
 }
 
@@ -120,7 +120,7 @@ fn split(line: &str) -> Result<Vec<String>> {
     words.extend(word);
     match quote {
         None => Ok(words),
-        Some(_) => Err(hinted("--target has a quote that does not end", "close it")),
+        Some(_) => Err(error_with_hint("--target has a quote that does not end", "close it")),
     }
 }
 

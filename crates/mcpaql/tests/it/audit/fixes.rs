@@ -1,7 +1,7 @@
 //! `--fix`: what is safe is written, nothing else is touched, and the findings are gone where it is used.
 
-use super::{found, report};
-use crate::fixture::Place;
+use super::{finding_codes, report};
+use crate::fixture::TestFolder;
 use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 
@@ -20,18 +20,18 @@ fn tracker() -> Value {
 
 const STRICT: &[&str] = &["--convention", "clients,claude-directory,openai-apps,mcpaql"];
 
-fn place() -> Place {
-    let place = Place::new();
+fn place() -> TestFolder {
+    let place = TestFolder::new();
     place.file("tracker.json", &tracker().to_string());
     place
 }
 
-async fn fix(place: &Place, more: &[&str]) -> crate::fixture::Ran {
+async fn fix(place: &TestFolder, more: &[&str]) -> crate::fixture::RunOutput {
     let flags = ["audit", "--tools", "tracker.json", "--fix", "-o", "overrides.yaml"];
     place.run(&[&flags, STRICT, more].concat()).await
 }
 
-fn overrides(place: &Place) -> String {
+fn overrides(place: &TestFolder) -> String {
     std::fs::read_to_string(place.path().join("overrides.yaml")).unwrap()
 }
 
@@ -62,7 +62,7 @@ async fn overrides_import_cleanly_and_the_findings_are_gone() {
     let checked = place.run(&["check", "--strict", "t.md"]).await;
     assert_eq!(checked.status, Some(0), "{checked:?}");
     let (_, after) = report(&place, &[&["t.md", "--mode", "discrete"], STRICT].concat()).await;
-    let left = found(&after);
+    let left = finding_codes(&after);
     for finding in wanted {
         let (rule, tool) = finding.split_once(' ').unwrap();
         let tool = mcpaql_core::suggest::snake_case(tool);
@@ -145,7 +145,7 @@ Text with name: get_book in it.
 
 #[tokio::test]
 async fn a_document_is_corrected_in_its_own_text() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("shop.md", DOCUMENT);
     let (_, before) = report(&place, &["shop.md"]).await;
     let wanted = correctable(&before);
@@ -163,7 +163,7 @@ async fn a_document_is_corrected_in_its_own_text() {
     assert!(Source::new("shop.md", written.clone()).parse().is_ok());
     let (_, after) = report(&place, &["shop.md"]).await;
     for finding in wanted {
-        assert!(!found(&after).contains(&finding), "{finding}: {written}");
+        assert!(!finding_codes(&after).contains(&finding), "{finding}: {written}");
     }
     let again = place.run(&["audit", "shop.md", "--fix"]).await;
     assert_eq!(std::fs::read_to_string(place.path().join("shop.md")).unwrap(), written, "{again:?}");
@@ -171,7 +171,7 @@ async fn a_document_is_corrected_in_its_own_text() {
 
 #[tokio::test]
 async fn a_corrected_document_goes_where_it_was_asked_for() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("shop.md", DOCUMENT);
     let read = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();
     let ran = place.run(&["audit", "shop.md", "--fix", "-o", "mended.md"]).await;
@@ -195,7 +195,7 @@ const CAUTIOUS: &str =
 
 #[tokio::test]
 async fn no_correction_takes_back_what_an_author_warns_of() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let document = DOCUMENT
         .replace("title: get_book", &format!("annotations: {CAUTIOUS}\n      title: Get book"))
         .replace("{idempotentHint: true}", CAUTIOUS);
@@ -225,7 +225,7 @@ async fn no_correction_takes_back_what_an_author_warns_of() {
 
 #[tokio::test]
 async fn a_correction_that_a_document_cannot_hold_is_not_reported_as_made() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let document = DOCUMENT
         .replace("mode: discrete", "mode: discrete\npolicy: nextcloud")
         .replace("title: get_book", "title:   'Get book'  # good");
@@ -235,15 +235,15 @@ async fn a_correction_that_a_document_cannot_hold_is_not_reported_as_made() {
     let written = std::fs::read_to_string(place.path().join("shop.md")).unwrap();
     assert!(written.contains("title:   'Get book'  # good"), "{written}");
     let (_, after) = report(&place, &directory).await;
-    assert_eq!(found(&fixed), found(&after), "what is told is what is there");
-    assert!(found(&after).iter().any(|finding| finding.starts_with("TITLE-006")), "{after:#}");
+    assert_eq!(finding_codes(&fixed), finding_codes(&after), "what is told is what is there");
+    assert!(finding_codes(&after).iter().any(|finding| finding.starts_with("TITLE-006")), "{after:#}");
     let (_, dry) = report(&place, &[directory.as_slice(), &["--fix", "--dry-run"]].concat()).await;
-    assert_eq!(found(&dry), found(&after));
+    assert_eq!(finding_codes(&dry), finding_codes(&after));
 }
 
 #[tokio::test]
 async fn a_file_without_corrections_is_one_that_an_import_takes() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let tool = json!({"name": "get_note", "inputSchema": {"type": "object"}});
     place.file("notes.json", &json!({"tools": [tool]}).to_string());
     let fix = ["audit", "--tools", "notes.json", "--fix", "-o", "o.yaml", "--rule", "TITLE-001=off"];
@@ -284,14 +284,14 @@ operations:
 #[cfg(unix)]
 #[tokio::test]
 async fn a_document_from_a_pipe_is_corrected_in_a_file_of_its_own() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("a.md", CONTRARY);
     let piped = async |more: &str| {
         let mut shell = tokio::process::Command::new("sh");
         let line =
             format!("mkfifo pipe; cat a.md > pipe & $0 audit pipe --fix {more}; s=$?; rm pipe; exit $s");
         shell.args(["-c", &line, crate::fixture::BINARY]).current_dir(place.path());
-        crate::fixture::Ran::of(shell).await
+        crate::fixture::RunOutput::of(shell).await
     };
     let ran = piped("").await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
@@ -302,7 +302,7 @@ async fn a_document_from_a_pipe_is_corrected_in_a_file_of_its_own() {
 
 #[tokio::test]
 async fn a_copy_is_not_written_over_another_document() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("a.md", CONTRARY);
     place.file("other.md", "mine\n");
     let ran = place.run(&["audit", "a.md", "--fix", "-o", "other.md"]).await;
@@ -317,7 +317,7 @@ async fn a_copy_is_not_written_over_another_document() {
 
 #[tokio::test]
 async fn what_an_import_announces_is_not_held_against_it() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let hints = json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true});
     let path = json!({"type": "object", "properties": {"path": {"type": "string", "description": "Where"}}});
     let tool = json!({"name": "create_directory", "description": "Makes a folder, or leaves the one that is there.",
@@ -327,5 +327,5 @@ async fn what_an_import_announces_is_not_held_against_it() {
     assert_eq!(imported.status, Some(0), "{imported:?}");
     let (ran, report) = report(&place, &["fs.md"]).await;
     let adds = |finding: &String| finding.starts_with("HINT-007");
-    assert!(!found(&report).iter().any(adds), "{ran:?}");
+    assert!(!finding_codes(&report).iter().any(adds), "{ran:?}");
 }

@@ -1,7 +1,7 @@
 //! `--probe`: a server's word put to the test, against a server that runs.
 
-use super::{found, report};
-use crate::fixture::Place;
+use super::{finding_codes, report};
+use crate::fixture::TestFolder;
 
 /// Four programs as tools: one that reads, one that says so and writes, one that writes and says so, one whose answer changes.
 const DOCUMENT: &str = r#"
@@ -20,8 +20,8 @@ operations:
     - { name: add_line, description: Adds a line to the file., command: [tee, -a, log.txt], stdin: params }
 "#;
 
-fn log() -> Place {
-    let place = Place::new();
+fn log() -> TestFolder {
+    let place = TestFolder::new();
     place.file("log.yaml", DOCUMENT);
     place.file("log.txt", "one\n");
     place
@@ -36,7 +36,7 @@ async fn a_tool_that_says_it_only_reads_and_writes_is_found_out() {
     let args = [&["--probe", "--snapshot", "cat log.txt"], &SERVER[..]].concat();
     let (ran, report) = report(&place, &args).await;
     assert_eq!(ran.status, Some(1), "{}", ran.stderr);
-    let found = found(&report);
+    let found = finding_codes(&report);
     assert!(found.contains(&"HINT-101 log_count_visits".to_owned()), "{found:?}");
     assert!(found.contains(&"HINT-102 log_get_nanoseconds".to_owned()), "{found:?}");
     for honest in ["HINT-101 log_get_lines", "HINT-101 log_get_nanoseconds", "HINT-102 log_get_lines"] {
@@ -68,7 +68,7 @@ async fn without_a_snapshot_only_answers_are_compared() {
     let place = log();
     let args = [&["--probe"], &SERVER[..]].concat();
     let (ran, report) = report(&place, &args).await;
-    assert!(!found(&report).iter().any(|finding| finding.starts_with("HINT-101")));
+    assert!(!finding_codes(&report).iter().any(|finding| finding.starts_with("HINT-101")));
     assert!(ran.stderr.contains("without --snapshot only answers were compared"), "{}", ran.stderr);
 }
 

@@ -1,7 +1,7 @@
 //! Where tools come from, and what happens where they do not.
 
-use super::{found, notes, report, tools};
-use crate::fixture::{BINARY, Place, Ran, Server};
+use super::{finding_codes, notes, report, tools};
+use crate::fixture::{BINARY, RunOutput, ServerProcess, TestFolder};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -16,11 +16,11 @@ async fn a_saved_list_is_audited_in_every_shape_and_findings_point_into_it() {
             "\"name\": \"delete note\"",
         ),
     ] {
-        let place = Place::new();
+        let place = TestFolder::new();
         place.file("notes.json", &saved);
         let (ran, report) = report(&place, &["--tools", "notes.json"]).await;
         assert_eq!(ran.status, Some(1), "{ran:?}");
-        assert!(found(&report).contains(&"HINT-002 get_note".to_owned()), "{report:#}");
+        assert!(finding_codes(&report).contains(&"HINT-002 get_note".to_owned()), "{report:#}");
         let name =
             report["findings"].as_array().unwrap().iter().find(|one| one["rule"] == "NAME-001").unwrap();
         let at = usize::try_from(name["line"].as_u64().unwrap()).unwrap();
@@ -43,7 +43,7 @@ async fn several_sources_are_audited_together() {
 
 #[tokio::test]
 async fn a_server_is_called_what_its_client_calls_it() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let name = "x".repeat(50);
     let tool =
         json!({"name": name, "title": "X", "description": "Does x.", "inputSchema": {"type": "object"}});
@@ -69,15 +69,15 @@ async fn a_server_is_called_what_its_client_calls_it() {
 
 #[tokio::test]
 async fn a_list_comes_through_standard_input() {
-    let place = Place::new();
-    let ran = Ran::with_input(place.binary(&["audit", "--tools", "-"]), &tools().to_string()).await;
+    let place = TestFolder::new();
+    let ran = RunOutput::with_input(place.binary(&["audit", "--tools", "-"]), &tools().to_string()).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
     assert!(ran.stdout.contains("standard input:1:"), "{}", ran.stdout);
 }
 
 #[tokio::test]
 async fn a_server_is_started_asked_and_ended() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (ran, report) = report(&place, &["--", BINARY, "serve", "notebook"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert_eq!(report["servers"][0]["tools"], 4);
@@ -89,14 +89,14 @@ async fn a_server_is_started_asked_and_ended() {
 
 #[tokio::test]
 async fn a_server_at_an_address_is_asked_with_its_token() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut serve = place.binary(&["serve", "notebook", "--http", "127.0.0.1:0", "--token-env", "TOKEN"]);
     serve.env("TOKEN", "hunter2-server");
-    let mut server = Server::start(serve);
+    let mut server = ServerProcess::start(serve);
     let url = format!("http://{}/mcp", server.address().await);
     let mut command = place.binary(&["audit", "--url", &url, "--bearer-env", "OURS", "--format", "json"]);
     command.env("OURS", "hunter2-server");
-    let ran = Ran::of(command).await;
+    let ran = RunOutput::of(command).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert_eq!(ran.json()["summary"]["tools"], 4);
     let refused = place.run(&["audit", "--url", &url]).await;
@@ -106,7 +106,7 @@ async fn a_server_at_an_address_is_asked_with_its_token() {
 
 #[tokio::test]
 async fn documents_are_audited_as_they_are_served_and_findings_point_into_them() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.file("shop.yaml", SHOP);
     let (ran, report) = report(&place, &["shop.yaml", "--mode", "discrete", "--convention", "clients"]).await;
     assert!(ran.status != Some(2), "{ran:?}");
@@ -136,7 +136,7 @@ operations:
 
 #[tokio::test]
 async fn without_a_source_the_configuration_of_the_folder_is_audited() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.run(&["audit"]).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("--tools FILE"), "{}", ran.stderr);
@@ -149,7 +149,7 @@ async fn without_a_source_the_configuration_of_the_folder_is_audited() {
 
 #[tokio::test]
 async fn the_servers_of_a_client_are_asked_with_what_it_would_give_them() {
-    let place = Place::new();
+    let place = TestFolder::new();
     // It answers only where it is given its credential, and shows one tool of two that its client does not hide.
     let script = r#"[ "$KEY" = hunter2-key-0123456789 ] || exit 3
 read line
@@ -182,7 +182,7 @@ read line"#;
 
 #[tokio::test]
 async fn a_server_that_dies_or_hangs_is_told_and_does_not_stay() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let dies = place.run(&["audit", "--", "sh", "-c", "exit 3"]).await;
     assert_eq!(dies.status, Some(2), "{dies:?}");
     assert!(dies.stderr.contains("try the command by itself"), "{}", dies.stderr);
@@ -203,9 +203,9 @@ async fn a_server_that_dies_or_hangs_is_told_and_does_not_stay() {
 }
 
 /// Waits until the server that wrote its id is not there any more.
-async fn gone(place: &Place) {
+async fn gone(place: &TestFolder) {
     let id: i32 = std::fs::read_to_string(place.path().join("pid")).unwrap().trim().parse().unwrap();
-    crate::fixture::in_time(async {
+    crate::fixture::with_timeout(async {
         while std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|state| !state.contains(") Z ")) {
             tokio::task::yield_now().await;
         }
@@ -216,19 +216,19 @@ async fn gone(place: &Place) {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn an_interrupt_ends_the_servers_that_were_started() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let waits = "echo $$ > pid; echo started >&2; while read line; do :; done; sleep 60";
     let mut command = place.binary(&["audit", "--", "sh", "-c", waits]);
     command.env("RUST_LOG", "off");
-    let server = Server::start(command);
-    crate::fixture::in_time(async {
+    let server = ServerProcess::start(command);
+    crate::fixture::with_timeout(async {
         while !std::fs::read_to_string(place.path().join("pid")).is_ok_and(|id| id.ends_with('\n')) {
             tokio::task::yield_now().await;
         }
     })
     .await;
     server.signal(rustix::process::Signal::INT);
-    let (status, said) = server.ended().await;
+    let (status, said) = server.wait_for_exit().await;
     assert_eq!(status.code(), Some(2), "{said}");
     assert!(said.contains("interrupted"), "{said}");
     gone(&place).await;
@@ -236,7 +236,7 @@ async fn an_interrupt_ends_the_servers_that_were_started() {
 
 #[tokio::test]
 async fn what_is_no_list_of_tools_is_refused() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for (text, said) in [
         ("nonsense", "is not JSON"),
         ("{}", "holds no list of tools"),
@@ -264,7 +264,7 @@ async fn what_is_no_list_of_tools_is_refused() {
 
 #[tokio::test]
 async fn a_large_list_is_read_and_one_without_end_is_refused() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let tool = |n: usize| json!({"name": format!("get_{n}"), "_meta": {"x": "0 ".repeat(1 << 19)}, "inputSchema": {"type": "object"}});
     let tools: Vec<_> = (0..10).map(tool).collect();
     place.file("big.json", &json!({"tools": tools}).to_string());

@@ -1,7 +1,7 @@
 //! What tools are held against, what fails, and what is known already.
 
-use super::{found, notes, report};
-use crate::fixture::Place;
+use super::{finding_codes, notes, report};
+use crate::fixture::TestFolder;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -53,7 +53,7 @@ async fn levels_decide_what_fails() {
     };
     assert_eq!(run(&[]).await.0, Some(1));
     let (_, all) = report(&place, &["--tools", "notes.json", "--convention", "mcp"]).await;
-    let codes = found(&all).into_iter().map(|one| one.split(' ').next().unwrap().to_owned());
+    let codes = finding_codes(&all).into_iter().map(|one| one.split(' ').next().unwrap().to_owned());
     let off: Vec<String> = codes.flat_map(|code| ["--rule".to_owned(), format!("{code}=advice")]).collect();
     let off: Vec<&str> = off.iter().map(String::as_str).collect();
     let (status, text) = run(&off).await;
@@ -103,7 +103,7 @@ async fn a_team_defines_its_own_in_a_file_or_in_its_configuration() {
     );
     let (_, configured) = report(&place, &["--tools", "notes.json"]).await;
     assert_eq!(configured["standard"], json!({"conventions": ["mcp", "team"], "policy": "mcp"}));
-    assert!(!found(&configured).iter().any(|one| one.starts_with("NAME-001")), "{configured:#}");
+    assert!(!finding_codes(&configured).iter().any(|one| one.starts_with("NAME-001")), "{configured:#}");
     let (_, flagged) =
         report(&place, &["--tools", "notes.json", "--convention", "cursor", "--policy", "mcpaql"]).await;
     assert_eq!(
@@ -119,7 +119,7 @@ async fn a_team_defines_its_own_in_a_file_or_in_its_configuration() {
 
 #[tokio::test]
 async fn what_there_is_to_choose_from_is_listed() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.run(&["audit", "--list"]).await;
     assert_eq!(ran.status, Some(0));
     for part in ["NAME-001", "claude-directory", "mcpaql-issue"] {
@@ -129,7 +129,7 @@ async fn what_there_is_to_choose_from_is_listed() {
 
 #[tokio::test]
 async fn a_rule_is_explained_as_it_is_documented() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.run(&["explain", "hint-002"]).await;
     assert_eq!(ran.status, Some(0));
     for part in ["HINT-002", "Why it matters", "    {\"name\":"] {
@@ -145,7 +145,7 @@ async fn a_rule_is_explained_as_it_is_documented() {
 
 #[tokio::test]
 async fn policies_are_compared() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place
         .run(&[
             "audit",

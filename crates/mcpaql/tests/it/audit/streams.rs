@@ -1,19 +1,19 @@
 //! What is named as a file and is none: pipes and devices are read within bounds, written to, and never replaced.
 
 use super::notes;
-use crate::fixture::{BINARY, Place, Ran};
+use crate::fixture::{BINARY, RunOutput, TestFolder};
 use std::os::unix::fs::FileTypeExt;
 use tokio::process::Command;
 
 /// Runs a line of the shell in which `$0` is the program.
-async fn shell(place: &Place, line: &str) -> Ran {
+async fn shell(place: &TestFolder, line: &str) -> RunOutput {
     let mut shell = Command::new("sh");
     shell.args(["-c", line, BINARY]).current_dir(place.path()).env("HOME", place.path()).kill_on_drop(true);
-    Ran::of(shell).await
+    RunOutput::of(shell).await
 }
 
 /// What a pipe carries that this command was told to write to.
-async fn through_a_pipe(place: &Place, command: &str) -> String {
+async fn through_a_pipe(place: &TestFolder, command: &str) -> String {
     let ran =
         shell(place, &format!("mkfifo pipe; cat pipe > heard & $0 {command} > out 2> told; wait")).await;
     assert_eq!(ran.status, Some(0), "{command}: {ran:?}");
@@ -70,7 +70,7 @@ async fn what_never_ends_is_refused_and_a_pipe_is_read() {
 
 #[tokio::test]
 async fn a_configuration_that_is_no_file_is_not_changed() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = shell(&place, "mkfifo config.json; $0 install cursor --path config.json").await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("is not a file but a device, a pipe or a socket"), "{}", ran.stderr);

@@ -1,6 +1,6 @@
 //! `install`: this program in a client's configuration, and nothing else of it changed.
 
-use super::{CLIENTS, Home, two_servers, user_file};
+use super::{CLIENTS, HomeFolder, two_servers, user_file};
 use crate::fixture::BINARY;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 #[tokio::test]
 async fn every_client_gets_the_program_beside_what_it_has() {
     for client in CLIENTS {
-        let home = Home::new();
+        let home = HomeFolder::new();
         let (path, before) = (user_file(client), two_servers(client));
         home.write(path, &before);
         home.write("mcpaql.yaml", "adapters:\n  - builtin: notebook\n");
@@ -48,7 +48,7 @@ async fn every_client_gets_the_program_beside_what_it_has() {
 
 #[tokio::test]
 async fn the_program_is_found_from_any_folder() {
-    let home = Home::new();
+    let home = HomeFolder::new();
     let ran = home.run(&["install", "claude-desktop", "--json"]).await;
     assert_eq!(ran.json()["action"], "installed");
     assert_eq!(ran.json()["backup"], Value::Null, "there was nothing to keep");
@@ -77,7 +77,7 @@ async fn the_program_is_found_from_any_folder() {
 
 #[tokio::test]
 async fn what_people_added_to_our_entry_stays() {
-    let home = Home::new();
+    let home = HomeFolder::new();
     let text = "{\n\t\"mcpServers\": {\n\t\t\"mcpaql\": {\"command\": \"/old/mcpaql\", \"args\": [\"serve\"], \"env\": {\"T_KEY\": \"hunter2\"}} // mine\n\t}\n}\n";
     home.write(".cursor/mcp.json", text);
     let dry = home.run(&["install", "cursor", "--dry-run"]).await;
@@ -95,7 +95,7 @@ async fn what_people_added_to_our_entry_stays() {
 
 #[tokio::test]
 async fn another_server_of_the_name_is_not_touched() {
-    let home = Home::new();
+    let home = HomeFolder::new();
     let text = json!({"mcpServers": {"mcpaql": {"command": "other", "env": {"K": "hunter2"}}}}).to_string();
     home.write(".cursor/mcp.json", &text);
     for args in [&["install", "cursor"][..], &["install", "cursor", "--remove"]] {
@@ -114,7 +114,7 @@ async fn another_server_of_the_name_is_not_touched() {
 
 #[tokio::test]
 async fn a_broken_file_is_left_as_it_is() {
-    let home = Home::new();
+    let home = HomeFolder::new();
     for text in ["{\"mcpServers\": {\"a\": \"hunter2\"", "[]", "{\"mcpServers\": [\"hunter2\"]}"] {
         home.write(".cursor/mcp.json", text);
         let ran = home.run(&["install", "cursor"]).await;
@@ -127,7 +127,7 @@ async fn a_broken_file_is_left_as_it_is() {
 
 #[tokio::test]
 async fn scopes_and_paths_choose_the_file() {
-    let home = Home::new();
+    let home = HomeFolder::new();
     let ran = home.run(&["install", "vscode", "--scope", "project"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert_eq!(home.json(".vscode/mcp.json")["servers"]["mcpaql"]["type"], "stdio");
@@ -144,7 +144,7 @@ async fn scopes_and_paths_choose_the_file() {
 #[tokio::test]
 async fn links_are_followed_and_permissions_kept() {
     use std::os::unix::fs::PermissionsExt;
-    let home = Home::new();
+    let home = HomeFolder::new();
     let real =
         home.write("dotfiles/claude.json", "{\"mcpServers\": {\"a\": {\"env\": {\"T\": \"hunter2\"}}}}");
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o600)).unwrap();

@@ -1,15 +1,15 @@
 //! Folders that are odd, and what comes between a run and its end.
 
-use super::{PROVENANCE, generate, generated, http, place, tree};
-use crate::fixture::{BINARY, Place, Ran, in_time};
+use super::{PROVENANCE, generate, generate_ok, http, test_folder, tree};
+use crate::fixture::{BINARY, RunOutput, TestFolder, with_timeout};
 use serde_json::Value;
 
 #[cfg(unix)]
 #[tokio::test]
 async fn links_in_the_folder_lead_nowhere() {
-    let place = place();
+    let place = test_folder();
     std::fs::create_dir_all(place.path().join("outside")).unwrap();
-    generated(&place, &["-o", "p"]).await;
+    generate_ok(&place, &["-o", "p"]).await;
     std::fs::rename(place.path().join("p/src"), place.path().join("moved")).unwrap();
     std::os::unix::fs::symlink(place.path().join("outside"), place.path().join("p/src")).unwrap();
     let ran = generate(&place, &["-s", "things.md", "-t", "rust", "-o", "p", "--force"]).await;
@@ -21,9 +21,9 @@ async fn links_in_the_folder_lead_nowhere() {
 #[cfg(unix)]
 #[tokio::test]
 async fn links_that_lead_nowhere_are_named_and_stay() {
-    let place = place();
+    let place = test_folder();
     std::os::unix::fs::symlink("nowhere", place.path().join("dangling")).unwrap();
-    generated(&place, &["-o", "p"]).await;
+    generate_ok(&place, &["-o", "p"]).await;
     std::fs::remove_file(place.path().join("p/NOTICE.md")).unwrap();
     std::os::unix::fs::symlink("../nowhere", place.path().join("p/NOTICE.md")).unwrap();
     let before = std::fs::read(place.path().join("p/README.md")).unwrap();
@@ -42,8 +42,8 @@ async fn links_that_lead_nowhere_are_named_and_stay() {
 
 #[tokio::test]
 async fn a_folder_holds_one_language() {
-    let place = place();
-    generated(&place, &[]).await;
+    let place = test_folder();
+    generate_ok(&place, &[]).await;
     let ran = generate(&place, &["-s", "things.md", "-t", "python"]).await;
     assert_eq!(ran.status, Some(4), "{ran:?}");
     assert!(ran.stderr.contains("another language"), "{}", ran.stderr);
@@ -55,7 +55,7 @@ async fn a_folder_holds_one_language() {
 
 #[tokio::test]
 async fn runs_at_the_same_time_leave_one_whole_project() {
-    let place = place();
+    let place = test_folder();
     place.file("others.md", &http().replace("name: things", "name: others"));
     for language in ["python", "rust"] {
         let run = async |schema: &'static str| {
@@ -79,16 +79,16 @@ async fn runs_at_the_same_time_leave_one_whole_project() {
 }
 
 #[cfg(target_os = "linux")]
-async fn shell(place: &Place, line: &str) -> Ran {
+async fn shell(place: &TestFolder, line: &str) -> RunOutput {
     let mut shell = tokio::process::Command::new("sh");
     shell.args(["-c", line]).current_dir(place.path()).env("BINARY", BINARY);
-    Ran::of(shell).await
+    RunOutput::of(shell).await
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn whoever_does_not_get_the_report_is_told_by_the_status() {
-    let place = place();
+    let place = test_folder();
     let run = "\"$BINARY\" generate -s things.md -t rust -o out --output-format json";
     for (rest, status) in [("> /dev/full", 4), ("2> /dev/full", 0), ("| true", 0)] {
         let ran = shell(&place, &format!("{run} {rest}")).await;
@@ -99,9 +99,9 @@ async fn whoever_does_not_get_the_report_is_told_by_the_status() {
 
 #[tokio::test]
 async fn odd_folders_are_written_as_they_are_named() {
-    let place = place();
+    let place = test_folder();
     for (output, shown) in [("my folder/größe 🎉", "cd 'my folder/größe 🎉'"), ("./-x", "cd ./-x")] {
-        let ran = generated(&place, &["-o", output]).await;
+        let ran = generate_ok(&place, &["-o", output]).await;
         assert!(ran.stdout.contains(&format!("  {shown}\n")), "{}", ran.stdout);
         assert!(place.path().join(output).join(PROVENANCE).exists());
     }
@@ -117,8 +117,8 @@ async fn odd_folders_are_written_as_they_are_named() {
 #[cfg(unix)]
 #[tokio::test]
 async fn an_interrupted_run_leaves_a_whole_project_or_none() {
-    let place = place();
-    generated(&place, &["-o", "whole", "--reproducible"]).await;
+    let place = test_folder();
+    generate_ok(&place, &["-o", "whole", "--reproducible"]).await;
     let whole = tree(&place.path().join("whole"));
     for attempt in 0..8 {
         let output = format!("p{attempt}");
@@ -133,7 +133,7 @@ async fn an_interrupted_run_leaves_a_whole_project_or_none() {
             let id = id.to_string();
             tokio::process::Command::new("kill").args(["-INT", &id]).status().await.unwrap();
         }
-        let status = in_time(child.wait()).await.unwrap();
+        let status = with_timeout(child.wait()).await.unwrap();
         assert!(status.success(), "{attempt}: {status}");
         assert_eq!(tree(&root), whole, "{attempt}");
     }
@@ -141,8 +141,8 @@ async fn an_interrupted_run_leaves_a_whole_project_or_none() {
 
 #[tokio::test]
 async fn a_source_that_a_killed_run_put_aside_is_taken_back_before_it_is_read() {
-    let place = place();
-    generated(&place, &["-o", "p", "--reproducible"]).await;
+    let place = test_folder();
+    generate_ok(&place, &["-o", "p", "--reproducible"]).await;
     let (root, whole) = (place.path().join("p"), tree(&place.path().join("p")));
     let staging = root.join(".mcpaql-generating");
     std::fs::create_dir(&staging).unwrap();

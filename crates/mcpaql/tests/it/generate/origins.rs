@@ -1,18 +1,18 @@
 //! What a project is made from: imports, and adapters of a configuration.
 
-use super::{BOOKSHOP, PROVENANCE, TRACKER, generate, generated, place, read};
-use crate::fixture::{BINARY, Place};
+use super::{BOOKSHOP, PROVENANCE, TRACKER, generate, generate_ok, read, test_folder};
+use crate::fixture::{BINARY, TestFolder};
 use serde_json::{Value, json};
 
 /// What a project's provenance says of its document.
-fn derived(place: &Place, output: &str) -> Value {
+fn derived(place: &TestFolder, output: &str) -> Value {
     let provenance: Value = serde_json::from_str(&read(place, &format!("{output}/{PROVENANCE}"))).unwrap();
     provenance["schema"]["derived_from"].clone()
 }
 
 #[tokio::test]
 async fn the_provenance_of_an_import_tells_what_it_was_made_from() {
-    let place = place();
+    let place = test_folder();
     std::fs::create_dir(place.path().join("deep")).unwrap();
     place.file("deep/bookshop.yaml", BOOKSHOP);
     place.file("fixes.yaml", "operations:\n  list_books: { description: All books. }\n");
@@ -52,13 +52,13 @@ async fn the_provenance_of_an_import_tells_what_it_was_made_from() {
     assert!(told["name"].as_str().unwrap().ends_with("serve --data d --mode discrete"), "{told}");
     assert!(!told["name"].as_str().unwrap().contains('/'), "no folder of this machine: {told}");
     // A document that was written is its own origin.
-    generated(&place, &["-o", "own"]).await;
+    generate_ok(&place, &["-o", "own"]).await;
     assert_eq!(derived(&place, "own"), Value::Null);
 }
 
 #[tokio::test]
 async fn adapters_of_the_configuration_are_taken_by_name() {
-    let place = place();
+    let place = test_folder();
     place.file("bookshop.yaml", BOOKSHOP);
     place.file(
         "mcpaql.yaml",

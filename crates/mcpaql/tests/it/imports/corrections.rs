@@ -1,6 +1,6 @@
 //! `--overrides`: corrections that an author keeps beside a description.
 
-use super::{import, imported, names, shop};
+use super::{import, import_ok, names, shop};
 
 #[tokio::test]
 async fn corrections_rename_judge_describe_and_leave_out() {
@@ -16,7 +16,7 @@ async fn corrections_rename_judge_describe_and_leave_out() {
            deleteBook: {include: false}\n  \
            createOrder: {include: true}\n",
     );
-    let document = imported(&place, &["--overrides", "overrides.yaml", "--exclude", "tag:orders"]).await;
+    let document = import_ok(&place, &["--overrides", "overrides.yaml", "--exclude", "tag:orders"]).await;
     let names = names(&document);
     assert!(names.contains(&"browse_books") && !names.contains(&"list_books"), "{names:?}");
     assert!(!names.contains(&"delete_book"), "left out");
@@ -79,7 +79,7 @@ async fn serving_takes_the_same_corrections() {
     let mut child =
         command.stdin(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let input = child.stdin.take();
-    let output = crate::fixture::in_time(child.wait_with_output()).await.unwrap();
+    let output = crate::fixture::with_timeout(child.wait_with_output()).await.unwrap();
     drop(input);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");

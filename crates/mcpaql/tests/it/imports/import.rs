@@ -1,19 +1,19 @@
 //! What an import writes, reports and refuses.
 
-use super::{BOOKSHOP, bookshop_json, import, imported, names, shop};
-use crate::fixture::Place;
+use super::{BOOKSHOP, bookshop_json, import, import_ok, names, shop};
+use crate::fixture::TestFolder;
 use serde_json::{Value, json};
 
 #[tokio::test]
 async fn an_imported_document_has_no_problems_and_is_the_same_each_time() {
     let place = shop();
-    let first = imported(&place, &[]).await;
+    let first = import_ok(&place, &[]).await;
     let checked = place.run(&["check", "--strict", "bookshop-adapter.md"]).await;
     assert_eq!(checked.status, Some(0), "{checked:?}");
     assert!(checked.stdout.contains("14 operations, 5 tools\nNo problems found"), "{}", checked.stdout);
     assert_eq!(names(&first).len(), 14);
 
-    assert_eq!(imported(&place, &[]).await, first, "over the document of the import before");
+    assert_eq!(import_ok(&place, &[]).await, first, "over the document of the import before");
     let printed = place.run(&["import", "openapi", "bookshop.yaml"]).await;
     assert_eq!(printed.stdout, first, "without --output the document is the data");
     assert!(printed.stderr.contains("Imported 14 of 14 operations"), "{}", printed.stderr);
@@ -22,7 +22,7 @@ async fn an_imported_document_has_no_problems_and_is_the_same_each_time() {
 #[tokio::test]
 async fn json_and_yaml_give_the_same_operations() {
     let place = shop();
-    let from_yaml = imported(&place, &[]).await;
+    let from_yaml = import_ok(&place, &[]).await;
     place.file("bookshop.json", &bookshop_json());
     let from_json = place.run(&["import", "openapi", "bookshop.json"]).await.stdout;
     let front = |document: &str| document.split("\n---\n").next().unwrap().to_owned();
@@ -47,12 +47,12 @@ fn only_in<'d>(document: &'d str, other: &str) -> Vec<&'d str> {
 #[tokio::test]
 async fn a_new_operation_changes_only_its_own_lines() {
     let place = shop();
-    let before = imported(&place, &[]).await;
+    let before = import_ok(&place, &[]).await;
     let added = "  /authors/{authorId}/awards:\n    get:\n      operationId: listAwards\n      summary: List awards\n      \
                  parameters:\n        - {name: authorId, in: path, required: true, schema: {type: integer}}\n      \
                  responses: {\"200\": {description: Awards}}\n  /orders:\n";
     place.file("bookshop.yaml", &BOOKSHOP.replacen("  /orders:\n", added, 1));
-    let after = imported(&place, &[]).await;
+    let after = import_ok(&place, &[]).await;
 
     let gone = only_in(&before, &after);
     let counted = |line: &&str| {
@@ -121,7 +121,7 @@ async fn operations_are_chosen_by_rules_of_every_kind() {
     ];
     for (flags, count, example) in rows {
         let place = shop();
-        let document = imported(&place, flags).await;
+        let document = import_ok(&place, flags).await;
         let names = names(&document);
         assert_eq!((names.len(), names.contains(&example)), (count, true), "{flags:?}: {names:?}");
     }
@@ -168,7 +168,7 @@ async fn what_somebody_else_wrote_is_kept() {
 #[tokio::test]
 async fn a_description_is_found_in_the_same_way_before_and_after_its_import() {
     let place = shop();
-    imported(&place, &[]).await;
+    import_ok(&place, &[]).await;
     for question in
         ["get rid of a book", "who wrote it", "call off an order", "authors", "new price", "find novels"]
     {
@@ -191,10 +191,10 @@ async fn a_description_is_found_in_the_same_way_before_and_after_its_import() {
 
 #[tokio::test]
 async fn every_command_takes_a_description_for_a_document() {
-    let place: Place = shop();
+    let place: TestFolder = shop();
     let checked = place.run(&["check", "bookshop.yaml"]).await;
     assert!(checked.stdout.contains("14 operations, 5 tools"), "{checked:?}");
-    imported(&place, &[]).await;
+    import_ok(&place, &[]).await;
     let [described, document] =
         ["bookshop.yaml", "bookshop-adapter.md"].map(|name| ["tools", name, "--json"]);
     assert_eq!(place.run(&described).await.stdout, place.run(&document).await.stdout);
@@ -205,7 +205,7 @@ async fn every_command_takes_a_description_for_a_document() {
 /// So many operations need the shop that naming where it comes from says nothing, in a description as in its document.
 #[tokio::test]
 async fn what_every_operation_needs_is_not_explained_in_every_hit() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut paths = json!({"/shops": {"get": {"operationId": "listShops", "responses": {"200": {"description": "d",
         "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object",
             "title": "Shop", "properties": {"id": {"type": "integer"}}}}}}}}}}});
@@ -224,7 +224,7 @@ async fn what_every_operation_needs_is_not_explained_in_every_hit() {
     let description = json!({"openapi": "3.1.0", "info": {"title": "Bookshop", "version": "1"},
         "servers": [{"url": "https://api.example.com"}], "paths": paths});
     place.file("bookshop.yaml", &description.to_string());
-    let document = imported(&place, &[]).await;
+    let document = import_ok(&place, &[]).await;
     assert!(document.contains("from: [list_shops]"), "the document itself says it");
     for source in ["bookshop.yaml", "bookshop-adapter.md"] {
         let found = place.run(&["search", source, "delete", "a", "lamp"]).await;

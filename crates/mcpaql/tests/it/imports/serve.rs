@@ -1,7 +1,7 @@
 //! `mcpaql serve --openapi`: from a description to a call, through a client.
 
-use super::{API, BOOKSHOP, imported, shop};
-use crate::fixture::{EVERYWHERE, Place, connect_with};
+use super::{API, BOOKSHOP, import_ok, shop};
+use crate::fixture::{ALL_CONNECTIONS, TestFolder, connect_with};
 use axum::extract::{Path, RawQuery};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, post};
@@ -36,8 +36,8 @@ async fn api() -> String {
 #[tokio::test]
 async fn an_agent_searches_and_calls_what_it_found() {
     let api = api().await;
-    for (wire, revision) in EVERYWHERE {
-        let place = Place::new();
+    for (wire, revision) in ALL_CONNECTIONS {
+        let place = TestFolder::new();
         place.file("bookshop.yaml", &BOOKSHOP.replace(API, &api));
         let client = connect_with(&place, &["--openapi", "bookshop.yaml"], wire, revision, |command| {
             command.env("BOOKSHOP_TOKEN", "t0ken");
@@ -84,8 +84,8 @@ async fn an_agent_searches_and_calls_what_it_found() {
 #[tokio::test]
 async fn a_description_is_served_as_its_document_is() {
     let place = shop();
-    imported(&place, &[]).await;
-    let (wire, revision) = EVERYWHERE[0];
+    import_ok(&place, &[]).await;
+    let (wire, revision) = ALL_CONNECTIONS[0];
     let described = connect_with(&place, &["--openapi", "bookshop.yaml"], wire, revision, |_| {}).await;
     let document = connect_with(&place, &["bookshop-adapter.md"], wire, revision, |_| {}).await;
     assert_eq!(described.tools().await, document.tools().await);
@@ -100,8 +100,8 @@ async fn a_description_is_served_as_its_document_is() {
 #[tokio::test]
 async fn descriptions_and_documents_stand_behind_one_server() {
     let place = shop();
-    place.file("notes.md", crate::documents::command());
-    let (wire, revision) = EVERYWHERE[0];
+    place.file("notes.md", crate::documents::command_document());
+    let (wire, revision) = ALL_CONNECTIONS[0];
     let flags = ["--openapi", "bookshop.yaml", "--include", "tag:authors", "--mode", "single", "notes.md"];
     let client = connect_with(&place, &flags, wire, revision, |_| {}).await;
     let tools = client.tools().await;

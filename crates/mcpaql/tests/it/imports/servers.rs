@@ -1,24 +1,24 @@
 //! What an import of an MCP server writes, reports and refuses.
 
 use super::names;
-use crate::fixture::{BINARY, Place, Ran};
+use crate::fixture::{BINARY, RunOutput, TestFolder};
 use serde_json::{Value, json};
 
 /// The list that people are shown is the one that is tested.
 const TOOLS: &str = include_str!("../../../../../examples/tracker-tools.json");
 const TARGET: &str = "npx -y '@acme/tracker-mcp'";
 
-fn tracker() -> Place {
-    let place = Place::new();
+fn tracker() -> TestFolder {
+    let place = TestFolder::new();
     place.file("tools.json", TOOLS);
     place
 }
 
-async fn import(place: &Place, flags: &[&str]) -> Ran {
+async fn import(place: &TestFolder, flags: &[&str]) -> RunOutput {
     place.run(&[&["import", "mcp"], flags].concat()).await
 }
 
-async fn document(place: &Place, flags: &[&str]) -> String {
+async fn document(place: &TestFolder, flags: &[&str]) -> String {
     let fixed = ["--tools", "tools.json", "--target", TARGET, "-o", "tracker-adapter.md"];
     let ran = import(place, &[&fixed, flags].concat()).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
@@ -40,7 +40,7 @@ async fn a_saved_list_gives_the_same_document_each_time_and_it_has_no_problems()
 
 #[tokio::test]
 async fn a_running_server_is_asked_and_ended() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran =
         import(&place, &["-o", "notes.md", "--", BINARY, "serve", "notebook", "--mode", "discrete"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
@@ -115,7 +115,7 @@ async fn only_names_of_variables_get_into_what_is_written() {
     ];
     let mut command = place.binary(&flags);
     command.env("TRACKER_TOKEN", "hunter2").env("TRACKER_TEAM", "hunter2");
-    let ran = Ran::of(command).await;
+    let ran = RunOutput::of(command).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
     for file in ["tracker.md", "bundle.json"] {
         let text = std::fs::read_to_string(place.path().join(file)).unwrap();

@@ -1,7 +1,7 @@
 //! Where descriptions come from: files, addresses, and the documents they refer to.
 
 use super::{API, BOOKSHOP, names, shop};
-use crate::fixture::Place;
+use crate::fixture::TestFolder;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::Redirect;
@@ -11,7 +11,7 @@ const LARGEST: u64 = 64 << 20;
 
 #[tokio::test]
 async fn what_is_no_description_is_refused_with_a_reason() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let rows: [(&str, &[u8], i32, &str); 8] = [
         ("empty.yaml", b"", 1, "empty"),
         ("words.yaml", b"hello", 1, "neither JSON nor YAML"),
@@ -42,7 +42,7 @@ async fn what_is_no_description_is_refused_with_a_reason() {
 
 #[tokio::test]
 async fn a_mistake_of_syntax_points_to_its_place() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let colon = "{\n  \"openapi\": \"3.0.0\",\n  \"info\": {\"title\" \"x\"}\n}\n";
     for (name, text, at) in [
         ("colon.json", colon.to_owned(), "colon.json:3:20"),
@@ -68,7 +68,7 @@ fn with_reference(reference: &str) -> String {
 
 #[tokio::test]
 async fn references_lead_to_files_beside_the_description() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let folder = place.path().join("schemas");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(
@@ -96,7 +96,7 @@ async fn references_that_leave_are_diagnosed_and_not_followed() {
     for reference in
         [secret.to_str().unwrap(), &network, "file:///etc/shelf.json", "schemas/absent.yaml", "notes.txt"]
     {
-        let place = Place::new();
+        let place = TestFolder::new();
         place.file("notes.txt", "do-not-read");
         place.file("bookshop.yaml", &with_reference(reference));
         let ran =
@@ -138,7 +138,7 @@ async fn a_description_is_fetched_with_what_it_refers_to() {
             .route("/bytes", get(|| async { vec![0xff_u8, 0xfe] }))
     })
     .await;
-    let place = Place::new();
+    let place = TestFolder::new();
     for path in ["/spec/openapi.yaml?key=s3cret#top", "/moved"] {
         let ran = place.run(&["import", "openapi", &format!("{address}{path}")]).await;
         assert_eq!(ran.status, Some(0), "{ran:?}");

@@ -1,14 +1,14 @@
 //! Mistakes that bridges from OpenAPI to MCP make, each as a test that it is not made here.
 
-use super::Api;
+use super::ServedApi;
 use serde_json::{Map, Value, json};
 
 fn issue(number: u16) -> Value {
     json!({"owner": "o", "repo": "r", "issue_number": number})
 }
 
-async fn tracker() -> Api {
-    Api::of_fixture("tracker.json").await
+async fn tracker() -> ServedApi {
+    ServedApi::of_fixture("tracker.json").await
 }
 
 #[tokio::test]
@@ -21,7 +21,10 @@ async fn parameters_behind_references_are_left_unresolved() {
     assert_eq!(named, [("owner", true), ("repo", true), ("issue_number", true)]);
     assert_eq!(params[0]["type"], "string");
     assert_eq!(params[0]["description"], "Who owns the repository.");
-    assert_eq!(api.sent("issues/get", issue(1)).await.line(), "GET /api/repos/o/r/issues/1");
+    assert_eq!(
+        api.call_and_record("issues/get", issue(1)).await.request_line(),
+        "GET /api/repos/o/r/issues/1"
+    );
 }
 
 #[tokio::test]
@@ -30,7 +33,7 @@ async fn missing_path_parameters_are_sent_as_placeholders() {
     let (envelope, _) = api.call("issues/get", json!({"owner": "o", "issue_number": 1})).await;
     assert_eq!(envelope["error"]["code"], "VALIDATION_MISSING_PARAM");
     assert!(envelope["error"]["message"].as_str().unwrap().contains("'repo'"), "{envelope}");
-    assert!(api.arrived().is_empty(), "{:?}", api.arrived());
+    assert!(api.received_requests().is_empty(), "{:?}", api.received_requests());
 }
 
 #[tokio::test]
@@ -38,9 +41,12 @@ async fn defaults_of_the_schema_are_injected_into_a_patch() {
     let api = tracker().await;
     let mut params = issue(1);
     params["title"] = json!("New");
-    let sent = api.sent("issues/update", params).await;
-    assert_eq!((sent.line().as_str(), sent.text()), ("PATCH /api/repos/o/r/issues/1", r#"{"title":"New"}"#));
-    let sent = api.sent("issues/list", json!({"owner": "o", "repo": "r"})).await;
+    let sent = api.call_and_record("issues/update", params).await;
+    assert_eq!(
+        (sent.request_line().as_str(), sent.text()),
+        ("PATCH /api/repos/o/r/issues/1", r#"{"title":"New"}"#)
+    );
+    let sent = api.call_and_record("issues/list", json!({"owner": "o", "repo": "r"})).await;
     assert_eq!(sent.target, "/api/repos/o/r/issues", "the API fills in its own defaults");
 }
 
@@ -48,17 +54,17 @@ async fn defaults_of_the_schema_are_injected_into_a_patch() {
 async fn a_field_named_body_is_spread_into_characters() {
     let api = tracker().await;
     let params = json!({"owner": "o", "repo": "r", "title": "T", "body": "Text", "milestone": null});
-    let sent = api.sent("issues/create", params).await;
+    let sent = api.call_and_record("issues/create", params).await;
     assert_eq!(sent.text(), r#"{"title":"T","body":"Text","milestone":null}"#);
 }
 
 #[tokio::test]
 async fn form_and_text_bodies_are_dropped() {
     let api = tracker().await;
-    let sent = api.sent("oauth/token", json!({"grant_type": "password", "scope": "a"})).await;
+    let sent = api.call_and_record("oauth/token", json!({"grant_type": "password", "scope": "a"})).await;
     assert_eq!(sent.text(), "grant_type=password&scope=a");
     assert_eq!(sent.header("content-type"), Some("application/x-www-form-urlencoded"));
-    let sent = api.sent("markdown/render-raw", json!({"body": "# Title"})).await;
+    let sent = api.call_and_record("markdown/render-raw", json!({"body": "# Title"})).await;
     assert_eq!(sent.text(), "# Title");
 }
 
@@ -141,7 +147,7 @@ fn large(count: usize) -> String {
 
 #[tokio::test]
 async fn lists_of_operations_have_no_pages() {
-    let api = Api::of_text("large.json", &large(1500)).await;
+    let api = ServedApi::of_text("large.json", &large(1500)).await;
     let data = api.introspect(json!({"query": "operations"})).await;
     assert!(data.to_string().len() < 20_000, "{} bytes", data.to_string().len());
     assert!(data["pageInfo"].to_string().contains("true"), "{data}");
@@ -167,14 +173,14 @@ async fn a_tool_can_be_called_that_is_not_listed() {
         let answer = api.client.try_call(name, json!({"params": issue(1)})).await;
         assert!(answer.is_err(), "{name}: {answer:?}");
     }
-    assert!(api.arrived().is_empty());
+    assert!(api.received_requests().is_empty());
 }
 
 #[tokio::test]
 async fn circular_schemas_kill_the_start() {
     let api = tracker().await;
     let nested = json!({"text": "a", "and": [{"text": "b", "not": {"text": "c"}}]});
-    let sent = api.sent("search/issues", nested.clone()).await;
+    let sent = api.call_and_record("search/issues", nested.clone()).await;
     assert_eq!(sent.json(), nested);
     let data = api.introspect(json!({"query": "operations", "name": api.name("search/issues")})).await;
     assert!(data["operation"]["signature"].as_str().unwrap().len() < 2_000, "{data}");
@@ -187,7 +193,7 @@ async fn circular_schemas_kill_the_start() {
             "parameters": {"p": {"$ref": "#/components/parameters/p"}},
             "responses": {"r": {"$ref": "#/components/responses/r"}},
             "schemas": {"s": {"$ref": "#/components/schemas/s"}}}});
-    let api = Api::of_text("selfish.json", &selfish.to_string()).await;
+    let api = ServedApi::of_text("selfish.json", &selfish.to_string()).await;
     let data = api.introspect(json!({"query": "operations", "name": api.name("getB")})).await;
     assert_eq!(data["operation"]["parameters"], json!([]), "{data}");
 }

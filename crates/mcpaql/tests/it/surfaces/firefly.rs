@@ -1,8 +1,8 @@
 //! Product, action and object: three products behind two hosts and one sign-in.
 
-use super::{Api, Row, assert_passes, assert_shows, data, example, refusal, replies, serve};
-use crate::fixture::{Client, Place};
-use crate::openapi::Arrived;
+use super::{FakeApi, Row, assert_passes, assert_shows, data, example, refusal, replies, serve};
+use crate::fixture::{TestClient, TestFolder};
+use crate::openapi::ReceivedRequest;
 use axum::response::Response;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -46,22 +46,22 @@ async fn the_document_passes_its_convention() {
 
 /// Adobe's two hosts, of which the first hands out tokens too.
 struct Adobe {
-    firefly: Arc<Api>,
-    image: Arc<Api>,
-    client: Client,
-    _place: Place,
+    firefly: Arc<FakeApi>,
+    image: Arc<FakeApi>,
+    client: TestClient,
+    _place: TestFolder,
 }
 
 impl Adobe {
-    async fn start(answer: fn(&Arrived) -> Response) -> Adobe {
-        let (firefly, firefly_url) = Api::start(move |request| match request.target.as_str() {
+    async fn start(answer: fn(&ReceivedRequest) -> Response) -> Adobe {
+        let (firefly, firefly_url) = FakeApi::start(move |request| match request.target.as_str() {
             "/ims/token/v3" => {
                 replies(200, json!({"access_token": "acc3ss", "token_type": "bearer", "expires_in": 3600}))
             }
             _ => answer(request),
         })
         .await;
-        let (image, image_url) = Api::start(answer).await;
+        let (image, image_url) = FakeApi::start(answer).await;
         let token_url = format!("{firefly_url}/ims/token/v3");
         let variables = [
             ("FIREFLY_URL", firefly_url.as_str()),
@@ -169,7 +169,7 @@ fn edits() -> [(&'static str, Value, &'static str); 6] {
     ]
 }
 
-fn assert_signed(sent: &Arrived) {
+fn assert_signed(sent: &ReceivedRequest) {
     assert_eq!(sent.header("authorization"), Some("Bearer acc3ss"));
     assert_eq!(sent.header("x-api-key"), Some("cl1ent"));
 }
@@ -179,21 +179,21 @@ async fn every_tool_is_one_signed_request_to_its_product_s_host() {
     let adobe = Adobe::start(|_| replies(202, json!({"jobId": "j1"}))).await;
 
     data(&adobe.client, "firefly_check_auth", json!({})).await;
-    let asked = adobe.firefly.only();
-    assert_eq!(asked.line(), "POST /ims/token/v3");
+    let asked = adobe.firefly.only_request();
+    assert_eq!(asked.request_line(), "POST /ims/token/v3");
     let form = asked.text();
     assert!(
         form.contains("grant_type=client_credentials") && form.contains("firefly_api%2Cff_apis"),
         "{form}"
     );
-    let sent = adobe.image.only();
-    assert_eq!((sent.line().as_str(), sent.body.len()), ("GET /pie/psdService/hello", 0));
+    let sent = adobe.image.only_request();
+    assert_eq!((sent.request_line().as_str(), sent.body.len()), ("GET /pie/psdService/hello", 0));
     assert_signed(&sent);
 
     for (tool, arguments, path, body) in generations() {
         assert_eq!(data(&adobe.client, tool, arguments).await, json!({"jobId": "j1"}));
-        let sent = adobe.firefly.only();
-        assert_eq!(sent.line(), format!("POST {path}"), "the token is still good");
+        let sent = adobe.firefly.only_request();
+        assert_eq!(sent.request_line(), format!("POST {path}"), "the token is still good");
         assert_eq!(sent.json(), body, "{tool}");
         let model = (tool == "firefly_generate_video").then_some("video1_standard");
         assert_eq!(sent.header("x-model-version"), model, "{tool}");
@@ -201,12 +201,12 @@ async fn every_tool_is_one_signed_request_to_its_product_s_host() {
     }
     for (tool, arguments, path) in edits() {
         data(&adobe.client, tool, arguments.clone()).await;
-        let sent = adobe.image.only();
-        assert_eq!(sent.line(), format!("POST {path}"));
+        let sent = adobe.image.only_request();
+        assert_eq!(sent.request_line(), format!("POST {path}"));
         assert_eq!(sent.json(), arguments, "{tool}");
         assert_signed(&sent);
     }
-    assert!(adobe.firefly.arrived().is_empty());
+    assert!(adobe.firefly.received_requests().is_empty());
 }
 
 #[tokio::test]
@@ -215,8 +215,8 @@ async fn a_picture_is_uploaded_as_the_bytes_it_is() {
     let arguments = json!({"image": "iVBORwD/", "media_type": "image/png"});
     let found = data(&adobe.client, "firefly_upload_image", arguments).await;
     assert_eq!(found, json!({"images": [{"id": "8f3c"}]}));
-    let sent = adobe.firefly.arrived().pop().unwrap();
-    assert_eq!(sent.line(), "POST /v2/storage/image");
+    let sent = adobe.firefly.received_requests().pop().unwrap();
+    assert_eq!(sent.request_line(), "POST /v2/storage/image");
     assert_eq!((&*sent.body, sent.header("content-type")), (&b"\x89PNG\x00\xff"[..], Some("image/png")));
 }
 
@@ -231,12 +231,12 @@ async fn what_is_wrong_is_said_and_no_secret_with_it() {
         refusal(&adobe.client, "firefly_generate_image", json!({"prompt": "A lighthouse"})).await;
     assert_eq!(code, "PERMISSION_DENIED");
     assert!(!error.to_string().contains("acc3ss"), "{error}");
-    adobe.firefly.arrived();
+    adobe.firefly.received_requests();
 
     let (code, _) = refusal(&adobe.client, "firefly_generate_image", json!({"num_variations": 2})).await;
     assert_eq!(code, "VALIDATION_MISSING_PARAM");
     let both = json!({"image": {"source": {"uploadId": "8f3c", "url": "https://files.example/a"}}});
     let (code, _) = refusal(&adobe.client, "firefly_generate_similar", both).await;
     assert!(code.starts_with("VALIDATION_"), "{code}");
-    assert!(adobe.firefly.arrived().is_empty(), "nothing of that is sent");
+    assert!(adobe.firefly.received_requests().is_empty(), "nothing of that is sent");
 }

@@ -1,6 +1,6 @@
 //! A constant prefix, short names, titles, and two hints: reads of a closed world.
 
-use super::{Api, Row, assert_passes, assert_shows, data, refusal, replies, serve};
+use super::{FakeApi, Row, assert_passes, assert_shows, data, refusal, replies, serve};
 use serde_json::{Value, json};
 
 const PROJECT: &str = "21a6dbd4-8b2e-4d0e-9e4c-0c5f4b1f7d3a";
@@ -33,7 +33,7 @@ async fn the_document_passes_its_convention() {
 
 #[tokio::test]
 async fn every_tool_is_one_request() {
-    let (api, url) = Api::start(|_| replies(200, json!({"status": "ok", "results": []}))).await;
+    let (api, url) = FakeApi::start(|_| replies(200, json!({"status": "ok", "results": []}))).await;
     let variables = [("LIGHTDASH_URL", url.as_str()), ("LIGHTDASH_API_KEY", "t0ken")];
     let (client, _place) = serve("lightdash-adapter.md", &variables).await;
     let rows: [(&str, Value, String); 12] = [
@@ -65,8 +65,8 @@ async fn every_tool_is_one_request() {
     for (name, arguments, target) in rows {
         let found = data(&client, &format!("lightdash_tools__{name}"), arguments).await;
         assert_eq!(found, json!({"status": "ok", "results": []}));
-        let sent = api.only();
-        assert_eq!(sent.line(), format!("GET /api/v1{target}"));
+        let sent = api.only_request();
+        assert_eq!(sent.request_line(), format!("GET /api/v1{target}"));
         assert_eq!(sent.header("authorization"), Some("ApiKey t0ken"));
         assert_eq!(sent.body.len(), 0);
     }
@@ -74,9 +74,10 @@ async fn every_tool_is_one_request() {
 
 #[tokio::test]
 async fn what_is_wrong_is_said_before_or_after_the_request() {
-    let (api, url) =
-        Api::start(|_| replies(404, json!({"error": {"name": "NotFoundError", "message": "no project"}})))
-            .await;
+    let (api, url) = FakeApi::start(|_| {
+        replies(404, json!({"error": {"name": "NotFoundError", "message": "no project"}}))
+    })
+    .await;
     let variables = [("LIGHTDASH_URL", url.as_str()), ("LIGHTDASH_API_KEY", "t0ken")];
     let (client, _place) = serve("lightdash-adapter.md", &variables).await;
     let tool = "lightdash_tools__get_project";
@@ -91,7 +92,7 @@ async fn what_is_wrong_is_said_before_or_after_the_request() {
         (code.as_str(), &error["details"]["unknown_params"]),
         ("VALIDATION_UNKNOWN_PARAM", &json!(["expand"]))
     );
-    assert!(api.arrived().is_empty(), "nothing of that is sent");
+    assert!(api.received_requests().is_empty(), "nothing of that is sent");
 
     let (code, error) = refusal(&client, tool, json!({"project_uuid": PROJECT})).await;
     assert_eq!((code.as_str(), &error["details"]["upstream"]["status"]), ("NOT_FOUND_RESOURCE", &json!(404)));
@@ -99,9 +100,9 @@ async fn what_is_wrong_is_said_before_or_after_the_request() {
 
 #[tokio::test]
 async fn without_a_key_nothing_is_sent_and_the_variable_is_named() {
-    let (api, url) = Api::start(|_| replies(200, json!({}))).await;
+    let (api, url) = FakeApi::start(|_| replies(200, json!({}))).await;
     let (client, _place) = serve("lightdash-adapter.md", &[("LIGHTDASH_URL", url.as_str())]).await;
     let (_, error) = refusal(&client, "lightdash_tools__list_projects", json!({})).await;
     assert!(error["message"].as_str().unwrap().contains("LIGHTDASH_API_KEY"), "{error}");
-    assert!(api.arrived().is_empty());
+    assert!(api.received_requests().is_empty());
 }

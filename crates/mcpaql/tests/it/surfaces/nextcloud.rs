@@ -1,8 +1,8 @@
 //! Titles for people, hints by what a tool does, and updates that an etag guards.
 
-use super::{Api, Row, assert_passes, assert_shows, data, refusal, replies, serve};
-use crate::fixture::{Client, Place};
-use crate::openapi::Arrived;
+use super::{FakeApi, Row, assert_passes, assert_shows, data, refusal, replies, serve};
+use crate::fixture::{TestClient, TestFolder};
+use crate::openapi::ReceivedRequest;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ impl Cloud {
         format!("\"v{}\"", self.version)
     }
 
-    fn answer(&mut self, request: &Arrived) -> Response {
+    fn answer(&mut self, request: &ReceivedRequest) -> Response {
         match (request.method.as_str(), request.target.as_str()) {
             ("PROPFIND", _) => {
                 let head = [("content-type", "application/xml; charset=utf-8")];
@@ -115,17 +115,17 @@ impl Cloud {
 }
 
 struct Account {
-    api: Arc<Api>,
+    api: Arc<FakeApi>,
     cloud: Arc<Mutex<Cloud>>,
-    client: Client,
-    _place: Place,
+    client: TestClient,
+    _place: TestFolder,
 }
 
 impl Account {
     async fn open() -> Account {
         let cloud = Arc::new(Mutex::new(Cloud::default()));
         let answering = Arc::clone(&cloud);
-        let (api, url) = Api::start(move |request| answering.lock().unwrap().answer(request)).await;
+        let (api, url) = FakeApi::start(move |request| answering.lock().unwrap().answer(request)).await;
         let variables = [
             ("NEXTCLOUD_URL", url.as_str()),
             ("NEXTCLOUD_USER", "ada"),
@@ -136,9 +136,9 @@ impl Account {
     }
 
     /// One call that must come through, and the request that it made.
-    async fn sent(&self, tool: &str, arguments: Value) -> Arrived {
+    async fn sent(&self, tool: &str, arguments: Value) -> ReceivedRequest {
         data(&self.client, tool, arguments).await;
-        let sent = self.api.only();
+        let sent = self.api.only_request();
         // base64 of `ada:l0velace`
         assert_eq!(sent.header("authorization"), Some("Basic YWRhOmwwdmVsYWNl"), "{tool}");
         assert_eq!(
@@ -184,7 +184,7 @@ async fn reads_are_requests_without_a_body() {
         ("check_logged_in", json!({}), "GET /ocs/v2.php/cloud/user"),
     ] {
         let sent = account.sent(tool, arguments).await;
-        assert_eq!((sent.line().as_str(), sent.body.len()), (line, 0));
+        assert_eq!((sent.request_line().as_str(), sent.body.len()), (line, 0));
     }
 }
 
@@ -205,7 +205,7 @@ async fn directories_calendars_and_address_books_are_listed_by_webdav() {
         ),
     ] {
         let sent = account.sent(tool, arguments).await;
-        assert_eq!(sent.line(), format!("PROPFIND /remote.php/dav{target}"));
+        assert_eq!(sent.request_line(), format!("PROPFIND /remote.php/dav{target}"));
         assert_eq!((sent.header("depth"), sent.body.len()), (Some(depth), 0));
     }
     let listed = data(&account.client, "nc_calendar_list_calendars", json!({})).await;
@@ -246,19 +246,19 @@ async fn creating_sends_json_or_a_text_that_overwrites_nothing() {
         ),
     ] {
         let sent = account.sent(tool, arguments).await;
-        assert_eq!((sent.line().as_str(), sent.json()), (line, body));
+        assert_eq!((sent.request_line().as_str(), sent.json()), (line, body));
         assert_eq!(sent.header("content-type"), Some("application/json"));
     }
 
     let event = json!({"calendar": "personal", "event": "tea", "ical": ICAL});
     let sent = account.sent("nc_calendar_create_event", event).await;
-    assert_eq!(sent.line(), "PUT /remote.php/dav/calendars/ada/personal/tea.ics");
+    assert_eq!(sent.request_line(), "PUT /remote.php/dav/calendars/ada/personal/tea.ics");
     assert_eq!((sent.text(), sent.header("if-none-match"), sent.header("if-match")), (ICAL, Some("*"), None));
     assert_eq!(sent.header("content-type"), Some("text/calendar; charset=utf-8"));
 
     let contact = json!({"addressbook": "contacts", "contact": "zoe", "vcard": VCARD});
     let sent = account.sent("nc_contacts_create_contact", contact).await;
-    assert_eq!(sent.line(), "PUT /remote.php/dav/addressbooks/users/ada/contacts/zoe.vcf");
+    assert_eq!(sent.request_line(), "PUT /remote.php/dav/addressbooks/users/ada/contacts/zoe.vcf");
     assert_eq!((sent.text(), sent.header("if-none-match")), (VCARD, Some("*")));
     assert_eq!(sent.header("content-type"), Some("text/vcard; charset=utf-8"));
 
@@ -272,7 +272,7 @@ async fn the_same_update_a_second_time_meets_another_etag() {
     let account = Account::open().await;
     let change = json!({"note_id": 76, "etag": "\"v0\"", "category": "Work"});
     let sent = account.sent("nc_notes_update_note", change.clone()).await;
-    assert_eq!(sent.line(), format!("PUT {NOTE}"));
+    assert_eq!(sent.request_line(), format!("PUT {NOTE}"));
     assert_eq!((sent.header("if-match"), sent.json()), (Some("\"v0\""), json!({"category": "Work"})));
 
     let (code, error) = refusal(&account.client, "nc_notes_update_note", change).await;
@@ -281,7 +281,7 @@ async fn the_same_update_a_second_time_meets_another_etag() {
         error["details"]["upstream"]["body"]["etag"], "v1",
         "the caller can go on from there: {error}"
     );
-    assert_eq!(account.api.arrived().len(), 1, "a guarded update is not repeated");
+    assert_eq!(account.api.received_requests().len(), 1, "a guarded update is not repeated");
 
     let append = json!({"note_id": 76, "etag": "\"v1\"", "content": "milk\nbread"});
     let sent = account.sent("nc_notes_append_content", append.clone()).await;
@@ -312,7 +312,7 @@ async fn an_update_without_a_usable_etag_is_not_sent() {
         let (code, _) = refusal(&account.client, tool, bare).await;
         assert_eq!(code, "VALIDATION_INVALID_VALUE", "Nextcloud would refuse it whatever the note's state");
     }
-    assert!(account.api.arrived().is_empty());
+    assert!(account.api.received_requests().is_empty());
 }
 
 #[tokio::test]
@@ -320,7 +320,7 @@ async fn updates_replace_what_the_etag_names() {
     let account = Account::open().await;
     let event = json!({"calendar": "personal", "event": "tea", "etag": "\"e1\"", "ical": ICAL});
     let sent = account.sent("nc_calendar_update_event", event).await;
-    assert_eq!(sent.line(), "PUT /remote.php/dav/calendars/ada/personal/tea.ics");
+    assert_eq!(sent.request_line(), "PUT /remote.php/dav/calendars/ada/personal/tea.ics");
     assert_eq!(
         (sent.text(), sent.header("if-match"), sent.header("if-none-match")),
         (ICAL, Some("\"e1\""), None)
@@ -328,18 +328,18 @@ async fn updates_replace_what_the_etag_names() {
 
     let contact = json!({"addressbook": "contacts", "contact": "zoe", "etag": "W/\"c1\"", "vcard": VCARD});
     let sent = account.sent("nc_contacts_update_contact", contact).await;
-    assert_eq!(sent.line(), "PUT /remote.php/dav/addressbooks/users/ada/contacts/zoe.vcf");
+    assert_eq!(sent.request_line(), "PUT /remote.php/dav/addressbooks/users/ada/contacts/zoe.vcf");
     assert_eq!((sent.text(), sent.header("if-match")), (VCARD, Some("W/\"c1\"")));
 
     let card = json!({"board_id": 2, "stack_id": 5, "card_id": 81, "title": "Sweep", "type": "plain", "owner": "ada"});
     let sent = account.sent("deck_update_card", card).await;
-    assert_eq!(sent.line(), "PUT /index.php/apps/deck/api/v1.0/boards/2/stacks/5/cards/81");
+    assert_eq!(sent.request_line(), "PUT /index.php/apps/deck/api/v1.0/boards/2/stacks/5/cards/81");
     assert_eq!(sent.json(), json!({"title": "Sweep", "type": "plain", "owner": "ada"}));
 
     let file = json!({"path": "Notes/a b.txt", "content": "Hello\n"});
     for _ in 0..2 {
         let sent = account.sent("nc_webdav_write_file", file.clone()).await;
-        assert_eq!(sent.line(), "PUT /remote.php/dav/files/ada/Notes/a%20b.txt");
+        assert_eq!(sent.request_line(), "PUT /remote.php/dav/files/ada/Notes/a%20b.txt");
         assert_eq!((sent.text(), sent.header("if-match")), ("Hello\n", None));
     }
 }
@@ -361,22 +361,25 @@ async fn deleting_names_one_thing_and_never_the_whole_folder() {
             "/remote.php/dav/addressbooks/users/ada/contacts/zoe.vcf",
         ),
     ] {
-        assert_eq!(account.sent(tool, arguments).await.line(), format!("DELETE {target}"));
+        assert_eq!(account.sent(tool, arguments).await.request_line(), format!("DELETE {target}"));
     }
     let (code, _) = refusal(&account.client, "nc_notes_delete_note", json!({"note_id": 77})).await;
     assert_eq!(code, "NOT_FOUND_RESOURCE", "gone is gone, and said so");
-    account.api.arrived();
+    account.api.received_requests();
     for path in ["/", "", "../bob", "a/../../bob", "a//b"] {
         let (code, _) = refusal(&account.client, "nc_webdav_delete_resource", json!({"path": path})).await;
         assert_eq!(code, "VALIDATION_INVALID_VALUE", "{path}");
     }
-    assert!(account.api.arrived().is_empty());
+    assert!(account.api.received_requests().is_empty());
 }
 
 #[tokio::test]
 async fn a_login_begins_without_the_credentials_that_it_is_to_bring() {
     let account = Account::open().await;
     data(&account.client, "provision_nextcloud_access", json!({})).await;
-    let sent = account.api.only();
-    assert_eq!((sent.line().as_str(), sent.header("authorization")), ("POST /index.php/login/v2", None));
+    let sent = account.api.only_request();
+    assert_eq!(
+        (sent.request_line().as_str(), sent.header("authorization")),
+        ("POST /index.php/login/v2", None)
+    );
 }

@@ -28,7 +28,7 @@ fn an_object_is_one_parameter_per_field() {
 
 #[test]
 fn parts_are_flattened_too() {
-    let api = Api::schemas(json!({
+    let api = ApiFixture::schemas(json!({
         "Base": {"type": "object", "properties": {"id": {"type": "integer", "readOnly": true}, "name": {"type": "string"}}, "required": ["name"]},
         "New": {"allOf": [{"$ref": "#/components/schemas/Base"}, {"properties": {"size": {"type": "integer"}}}]},
     }));
@@ -159,9 +159,10 @@ fn a_form_spells_its_fields_as_its_encoding_says() {
 
 #[test]
 fn bodies_of_2_are_parameters() {
-    let api =
-        Api(json!({"swagger": "2.0", "consumes": ["application/xml", "application/json"], "definitions": {
-        "Pet": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}}));
+    let api = ApiFixture(
+        json!({"swagger": "2.0", "consumes": ["application/xml", "application/json"], "definitions": {
+        "Pet": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}}),
+    );
     let read = api.read("POST", "/", json!({"parameters": [{"name": "pet", "in": "body", "required": true, "schema": {"$ref": "#/definitions/Pet"}}]}));
     assert_eq!((listed(&read).as_str(), read.body), ("body name!", BodyForm::Json));
     let list = json!({"parameters": [{"name": "pets", "in": "body", "schema": {"type": "array", "items": {"$ref": "#/definitions/Pet"}}}]});

@@ -5,9 +5,9 @@
 
 use super::calls::Changes;
 use super::error::UpstreamError;
-use super::http::Endpoint;
-use super::session::Link;
-use super::supervisor::{Plan, Supervisor};
+use super::http::McpEndpoint;
+use super::session::UpstreamLink;
+use super::supervisor::{StartOptions, Supervisor};
 use crate::caller::Caller;
 use crate::secret::{Mask, Secret};
 use crate::target::http::endpoint::HeaderOverrides;
@@ -24,40 +24,40 @@ use tokio::time::{Instant, sleep};
 /// Callers that have conversations at the same time.
 const MAX_CALLERS: usize = 64;
 /// How long a conversation stays when nobody uses it.
-const IDLE: Duration = Duration::from_secs(300);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
-type Key = [u8; 32];
+type CallerKey = [u8; 32];
 
 /// The conversations of one server's callers.
 pub(super) struct Callers {
     /// As the document writes them, and as they are looked for.
     names: Vec<(String, HeaderName)>,
-    endpoint: Arc<Endpoint>,
+    endpoint: Arc<McpEndpoint>,
     name: String,
     limit: usize,
     start_timeout: Duration,
     changes: Changes,
-    inner: Mutex<Inner>,
+    inner: Mutex<CallerTable>,
 }
 
 #[derive(Default)]
-struct Inner {
-    entries: HashMap<Key, Entry>,
+struct CallerTable {
+    entries: HashMap<CallerKey, CallerConversation>,
     /// Somebody looks for what is idle.
     watched: bool,
 }
 
-struct Entry {
+struct CallerConversation {
     supervisor: Arc<Supervisor>,
     /// Calls that use it now.
-    busy: usize,
-    used: Instant,
+    running_calls: usize,
+    last_used: Instant,
 }
 
 /// A caller's conversation, which stays while this lives.
 pub(super) struct Lease {
     callers: Arc<Callers>,
-    key: Key,
+    key: CallerKey,
     pub(super) supervisor: Arc<Supervisor>,
 }
 
@@ -67,8 +67,8 @@ impl Drop for Lease {
         if let Some(entry) =
             inner.entries.get_mut(&self.key).filter(|one| Arc::ptr_eq(&one.supervisor, &self.supervisor))
         {
-            entry.busy = entry.busy.saturating_sub(1);
-            entry.used = Instant::now();
+            entry.running_calls = entry.running_calls.saturating_sub(1);
+            entry.last_used = Instant::now();
         }
     }
 }
@@ -77,7 +77,7 @@ impl Callers {
     /// `supervisor` is how the adapter itself speaks to the same server.
     pub(super) fn new(
         names: Vec<(String, HeaderName)>,
-        endpoint: Arc<Endpoint>,
+        endpoint: Arc<McpEndpoint>,
         name: &str,
         (limit, start_timeout): (usize, Duration),
         supervisor: &Supervisor,
@@ -86,7 +86,7 @@ impl Callers {
         Arc::new(Callers { names, endpoint, name, limit, start_timeout, changes, inner })
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, CallerTable> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -101,11 +101,13 @@ impl Callers {
                 return Err(refused(too_many()));
             }
             let supervisor = self.begin(&values).map_err(refused)?;
-            inner.entries.insert(key, Entry { supervisor, busy: 0, used: Instant::now() });
+            inner
+                .entries
+                .insert(key, CallerConversation { supervisor, running_calls: 0, last_used: Instant::now() });
         }
         let entry = inner.entries.get_mut(&key);
         let Some(entry) = entry else { return Err(refused(too_many())) };
-        entry.busy += 1;
+        entry.running_calls += 1;
         let supervisor = Arc::clone(&entry.supervisor);
         if !std::mem::replace(&mut inner.watched, true) {
             tokio::spawn(watch(Arc::downgrade(self)));
@@ -127,40 +129,46 @@ impl Callers {
             headers.insert(name, sent);
             hide(&mut mask, value.expose());
         }
-        let link = Link::Endpoint(Arc::new(self.endpoint.with(HeaderOverrides { headers, mask })));
+        let link =
+            UpstreamLink::Endpoint(Arc::new(self.endpoint.with_overrides(HeaderOverrides { headers, mask })));
         let (name, limit, start_timeout) = (self.name.clone(), self.limit, self.start_timeout);
-        Ok(Supervisor::sharing(Plan { link, name, limit, start_timeout }, self.changes.clone()))
+        Ok(Supervisor::with_changes(StartOptions { link, name, limit, start_timeout }, self.changes.clone()))
     }
 
     /// Closes what nobody used for a while; how long to wait before looking again, while there is anything to look at.
     fn close_idle(&self, now: Instant) -> Option<Duration> {
         let mut inner = self.inner();
-        let left = |entry: &Entry| (entry.used + IDLE).saturating_duration_since(now);
+        let left =
+            |entry: &CallerConversation| (entry.last_used + IDLE_TIMEOUT).saturating_duration_since(now);
         inner.entries.retain(|_, entry| {
-            let stays = entry.busy > 0 || !left(entry).is_zero();
+            let stays = entry.running_calls > 0 || !left(entry).is_zero();
             if !stays {
                 drop(entry.supervisor.end());
             }
             stays
         });
-        let next = inner.entries.values().map(|entry| if entry.busy > 0 { IDLE } else { left(entry) }).min();
+        let next = inner
+            .entries
+            .values()
+            .map(|entry| if entry.running_calls > 0 { IDLE_TIMEOUT } else { left(entry) })
+            .min();
         inner.watched = next.is_some();
         next
     }
 
     /// Lets go of all conversations.
-    pub(super) fn end(&self) -> Vec<Arc<super::session::Session>> {
+    pub(super) fn take_sessions(&self) -> Vec<Arc<super::session::UpstreamSession>> {
         let entries = std::mem::take(&mut self.inner().entries);
         entries.into_values().filter_map(|entry| entry.supervisor.end()).collect()
     }
 }
 
-impl Inner {
+impl CallerTable {
     /// Closes the conversation that nobody uses for the longest time, one that does not stand before one that does; false
     /// where all are used.
     fn make_room(&mut self) -> bool {
-        let idle = self.entries.iter().filter(|(_, entry)| entry.busy == 0);
-        let oldest = idle.min_by_key(|(_, entry)| (entry.supervisor.running().is_some(), entry.used));
+        let idle = self.entries.iter().filter(|(_, entry)| entry.running_calls == 0);
+        let oldest = idle.min_by_key(|(_, entry)| (entry.supervisor.running().is_some(), entry.last_used));
         let Some(key) = oldest.map(|(key, _)| *key) else { return false };
         if let Some(entry) = self.entries.remove(&key) {
             drop(entry.supervisor.end());
@@ -209,7 +217,7 @@ fn value(headers: Option<&HeaderMap>, written: &str, name: &HeaderName) -> Resul
 }
 
 fn denied(header: &str, message: String) -> OpError {
-    OpError::new(Code::PermissionDenied, message).with("header", header)
+    OpError::new(Code::PermissionDenied, message).with_detail("header", header)
 }
 
 fn unsendable(header: &str) -> OpError {
@@ -222,11 +230,11 @@ fn unsendable(header: &str) -> OpError {
 fn too_many() -> OpError {
     let message =
         "Too many callers with credentials of their own have calls running on this server; try again later.";
-    OpError::new(Code::RateLimitExceeded, message).with("maximum", MAX_CALLERS)
+    OpError::new(Code::RateLimitExceeded, message).with_detail("maximum", MAX_CALLERS)
 }
 
 /// Equal only where all values are, each in its place.
-fn digest(values: &[Secret]) -> Key {
+fn digest(values: &[Secret]) -> CallerKey {
     let mut digest = Sha256::new();
     for value in values {
         let bytes = value.expose().as_bytes();
@@ -260,10 +268,10 @@ mod tests {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let environment = Arc::new(|_: &str| None) as _;
         let url = "http://127.0.0.1:1/mcp";
-        let endpoint = Endpoint::new(url, &IndexMap::new(), false, &Auth::None, &environment, 1).unwrap();
+        let endpoint = McpEndpoint::new(url, &IndexMap::new(), false, &Auth::None, &environment, 1).unwrap();
         let endpoint = Arc::new(endpoint);
-        let plan = Plan {
-            link: Link::Endpoint(Arc::clone(&endpoint)),
+        let plan = StartOptions {
+            link: UpstreamLink::Endpoint(Arc::clone(&endpoint)),
             name: "far".into(),
             limit: 1,
             start_timeout: Duration::from_secs(1),
@@ -300,14 +308,18 @@ mod tests {
         let callers = callers();
         let (used, idle) =
             (callers.lease(&caller("a", "b")).unwrap(), callers.lease(&caller("c", "d")).unwrap());
-        assert_eq!(callers.close_idle(Instant::now() + IDLE * 2), Some(IDLE), "both are in use");
+        assert_eq!(
+            callers.close_idle(Instant::now() + IDLE_TIMEOUT * 2),
+            Some(IDLE_TIMEOUT),
+            "both are in use"
+        );
         drop(idle);
-        assert!(callers.close_idle(Instant::now()).is_some_and(|wait| wait <= IDLE));
+        assert!(callers.close_idle(Instant::now()).is_some_and(|wait| wait <= IDLE_TIMEOUT));
         assert_eq!(callers.inner().entries.len(), 2);
-        assert_eq!(callers.close_idle(Instant::now() + IDLE), Some(IDLE));
+        assert_eq!(callers.close_idle(Instant::now() + IDLE_TIMEOUT), Some(IDLE_TIMEOUT));
         assert_eq!(callers.inner().entries.len(), 1);
         drop(used);
-        assert_eq!(callers.close_idle(Instant::now() + IDLE), None);
+        assert_eq!(callers.close_idle(Instant::now() + IDLE_TIMEOUT), None);
     }
 
     #[tokio::test]

@@ -85,8 +85,10 @@ impl UpstreamError {
                     "try again, and after a write first read whether it took effect",
                 );
                 match retry_after {
-                    Some(wait) => error(Code::TransportConnection, "it is tried again later")
-                        .with("retry_after_seconds", wait.as_secs() + u64::from(wait.subsec_nanos() > 0)),
+                    Some(wait) => error(Code::TransportConnection, "it is tried again later").with_detail(
+                        "retry_after_seconds",
+                        wait.as_secs() + u64::from(wait.subsec_nanos() > 0),
+                    ),
                     None => now,
                 }
             }
@@ -109,20 +111,20 @@ impl UpstreamError {
 
 /// A call that failed, and whether the server cannot have seen it.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct CallFailure {
     pub(super) error: UpstreamError,
     pub(super) unseen: bool,
 }
 
-impl From<UpstreamError> for Failure {
-    fn from(error: UpstreamError) -> Failure {
-        Failure { error, unseen: false }
+impl From<UpstreamError> for CallFailure {
+    fn from(error: UpstreamError) -> CallFailure {
+        CallFailure { error, unseen: false }
     }
 }
 
-impl Failure {
-    pub(super) fn unseen(error: UpstreamError) -> Failure {
-        Failure { error, unseen: true }
+impl CallFailure {
+    pub(super) fn unseen(error: UpstreamError) -> CallFailure {
+        CallFailure { error, unseen: true }
     }
 }
 
@@ -133,7 +135,7 @@ fn sentence(text: &str) -> String {
 
 /// Why an upstream cannot be reached as the document wants. Written for the operator.
 #[derive(Debug, thiserror::Error)]
-pub enum SetupError {
+pub enum UpstreamSetupError {
     /// A `${` that is not `${env:NAME}`.
     #[error("'{text}' has a '${{' that is not '${{env:NAME}}'")]
     Reference {
@@ -151,7 +153,7 @@ pub enum SetupError {
     CallerHeaders,
     /// The address, a header or the HTTP client.
     #[error(transparent)]
-    Http(#[from] crate::target::http::SetupError),
+    Http(#[from] crate::target::http::HttpSetupError),
 }
 
 #[cfg(test)]

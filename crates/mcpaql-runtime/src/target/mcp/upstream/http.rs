@@ -4,13 +4,13 @@
 //! a request that was refused before it was read (401, an unknown session) may be repeated, nothing else is.
 
 use super::calls::Calls;
-use super::error::{Failure, SetupError, UpstreamError};
-use super::message::STATELESS;
-use super::sse::{Data, Events};
+use super::error::{CallFailure, UpstreamError, UpstreamSetupError};
+use super::message::STATELESS_REVISION;
+use super::sse::{SseEvent, SseParser};
 use crate::environment::Environment;
 use crate::protocol::{IdScan, RpcError};
 use crate::secret::Mask;
-use crate::target::auth::Env;
+use crate::target::auth::EnvLookup;
 use crate::target::http::endpoint::{self, EndpointResponse, HeaderOverrides, HttpEndpoint, SendError};
 use bytes::Bytes;
 use indexmap::IndexMap;
@@ -33,36 +33,36 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// How long a notification, or the end of a session, may take to be delivered.
-const ASIDE: Duration = Duration::from_secs(10);
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a stream that ended is left alone, unless the server says.
-const RETRY: Duration = Duration::from_secs(1);
-const LONGEST_RETRY: Duration = Duration::from_secs(30);
+const DEFAULT_RETRY_DELAY: Duration = Duration::from_secs(1);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(30);
 /// How often a stream is taken up again before its answer has come.
-const RESUMED: usize = 1000;
+const MAX_RESUMES: usize = 1000;
 /// What an answer's message has around its content, generously.
-const AROUND: usize = 64 * 1024;
+const MESSAGE_OVERHEAD_BYTES: usize = 64 * 1024;
 
 /// Where a server answers. One for each conversation.
-pub(super) struct Endpoint {
+pub(super) struct McpEndpoint {
     http: Arc<HttpEndpoint>,
     limit: usize,
     name: String,
     session: Mutex<Option<HeaderValue>>,
     version: OnceLock<HeaderValue>,
-    greeted: Notify,
+    initialized: Notify,
     /// What a caller sends in place of what the adapter would.
     overrides: Arc<HeaderOverrides>,
     /// What the last request was made with.
     mask: Mutex<Mask>,
 }
 
-impl fmt::Debug for Endpoint {
+impl fmt::Debug for McpEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl Endpoint {
+impl McpEndpoint {
     pub(super) fn new(
         url: &str,
         headers: &IndexMap<String, String>,
@@ -70,29 +70,34 @@ impl Endpoint {
         auth: &Auth,
         environment: &Environment,
         limit: usize,
-    ) -> Result<Endpoint, SetupError> {
+    ) -> Result<McpEndpoint, UpstreamSetupError> {
         let environment = Arc::clone(environment);
         let http =
-            HttpEndpoint::new(url, headers, allow_http, auth, Env::new(move |name| environment(name)))?;
+            HttpEndpoint::new(url, headers, allow_http, auth, EnvLookup::new(move |name| environment(name)))?;
         let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
         let name = host.unwrap_or_else(|| "remote".to_owned());
-        Ok(Endpoint::of(Arc::new(http), limit, name, Arc::default()))
+        Ok(McpEndpoint::of(Arc::new(http), limit, name, Arc::default()))
     }
 
-    fn of(http: Arc<HttpEndpoint>, limit: usize, name: String, overrides: Arc<HeaderOverrides>) -> Endpoint {
-        let (session, version, greeted) = (Mutex::new(None), OnceLock::new(), Notify::new());
+    fn of(
+        http: Arc<HttpEndpoint>,
+        limit: usize,
+        name: String,
+        overrides: Arc<HeaderOverrides>,
+    ) -> McpEndpoint {
+        let (session, version, initialized) = (Mutex::new(None), OnceLock::new(), Notify::new());
         let mask = Mutex::new(overrides.mask.clone());
-        Endpoint { http, limit, name, session, version, greeted, overrides, mask }
+        McpEndpoint { http, limit, name, session, version, initialized, overrides, mask }
     }
 
     /// The same place for a new conversation.
-    pub(super) fn fresh(&self) -> Endpoint {
-        Endpoint::of(Arc::clone(&self.http), self.limit, self.name.clone(), Arc::clone(&self.overrides))
+    pub(super) fn for_new_session(&self) -> McpEndpoint {
+        McpEndpoint::of(Arc::clone(&self.http), self.limit, self.name.clone(), Arc::clone(&self.overrides))
     }
 
     /// The same place for a caller.
-    pub(super) fn with(&self, overrides: HeaderOverrides) -> Endpoint {
-        Endpoint::of(Arc::clone(&self.http), self.limit, self.name.clone(), Arc::new(overrides))
+    pub(super) fn with_overrides(&self, overrides: HeaderOverrides) -> McpEndpoint {
+        McpEndpoint::of(Arc::clone(&self.http), self.limit, self.name.clone(), Arc::new(overrides))
     }
 
     /// What to call it before it has said its name.
@@ -106,19 +111,19 @@ impl Endpoint {
     }
 
     /// The revision that is spoken from now on.
-    pub(super) fn speak(&self, version: &str) {
+    pub(super) fn set_version(&self, version: &str) {
         if let Ok(version) = HeaderValue::from_str(version) {
             let _ = self.version.set(version);
         }
     }
 
     /// The handshake is over.
-    pub(super) fn greeted(&self) {
-        self.greeted.notify_one();
+    pub(super) fn mark_initialized(&self) {
+        self.initialized.notify_one();
     }
 
     fn is_stateless(&self) -> bool {
-        self.version.get().is_some_and(|version| version.as_bytes() >= STATELESS.as_bytes())
+        self.version.get().is_some_and(|version| version.as_bytes() >= STATELESS_REVISION.as_bytes())
     }
 
     fn session(&self) -> Option<HeaderValue> {
@@ -160,18 +165,19 @@ impl Endpoint {
         method: &str,
         name: Option<&str>,
         calls: &Calls,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CallFailure> {
         let known = self.session();
-        let opened = self.post(line, Some(method), name).await.map_err(|shut| self.shut(shut, calls))?;
+        let opened =
+            self.post(line, Some(method), name).await.map_err(|shut| self.connection_error(shut, calls))?;
         let status = opened.response.status();
         if !status.is_success() {
-            let (body, error) = endpoint::refusal(opened).await;
-            if known.is_some() && is_forgotten(status, &body) {
-                let expired = self.gone(calls, "does not know the session any more");
-                calls.retire(expired.clone());
-                return Err(Failure::unseen(expired));
+            let (body, error) = endpoint::read_refusal(opened).await;
+            if known.is_some() && is_session_lost(status, &body) {
+                let expired = self.unavailable(calls, "does not know the session any more");
+                calls.refuse_new_calls(expired.clone());
+                return Err(CallFailure::unseen(expired));
             }
-            return Err(self.refused(&body, error, calls).into());
+            return Err(self.error_response(&body, error, calls).into());
         }
         if let Some(session) = opened.response.headers().get(SESSION).filter(|_| method == "initialize") {
             *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session.clone());
@@ -182,48 +188,51 @@ impl Endpoint {
             self.read(opened, id, calls).await?;
         }
         match calls.is_waiting(id) {
-            true => Err(self.gone(calls, "ended its answer before it was complete").into()),
+            true => Err(self.unavailable(calls, "ended its answer before it was complete").into()),
             false => Ok(()),
         }
     }
 
     /// Reads a JSON answer.
     async fn read(&self, mut opened: EndpointResponse, id: u64, calls: &Calls) -> Result<(), UpstreamError> {
-        let limit = self.limit.saturating_add(AROUND);
+        let limit = self.limit.saturating_add(MESSAGE_OVERHEAD_BYTES);
         let mut body = Vec::new();
         loop {
             match opened.response.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > limit => {
-                    calls.too_long(&IdScan::default(), Some(id));
+                    calls.handle_too_long(&IdScan::default(), Some(id));
                     return Ok(());
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => break,
-                Err(error) => return Err(self.shut(endpoint::broken(error, &opened.mask), calls)),
+                Err(error) => {
+                    return Err(self.connection_error(endpoint::connection_error(error, &opened.mask), calls));
+                }
             }
         }
-        calls.incoming(&body, Some(id));
+        calls.handle_incoming(&body, Some(id));
         Ok(())
     }
 
     /// Reads a stream of events, and goes on where it breaks off, until the answer has come.
     async fn follow(&self, opened: EndpointResponse, id: u64, calls: &Calls) -> Result<(), UpstreamError> {
-        let mut events = Events::new(self.limit.saturating_add(AROUND));
+        let mut events = SseParser::new(self.limit.saturating_add(MESSAGE_OVERHEAD_BYTES));
         let mut opened = Some(opened);
-        for _ in 0..RESUMED {
+        for _ in 0..MAX_RESUMES {
             let broken = match opened.take() {
-                Some(stream) => drain(stream, &mut events, Some(id), calls).await,
+                Some(stream) => read_stream(stream, &mut events, Some(id), calls).await,
                 None => None,
             };
             let Some(last) = events.last_id.clone().filter(|_| calls.is_waiting(id)) else {
                 // What was missing is told by whoever asked; a connection that broke afterwards is of no interest.
                 return match broken.filter(|_| calls.is_waiting(id)) {
-                    Some(shut) => Err(self.shut(shut, calls)),
+                    Some(shut) => Err(self.connection_error(shut, calls)),
                     None => Ok(()),
                 };
             };
-            sleep(events.retry.unwrap_or(RETRY)).await;
-            let resumed = self.listen_from(Some(&last)).await.map_err(|shut| self.shut(shut, calls))?;
+            sleep(events.retry.unwrap_or(DEFAULT_RETRY_DELAY)).await;
+            let resumed =
+                self.listen_from(Some(&last)).await.map_err(|shut| self.connection_error(shut, calls))?;
             if !resumed.response.status().is_success() || !is_stream(resumed.response.headers()) {
                 return Ok(());
             }
@@ -240,7 +249,7 @@ impl Endpoint {
     }
 
     /// Sends what is sent aside and listens for what the server says unasked, until the conversation is closed.
-    pub(super) async fn keep(
+    pub(super) async fn run(
         self: Arc<Self>,
         calls: Arc<Calls>,
         mut outgoing: mpsc::Receiver<String>,
@@ -249,11 +258,11 @@ impl Endpoint {
         let posting = async {
             while let Some(line) = outgoing.recv().await {
                 // Nobody waits for it; a server that cannot be reached shows that with the next call.
-                let _ = timeout(ASIDE, self.post(line, None, None)).await;
+                let _ = timeout(NOTIFY_TIMEOUT, self.post(line, None, None)).await;
             }
         };
         let listening = async {
-            self.greeted.notified().await;
+            self.initialized.notified().await;
             if !self.is_stateless() {
                 self.listen(&calls).await;
             }
@@ -269,17 +278,17 @@ impl Endpoint {
             // Calls that still run after the end may have something to send, so this does not end with it.
             _ = async { tokio::join!(posting, listening) } => {}
         }
-        calls.end(self.gone(&calls, "was closed"));
+        calls.end(self.unavailable(&calls, "was closed"));
         if self.session().is_some() {
             let bye = self.http.send(Method::DELETE, self.headers("application/json"), None, &self.overrides);
-            let _ = timeout(ASIDE, bye).await;
+            let _ = timeout(NOTIFY_TIMEOUT, bye).await;
         }
     }
 
     /// The server's own stream, where it has one.
     async fn listen(&self, calls: &Calls) {
-        let mut events = Events::new(self.limit.saturating_add(AROUND));
-        let mut wait = RETRY;
+        let mut events = SseParser::new(self.limit.saturating_add(MESSAGE_OVERHEAD_BYTES));
+        let mut wait = DEFAULT_RETRY_DELAY;
         loop {
             if let Ok(opened) = self.listen_from(events.last_id.as_deref()).await {
                 let status = opened.response.status();
@@ -288,17 +297,17 @@ impl Endpoint {
                     return;
                 }
                 if status.is_success() {
-                    wait = RETRY;
-                    drain(opened, &mut events, None, calls).await;
+                    wait = DEFAULT_RETRY_DELAY;
+                    read_stream(opened, &mut events, None, calls).await;
                 }
             }
             sleep(events.retry.unwrap_or(wait)).await;
-            wait = (wait * 2).min(LONGEST_RETRY);
+            wait = (wait * 2).min(MAX_RETRY_DELAY);
         }
     }
 
     /// An answer that is no success may still be a message of the protocol.
-    fn refused(&self, body: &[u8], error: OpError, calls: &Calls) -> UpstreamError {
+    fn error_response(&self, body: &[u8], error: OpError, calls: &Calls) -> UpstreamError {
         let text = String::from_utf8_lossy(body);
         let rpc = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|mut message| {
             serde_json::from_value::<RpcError>(message.get_mut("error")?.take()).ok()
@@ -311,28 +320,28 @@ impl Endpoint {
         }
     }
 
-    fn shut(&self, shut: SendError, calls: &Calls) -> UpstreamError {
+    fn connection_error(&self, shut: SendError, calls: &Calls) -> UpstreamError {
         match shut {
             SendError::Refused(error) => UpstreamError::Refusal(Box::new(error)),
             SendError::Connection { unreachable, reason } => {
                 tracing::debug!(server = %self.name, %reason, "the connection failed");
                 if !unreachable {
-                    return self.gone(calls, "broke the connection before its answer was complete");
+                    return self.unavailable(calls, "broke the connection before its answer was complete");
                 }
-                let error = self.gone(calls, "cannot be reached");
-                calls.retire(error.clone());
+                let error = self.unavailable(calls, "cannot be reached");
+                calls.refuse_new_calls(error.clone());
                 error
             }
         }
     }
 
-    fn gone(&self, calls: &Calls, reason: &str) -> UpstreamError {
+    fn unavailable(&self, calls: &Calls, reason: &str) -> UpstreamError {
         UpstreamError::Unavailable { server: calls.server(), reason: reason.to_owned(), retry_after: None }
     }
 }
 
 /// Whether the server refuses the session: with 404 as the protocol says, or with 400 as many do.
-fn is_forgotten(status: StatusCode, body: &[u8]) -> bool {
+fn is_session_lost(status: StatusCode, body: &[u8]) -> bool {
     let said = || String::from_utf8_lossy(body).to_lowercase();
     status == StatusCode::NOT_FOUND || (status == StatusCode::BAD_REQUEST && said().contains("session"))
 }
@@ -342,20 +351,20 @@ fn is_stream(headers: &HeaderMap) -> bool {
 }
 
 /// Reads a stream to its end; how it broke, where it did.
-async fn drain(
+async fn read_stream(
     mut opened: EndpointResponse,
-    events: &mut Events,
+    events: &mut SseParser,
     related: Option<u64>,
     calls: &Calls,
 ) -> Option<SendError> {
     loop {
         match opened.response.chunk().await {
             Ok(Some(chunk)) => events.feed(&chunk, |data| match data {
-                Data::Whole(data) => calls.incoming(&data, related),
-                Data::TooLong(scan) => calls.too_long(&scan, None),
+                SseEvent::Whole(data) => calls.handle_incoming(&data, related),
+                SseEvent::TooLong(scan) => calls.handle_too_long(&scan, None),
             }),
             Ok(None) => return None,
-            Err(error) => return Some(endpoint::broken(error, &opened.mask)),
+            Err(error) => return Some(endpoint::connection_error(error, &opened.mask)),
         }
     }
 }

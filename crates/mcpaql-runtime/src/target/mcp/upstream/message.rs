@@ -9,14 +9,14 @@ use std::borrow::Cow;
 /// The revision that is asked for first; whatever the server answers is accepted.
 pub(super) const REVISION: &str = "2025-11-25";
 /// The first revision without a handshake.
-pub(super) const STATELESS: &str = "2026-07-28";
+pub(super) const STATELESS_REVISION: &str = "2026-07-28";
 
 /// MCP's code for a revision that a server does not speak.
 pub(super) const UNSUPPORTED_REVISION: i64 = -32022;
 
 /// What a server sent.
 #[derive(Debug)]
-pub(super) enum Message<'a> {
+pub(super) enum UpstreamMessage<'a> {
     /// To a request of ours.
     Answer { id: u64, outcome: Result<&'a RawValue, &'a RawValue> },
     /// A request of its own.
@@ -26,7 +26,7 @@ pub(super) enum Message<'a> {
 }
 
 #[derive(Deserialize)]
-struct Members<'a> {
+struct MessageFields<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -45,7 +45,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 }
 
 /// The messages in a text: one, or those of a batch. What is none is left out; `None` where the text is no JSON.
-pub(super) fn read(text: &str) -> Option<Vec<Message<'_>>> {
+pub(super) fn read(text: &str) -> Option<Vec<UpstreamMessage<'_>>> {
     if text.starts_with('[') {
         let batch: Vec<&RawValue> = serde_json::from_str(text).ok()?;
         return Some(batch.into_iter().filter_map(|one| message(one.get()).ok().flatten()).collect());
@@ -53,17 +53,17 @@ pub(super) fn read(text: &str) -> Option<Vec<Message<'_>>> {
     message(text).ok().map(|message| message.into_iter().collect())
 }
 
-fn message(text: &str) -> Result<Option<Message<'_>>, serde_json::Error> {
-    let Members { id, method, params, result, error } = serde_json::from_str(text)?;
+fn message(text: &str) -> Result<Option<UpstreamMessage<'_>>, serde_json::Error> {
+    let MessageFields { id, method, params, result, error } = serde_json::from_str(text)?;
     let id = id.filter(|id| id.get() != "null");
     let error = error.filter(|error| error.get() != "null");
     Ok(match (id, method, error.map(Err).or(result.map(Ok))) {
-        (Some(id), Some(method), _) => Some(Message::Request { id, method, params }),
-        (None, Some(method), _) => Some(Message::Notification { method, params }),
+        (Some(id), Some(method), _) => Some(UpstreamMessage::Request { id, method, params }),
+        (None, Some(method), _) => Some(UpstreamMessage::Notification { method, params }),
         (Some(id), None, Some(outcome)) => {
             // Some servers answer with the number as a text.
             let id = id.get().trim_matches('"').parse().ok();
-            id.map(|id| Message::Answer { id, outcome })
+            id.map(|id| UpstreamMessage::Answer { id, outcome })
         }
         // A line of a log that happens to be JSON.
         _ => None,
@@ -77,26 +77,26 @@ pub(super) fn request(
     params: &Map<String, Value>,
     meta: Map<String, Value>,
 ) -> String {
-    let request = Request { jsonrpc: "2.0", id, method, params: Params { params, meta } };
+    let request = RpcRequest { jsonrpc: "2.0", id, method, params: RpcParams { params, meta } };
     let mut text = serde_json::to_string(&request).unwrap_or_default();
     text.push('\n');
     text
 }
 
 #[derive(Serialize)]
-struct Request<'a> {
+struct RpcRequest<'a> {
     jsonrpc: &'static str,
     id: u64,
     method: &'a str,
-    params: Params<'a>,
+    params: RpcParams<'a>,
 }
 
-struct Params<'a> {
+struct RpcParams<'a> {
     params: &'a Map<String, Value>,
     meta: Map<String, Value>,
 }
 
-impl Serialize for Params<'_> {
+impl Serialize for RpcParams<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let own = self.params.get("_meta").and_then(Value::as_object);
         let mut meta = own.cloned().unwrap_or_default();
@@ -149,7 +149,7 @@ pub(super) fn capabilities() -> Value {
 /// What each request of the revisions without a handshake carries.
 pub(super) fn stateless_meta() -> Map<String, Value> {
     let mut meta = Map::new();
-    meta.insert("io.modelcontextprotocol/protocolVersion".into(), STATELESS.into());
+    meta.insert("io.modelcontextprotocol/protocolVersion".into(), STATELESS_REVISION.into());
     meta.insert("io.modelcontextprotocol/clientInfo".into(), client_info());
     meta.insert("io.modelcontextprotocol/clientCapabilities".into(), capabilities());
     meta
@@ -160,11 +160,11 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Option<Vec<String>> {
-        let said = |message: &Message<'_>| match message {
-            Message::Answer { id, outcome: Ok(raw) } => format!("{id}={raw}"),
-            Message::Answer { id, outcome: Err(raw) } => format!("{id}!{raw}"),
-            Message::Request { id, method, .. } => format!("{id}?{method}"),
-            Message::Notification { method, .. } => method.to_string(),
+        let said = |message: &UpstreamMessage<'_>| match message {
+            UpstreamMessage::Answer { id, outcome: Ok(raw) } => format!("{id}={raw}"),
+            UpstreamMessage::Answer { id, outcome: Err(raw) } => format!("{id}!{raw}"),
+            UpstreamMessage::Request { id, method, .. } => format!("{id}?{method}"),
+            UpstreamMessage::Notification { method, .. } => method.to_string(),
         };
         Some(read(text)?.iter().map(said).collect())
     }

@@ -3,13 +3,13 @@
 //! A call is one future. It sends, waits, puts the upstream's questions to its caller and passes notices on, in the order they
 //! came; dropping it forgets all of that and tells the upstream to stop.
 
-use super::calls::{Calls, Changes, Event, Ticket, is_work, unanswered};
-use super::error::{Failure, UpstreamError};
-use super::http::Endpoint;
-use super::message::{self, REVISION, STATELESS, UNSUPPORTED_REVISION};
+use super::calls::{CallEvent, Calls, Changes, PendingCall, is_work, no_answer};
+use super::error::{CallFailure, UpstreamError};
+use super::http::McpEndpoint;
+use super::message::{self, REVISION, STATELESS_REVISION, UNSUPPORTED_REVISION};
 use super::stdio::Program;
-use crate::caller::{Ability, Caller, Refused};
-use crate::protocol::{LOG_LEVEL, Level, LogWish, METHOD_NOT_FOUND, SET_LEVEL};
+use crate::caller::{Ability, AskError, Caller};
+use crate::protocol::{LOG_LEVEL, LogFilter, LogLevel, METHOD_NOT_FOUND, SET_LEVEL};
 use crate::secret::Mask;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -24,79 +24,80 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// How long a server may take to accept a level.
-const SETTING: Duration = Duration::from_secs(2);
+const SET_LEVEL_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a question may wait for its answer.
-const QUESTION: Duration = Duration::from_secs(600);
+const QUESTION_TIMEOUT: Duration = Duration::from_secs(600);
 /// How often a server may ask by its answer.
-const ROUNDS: usize = 10;
+const MAX_INPUT_ROUNDS: usize = 10;
 /// How long the rest of an answer's stream may take, so that its connection can be used again.
-const REST: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long closing a conversation may take.
-const CLOSING: Duration = Duration::from_secs(5);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A timeout past what the clock can hold is no timeout.
 const FOREVER: Duration = Duration::from_secs(86_400 * 365);
 
 /// How an upstream is reached.
 #[derive(Debug, Clone)]
-pub(super) enum Link {
+pub(super) enum UpstreamLink {
     Program(Arc<Program>),
-    Endpoint(Arc<Endpoint>),
+    Endpoint(Arc<McpEndpoint>),
 }
 
 /// A conversation. Dropping it ends it, and the program behind it.
-pub(super) struct Session {
+pub(super) struct UpstreamSession {
     calls: Arc<Calls>,
     /// Where requests are posted; without one they go to a program's input.
-    endpoint: Option<Arc<Endpoint>>,
+    endpoint: Option<Arc<McpEndpoint>>,
     /// What the program was given in confidence.
     mask: Mask,
-    greeting: OnceLock<Map<String, Value>>,
+    handshake: OnceLock<Map<String, Value>>,
     /// What each request carries in revisions without a handshake.
     meta: OnceLock<Map<String, Value>>,
     /// The level that the server was told to log from.
-    level: Mutex<Option<Level>>,
+    level: Mutex<Option<LogLevel>>,
     closing: CancellationToken,
     keeper: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Drop for Session {
+impl Drop for UpstreamSession {
     fn drop(&mut self) {
         self.closing.cancel();
     }
 }
 
-impl Session {
+impl UpstreamSession {
     /// Starts the server where it is a program, and greets it.
     pub(super) async fn start(
-        link: &Link,
+        link: &UpstreamLink,
         server: &str,
         limit: usize,
         changes: Changes,
         patience: Duration,
-    ) -> Result<Session, UpstreamError> {
+    ) -> Result<UpstreamSession, UpstreamError> {
         let (calls, outgoing) = Calls::new(server, limit, changes);
         let closing = CancellationToken::new();
         let (endpoint, keeper, mask) = match link {
-            Link::Program(program) => {
+            UpstreamLink::Program(program) => {
                 let (keeper, mask) = program.start(&calls, outgoing, limit, closing.clone())?;
                 let confided = mask.clone();
-                calls.hide(move || confided.clone());
+                calls.set_mask_source(move || confided.clone());
                 (None, keeper, mask)
             }
-            Link::Endpoint(endpoint) => {
-                let endpoint = Arc::new(endpoint.fresh());
+            UpstreamLink::Endpoint(endpoint) => {
+                let endpoint = Arc::new(endpoint.for_new_session());
                 let confided = Arc::clone(&endpoint);
-                calls.hide(move || confided.mask());
+                calls.set_mask_source(move || confided.mask());
                 let keeper =
-                    tokio::spawn(Arc::clone(&endpoint).keep(Arc::clone(&calls), outgoing, closing.clone()));
+                    tokio::spawn(Arc::clone(&endpoint).run(Arc::clone(&calls), outgoing, closing.clone()));
                 (Some(endpoint), keeper, Mask::default())
             }
         };
         let (greeting, meta) = (OnceLock::new(), OnceLock::new());
         let keeper = Mutex::new(Some(keeper));
         let level = Mutex::new(None);
-        let session = Session { calls, endpoint, mask, greeting, meta, level, closing, keeper };
-        match timeout(patience, session.greet(patience)).await {
+        let session =
+            UpstreamSession { calls, endpoint, mask, handshake: greeting, meta, level, closing, keeper };
+        match timeout(patience, session.perform_handshake(patience)).await {
             // What the server says against us may hold what it was told in confidence.
             Ok(greeted) => greeted.map_err(|error| error.masked(&session.mask()))?,
             Err(_) => return Err(UpstreamError::Timeout { server: server.to_owned(), after: patience }),
@@ -104,7 +105,7 @@ impl Session {
         Ok(session)
     }
 
-    async fn greet(&self, patience: Duration) -> Result<(), UpstreamError> {
+    async fn perform_handshake(&self, patience: Duration) -> Result<(), UpstreamError> {
         let hello = json!({
             "protocolVersion": REVISION,
             "capabilities": message::capabilities(),
@@ -112,13 +113,13 @@ impl Session {
         });
         let nobody = Caller::nobody();
         let greeting = match self.ask("initialize", &object(hello), &nobody, patience).await {
-            Err(Failure {
+            Err(CallFailure {
                 error: UpstreamError::Refused { code: METHOD_NOT_FOUND | UNSUPPORTED_REVISION, .. },
                 ..
             }) => {
                 let _ = self.meta.set(message::stateless_meta());
                 if let Some(endpoint) = &self.endpoint {
-                    endpoint.speak(STATELESS);
+                    endpoint.set_version(STATELESS_REVISION);
                 }
                 self.ask("server/discover", &Map::new(), &nobody, patience).await
             }
@@ -137,32 +138,32 @@ impl Session {
             if let (Some(endpoint), Some(Value::String(version))) =
                 (&self.endpoint, greeting.get("protocolVersion"))
             {
-                endpoint.speak(version);
+                endpoint.set_version(version);
             }
             self.calls.send(message::notification("notifications/initialized", None)).await;
         }
-        let _ = self.greeting.set(greeting);
+        let _ = self.handshake.set(greeting);
         if let Some(endpoint) = &self.endpoint {
-            endpoint.greeted();
+            endpoint.mark_initialized();
         }
         Ok(())
     }
 
     /// The server's answer to the handshake.
-    pub(super) fn greeting(&self) -> Map<String, Value> {
-        self.greeting.get().cloned().unwrap_or_default()
+    pub(super) fn handshake(&self) -> Map<String, Value> {
+        self.handshake.get().cloned().unwrap_or_default()
     }
 
     /// Name and version of the server, as it says.
-    pub(super) fn about(&self) -> (String, String) {
-        let version = self.greeting.get().and_then(|greeting| info(greeting, "version"));
+    pub(super) fn name_and_version(&self) -> (String, String) {
+        let version = self.handshake.get().and_then(|greeting| info(greeting, "version"));
         (self.calls.server(), version.unwrap_or_default().to_owned())
     }
 
     /// An answer without what was sent along to be let in, should the server echo it.
     pub(super) fn without_credentials(&self, answer: Box<RawValue>) -> Box<RawValue> {
         let mask = self.endpoint.as_ref().map(|endpoint| endpoint.mask()).unwrap_or_default();
-        if !mask.finds(answer.get()) {
+        if !mask.contains_secret(answer.get()) {
             return answer;
         }
         let masked = RawValue::from_string(mask.apply(answer.get()).into_owned());
@@ -193,12 +194,12 @@ impl Session {
         params: &Map<String, Value>,
         caller: &Caller,
         patience: Duration,
-    ) -> Result<Box<RawValue>, Failure> {
+    ) -> Result<Box<RawValue>, CallFailure> {
         // On the heap, because these stand in the futures of all who call.
         if let Some(level) = self.level_to_set(method, caller) {
             let params = object(json!({"level": level}));
             let nobody = Caller::nobody();
-            let set = self.ask_once(SET_LEVEL, &params, &nobody, patience.min(SETTING));
+            let set = self.ask_once(SET_LEVEL, &params, &nobody, patience.min(SET_LEVEL_TIMEOUT));
             // A server that does not follow logs as it likes, and our callers hear no more than they want.
             let _ = Box::pin(set).await;
         }
@@ -206,10 +207,10 @@ impl Session {
         if self.meta.get().is_none() {
             return Ok(answer);
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_INPUT_ROUNDS {
             let Some(asked) = InputRequired::read(&answer) else { return Ok(answer) };
             let mut again = params.clone();
-            again.extend(Box::pin(asked.answered_by(caller)).await);
+            again.extend(Box::pin(asked.collect_answers(caller)).await);
             answer = Box::pin(self.ask_once(method, &again, caller, patience)).await?;
         }
         let reason = "asks for more and more".into();
@@ -217,24 +218,24 @@ impl Session {
     }
 
     /// Whether the server says that it logs.
-    fn logs(&self) -> bool {
-        let capabilities = self.greeting.get().and_then(|greeting| greeting.get("capabilities"));
+    fn supports_logging(&self) -> bool {
+        let capabilities = self.handshake.get().and_then(|greeting| greeting.get("capabilities"));
         capabilities.and_then(|all| all.get("logging")).is_some_and(Value::is_object)
     }
 
     /// The level to be set before a call begins, where it changes: the most talkative one that this caller or one whose call
     /// runs wants. Once a level was set, who never named one counts as wanting what is usual.
-    fn level_to_set(&self, method: &str, caller: &Caller) -> Option<Level> {
-        if !is_work(method) || self.meta.get().is_some() || !self.logs() {
+    fn level_to_set(&self, method: &str, caller: &Caller) -> Option<LogLevel> {
+        if !is_work(method) || self.meta.get().is_some() || !self.supports_logging() {
             return None;
         }
         let mut level = self.level.lock().unwrap_or_else(PoisonError::into_inner);
-        let usual = level.map(|_| Level::Info);
-        let wishes = self.calls.log_wishes().into_iter().chain([caller.log_wish()]);
+        let usual = level.map(|_| LogLevel::Info);
+        let wishes = self.calls.log_filters().into_iter().chain([caller.log_filter()]);
         let wanted = wishes.filter_map(|wish| match wish {
-            LogWish::Nothing => None,
-            LogWish::Everything => usual,
-            LogWish::From(level) => Some(level),
+            LogFilter::Nothing => None,
+            LogFilter::Everything => usual,
+            LogFilter::From(level) => Some(level),
         });
         let wanted = wanted.min()?;
         (level.replace(wanted) != Some(wanted)).then_some(wanted)
@@ -247,9 +248,9 @@ impl Session {
         params: &Map<String, Value>,
         caller: &Caller,
         patience: Duration,
-    ) -> Result<Box<RawValue>, Failure> {
+    ) -> Result<Box<RawValue>, CallFailure> {
         let patience = patience.min(FOREVER);
-        let mut ticket = self.calls.open(method, caller).map_err(Failure::unseen)?;
+        let mut ticket = self.calls.begin_call(method, caller).map_err(CallFailure::unseen)?;
         let mut posting = self.post(&ticket, method, params, caller);
         let mut posted = false;
         let mut questions = FuturesUnordered::new();
@@ -258,21 +259,21 @@ impl Session {
             tokio::select! {
                 biased;
                 Some(event) = ticket.events.recv() => match event {
-                    Event::Notice { method, params } => caller.notify(&method, params).await,
-                    Event::Question { id, ability, params } => {
+                    CallEvent::Notice { method, params } => caller.notify(&method, params).await,
+                    CallEvent::Question { id, ability, params } => {
                         ticket.open.push(id.clone());
-                        questions.push(question(id, ability, params, caller));
+                        questions.push(answer_question(id, ability, params, caller));
                     }
                 },
                 outcome = &mut ticket.answer => {
                     if !posted && self.endpoint.is_some() {
-                        tokio::spawn(timeout(REST, posting));
+                        tokio::spawn(timeout(DRAIN_TIMEOUT, posting));
                     }
-                    return outcome.unwrap_or_else(|_| Err(self.gone())).map_err(Failure::from);
+                    return outcome.unwrap_or_else(|_| Err(self.gone())).map_err(CallFailure::from);
                 }
                 Some((id, answer)) = questions.next() => {
                     ticket.open.retain(|open| open.get() != id.get());
-                    self.calls.send_aside(answer);
+                    self.calls.try_send(answer);
                     deadline = Instant::now() + patience;
                 }
                 outcome = &mut posting, if !posted => {
@@ -280,7 +281,7 @@ impl Session {
                     posted = true;
                 }
                 () = sleep_until(deadline) => {
-                    let heard = ticket.last_heard().map(|heard| heard + patience);
+                    let heard = ticket.last_progress().map(|heard| heard + patience);
                     match heard.filter(|until| *until > Instant::now()) {
                         Some(until) => deadline = until,
                         None if !questions.is_empty() => deadline = Instant::now() + patience,
@@ -294,14 +295,16 @@ impl Session {
     /// Sends the request; over HTTP it also brings the answer.
     fn post(
         &self,
-        ticket: &Ticket,
+        ticket: &PendingCall,
         method: &str,
         params: &Map<String, Value>,
         caller: &Caller,
-    ) -> BoxFuture<'static, Result<(), Failure>> {
+    ) -> BoxFuture<'static, Result<(), CallFailure>> {
         let id = ticket.id;
         let mut meta = self.meta.get().cloned().unwrap_or_default();
-        if let (false, LogWish::From(level)) = (meta.is_empty() || !self.logs(), caller.log_wish()) {
+        if let (false, LogFilter::From(level)) =
+            (meta.is_empty() || !self.supports_logging(), caller.log_filter())
+        {
             meta.insert(LOG_LEVEL.into(), json!(level));
         }
         if method == "tools/call" {
@@ -340,7 +343,7 @@ impl Session {
         self.closing.cancel();
         let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(keeper) = keeper {
-            let _ = timeout(CLOSING, keeper).await;
+            let _ = timeout(CLOSE_TIMEOUT, keeper).await;
         }
     }
 }
@@ -365,13 +368,13 @@ impl InputRequired {
     }
 
     /// What goes along with the request when it is sent again. A question that nobody can answer goes without.
-    async fn answered_by(self, caller: &Caller) -> Map<String, Value> {
+    async fn collect_answers(self, caller: &Caller) -> Map<String, Value> {
         let mut responses = Map::new();
         for (key, request) in self.input_requests {
             let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
             let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
-            let answer = match Ability::of(method) {
-                Some(ability) => put(ability, params, caller).await.ok(),
+            let answer = match Ability::from_method(method) {
+                Some(ability) => ask_caller(ability, params, caller).await.ok(),
                 None => None,
             };
             responses.extend(answer.map(|answer| (key, answer)));
@@ -384,38 +387,38 @@ impl InputRequired {
 }
 
 /// Puts a question to the caller; what the upstream is answered.
-async fn question(
+async fn answer_question(
     id: Box<RawValue>,
     ability: Ability,
     params: Value,
     caller: &Caller,
 ) -> (Box<RawValue>, String) {
-    let outcome = put(ability, params, caller).await;
+    let outcome = ask_caller(ability, params, caller).await;
     let answer = message::answer(&id, outcome);
     (id, answer)
 }
 
 /// The caller's answer, or the error that stands for it.
-async fn put(ability: Ability, params: Value, caller: &Caller) -> Result<Value, Value> {
-    within(QUESTION, ability, caller.ask(ability, params)).await
+async fn ask_caller(ability: Ability, params: Value, caller: &Caller) -> Result<Value, Value> {
+    ask_with_timeout(QUESTION_TIMEOUT, ability, caller.ask(ability, params)).await
 }
 
 /// What a question comes to; who does not answer in time has not agreed to anything.
-async fn within(
+async fn ask_with_timeout(
     patience: Duration,
     ability: Ability,
-    asking: impl Future<Output = Result<Value, Refused>>,
+    asking: impl Future<Output = Result<Value, AskError>>,
 ) -> Result<Value, Value> {
     match timeout(patience, asking).await {
         Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(Refused::Error { code, message, data })) => {
+        Ok(Err(AskError::Error { code, message, data })) => {
             let mut error = json!({"code": code, "message": message});
             if let (Some(data), Some(fields)) = (data, error.as_object_mut()) {
                 fields.insert("data".into(), data);
             }
             Err(error)
         }
-        Ok(Err(Refused::Unable(_) | Refused::Gone)) | Err(_) => unanswered(ability),
+        Ok(Err(AskError::Unable(_) | AskError::Gone)) | Err(_) => no_answer(ability),
     }
 }
 
@@ -437,19 +440,19 @@ mod tests {
 
     #[tokio::test]
     async fn a_question_that_is_not_answered_in_time_was_not_agreed_to() {
-        let late = |ability| within(Duration::ZERO, ability, pending());
+        let late = |ability| ask_with_timeout(Duration::ZERO, ability, pending());
         assert_eq!(late(Ability::Elicitation).await, Ok(json!({"action": "cancel"})));
         assert_eq!(late(Ability::Sampling).await.unwrap_err()["code"], -32000);
     }
 
     #[tokio::test]
     async fn an_answer_goes_back_as_it_is_and_so_does_a_refusal() {
-        let answered = |answer| within(QUESTION, Ability::Elicitation, ready(answer));
+        let answered = |answer| ask_with_timeout(QUESTION_TIMEOUT, Ability::Elicitation, ready(answer));
         let answer = json!({"action": "decline", "x-odd": 1});
         assert_eq!(answered(Ok(answer.clone())).await, Ok(answer));
-        let refused = Refused::Error { code: 7, message: "no".to_owned(), data: Some(json!([1])) };
+        let refused = AskError::Error { code: 7, message: "no".to_owned(), data: Some(json!([1])) };
         assert_eq!(answered(Err(refused)).await, Err(json!({"code": 7, "message": "no", "data": [1]})));
-        for nobody in [Refused::Gone, Refused::Unable(Ability::Elicitation)] {
+        for nobody in [AskError::Gone, AskError::Unable(Ability::Elicitation)] {
             assert_eq!(answered(Err(nobody)).await, Ok(json!({"action": "cancel"})));
         }
     }

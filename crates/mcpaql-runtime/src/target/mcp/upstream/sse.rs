@@ -4,19 +4,19 @@ use crate::protocol::IdScan;
 use std::time::Duration;
 
 /// The longest wait that a server may ask for before it is asked again.
-const LONGEST_RETRY: Duration = Duration::from_secs(60);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 /// The longest line that is no data.
-const FIELD: usize = 4096;
+const MAX_FIELD_BYTES: usize = 4096;
 
 /// One event's data.
-pub(super) enum Data {
+pub(super) enum SseEvent {
     Whole(Vec<u8>),
     /// It was larger than the limit; what was found in it.
     TooLong(IdScan),
 }
 
 /// Takes a stream apart.
-pub(super) struct Events {
+pub(super) struct SseParser {
     limit: usize,
     /// The line being read, as far as it is not data.
     line: Vec<u8>,
@@ -33,9 +33,9 @@ pub(super) struct Events {
     pub(super) retry: Option<Duration>,
 }
 
-impl Events {
-    pub(super) fn new(limit: usize) -> Events {
-        Events {
+impl SseParser {
+    pub(super) fn new(limit: usize) -> SseParser {
+        SseParser {
             limit,
             line: Vec::new(),
             in_data: false,
@@ -50,7 +50,7 @@ impl Events {
     }
 
     /// Takes in a piece of the stream; each event that ends in it goes to `take`.
-    pub(super) fn feed(&mut self, bytes: &[u8], mut take: impl FnMut(Data)) {
+    pub(super) fn feed(&mut self, bytes: &[u8], mut take: impl FnMut(SseEvent)) {
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
             let (part, from_end) = rest.split_at(end);
@@ -72,7 +72,7 @@ impl Events {
 
     fn part(&mut self, mut part: &[u8]) {
         if !self.in_data {
-            let room = FIELD.saturating_sub(self.line.len());
+            let room = MAX_FIELD_BYTES.saturating_sub(self.line.len());
             let (kept, rest) = part.split_at(part.len().min(room));
             self.line.extend_from_slice(kept);
             let Some(data) = self.line.strip_prefix(b"data:") else { return };
@@ -112,7 +112,7 @@ impl Events {
         }
     }
 
-    fn end_line(&mut self) -> Option<Data> {
+    fn end_line(&mut self) -> Option<SseEvent> {
         let line = std::mem::take(&mut self.line);
         if std::mem::take(&mut self.in_data) {
             return None;
@@ -121,8 +121,8 @@ impl Events {
             let data = std::mem::take(&mut self.data);
             let has_data = std::mem::take(&mut self.has_data);
             return match self.too_long.take() {
-                Some(scan) => Some(Data::TooLong(scan)),
-                None => (has_data && !data.is_empty()).then_some(Data::Whole(data)),
+                Some(scan) => Some(SseEvent::TooLong(scan)),
+                None => (has_data && !data.is_empty()).then_some(SseEvent::Whole(data)),
             };
         }
         let line = String::from_utf8_lossy(&line);
@@ -134,7 +134,7 @@ impl Events {
             }
             "retry" => {
                 let asked = value.parse().ok().map(Duration::from_millis);
-                self.retry = asked.map(|retry| retry.min(LONGEST_RETRY)).or(self.retry);
+                self.retry = asked.map(|retry| retry.min(MAX_RETRY_DELAY)).or(self.retry);
             }
             _ => {}
         }
@@ -142,7 +142,7 @@ impl Events {
     }
 }
 
-fn take_some(data: Option<Data>, take: &mut impl FnMut(Data)) {
+fn take_some(data: Option<SseEvent>, take: &mut impl FnMut(SseEvent)) {
     if let Some(data) = data {
         take(data);
     }
@@ -152,14 +152,14 @@ fn take_some(data: Option<Data>, take: &mut impl FnMut(Data)) {
 mod tests {
     use super::*;
 
-    fn events(pieces: &[&[u8]]) -> (Vec<String>, Events) {
-        let mut events = Events::new(32);
+    fn events(pieces: &[&[u8]]) -> (Vec<String>, SseParser) {
+        let mut events = SseParser::new(32);
         let mut seen = Vec::new();
         for piece in pieces {
             events.feed(piece, |data| {
                 seen.push(match data {
-                    Data::Whole(data) => String::from_utf8(data).unwrap(),
-                    Data::TooLong(scan) => format!("too long: {:?}", scan.number()),
+                    SseEvent::Whole(data) => String::from_utf8(data).unwrap(),
+                    SseEvent::TooLong(scan) => format!("too long: {:?}", scan.number()),
                 });
             });
         }

@@ -4,13 +4,13 @@
 //! message, or too long, is skipped and never held whole; when it ends, or is no longer wanted, its group goes with it.
 
 use super::calls::Calls;
-use super::error::{SetupError, UpstreamError};
-use crate::environment::{Environment, Template};
-use crate::process::{GRACE, Process};
-use crate::protocol::{Line, LineReader};
+use super::error::{UpstreamError, UpstreamSetupError};
+use crate::environment::{EnvTemplate, Environment};
+use crate::process::{EXIT_GRACE, Process};
+use crate::protocol::{InputLine, LineReader};
 use crate::secret::Mask;
 use crate::target::http::failure::quotable;
-use crate::target::program::{self, StartError, short};
+use crate::target::program::{self, StartError, file_name};
 use mcpaql_core::adapter::McpCommand;
 use mcpaql_document::load::without_credentials;
 use std::cell::RefCell;
@@ -28,9 +28,9 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// What an answer's message has around its content, generously.
-const AROUND: usize = 64 * 1024;
+const MESSAGE_OVERHEAD_BYTES: usize = 64 * 1024;
 /// The longest line of standard error that is read.
-const STDERR_LINE: usize = 16 * 1024;
+const MAX_STDERR_LINE_BYTES: usize = 16 * 1024;
 /// How many lines of standard error are kept.
 const TAIL_LINES: usize = 8;
 /// Programs that run a package they are given.
@@ -38,10 +38,10 @@ const LAUNCHERS: [&str; 4] = ["npx", "uvx", "bunx", "pnpx"];
 
 /// The program of a document.
 pub(super) struct Program {
-    command: Vec<Template>,
-    cwd: Option<Template>,
+    command: Vec<EnvTemplate>,
+    cwd: Option<EnvTemplate>,
     env: Vec<String>,
-    set_env: Vec<(String, Template)>,
+    set_env: Vec<(String, EnvTemplate)>,
     environment: Environment,
     name: String,
 }
@@ -54,7 +54,7 @@ impl fmt::Debug for Program {
 }
 
 /// A program with its variables filled in.
-struct Filled {
+struct ResolvedProgram {
     argv: Vec<String>,
     cwd: Option<PathBuf>,
     env: Vec<(String, String)>,
@@ -62,13 +62,17 @@ struct Filled {
 }
 
 impl Program {
-    pub(super) fn new(command: &McpCommand, environment: &Environment) -> Result<Program, SetupError> {
-        let parse =
-            |text: &String| Template::parse(text).ok_or_else(|| SetupError::Reference { text: text.clone() });
+    pub(super) fn new(
+        command: &McpCommand,
+        environment: &Environment,
+    ) -> Result<Program, UpstreamSetupError> {
+        let parse = |text: &String| {
+            EnvTemplate::parse(text).ok_or_else(|| UpstreamSetupError::Reference { text: text.clone() })
+        };
         let mut set_env = Vec::with_capacity(command.set_env.len());
         for (name, value) in &command.set_env {
             if !program::is_variable(name) {
-                return Err(SetupError::Variable { name: name.clone() });
+                return Err(UpstreamSetupError::Variable { name: name.clone() });
             }
             set_env.push((name.clone(), parse(value)?));
         }
@@ -87,7 +91,7 @@ impl Program {
         &self.name
     }
 
-    fn fill(&self) -> Result<Filled, String> {
+    fn fill(&self) -> Result<ResolvedProgram, String> {
         let hidden = RefCell::new(Mask::default());
         let look = |name: &str| {
             let value = (self.environment)(name);
@@ -96,7 +100,7 @@ impl Program {
             }
             value
         };
-        let fill = |template: &Template| {
+        let fill = |template: &EnvTemplate| {
             let unset = |name| format!("needs the environment variable {name}, which is not set");
             template.fill(look).map_err(unset)
         };
@@ -105,7 +109,7 @@ impl Program {
         let set = self.set_env.iter().map(|(name, template)| Ok((name.clone(), fill(template)?)));
         let set: Vec<(String, String)> = set.collect::<Result<_, String>>()?;
         let env = program::variables(&self.env, set, look);
-        Ok(Filled { argv, cwd, env, mask: hidden.into_inner() })
+        Ok(ResolvedProgram { argv, cwd, env, mask: hidden.into_inner() })
     }
 
     /// Starts the program; what it says goes to `calls`, what comes out of `outgoing` to the program. What it was given in
@@ -122,7 +126,7 @@ impl Program {
             reason,
             retry_after: None,
         };
-        let Filled { argv, cwd, env, mask } = self.fill().map_err(failed)?;
+        let ResolvedProgram { argv, cwd, env, mask } = self.fill().map_err(failed)?;
         let (program, args) = argv.split_first().ok_or_else(|| failed("has no program".to_owned()))?;
         let mut process = Process::start(program, args, &env, cwd.as_deref(), Stdio::piped())
             .map_err(|error| failed(cannot_start(program, &error, cwd.as_deref())))?;
@@ -130,7 +134,7 @@ impl Program {
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             return Err(failed("could not be given its streams".to_owned()));
         };
-        let keeper = Keeper {
+        let keeper = ProcessKeeper {
             process,
             calls: Arc::clone(calls),
             writer: tokio::spawn(write(stdin, outgoing)),
@@ -139,14 +143,14 @@ impl Program {
         };
         let listener =
             tokio::spawn(listen(stderr, Arc::clone(&keeper.tail), mask.clone(), self.name.clone()));
-        let reader = LineReader::new(stdout, limit.saturating_add(AROUND));
-        Ok((tokio::spawn(keeper.keep(reader, listener)), mask))
+        let reader = LineReader::new(stdout, limit.saturating_add(MESSAGE_OVERHEAD_BYTES));
+        Ok((tokio::spawn(keeper.run(reader, listener)), mask))
     }
 }
 
 /// What people call it: the package that a launcher runs, else the program.
 fn name(command: &[String]) -> String {
-    let program = command.first().map(|program| short(program)).unwrap_or_default();
+    let program = command.first().map(|program| file_name(program)).unwrap_or_default();
     let package = command.iter().skip(1).find(|argument| !argument.starts_with('-'));
     match package.filter(|package| LAUNCHERS.contains(&program) && !package.contains('$')) {
         Some(package) => package.clone(),
@@ -155,7 +159,7 @@ fn name(command: &[String]) -> String {
 }
 
 fn cannot_start(program: &str, error: &io::Error, cwd: Option<&Path>) -> String {
-    let name = short(program);
+    let name = file_name(program);
     match StartError::of(error, cwd) {
         StartError::NoDirectory => "cannot be started: its working directory is not there".to_owned(),
         StartError::NotInstalled => format!("cannot be started: the program '{name}' is not installed"),
@@ -170,9 +174,9 @@ fn cannot_start(program: &str, error: &io::Error, cwd: Option<&Path>) -> String 
 
 /// The last lines of standard error, without secrets.
 #[derive(Default)]
-struct Tail(Mutex<VecDeque<String>>);
+struct StderrTail(Mutex<VecDeque<String>>);
 
-impl Tail {
+impl StderrTail {
     fn push(&self, line: String) {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == TAIL_LINES {
@@ -189,16 +193,16 @@ impl Tail {
 }
 
 /// Holds on to the process as long as it is wanted.
-struct Keeper {
+struct ProcessKeeper {
     process: Process,
     calls: Arc<Calls>,
     writer: JoinHandle<()>,
-    tail: Arc<Tail>,
+    tail: Arc<StderrTail>,
     closing: CancellationToken,
 }
 
-impl Keeper {
-    async fn keep(mut self, stdout: LineReader<impl AsyncRead + Unpin>, mut listener: JoinHandle<()>) {
+impl ProcessKeeper {
+    async fn run(mut self, stdout: LineReader<impl AsyncRead + Unpin>, mut listener: JoinHandle<()>) {
         let mut closed = false;
         {
             let reading = read(stdout, &self.calls);
@@ -206,9 +210,9 @@ impl Keeper {
             tokio::select! {
                 () = &mut reading => {}
                 // A descendant may hold the output open; what the leader said last is still to be read.
-                () = self.process.exited() => drop(timeout(GRACE, &mut reading).await),
+                () = self.process.exited() => drop(timeout(EXIT_GRACE, &mut reading).await),
                 // It has closed its input, so no call can reach it any more.
-                _ = &mut self.writer => drop(timeout(GRACE, &mut reading).await),
+                _ = &mut self.writer => drop(timeout(EXIT_GRACE, &mut reading).await),
                 () = self.closing.cancelled() => closed = true,
             }
         }
@@ -218,14 +222,14 @@ impl Keeper {
         if closed {
             let reason = "was closed".to_owned();
             self.calls.end(UpstreamError::Unavailable { server, reason, retry_after: None });
-            self.process.end(GRACE).await;
+            self.process.end(EXIT_GRACE).await;
             listener.abort();
             return;
         }
-        let status = self.process.end(GRACE).await;
-        let _ = timeout(GRACE, &mut listener).await;
+        let status = self.process.end(EXIT_GRACE).await;
+        let _ = timeout(EXIT_GRACE, &mut listener).await;
         listener.abort();
-        let mut reason = ending(status);
+        let mut reason = exit_reason(status);
         if let Some(line) = self.tail.last() {
             reason = format!("{reason}: {line}");
         }
@@ -234,7 +238,7 @@ impl Keeper {
     }
 }
 
-fn ending(status: Option<ExitStatus>) -> String {
+fn exit_reason(status: Option<ExitStatus>) -> String {
     match status.map(|status| (status, status.code())) {
         Some((_, Some(code))) => format!("ended with exit status {code}"),
         #[cfg(unix)]
@@ -249,9 +253,9 @@ fn ending(status: Option<ExitStatus>) -> String {
 async fn read(mut stdout: LineReader<impl AsyncRead + Unpin>, calls: &Calls) {
     while stdout.read().await {
         stdout.take(|line| match line {
-            Line::Whole([]) => {}
-            Line::Whole(text) => calls.incoming(text, None),
-            Line::TooLong(scan) => calls.too_long(&scan, None),
+            InputLine::Whole([]) => {}
+            InputLine::Whole(text) => calls.handle_incoming(text, None),
+            InputLine::TooLong(scan) => calls.handle_too_long(&scan, None),
         });
     }
 }
@@ -264,16 +268,16 @@ async fn write(mut stdin: ChildStdin, mut outgoing: mpsc::Receiver<String>) {
     }
 }
 
-async fn listen(stderr: impl AsyncRead + Unpin, tail: Arc<Tail>, mask: Mask, server: String) {
-    let mut lines = LineReader::new(stderr, STDERR_LINE);
+async fn listen(stderr: impl AsyncRead + Unpin, tail: Arc<StderrTail>, mask: Mask, server: String) {
+    let mut lines = LineReader::new(stderr, MAX_STDERR_LINE_BYTES);
     while lines.read().await {
         let line = lines.take(|line| match line {
-            Line::Whole(text) => {
+            InputLine::Whole(text) => {
                 let text = String::from_utf8_lossy(text);
                 // What looks like a credential is one, also where nobody told us of it.
                 without_credentials("", &mask.apply(&text)).into_owned()
             }
-            Line::TooLong(_) => String::new(),
+            InputLine::TooLong(_) => String::new(),
         });
         if !line.is_empty() {
             tracing::debug!(%server, %line, "standard error");
@@ -326,6 +330,6 @@ mod tests {
         let missing = Program::new(&command, &environment).unwrap().fill().err().unwrap();
         assert!(missing.contains("MISSING"), "{missing}");
         let command = McpCommand { command: vec!["${HOME}".to_owned()], ..command };
-        assert!(matches!(Program::new(&command, &environment), Err(SetupError::Reference { .. })));
+        assert!(matches!(Program::new(&command, &environment), Err(UpstreamSetupError::Reference { .. })));
     }
 }

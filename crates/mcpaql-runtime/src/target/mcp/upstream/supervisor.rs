@@ -5,7 +5,7 @@
 
 use super::calls::Changes;
 use super::error::UpstreamError;
-use super::session::{Link, Session};
+use super::session::{UpstreamLink, UpstreamSession};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,13 +14,13 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 /// The longest an upstream is left alone.
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_RESTART_DELAY: Duration = Duration::from_secs(30);
 /// One that has run this long has not failed to start, however it ends.
-const SETTLED: Duration = Duration::from_secs(10);
+const STABLE_AFTER: Duration = Duration::from_secs(10);
 
 /// How an upstream is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum UpstreamState {
     /// Nobody needed it yet, or it was closed.
     Idle,
     /// It is being started.
@@ -39,11 +39,11 @@ pub enum State {
     },
 }
 
-type Started = Result<Arc<Session>, UpstreamError>;
+type StartResult = Result<Arc<UpstreamSession>, UpstreamError>;
 
 /// What is needed to start it.
-pub(super) struct Plan {
-    pub(super) link: Link,
+pub(super) struct StartOptions {
+    pub(super) link: UpstreamLink,
     pub(super) name: String,
     pub(super) limit: usize,
     pub(super) start_timeout: Duration,
@@ -51,26 +51,26 @@ pub(super) struct Plan {
 
 /// Supervises one upstream. The tasks that start and watch it share it.
 pub(super) struct Supervisor {
-    plan: Plan,
-    inner: Mutex<Inner>,
-    state: watch::Sender<State>,
+    plan: StartOptions,
+    inner: Mutex<SupervisorState>,
+    state: watch::Sender<UpstreamState>,
     changes: Changes,
 }
 
-struct Inner {
+struct SupervisorState {
     phase: Phase,
     /// In a row.
     failures: u32,
     /// Counts starts, so that one that was given up does not pass for the next.
     starts: u64,
     /// The last answer to a handshake.
-    greeting: Option<Arc<Map<String, Value>>>,
+    handshake: Option<Arc<Map<String, Value>>>,
 }
 
 enum Phase {
     Idle,
-    Starting { number: u64, outcome: watch::Receiver<Option<Started>>, task: AbortHandle },
-    Running { session: Arc<Session>, since: Instant },
+    Starting { number: u64, outcome: watch::Receiver<Option<StartResult>>, task: AbortHandle },
+    Running { session: Arc<UpstreamSession>, since: Instant },
     Down { until: Instant, why: UpstreamError },
 }
 
@@ -78,26 +78,27 @@ enum Phase {
 fn delay(failures: u32) -> Duration {
     match failures {
         0 | 1 => Duration::ZERO,
-        more => Duration::from_millis(500).saturating_mul(1 << (more - 2).min(10)).min(LONGEST),
+        more => Duration::from_millis(500).saturating_mul(1 << (more - 2).min(10)).min(MAX_RESTART_DELAY),
     }
 }
 
 impl Supervisor {
-    pub(super) fn new(plan: Plan) -> Arc<Supervisor> {
-        Supervisor::sharing(plan, Changes::default())
+    pub(super) fn new(plan: StartOptions) -> Arc<Supervisor> {
+        Supervisor::with_changes(plan, Changes::default())
     }
 
     /// One that tells of changes together with others.
-    pub(super) fn sharing(plan: Plan, changes: Changes) -> Arc<Supervisor> {
-        let inner = Mutex::new(Inner { phase: Phase::Idle, failures: 0, starts: 0, greeting: None });
-        Arc::new(Supervisor { plan, inner, state: watch::Sender::new(State::Idle), changes })
+    pub(super) fn with_changes(plan: StartOptions, changes: Changes) -> Arc<Supervisor> {
+        let inner =
+            Mutex::new(SupervisorState { phase: Phase::Idle, failures: 0, starts: 0, handshake: None });
+        Arc::new(Supervisor { plan, inner, state: watch::Sender::new(UpstreamState::Idle), changes })
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, SupervisorState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn state(&self) -> watch::Receiver<State> {
+    pub(super) fn state(&self) -> watch::Receiver<UpstreamState> {
         self.state.subscribe()
     }
 
@@ -110,27 +111,27 @@ impl Supervisor {
     }
 
     pub(super) fn is_program(&self) -> bool {
-        matches!(self.plan.link, Link::Program(_))
+        matches!(self.plan.link, UpstreamLink::Program(_))
     }
 
     /// The conversation that is under way, if one is.
-    pub(super) fn running(&self) -> Option<Arc<Session>> {
+    pub(super) fn running(&self) -> Option<Arc<UpstreamSession>> {
         match &self.inner().phase {
             Phase::Running { session, .. } => Some(Arc::clone(session)),
             _ => None,
         }
     }
 
-    pub(super) fn greeting(&self) -> Option<Arc<Map<String, Value>>> {
-        self.inner().greeting.clone()
+    pub(super) fn handshake(&self) -> Option<Arc<Map<String, Value>>> {
+        self.inner().handshake.clone()
     }
 
     pub(super) fn remember(&self, greeting: &Map<String, Value>) {
-        self.inner().greeting.get_or_insert_with(|| Arc::new(greeting.clone()));
+        self.inner().handshake.get_or_insert_with(|| Arc::new(greeting.clone()));
     }
 
     /// A conversation: the one that is under way, or a new one.
-    pub(super) async fn session(self: &Arc<Self>) -> Started {
+    pub(super) async fn session(self: &Arc<Self>) -> StartResult {
         let mut outcome = {
             let mut inner = self.inner();
             match &inner.phase {
@@ -147,7 +148,7 @@ impl Supervisor {
             match &inner.phase {
                 Phase::Starting { outcome, .. } => outcome.clone(),
                 Phase::Down { until, why } if *until > Instant::now() => {
-                    return Err(resting(why, until.saturating_duration_since(Instant::now())));
+                    return Err(backing_off_error(why, until.saturating_duration_since(Instant::now())));
                 }
                 _ => self.begin(&mut inner),
             }
@@ -162,25 +163,25 @@ impl Supervisor {
         })
     }
 
-    fn begin(self: &Arc<Self>, inner: &mut Inner) -> watch::Receiver<Option<Started>> {
+    fn begin(self: &Arc<Self>, inner: &mut SupervisorState) -> watch::Receiver<Option<StartResult>> {
         let (sender, outcome) = watch::channel(None);
         inner.starts += 1;
         let number = inner.starts;
-        self.state.send_replace(State::Starting);
+        self.state.send_replace(UpstreamState::Starting);
         let supervisor = Arc::clone(self);
         let task = tokio::spawn(async move {
-            let Plan { link, name, limit, start_timeout } = &supervisor.plan;
+            let StartOptions { link, name, limit, start_timeout } = &supervisor.plan;
             let started =
-                Session::start(link, name, *limit, supervisor.changes.clone(), *start_timeout).await;
+                UpstreamSession::start(link, name, *limit, supervisor.changes.clone(), *start_timeout).await;
             let started = started.map(Arc::new);
-            supervisor.started(&started, number);
+            supervisor.record_start(&started, number);
             sender.send_replace(Some(started));
         });
         inner.phase = Phase::Starting { number, outcome: outcome.clone(), task: task.abort_handle() };
         outcome
     }
 
-    fn started(self: &Arc<Self>, started: &Started, start: u64) {
+    fn record_start(self: &Arc<Self>, started: &StartResult, start: u64) {
         let mut inner = self.inner();
         if !matches!(inner.phase, Phase::Starting { number, .. } if number == start) {
             // It was closed meanwhile; whoever still waits for it may use it, and then it ends.
@@ -190,10 +191,10 @@ impl Supervisor {
             Ok(session) => {
                 let since = Instant::now();
                 inner.phase = Phase::Running { session: Arc::clone(session), since };
-                inner.greeting = Some(Arc::new(session.greeting()));
-                let (server, version) = session.about();
+                inner.handshake = Some(Arc::new(session.handshake()));
+                let (server, version) = session.name_and_version();
                 tracing::debug!(%server, %version, "MCP server started");
-                self.state.send_replace(State::Running { server, version });
+                self.state.send_replace(UpstreamState::Running { server, version });
                 let (supervisor, calls) = (Arc::downgrade(self), Arc::clone(session.calls()));
                 tokio::spawn(async move {
                     calls.ended().await;
@@ -224,8 +225,8 @@ impl Supervisor {
         }
     }
 
-    fn record_exit(&self, inner: &mut Inner, why: Option<UpstreamError>, since: Instant) {
-        if since.elapsed() >= SETTLED {
+    fn record_exit(&self, inner: &mut SupervisorState, why: Option<UpstreamError>, since: Instant) {
+        if since.elapsed() >= STABLE_AFTER {
             inner.failures = 0;
         }
         match why {
@@ -234,9 +235,9 @@ impl Supervisor {
         }
     }
 
-    fn fail(&self, inner: &mut Inner, why: UpstreamError) {
+    fn fail(&self, inner: &mut SupervisorState, why: UpstreamError) {
         inner.failures = inner.failures.saturating_add(1);
-        self.state.send_replace(State::Failed { reason: why.to_string() });
+        self.state.send_replace(UpstreamState::Failed { reason: why.to_string() });
         inner.phase = Phase::Down { until: Instant::now() + delay(inner.failures), why };
     }
 
@@ -248,12 +249,12 @@ impl Supervisor {
     }
 
     /// Lets go of everything without waiting for it.
-    pub(super) fn end(&self) -> Option<Arc<Session>> {
+    pub(super) fn end(&self) -> Option<Arc<UpstreamSession>> {
         let mut inner = self.inner();
         inner.failures = 0;
         let phase = std::mem::replace(&mut inner.phase, Phase::Idle);
         drop(inner);
-        self.state.send_replace(State::Idle);
+        self.state.send_replace(UpstreamState::Idle);
         match phase {
             Phase::Running { session, .. } => Some(session),
             Phase::Starting { task, .. } => {
@@ -266,7 +267,7 @@ impl Supervisor {
 }
 
 /// What a call is told while an upstream is left alone.
-fn resting(why: &UpstreamError, left: Duration) -> UpstreamError {
+fn backing_off_error(why: &UpstreamError, left: Duration) -> UpstreamError {
     match why {
         UpstreamError::Unavailable { server, reason, .. } => UpstreamError::Unavailable {
             server: server.clone(),
@@ -290,6 +291,6 @@ mod tests {
     fn an_upstream_that_keeps_failing_is_left_alone_longer_but_not_for_ever() {
         let waits: Vec<u128> = (1..10).map(|failures| delay(failures).as_millis()).collect();
         assert_eq!(waits, [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
-        assert_eq!(delay(u32::MAX), LONGEST);
+        assert_eq!(delay(u32::MAX), MAX_RESTART_DELAY);
     }
 }

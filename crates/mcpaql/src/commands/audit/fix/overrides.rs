@@ -1,13 +1,13 @@
 //! Corrections as overrides for `mcpaql import mcp`: a new file, or what is missing in one that is there.
 
-use super::{Correction, Corrections, name, write as write_file};
+use super::{Corrections, ToolCorrection, name, write_or_show_diff as write_file};
 use crate::commands::audit::sources::Sources;
 use crate::file;
 use crate::output;
 use anyhow::{Result, bail};
 use mcpaql_core::suggest::snake_case;
 use mcpaql_document::overrides;
-use mcpaql_document::source::{Edit, Source, members, plain_key};
+use mcpaql_document::source::{MemberEdit, Source, members, plain_key};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,16 +24,16 @@ pub(super) fn write(
 ) -> Result<usize> {
     let tools = corrections.get(&server).into_iter().flatten();
     let Some(server) = sources.servers.get_mut(server) else { return Ok(0) };
-    let wanted: BTreeMap<usize, Correction> =
+    let wanted: BTreeMap<usize, ToolCorrection> =
         tools.map(|(index, correction)| (*index, importable(correction))).collect();
     let named = |index: &usize| server.tools.get(*index).map(name).unwrap_or_default();
-    let pairs: Vec<(&str, &Correction)> =
+    let pairs: Vec<(&str, &ToolCorrection)> =
         wanted.iter().map(|(index, correction)| (named(index), correction)).collect();
-    let old = if file::is_there(path) { file::read_text(path)? } else { String::new() };
-    let new = if old.trim().is_empty() { fresh(&pairs) } else { merged(path, &old, &pairs)? };
+    let old = if file::would_replace(path) { file::read_text(path)? } else { String::new() };
+    let new = if old.trim().is_empty() { new_file(&pairs) } else { merged(path, &old, &pairs)? };
     let written = Source::new(path.display().to_string(), new);
     if let Err(diagnostics) = overrides::parse(&written) {
-        output::diagnostics(&written, &diagnostics);
+        output::print_diagnostics(&written, &diagnostics);
         bail!("{} would not be readable any more", written.name);
     }
     if written.text == old && wanted.is_empty() {
@@ -52,14 +52,14 @@ pub(super) fn write(
 }
 
 /// Without a name that no operation can have.
-fn importable(correction: &Correction) -> Correction {
+fn importable(correction: &ToolCorrection) -> ToolCorrection {
     let legal = |name: &String| {
         name.starts_with(|first: char| first.is_ascii_lowercase()) && snake_case(name) == *name
     };
-    Correction { name: correction.name.clone().filter(legal), ..correction.clone() }
+    ToolCorrection { name: correction.name.clone().filter(legal), ..correction.clone() }
 }
 
-fn whole(correction: &Correction) -> Map<String, Value> {
+fn override_members(correction: &ToolCorrection) -> Map<String, Value> {
     let mut members: Map<String, Value> =
         correction.members().into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let annotations = correction.annotations();
@@ -70,18 +70,18 @@ fn whole(correction: &Correction) -> Map<String, Value> {
 }
 
 /// A file of its own.
-fn fresh(tools: &[(&str, &Correction)]) -> String {
+fn new_file(tools: &[(&str, &ToolCorrection)]) -> String {
     format!("{HEAD}{}", operations(tools))
 }
 
-fn operations(tools: &[(&str, &Correction)]) -> String {
+fn operations(tools: &[(&str, &ToolCorrection)]) -> String {
     if tools.is_empty() {
         return "operations: {}\n".to_owned();
     }
     let mut text = String::from("operations:\n");
     for (tool, correction) in tools {
         text.push_str(&format!("  {}:\n", plain_key(tool)));
-        for (key, value) in whole(correction) {
+        for (key, value) in override_members(correction) {
             match value {
                 Value::Object(hints) => {
                     text.push_str(&format!("    {key}:\n"));
@@ -97,10 +97,10 @@ fn operations(tools: &[(&str, &Correction)]) -> String {
 }
 
 /// What is there, with what it lacks; decisions that are there stay.
-fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<String> {
+fn merged(path: &Path, old: &str, tools: &[(&str, &ToolCorrection)]) -> Result<String> {
     let source = Source::new(path.display().to_string(), old);
     if let Err(diagnostics) = overrides::parse(&source) {
-        output::diagnostics(&source, &diagnostics);
+        output::print_diagnostics(&source, &diagnostics);
         bail!("{} holds no overrides to add to", source.name);
     }
     let document = source.parse().map(|parsed| parsed.value).unwrap_or_default();
@@ -115,11 +115,11 @@ fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<Strin
     for (tool, correction) in tools {
         let imported = snake_case(tool);
         let key = [*tool, imported.as_str()].into_iter().find(|key| known.contains_key(*key));
-        let members_of = whole(correction);
+        let members_of = override_members(correction);
         match key {
             None => {
                 let value = Value::Object(members_of);
-                edits.push(Edit { parent: "/operations".into(), key: (*tool).to_owned(), value });
+                edits.push(MemberEdit { parent: "/operations".into(), key: (*tool).to_owned(), value });
             }
             Some(key) => {
                 let own = known.get(key).and_then(Value::as_object);
@@ -128,7 +128,7 @@ fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<Strin
             }
         }
     }
-    let (text, refused) = source.edited(&edits);
+    let (text, refused) = source.apply_edits(&edits);
     for edit in refused.iter().filter_map(|index| edits.get(*index)) {
         output::status_line(&format!(
             "Write {} of {} by hand: the file has no room for it",
@@ -144,7 +144,7 @@ fn missing(
     parent: &str,
     own: Option<&Map<String, Value>>,
     wanted: Map<String, Value>,
-) -> Vec<Edit> {
+) -> Vec<MemberEdit> {
     let has = |key: &str| own.is_some_and(|own| own.contains_key(key));
     let mut edits = Vec::new();
     for (key, value) in wanted {
@@ -156,7 +156,7 @@ fn missing(
                     edits.extend(members(document, parent, &key, hints));
                 }
             }
-            value if !has(&key) => edits.push(Edit { parent: parent.to_owned(), key, value }),
+            value if !has(&key) => edits.push(MemberEdit { parent: parent.to_owned(), key, value }),
             _ => {}
         }
     }

@@ -1,0 +1,174 @@
+//! What an operation needs, by its path and its parameters.
+
+use crate::library::Outline;
+use crate::operation::{Binding, Operation, Segment};
+use mcpaql_lexicon::{WordSet, singulars, snake_case};
+use std::collections::HashMap;
+
+/// Words that make an identifier of a noun.
+pub(super) static IDENTIFIERS: WordSet =
+    WordSet::of("id number slug name key uuid guid code sha hash handle sku login no num identifier");
+/// Short and long forms.
+const CANONICAL: [(&str, &str); 9] = [
+    ("repository", "repo"),
+    ("organization", "org"),
+    ("organisation", "org"),
+    ("application", "app"),
+    ("pull request", "pull"),
+    ("username", "user"),
+    ("account", "user"),
+    ("television", "tv"),
+    ("series", "tv"),
+];
+
+/// Nouns by number.
+#[derive(Default)]
+pub(super) struct Nouns(HashMap<String, u32>);
+
+impl Nouns {
+    pub(super) fn number(&mut self, noun: &str) -> u32 {
+        let noun = CANONICAL.iter().find(|(long, _)| *long == noun).map_or(noun, |(_, short)| short);
+        let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        *self.0.entry(noun.to_owned()).or_insert(next)
+    }
+}
+
+/// An identifier that an operation needs.
+pub(super) struct NeededIdentifier {
+    pub(super) param: String,
+    /// What it identifies.
+    pub(super) noun: u32,
+    /// What else it may identify: what the path calls the collection.
+    pub(super) other: Option<u32>,
+    /// The path up to it, with nameless placeholders; empty where it is not in the path.
+    pub(super) parent: String,
+    /// Whether other identifiers stand before it.
+    pub(super) scoped: bool,
+}
+
+/// An operation's path, taken apart.
+pub(super) struct OperationPath {
+    /// With nameless placeholders.
+    pub(super) path: String,
+    pub(super) needs: Vec<NeededIdentifier>,
+}
+
+impl OperationPath {
+    pub(super) fn new(op: &Operation, outline: &Outline, nouns: &mut Nouns) -> OperationPath {
+        let segments = segments(op);
+        let mut route = OperationPath { path: String::new(), needs: Vec::new() };
+        let subject = subject(&op.name);
+        for (at, segment) in segments.iter().enumerate() {
+            if let Some(param) = placeholder(segment) {
+                let before = at.checked_sub(1).and_then(|before| segments.get(before));
+                let literal = before.filter(|before| placeholder(before).is_none()).map(String::as_str);
+                let after = segments.get(at + 1).and_then(|after| placeholder(after));
+                let (noun, other) = nouns_of(param, literal, after, &subject, nouns);
+                let scoped = !route.needs.is_empty();
+                route.needs.push(NeededIdentifier {
+                    param: caller_param_name(param, outline).to_owned(),
+                    noun,
+                    other,
+                    parent: route.path.clone(),
+                    scoped,
+                });
+                route.path.push_str("/{}");
+            } else {
+                route.path.push('/');
+                route.path.push_str(segment);
+            }
+        }
+        for param in outline.params.iter().filter(|param| param.required && !param.in_path) {
+            let words = singulars(&param.name);
+            let (Some(last), known) = (words.last(), route.needs.iter().any(|need| need.param == param.name))
+            else {
+                continue;
+            };
+            if known || !matches!(last.as_str(), "id" | "uuid" | "guid" | "slug") {
+                continue;
+            }
+            let (noun, other) = nouns_of(&param.name, None, None, &subject, nouns);
+            let scoped = !route.needs.is_empty();
+            route.needs.push(NeededIdentifier {
+                param: param.name.clone(),
+                noun,
+                other,
+                parent: String::new(),
+                scoped,
+            });
+        }
+        route
+    }
+}
+
+/// What callers call the parameter of a placeholder; the head of an operation may still have the API's spelling.
+fn caller_param_name<'o>(placeholder: &'o str, outline: &'o Outline) -> &'o str {
+    let in_path = |name: &str| {
+        outline
+            .params
+            .iter()
+            .find(|param| param.in_path && param.name == name)
+            .map(|param| param.name.as_str())
+    };
+    in_path(placeholder).or_else(|| in_path(&snake_case(placeholder))).unwrap_or(placeholder)
+}
+
+fn segments(op: &Operation) -> Vec<String> {
+    let Binding::Http(http) = &op.binding else { return Vec::new() };
+    let mut path = String::new();
+    for segment in &http.path {
+        match segment {
+            Segment::Literal(text) => path.push_str(text),
+            Segment::Param(name) => {
+                path.push('{');
+                path.push_str(name);
+                path.push('}');
+            }
+        }
+    }
+    path.split('/').filter(|segment| !segment.is_empty()).map(str::to_owned).collect()
+}
+
+fn placeholder(segment: &str) -> Option<&str> {
+    segment.strip_prefix('{')?.strip_suffix('}')
+}
+
+/// What a name is about: its words after the verb.
+pub(super) fn subject(name: &str) -> String {
+    singulars(name).into_iter().skip(1).collect::<Vec<_>>().join(" ")
+}
+
+/// What a parameter identifies, by its own name and by the segments around it.
+fn nouns_of(
+    param: &str,
+    literal: Option<&str>,
+    after: Option<&str>,
+    subject: &str,
+    nouns: &mut Nouns,
+) -> (u32, Option<u32>) {
+    let mut words = singulars(param);
+    while words.last().is_some_and(|last| IDENTIFIERS.contains(last)) {
+        words.pop();
+    }
+    let collection = literal.map(|literal| singulars(literal).join(" ")).filter(|noun| !noun.is_empty());
+    let own = words.join(" ");
+    let own_number = (!own.is_empty()).then(|| nouns.number(&own));
+    let Some(collection) = collection else {
+        let noun = own_number.unwrap_or_else(|| nouns.number(subject));
+        return (noun, None);
+    };
+    let whole = nouns.number(&collection);
+    // `/repos/{owner}/{repo}`: both together identify what the path calls `repos`.
+    if let Some(after) = after {
+        let (next, _) = nouns_of(after, None, None, subject, nouns);
+        if next == whole {
+            return (whole, own_number.filter(|own| *own != whole));
+        }
+    }
+    match own_number {
+        // `/users/{username}`: the name says no more than the path.
+        Some(_) if own.starts_with(&collection) => (whole, None),
+        Some(own) => (own, (own != whole).then_some(whole)),
+        None => (whole, None),
+    }
+}

@@ -1,0 +1,275 @@
+//! Tools → operations: mostly one each, several where the author splits a tool by its switch.
+//!
+//! What always holds: names are legal and distinct, whatever is split; every correction is about something that is there; and
+//! no value of a switch is lost: those that nobody names stay together under the tool's own name.
+
+use super::arguments::{self, SwitchParam};
+use super::names;
+use super::tool::ListedTool;
+use crate::naming::short_hash;
+use crate::openapi::corrections::check_renames;
+use indexmap::IndexMap;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::facts::Effect;
+use mcpaql_core::operation::Category;
+use mcpaql_core::suggest::{nearest, snake_case};
+use mcpaql_document::overrides::{
+    OperationOverride, Overrides, Split, duplicate_override, invalid_split, unmatched,
+};
+use mcpaql_lexicon::verbs::Weight;
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Parameters that often decide what a tool does.
+const SWITCHES: [&str; 5] = ["method", "action", "operation", "command", "op"];
+/// Words of a tool's name that say no more than that it has a switch.
+const MULTIPLEXERS: [&str; 9] =
+    ["actions", "crud", "manage", "manager", "method", "operations", "read", "tool", "write"];
+
+/// One operation in the making.
+#[derive(Debug, Clone)]
+pub(super) struct PlannedOperation {
+    /// Position of its tool.
+    pub(super) tool: usize,
+    /// Unless the correction has another one.
+    pub(super) name: String,
+    /// The key of its correction, to point at.
+    pub(super) key: String,
+    pub(super) correction: Option<Arc<OperationOverride>>,
+    pub(super) kind: ToolPart,
+}
+
+/// How much of a tool an operation is.
+#[derive(Debug, Clone)]
+pub(super) enum ToolPart {
+    /// All of it.
+    Whole,
+    /// One value of its switch.
+    Value {
+        /// The switch on the wire.
+        by: String,
+        value: Value,
+        /// The parameters that mean something to it.
+        params: Option<Vec<String>>,
+    },
+    /// The values of its switch that nobody named; empty where the switch takes any text.
+    Rest { by: String, values: Vec<Value> },
+}
+
+/// All operations of a server.
+///
+/// # Errors
+///
+/// Corrections that match nothing, splits that cannot be made, names that are no names or taken.
+pub(super) fn pieces(
+    tools: &[ListedTool<'_>],
+    overrides: &Overrides,
+) -> Result<Vec<PlannedOperation>, Vec<Diagnostic>> {
+    let own: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+    let names = names::names(&own);
+    let mut problems = Vec::new();
+    let found = corrections(overrides, &own, &names, &mut problems);
+    let mut pieces: Vec<PlannedOperation> = Vec::with_capacity(tools.len());
+    for (position, (tool, name)) in tools.iter().zip(&names).enumerate() {
+        let (key, correction) =
+            found.get(&position).map_or((tool.name, None), |(key, own)| (*key, Some(*own)));
+        let whole = PlannedOperation {
+            tool: position,
+            name: name.clone(),
+            key: key.to_owned(),
+            correction: correction.cloned().map(Arc::new),
+            kind: ToolPart::Whole,
+        };
+        match correction.and_then(|correction| correction.split.as_ref()) {
+            None => pieces.push(whole),
+            Some(split) => pieces.extend(parts(tool, &whole, split, &mut problems)),
+        }
+    }
+    resolve_name_clashes(&mut pieces, tools);
+    let corrections: Vec<Option<Arc<OperationOverride>>> =
+        pieces.iter().map(|piece| piece.correction.clone()).collect();
+    let names: Vec<String> = pieces.iter().map(|piece| piece.name.clone()).collect();
+    problems.extend(check_renames(&corrections, &names));
+    if problems.is_empty() { Ok(pieces) } else { Err(problems) }
+}
+
+/// The correction of each tool, where there is one: by its own name or by that of its operation.
+fn corrections<'o>(
+    overrides: &'o Overrides,
+    tools: &[&str],
+    names: &[String],
+    problems: &mut Vec<Diagnostic>,
+) -> HashMap<usize, (&'o str, &'o OperationOverride)> {
+    let mut positions: HashMap<&str, usize> = HashMap::new();
+    positions.extend(tools.iter().enumerate().map(|(position, tool)| (*tool, position)));
+    // A name of the adapter goes before a tool that is spelled alike.
+    positions.extend(names.iter().enumerate().map(|(position, name)| (name.as_str(), position)));
+    let mut found = HashMap::new();
+    for (key, correction) in &overrides.operations {
+        match positions.get(key.trim()) {
+            Some(position) => {
+                if found.insert(*position, (key.as_str(), correction)).is_some() {
+                    problems.push(duplicate_override(key));
+                }
+            }
+            None => {
+                let mut candidates: Vec<&str> = positions.keys().copied().collect();
+                candidates.sort_unstable();
+                problems.push(unmatched(key, candidates.into_iter()));
+            }
+        }
+    }
+    found
+}
+
+/// The operations that a tool is split into.
+fn parts(
+    tool: &ListedTool<'_>,
+    whole: &PlannedOperation,
+    split: &Split,
+    problems: &mut Vec<Diagnostic>,
+) -> Vec<PlannedOperation> {
+    let switches = arguments::switches(tool.input);
+    let Some(switch) = switches.iter().find(|switch| switch.matches_word(&split.by)) else {
+        let message = format!("'{}' is no parameter of '{}' that it could be split by", split.by, whole.key);
+        let near = nearest(&split.by, switches.iter().map(|switch| switch.wire.as_str()));
+        let problem = invalid_split(&whole.key, &["by"], message).found(split.by.clone());
+        problems.push(match near {
+            Some(near) => problem.suggest(format!("did you mean '{near}'?")),
+            None => problem,
+        });
+        return Vec::new();
+    };
+    let mut pieces = Vec::new();
+    for (word, part) in &split.values {
+        let known = switch.values.iter().find(|value| value_text(value) == *word);
+        let value = match known {
+            Some(value) => value.clone(),
+            None if switch.values.is_empty() => Value::from(word.as_str()),
+            None => {
+                let message = format!("'{word}' is no value of '{}'", switch.wire);
+                let words: Vec<String> = switch.values.iter().map(value_text).collect();
+                problems
+                    .push(invalid_split(&whole.key, &["values", word], message).expected(words.join(", ")));
+                continue;
+            }
+        };
+        let mut piece = derive_part(tool, whole, switch, value, part.params.clone());
+        piece.correction = Some(Arc::new(part.overrides.clone()));
+        pieces.push(piece);
+    }
+    let named = |value: &Value| split.values.contains_key(&value_text(value));
+    if split.values.is_empty() {
+        pieces
+            .extend(switch.values.iter().map(|value| derive_part(tool, whole, switch, value.clone(), None)));
+    }
+    let rest: Vec<Value> = switch.values.iter().filter(|value| !named(value)).cloned().collect();
+    if switch.values.is_empty() || (!rest.is_empty() && !split.values.is_empty()) {
+        let kind = ToolPart::Rest { by: switch.wire.clone(), values: rest };
+        pieces.push(PlannedOperation { kind, ..whole.clone() });
+    }
+    pieces
+}
+
+fn derive_part(
+    tool: &ListedTool<'_>,
+    whole: &PlannedOperation,
+    switch: &SwitchParam,
+    value: Value,
+    params: Option<Vec<String>>,
+) -> PlannedOperation {
+    let correction = whole.correction.as_ref().map(|correction| {
+        let include = correction.include;
+        Arc::new(OperationOverride { include, ..OperationOverride::default() })
+    });
+    PlannedOperation {
+        name: names::legal(&part_name(tool.name, &value_text(&value))),
+        kind: ToolPart::Value { by: switch.wire.clone(), value, params },
+        correction: correction.filter(|correction| correction.include.is_some()),
+        ..whole.clone()
+    }
+}
+
+/// `create` of `issue_write` is `create_issue`; `get_comments` of `issue_read` is `issue_get_comments`.
+pub(super) fn part_name(tool: &str, value: &str) -> String {
+    let (tool, value) = (snake_case(tool), snake_case(value));
+    let words: Vec<&str> = tool.split('_').collect();
+    let telling: Vec<&str> = match words.as_slice() {
+        [rest @ .., last] if !rest.is_empty() && MULTIPLEXERS.contains(last) => rest.to_vec(),
+        [first, rest @ ..] if !rest.is_empty() && MULTIPLEXERS.contains(first) => rest.to_vec(),
+        words => words.to_vec(),
+    };
+    let stem = telling.join("_");
+    if value.contains('_') { format!("{stem}_{value}") } else { format!("{value}_{stem}") }
+}
+
+/// A value as it is written in a file of corrections.
+pub(super) fn value_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Names of parts that others have already get a hash of their own.
+fn resolve_name_clashes(pieces: &mut [PlannedOperation], tools: &[ListedTool<'_>]) {
+    let mut wanted: HashMap<String, usize> = HashMap::new();
+    for piece in pieces.iter() {
+        *wanted.entry(piece.name.clone()).or_default() += 1;
+    }
+    let mut taken: HashSet<String> = wanted.keys().cloned().collect();
+    for piece in pieces {
+        let ToolPart::Value { value, .. } = &piece.kind else { continue };
+        if wanted.get(&piece.name).is_none_or(|count| *count == 1) {
+            continue;
+        }
+        let tool = tools.get(piece.tool).map_or("", |tool| tool.name);
+        let hash = short_hash(&format!("{tool} {}", value_text(value)));
+        let name = names::legal(&format!("{}_{hash}", piece.name));
+        if taken.insert(name.clone()) {
+            piece.name = name;
+        }
+    }
+}
+
+/// A parameter that decides what a tool does, and what each of its values does, as far as that can be told; of all values
+/// unless `only` some are meant.
+///
+/// Where the server says that the tool reads, only a value that surely acts speaks against it.
+pub(super) fn switch_effects(
+    tool: &ListedTool<'_>,
+    only: Option<&[Value]>,
+) -> Option<(String, IndexMap<String, Effect>)> {
+    let announced = tool.annotations.read_only == Some(true);
+    let effect = |value: &str| {
+        let reading = mcpaql_lexicon::names::name_verbs(&mcpaql_lexicon::names::parts(value));
+        let (effect, _) = reading.effect()?;
+        let sure = reading.lead.is_some_and(|found| found.verb.weight == Weight::Strong);
+        (sure || !announced || effect.category() == Category::Read).then_some(effect)
+    };
+    let switches = arguments::switches(tool.input).into_iter();
+    let deciding = switches.filter(|switch| SWITCHES.contains(&snake_case(&switch.wire).as_str()));
+    deciding
+        .map(|switch| {
+            let values = switch.values.iter().filter(|value| only.is_none_or(|only| only.contains(value)));
+            let told =
+                values.filter_map(Value::as_str).filter_map(|value| Some((value.to_owned(), effect(value)?)));
+            (switch.wire, told.collect::<IndexMap<String, Effect>>())
+        })
+        .find(|(_, effects)| effects.values().any(|effect| effect.category() != Category::Read))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_named_by_its_value_and_its_tool() {
+        for (tool, value, expected) in [
+            ("issue_write", "create", "create_issue"),
+            ("issue_read", "get_comments", "issue_get_comments"),
+            ("manageAlerts", "delete", "delete_alerts"),
+            ("browser_tabs", "close", "close_browser_tabs"),
+        ] {
+            assert_eq!(part_name(tool, value), expected);
+        }
+    }
+}

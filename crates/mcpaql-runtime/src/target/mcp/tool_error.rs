@@ -1,0 +1,260 @@
+//! A tool that failed → an `OpError` that an agent can act on, with the upstream's own words.
+//!
+//! What always holds: the message is one line without secrets, and quotes the upstream only where it says nothing of its
+//! insides; what it said stands capped and masked in `details.upstream`.
+
+use crate::secret::Mask;
+use crate::target::http::failure::{MAX_SHOWN_BYTES, advice, quotable, truncate, upstream_message};
+use mcpaql_core::error::{Code, OpError};
+use serde_json::{Map, Value, json};
+
+/// Words by which a tool says what went wrong, in the order they are looked for. A guess, and only about the code.
+const CODE_WORDS: [(Code, &[&str]); 7] = [
+    (Code::NotFoundOperation, &["unknown tool", "tool not found", "no such tool"]),
+    (Code::RateLimitExceeded, &["rate limit", "too many requests", "quota exceeded"]),
+    (
+        Code::PermissionDenied,
+        &[
+            "permission denied",
+            "access denied",
+            "unauthorized",
+            "not authorized",
+            "forbidden",
+            "eacces",
+            "authentication",
+            "not allowed",
+        ],
+    ),
+    (Code::ConflictExists, &["already exists", "eexist", "conflict"]),
+    (Code::NotFoundResource, &["not found", "no such", "does not exist", "doesn't exist", "enoent"]),
+    (Code::TransportTimeout, &["timed out", "timeout exceeded", "timeout after", "timeout of"]),
+    (
+        Code::InvalidValue,
+        &[
+            "invalid",
+            "validation",
+            "required",
+            "missing",
+            "must be",
+            "must not",
+            "expected",
+            "unexpected",
+            "not a valid",
+            "out of range",
+            "too long",
+            "too short",
+            "unsupported",
+            "unknown",
+        ],
+    ),
+];
+
+/// The error for a result with `isError`: what the tool said is text, or JSON where it is that.
+pub(super) fn tool_error(mut said: Value, mask: &Mask) -> OpError {
+    mask.apply_value(&mut said);
+    let lower = match &said {
+        Value::String(text) => text.to_lowercase(),
+        other => other.to_string().to_lowercase(),
+    };
+    let found = CODE_WORDS.iter().find(|(_, words)| words.iter().any(|word| lower.contains(word)));
+    let code = found.map_or(Code::Internal, |(code, _)| *code);
+    error("The tool failed", code, upstream_words(&said), said.clone())
+}
+
+/// The error for a call that was answered with an error of JSON-RPC.
+pub(super) fn refused(number: i64, message: &str, data: Option<Value>, mask: &Mask) -> OpError {
+    let words = mask.apply(message).into_owned();
+    let lower = words.to_lowercase();
+    let unknown = lower.contains("unknown tool") || (lower.contains("tool") && lower.contains("not found"));
+    let code = match number {
+        -32601 => Code::NotFoundOperation,
+        -32602 if unknown => Code::NotFoundOperation,
+        -32602 => Code::InvalidValue,
+        -32002 => Code::NotFoundResource,
+        // Somebody has to open an address first; it stands in the data.
+        -32042 => Code::ConfirmationRequired,
+        _ => Code::Internal,
+    };
+    let mut said = json!({"code": number, "message": words});
+    if let (Some(mut data), Some(fields)) = (data.filter(|data| !data.is_null()), said.as_object_mut()) {
+        mask.apply_value(&mut data);
+        fields.insert("data".into(), data);
+    }
+    error("The MCP server refused the call", code, Some(words), said)
+}
+
+/// The error of an upstream that answers with envelopes like ours.
+pub(super) fn envelope_error(error: &Map<String, Value>, mask: &Mask) -> Option<OpError> {
+    let text = |key| error.get(key).and_then(Value::as_str);
+    let (code, message) = (text("code")?, text("message")?);
+    let words = mask.apply(message).into_owned();
+    let known = Code::parse(code);
+    let mut passed = match quotable(&words) {
+        Some(_) if words.len() <= MAX_SHOWN_BYTES => OpError::new(known.unwrap_or(Code::Internal), words),
+        _ => self::error("The tool failed", known.unwrap_or(Code::Internal), None, words.into()),
+    };
+    if let Some(Value::Object(details)) = error.get("details") {
+        let mut details = Value::Object(details.clone());
+        mask.apply_value(&mut details);
+        if let (Value::Object(details), true) = (&details, details.to_string().len() <= MAX_SHOWN_BYTES) {
+            passed.details.extend(details.clone());
+        }
+    }
+    Some(if known.is_none() { passed.with_detail("upstream_code", code) } else { passed })
+}
+
+fn upstream_words(said: &Value) -> Option<String> {
+    match said {
+        Value::String(text) => Some(text.clone()),
+        other => upstream_message(other).map(str::to_owned),
+    }
+}
+
+fn error(what: &str, code: Code, words: Option<String>, said: Value) -> OpError {
+    let quote = words.as_deref().and_then(|words| quotable(&reword_locations(words)));
+    let advice = match code {
+        Code::NotFoundOperation => "the server may have changed its tools, so tell the user",
+        Code::ConfirmationRequired => "ask the user to do what details.upstream says",
+        Code::PermissionDenied => "ask for what it allows, or tell the user",
+        code => advice(code),
+    };
+    let message = match quote {
+        Some(quote) => format!("{what}: {quote}; {advice}."),
+        None if said.is_null() || said == "" => format!("{what} and said nothing; {advice}."),
+        None => format!("{what}, see details.upstream; {advice}."),
+    };
+    let failed = OpError::new(code, message);
+    match said {
+        Value::Null => failed,
+        Value::String(text) if text.is_empty() => failed,
+        said => failed.with_detail("upstream", capped(said)),
+    }
+}
+
+/// The words without the library's own introduction, and with the place of a wrong value put so that nobody takes it for a
+/// line of a stack trace: `expected number at limit` is how validators of half the servers speak.
+fn reword_locations(words: &str) -> String {
+    let words = words.trim();
+    let introduced = words.strip_prefix("MCP error ").and_then(|rest| rest.split_once(": "));
+    let words = match introduced {
+        Some((number, rest)) if number.parse::<i64>().is_ok() => rest,
+        _ => words,
+    };
+    let mut pieces = words.split(" at ");
+    let mut soft = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|c: char| !(c.is_alphanumeric() || "_.[]$".contains(c))).unwrap_or(piece.len());
+        let (place, rest) = piece.split_at(end);
+        let is_field = !place.is_empty() && (rest.is_empty() || rest.starts_with([';', ',', '\n']));
+        soft.push_str(if is_field { " for " } else { " at " });
+        soft.push_str(piece);
+    }
+    soft
+}
+
+/// As it is where it is short, else the beginning of its text. It is masked already, so a cut leaves no half of a secret.
+fn capped(said: Value) -> Value {
+    let mut text = match said {
+        Value::String(text) => text,
+        other => {
+            let text = other.to_string();
+            if text.len() <= MAX_SHOWN_BYTES {
+                return other;
+            }
+            text
+        }
+    };
+    if text.len() > MAX_SHOWN_BYTES {
+        truncate(&mut text, MAX_SHOWN_BYTES - '…'.len_utf8());
+        text.push('…');
+    }
+    text.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mask() -> Mask {
+        let mut mask = Mask::default();
+        mask.add("s3cret-token");
+        mask
+    }
+
+    #[test]
+    fn the_code_is_guessed_from_the_words_and_the_words_are_kept() {
+        for (text, code) in [
+            ("Invalid arguments for tool x: expected string", Code::InvalidValue),
+            ("Error: Issue 7 not found", Code::NotFoundResource),
+            ("API rate limit exceeded for user", Code::RateLimitExceeded),
+            ("Access denied - outside allowed directories", Code::PermissionDenied),
+            ("Entity already exists", Code::ConflictExists),
+            ("Navigation timed out", Code::TransportTimeout),
+            ("Unknown tool: nope", Code::NotFoundOperation),
+            ("boom", Code::Internal),
+        ] {
+            let error = tool_error(text.into(), &Mask::default());
+            assert_eq!(error.code, code, "{text}");
+            assert!(error.message.starts_with(&format!("The tool failed: {text}; ")), "{}", error.message);
+            assert_eq!(error.details["upstream"], text);
+        }
+    }
+
+    #[test]
+    fn where_a_value_is_wrong_is_part_of_the_message() {
+        let said = "MCP error -32602: Invalid arguments: expected number, received undefined at a.b[0]; too long at c";
+        let error = tool_error(said.into(), &Mask::default());
+        let words = "Invalid arguments: expected number, received undefined for a.b[0]; too long for c";
+        assert!(error.message.starts_with(&format!("The tool failed: {words}; ")), "{}", error.message);
+        assert_eq!(error.details["upstream"], said);
+        assert_eq!(reword_locations("MCP error is odd: x"), "MCP error is odd: x");
+        assert_eq!(reword_locations("a at run (x.js:1) at  at"), "a at run (x.js:1) at  at");
+    }
+
+    #[test]
+    fn insides_and_secrets_stay_out_of_the_message() {
+        let error = tool_error("ENOENT: open '/var/lib/x' with s3cret-token".into(), &mask());
+        assert_eq!(error.code, Code::NotFoundResource);
+        assert!(error.message.starts_with("The tool failed, see details.upstream; "), "{}", error.message);
+        assert_eq!(error.details["upstream"], "ENOENT: open '/var/lib/x' with [redacted]");
+        let error = tool_error("crash\n    at Object.run (x.js:1)".into(), &mask());
+        assert!(!error.message.contains(" at "), "{}", error.message);
+        let error = tool_error(json!({"message": "no", "k": "s3cret-token"}), &mask());
+        assert!(error.message.starts_with("The tool failed: no;"), "{}", error.message);
+        assert_eq!(error.details["upstream"]["k"], "[redacted]");
+        let long = tool_error("x".repeat(100_000).into(), &mask());
+        assert!(long.details["upstream"].as_str().unwrap().len() <= MAX_SHOWN_BYTES);
+        assert!(tool_error("".into(), &mask()).details.is_empty());
+    }
+
+    #[test]
+    fn errors_of_the_protocol_have_codes_of_their_own() {
+        for (number, message, code) in [
+            (-32602, "Unknown tool: x", Code::NotFoundOperation),
+            (-32602, "Tool x not found", Code::NotFoundOperation),
+            (-32602, "a must be a number", Code::InvalidValue),
+            (-32601, "Method not found", Code::NotFoundOperation),
+            (-32002, "Resource not found", Code::NotFoundResource),
+            (-32042, "Open the address", Code::ConfirmationRequired),
+            (-32603, "broken", Code::Internal),
+        ] {
+            let error = refused(number, message, Some(json!({"why": "s3cret-token"})), &mask());
+            assert_eq!(error.code, code, "{number} {message}");
+            assert_eq!(error.details["upstream"]["code"], number);
+            assert_eq!(error.details["upstream"]["data"]["why"], "[redacted]");
+        }
+    }
+
+    #[test]
+    fn an_envelope_s_error_is_passed_on_as_it_is() {
+        let error =
+            json!({"code": "CONFLICT_VERSION_MISMATCH", "message": "Read it again.", "details": {"a": 1}});
+        let passed = envelope_error(error.as_object().unwrap(), &mask()).unwrap();
+        assert_eq!((passed.code, passed.message.as_str()), (Code::ConflictVersion, "Read it again."));
+        assert_eq!(passed.details["a"], 1);
+        let error = json!({"code": "ODD", "message": "m"});
+        let passed = envelope_error(error.as_object().unwrap(), &mask()).unwrap();
+        assert_eq!((passed.code, &passed.details["upstream_code"]), (Code::Internal, &json!("ODD")));
+        assert!(envelope_error(&Map::new(), &mask()).is_none());
+    }
+}

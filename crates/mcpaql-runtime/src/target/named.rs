@@ -1,0 +1,68 @@
+//! Several targets of one kind, by name: each call chooses one.
+
+use super::mcp::Upstream;
+use super::{FeatureRequest, Target, TargetCall};
+use crate::protocol::{Features, RpcError};
+use futures_util::future::BoxFuture;
+use indexmap::IndexMap;
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::response::Answer;
+use mcpaql_core::targets;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Several targets of one kind.
+#[derive(Debug)]
+pub struct NamedTargets(IndexMap<String, Arc<dyn Target>>);
+
+impl NamedTargets {
+    /// Those, by the names that calls choose.
+    #[must_use]
+    pub const fn new(targets: IndexMap<String, Arc<dyn Target>>) -> NamedTargets {
+        NamedTargets(targets)
+    }
+
+    /// The one that has something besides operations; of several no name would lead back to one of them.
+    fn only(&self) -> Option<&Arc<dyn Target>> {
+        let mut with_servers = self.0.values().filter(|target| !target.upstreams().is_empty());
+        with_servers.next().filter(|_| with_servers.next().is_none())
+    }
+}
+
+impl Target for NamedTargets {
+    fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
+        Box::pin(async move {
+            let mut args = call.args.clone();
+            let chosen = targets::take_target(call.operation, &mut args);
+            let target = chosen
+                .and_then(|name| self.0.get(&name))
+                .ok_or_else(|| OpError::new(Code::Internal, "The call chose no upstream; tell the user."))?;
+            target.perform(TargetCall { args: &args, ..call }).await
+        })
+    }
+
+    fn features(&self) -> Features {
+        match self.only() {
+            Some(only) => only.features(),
+            None => Features {
+                logging: self.0.values().any(|target| target.features().logging),
+                ..Features::default()
+            },
+        }
+    }
+
+    fn request<'a>(&'a self, request: FeatureRequest<'a>) -> BoxFuture<'a, Result<Value, RpcError>> {
+        match self.only() {
+            Some(only) => only.request(request),
+            None => Box::pin(std::future::ready(Err(RpcError::method_not_found(request.feature)))),
+        }
+    }
+
+    fn upstreams(&self) -> Vec<&Upstream> {
+        self.0.values().flat_map(|target| target.upstreams()).collect()
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.values().all(|target| target.is_open())
+    }
+}

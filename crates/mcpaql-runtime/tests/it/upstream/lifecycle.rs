@@ -1,0 +1,198 @@
+//! Started when needed, one start at a time, ended with everything it started.
+
+use super::{call, command, environment, over, pid, said, server, target, upstream};
+use crate::command::Watch;
+use crate::fixture::in_time;
+use mcpaql_core::adapter::{Auth, McpCommand, McpTarget};
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::target::mcp::{Upstream, UpstreamError, UpstreamState};
+use rustix::process::test_kill_process;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_capture_holds_what_the_server_says_as_it_says_it() {
+    let upstream = upstream("");
+    assert_eq!(*upstream.state().borrow(), UpstreamState::Idle);
+    let capture = in_time(upstream.capture()).await.unwrap();
+    assert_eq!(capture.initialize["x-odd"], json!([1]));
+    assert_eq!(capture.initialize["protocolVersion"], "2025-06-18");
+    assert_eq!(capture.tools.len(), 3, "both pages, the odd tool included: {:?}", capture.tools);
+    assert_eq!(capture.tools[0]["x-odd"], 1);
+    let running = UpstreamState::Running { server: "fixture".to_owned(), version: "1.2.3".to_owned() };
+    assert_eq!(*upstream.state().borrow(), running);
+}
+
+#[tokio::test]
+async fn a_list_that_names_a_page_again_ends_there() {
+    let capture = in_time(upstream("endless").capture()).await.unwrap();
+    assert_eq!(capture.tools, [json!({"name": "again"})], "and is not there twice");
+    assert!(capture.incomplete_reason.unwrap().contains("has no end"), "{:?}", capture.incomplete_reason);
+    assert_eq!(in_time(upstream("").capture()).await.unwrap().incomplete_reason, None);
+}
+
+#[tokio::test]
+async fn the_program_gets_the_variables_that_are_named_and_no_others() {
+    let mut command = command("");
+    command.set_env.insert("TOKEN".to_owned(), "${env:TOKEN}".to_owned());
+    command.env.push("LISTED".to_owned());
+    let upstream = over(&target(command));
+    let heard = said(&call(&upstream, "environment", json!({})).await.unwrap());
+    let names = heard["names"].as_array().unwrap();
+    assert!(names.contains(&json!("PATH")) && names.contains(&json!(server::FAULTS)), "{names:?}");
+    assert!(!names.contains(&json!("UNWANTED")) && !names.contains(&json!("LISTED")), "{names:?}");
+    assert_eq!(heard["token"], "s3cret-token");
+    assert!(!format!("{upstream:?}").contains("s3cret"));
+}
+
+#[tokio::test]
+async fn many_callers_share_one_start_and_get_their_own_answers() {
+    let upstream = upstream("");
+    let calls = (0..64).map(|n| {
+        let upstream = upstream.clone();
+        tokio::spawn(async move {
+            let arguments = json!({"n": n, "count": 64});
+            let said = said(&call(&upstream, "gather", arguments.clone()).await.unwrap());
+            assert_eq!(said, arguments);
+        })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        in_time(call).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn closing_ends_the_program_and_a_further_call_starts_another() {
+    let upstream = upstream("");
+    let first = pid(&upstream).await;
+    upstream.close().await;
+    assert!(test_kill_process(first).is_err(), "reaped, not merely dead");
+    assert_eq!(*upstream.state().borrow(), UpstreamState::Idle);
+    assert_ne!(pid(&upstream).await, first);
+}
+
+/// The fixture with a grandchild that holds the output open and never ends.
+fn family(watch: &Watch) -> McpTarget {
+    let McpCommand { command, set_env, .. } = command("");
+    let script =
+        format!("exec 9>{}; sh -c 'sleep 600; true' & echo ready >&9; exec \"$0\" \"$@\"", watch.path());
+    let command = ["sh".to_owned(), "-c".to_owned(), script].into_iter().chain(command).collect();
+    target(McpCommand { command, cwd: None, env: Vec::new(), set_env })
+}
+
+#[tokio::test]
+async fn no_process_is_left_behind_however_an_upstream_ends() {
+    for how in ["close", "drop", "die", "abandon"] {
+        let watch = Watch::new();
+        let upstream = over(&family(&watch));
+        let mut heard = watch.follow();
+        in_time(upstream.start()).await.unwrap();
+        heard.until_ready().await;
+        match how {
+            "close" => upstream.close().await,
+            "die" => drop(call(&upstream, "die", json!({})).await.unwrap_err()),
+            "abandon" => {
+                let mut begun = upstream.tools_changed();
+                let holding = upstream.clone();
+                let task = tokio::spawn(async move {
+                    holding.call_tool("hold", Default::default(), &Caller::nobody()).await
+                });
+                in_time(begun.changed()).await.unwrap();
+                upstream.close().await;
+                let error = in_time(task).await.unwrap().unwrap_err();
+                assert!(matches!(error, UpstreamError::Unavailable { .. }), "{error}");
+            }
+            _ => drop(upstream),
+        }
+        heard.until_all_gone().await;
+    }
+}
+
+#[test]
+fn a_runtime_that_stops_leaves_no_server_behind() {
+    let watch = Watch::new();
+    let target = family(&watch);
+    let mut heard = watch.follow();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let upstream = runtime.block_on(async {
+        let upstream = over(&target);
+        in_time(upstream.start()).await.unwrap();
+        upstream
+    });
+    let other = tokio::runtime::Runtime::new().unwrap();
+    other.block_on(heard.until_ready());
+    drop(runtime);
+    other.block_on(heard.until_all_gone());
+    drop(upstream);
+}
+
+#[tokio::test]
+async fn a_server_that_dies_at_start_says_why_and_is_then_left_alone() {
+    let mut command = command("dies_at_start");
+    command.set_env.insert("TOKEN".to_owned(), "${env:TOKEN}".to_owned());
+    let upstream = over(&target(command));
+    // The first failure is tried again at once, the next ones are left alone for longer and longer.
+    for attempt in 0..8 {
+        let error = in_time(upstream.start()).await.unwrap_err();
+        let UpstreamError::Unavailable { retry_after, reason, .. } = &error else { panic!("{error:?}") };
+        assert_eq!(reason, "ended with exit status 3: the database refuses [redacted]");
+        match retry_after {
+            Some(wait) => {
+                assert!(attempt >= 2 && wait.as_secs() < 30, "attempt {attempt}: {wait:?}");
+                break;
+            }
+            None => assert!(attempt < 7, "it is started over and over"),
+        }
+    }
+    assert!(
+        matches!(&*upstream.state().borrow(), UpstreamState::Failed { reason } if reason.contains("[redacted]"))
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_exits_after_the_handshake_fails_calls_and_does_not_hang() {
+    let upstream = upstream("exits");
+    for _ in 0..3 {
+        let error = call(&upstream, "echo", json!({})).await.unwrap_err();
+        assert!(matches!(error, UpstreamError::Unavailable { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_or_lacks_a_variable_is_named() {
+    let absent = McpCommand { command: vec!["/opt/no-such-server".to_owned()], ..command("") };
+    let error = in_time(over(&target(absent)).start()).await.unwrap_err().to_string();
+    assert!(error.contains("'no-such-server' is not installed") && !error.contains("/opt"), "{error}");
+    let unset = McpCommand { command: vec!["x".to_owned(), "${env:MISSING_HERE}".to_owned()], ..command("") };
+    let error = in_time(over(&target(unset)).start()).await.unwrap_err().to_string();
+    assert!(error.contains("MISSING_HERE"), "{error}");
+    let wrong = McpCommand { command: vec!["${HOME}".to_owned()], ..command("") };
+    assert!(Upstream::new(&target(wrong), &Auth::None, &environment()).is_err());
+}
+
+#[tokio::test]
+async fn a_server_that_never_greets_is_given_up_and_ended() {
+    let watch = Watch::new();
+    let mut target = family(&watch);
+    if let mcpaql_core::adapter::McpLink::Command(command) = &mut target.link {
+        command.set_env.insert(server::FAULTS.to_owned(), "silent".to_owned());
+    }
+    target.start_timeout_ms = 200;
+    let upstream = over(&target);
+    let mut heard = watch.follow();
+    let error = in_time(upstream.start()).await.unwrap_err();
+    assert!(matches!(error, UpstreamError::Timeout { .. }), "{error}");
+    heard.until_ready().await;
+    heard.until_all_gone().await;
+}
+
+#[tokio::test]
+async fn a_server_without_a_handshake_is_asked_what_it_can_do() {
+    let upstream = upstream("stateless");
+    let capture = in_time(upstream.capture()).await.unwrap();
+    assert_eq!(capture.server().unwrap()["name"], "modern");
+    let meta = &capture.initialize["heard"];
+    assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+    let meta = said(&call(&upstream, "meta", json!({})).await.unwrap());
+    assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "mcpaql");
+    assert!(meta["progressToken"].is_u64());
+}

@@ -1,0 +1,491 @@
+//! One server: from the keys of clients to those of `mcpaql.yaml`.
+
+use crate::clients::secrets;
+use crate::clients::secrets::spans::{self, REFERENCE_MARK, SecretSpan};
+use crate::clients::variables::{
+    ConfigTextPart, ImportVariables, References, is_plain_reference, is_variable_name, render_parts,
+    variable_name,
+};
+use crate::file;
+use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget};
+use mcpaql_core::host;
+use mcpaql_document::load::is_credential_name;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// Keys that are read, and those that only concern the client.
+const KNOWN_KEYS: &[&str] = &[
+    "allowedTools",
+    "alwaysAllow",
+    "args",
+    "autoApprove",
+    "autoStart",
+    "command",
+    "cwd",
+    "description",
+    "dev",
+    "disabled",
+    "disabledTools",
+    "enabled",
+    "env",
+    "envFile",
+    "environment",
+    "excludeTools",
+    "gallery",
+    "headers",
+    "httpUrl",
+    "includeTools",
+    "metadata",
+    "serverUrl",
+    "source",
+    "timeout",
+    "tools",
+    "transport",
+    "trust",
+    "type",
+    "url",
+    "version",
+];
+const HTTP_TYPES: &[&str] = &["http", "streamable-http", "streamablehttp", "streamable_http", "remote"];
+const STDIO_TYPES: &[&str] = &["stdio", "local"];
+
+/// Where a server stands.
+pub(super) struct ServerLocation<'a> {
+    /// Down to the server.
+    pub(super) keys: String,
+    pub(super) file: &'a str,
+}
+
+/// What was read.
+#[derive(Debug)]
+pub(super) struct ParsedEntry {
+    pub(super) target: McpTarget,
+    pub(super) include: Vec<String>,
+    pub(super) exclude: Vec<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Reads a server; else why it cannot be taken over.
+pub(super) fn read_server(
+    server: &str,
+    value: &Value,
+    references: &References,
+    variables: &mut ImportVariables,
+    place: &ServerLocation<'_>,
+) -> Result<ParsedEntry, String> {
+    let Value::Object(entry) = value else { return Err("its entry is not an object".into()) };
+    if crate::clients::is_mcpaql_entry(value) {
+        return Err("it is mcpaql itself".into());
+    }
+    let flag = |key: &str| entry.get(key).and_then(Value::as_bool);
+    if flag("disabled") == Some(true) || flag("enabled") == Some(false) {
+        return Err("it is switched off".into());
+    }
+    let mut reader =
+        ServerReader { server, entry, references, variables, location: place, notes: Vec::new() };
+    let link = reader.link()?;
+    let mut target = McpTarget::new(link);
+    if let Some(timeout) = reader.timeout() {
+        target.timeout_ms = timeout;
+    }
+    let says_something = |value: &Value| !matches!(value, Value::Null) && *value != Value::Object(Map::new());
+    let unknown =
+        entry.iter().filter(|(key, value)| !KNOWN_KEYS.contains(&key.as_str()) && says_something(value));
+    let notes: Vec<String> =
+        unknown.map(|(key, _)| format!("its `{key}` has no counterpart and was left out")).collect();
+    reader.notes.extend(notes);
+    Ok(ParsedEntry {
+        include: rules(entry, &["includeTools", "allowedTools", "tools"]),
+        exclude: rules(entry, &["excludeTools", "disabledTools"]),
+        notes: reader.notes,
+        target,
+    })
+}
+
+/// The variables that a server is started with; Zed once kept them one level deeper.
+pub(super) fn env(entry: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    let nested = entry.get("command").and_then(|command| command.get("env"));
+    nested.or_else(|| entry.get("env")).or_else(|| entry.get("environment")).and_then(Value::as_object)
+}
+
+/// Lists of tools as rules.
+fn rules(entry: &Map<String, Value>, keys: &[&str]) -> Vec<String> {
+    let lists = keys.iter().filter_map(|key| entry.get(*key)?.as_array()).flatten();
+    lists.filter_map(Value::as_str).filter(|tool| *tool != "*").map(|tool| format!("op:{tool}")).collect()
+}
+
+/// The entry that is being read.
+struct ServerReader<'a> {
+    server: &'a str,
+    entry: &'a Map<String, Value>,
+    references: &'a References,
+    variables: &'a mut ImportVariables,
+    location: &'a ServerLocation<'a>,
+    notes: Vec<String>,
+}
+
+impl ServerReader<'_> {
+    fn link(&mut self) -> Result<McpLink, String> {
+        let text = |key: &str| self.entry.get(key).and_then(Value::as_str);
+        let kind = text("type").or_else(|| text("transport")).unwrap_or_default().to_ascii_lowercase();
+        let url = ["httpUrl", "serverUrl", "url"].iter().find_map(|key| text(key));
+        let known = |kinds: &[&str]| kind.is_empty() || kinds.contains(&kind.as_str());
+        if kind == "sse" || (kind.is_empty() && url.is_some_and(is_sse)) {
+            return Err(
+                "it speaks the older transport HTTP+SSE; give it the server's streamable HTTP address".into(),
+            );
+        }
+        match (self.entry.get("command"), url) {
+            (Some(_), _) if known(STDIO_TYPES) => self.command().map(McpLink::Command),
+            (_, Some(url)) if known(HTTP_TYPES) => self.url(url),
+            (None, None) => {
+                Err("it has neither a command nor an address; its client starts it in a way of its own"
+                    .into())
+            }
+            _ => Err("mcpaql does not support its `type`".into()),
+        }
+    }
+
+    fn command(&mut self) -> Result<McpCommand, String> {
+        let (entry, command) = (self.entry, self.entry.get("command"));
+        // Zed once kept the program one level deeper.
+        let nested = command.and_then(Value::as_object);
+        let of = |key: &str| nested.and_then(|nested| nested.get(key)).or_else(|| entry.get(key));
+        let listed = |value: Option<&'_ Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+        let mut words: Vec<Value> = match command {
+            Some(Value::Array(words)) => words.clone(),
+            Some(Value::Object(_)) => of("path").cloned().into_iter().collect(),
+            program => program.cloned().into_iter().collect(),
+        };
+        words.extend(listed(of("args")));
+        let count = words.len();
+        let words: Vec<String> = words.iter().filter_map(scalar).collect();
+        if words.first().is_none_or(|program| program.trim().is_empty()) {
+            return Err("its command names no program".into());
+        }
+        if words.len() < count {
+            self.notes.push("an argument that is neither text, number nor switch was left out".into());
+        }
+        let cwd = self.cwd(&words)?;
+        let handed = self.credential_variables(&words)?;
+        let mut set_env = self.env_file()?;
+        for (name, value) in env(entry).into_iter().flatten() {
+            let Some(value) = scalar(value) else {
+                self.notes.push(format!("its `env` › `{name}` is not text and was left out"));
+                continue;
+            };
+            set_env.retain(|(known, _)| known != name);
+            let own = if is_variable_name(name) { name.clone() } else { variable_name("VARIABLE", &[name]) };
+            let kind = if handed.contains(name) { "password" } else { name };
+            set_env.push((name.clone(), self.value(kind, &own, &value, &format!("env › {name}"))?));
+        }
+        let mut line = Vec::new();
+        let mut before = None;
+        for (index, word) in words.iter().enumerate() {
+            line.push(self.argument(index, before, word, &set_env)?);
+            before = Some(word.as_str());
+        }
+        Ok(McpCommand { command: line, cwd, env: Vec::new(), set_env: set_env.into_iter().collect() })
+    }
+
+    /// The folder to start in, where the server says one or names files beside the configuration.
+    fn cwd(&mut self, words: &[String]) -> Result<Option<String>, String> {
+        let workspace = self.references.workspace.as_deref();
+        let inside = |path: &str| match workspace {
+            Some(folder) if !secrets::is_path(path) || path.starts_with('.') => {
+                folder.join(path).display().to_string()
+            }
+            _ => path.to_owned(),
+        };
+        if let Some(cwd) = self.entry.get("cwd").and_then(Value::as_str) {
+            let pieces = self.parse_text(cwd, "cwd")?;
+            let text = render_parts(&pieces);
+            return Ok(Some(if text.starts_with("${") { text } else { inside(&text) }));
+        }
+        // Clients start what a folder configures in that folder.
+        let is_inside = |folder: &&Path| {
+            let names_file = |word: &String| {
+                word.starts_with("./")
+                    || word.starts_with("../")
+                    || (!word.is_empty() && folder.join(word).exists())
+            };
+            words.iter().filter(|word| !secrets::is_path(word) || word.starts_with('.')).any(names_file)
+        };
+        Ok(workspace.filter(is_inside).map(|folder| folder.display().to_string()))
+    }
+
+    /// Every name of the file; what it holds is not even looked at.
+    fn env_file(&mut self) -> Result<Vec<(String, String)>, String> {
+        let Some(file) = self.entry.get("envFile").and_then(Value::as_str) else { return Ok(Vec::new()) };
+        let file = render_parts(&self.references.parse(file)?);
+        let folder = self.references.workspace.clone().unwrap_or_default();
+        let path = folder.join(&file);
+        let Ok(text) = file::read_text(&path) else {
+            self.notes.push("its `envFile` could not be read, so its variables are missing".into());
+            return Ok(Vec::new());
+        };
+        let names = text.lines().filter_map(|line| {
+            let line = line.trim().trim_start_matches("export ").trim_start();
+            let (name, _) = line.split_once('=')?;
+            Some(name.trim().to_owned()).filter(|name| is_variable_name(name))
+        });
+        let label = super::clients::display_path(Path::new(&path));
+        let mut found: Vec<(String, String)> = Vec::new();
+        for name in names {
+            if found.iter().all(|(known, _)| *known != name) {
+                // The file stands for what it holds: two files may give one name different values.
+                let stand_in =
+                    self.variables.assign_variable(self.server, &name, &format!("{label} {name}"), &label);
+                found.push((name, format!("${{env:{stand_in}}}")));
+            }
+        }
+        Ok(found)
+    }
+
+    fn url(&mut self, url: &str) -> Result<McpLink, String> {
+        let url = url.split('#').next().unwrap_or(url);
+        if secrets::has_token(url) && authority(url).contains('@') {
+            return Err(
+                "its address holds a user and a password; write it down with `auth: {type: basic, …}`".into(),
+            );
+        }
+        let pieces = self.parse_text(url, "url")?;
+        let (text, references) = mask_references(pieces)?;
+        let found = spans::secrets_in_text(&text);
+        let url = render_parts(&self.replace_secrets(&text, references, &found, "url", "URL"));
+        let allow_http = url.starts_with("http://") && !host::is_loopback(&url);
+        if allow_http {
+            self.notes.push("it is reached without encryption; `allow_http` says so".into());
+        }
+        let mut headers = Vec::new();
+        for (name, value) in self.entry.get("headers").and_then(Value::as_object).into_iter().flatten() {
+            let Some(value) = scalar(value) else { continue };
+            let own = variable_name("SERVER", &[self.server, name]);
+            headers.push((name.clone(), self.value(name, &own, &value, &format!("headers › {name}"))?));
+        }
+        Ok(McpLink::Url { url, headers: headers.into_iter().collect(), allow_http })
+    }
+
+    /// Milliseconds. Clients disagree about the unit; less than a second or more than an hour is not plausible.
+    fn timeout(&self) -> Option<u64> {
+        let timeout = self.entry.get("timeout")?.as_u64()?;
+        let milliseconds = if timeout < 1000 { timeout * 1000 } else { timeout };
+        (1000..=3_600_000).contains(&milliseconds).then_some(milliseconds)
+    }
+
+    /// Takes a text apart and notes what it refers to.
+    fn parse_text(&mut self, text: &str, key: &str) -> Result<Vec<ConfigTextPart>, String> {
+        let pieces = self.references.parse(text)?;
+        for piece in &pieces {
+            if let ConfigTextPart::Variable { name, .. } = piece {
+                self.variables.add_reference(name, &self.location_of(key));
+            }
+        }
+        Ok(pieces)
+    }
+
+    fn location_of(&self, key: &str) -> String {
+        format!("{} › {key} in {}", self.location.keys, self.location.file)
+    }
+
+    fn replace_with_variable(&mut self, name: &str, value: &str, key: &str) -> ConfigTextPart {
+        let place = self.location_of(key);
+        let name = self.variables.assign_variable(self.server, name, value, &place);
+        ConfigTextPart::Variable { name, fallback: None }
+    }
+
+    /// What a variable or a header of that name holds; `own` is the variable that stands in for it.
+    fn value(&mut self, name: &str, own: &str, text: &str, key: &str) -> Result<String, String> {
+        let mut pieces = self.parse_text(text, key)?;
+        if pieces.is_empty() && is_credential_name(name) {
+            return Ok(format!("${{env:{own}:-}}"));
+        }
+        if let [ConfigTextPart::Text(whole)] = pieces.as_slice() {
+            if secrets::is_secret(name, whole) {
+                return Ok(render_parts(&[self.replace_with_variable(own, text, key)]));
+            }
+            return Ok(whole.clone());
+        }
+        for piece in &mut pieces {
+            match piece {
+                ConfigTextPart::Variable { fallback, .. } => {
+                    fallback.take_if(|fallback| secrets::is_secret(name, fallback));
+                }
+                ConfigTextPart::Text(part)
+                    if secrets::is_secret_value(part) || (is_credential_name(name) && !is_scheme(part)) =>
+                {
+                    *piece = self.replace_with_variable(own, &part.clone(), key)
+                }
+                ConfigTextPart::Text(_) | ConfigTextPart::Rendered(_) => {}
+            }
+        }
+        Ok(render_parts(&pieces))
+    }
+
+    /// Variables that stand where the command line has a credential, whatever their names say.
+    fn credential_variables(&self, words: &[String]) -> Result<Vec<String>, String> {
+        let mut names = Vec::new();
+        let mut before = None;
+        for (index, word) in words.iter().enumerate() {
+            let (text, references) = mask_references(self.references.parse(word)?)?;
+            let found = spans::secrets_in_argument(before.filter(|_| index > 1), &text);
+            let signs = text.match_indices(REFERENCE_MARK).map(|(at, _)| at);
+            for (at, reference) in signs.zip(references) {
+                if let ConfigTextPart::Variable { name, .. } = reference
+                    && found.iter().any(|secret| secret.range.contains(&at))
+                {
+                    names.push(name);
+                }
+            }
+            before = Some(word.as_str());
+        }
+        Ok(names)
+    }
+
+    /// One word of the command line; `set` is what the server's own variables hold.
+    fn argument(
+        &mut self,
+        index: usize,
+        before: Option<&str>,
+        word: &str,
+        set: &[(String, String)],
+    ) -> Result<String, String> {
+        let key = if index == 0 { "command".to_owned() } else { format!("args › {}", index - 1) };
+        let mut pieces = self.references.parse(word)?;
+        for piece in &mut pieces {
+            let ConfigTextPart::Variable { name, .. } = piece else { continue };
+            match set.iter().find(|(known, _)| known == name && is_plain_reference(word, name)) {
+                // Already free of credentials, and noted.
+                Some((_, value)) => *piece = ConfigTextPart::Rendered(value.clone()),
+                None => self.variables.add_reference(name, &self.location_of(&key)),
+            }
+        }
+        let (text, references) = mask_references(pieces)?;
+        let found = spans::secrets_in_argument(before.filter(|_| index > 1), &text);
+        Ok(render_parts(&self.replace_secrets(&text, references, &found, &key, "ARGUMENT")))
+    }
+
+    /// Puts variables in place of credentials; `word` names those that the text does not.
+    fn replace_secrets(
+        &mut self,
+        text: &str,
+        references: Vec<ConfigTextPart>,
+        found: &[SecretSpan],
+        key: &str,
+        word: &str,
+    ) -> Vec<ConfigTextPart> {
+        let mut references = references.into_iter();
+        let mut out = Vec::new();
+        let mut at = 0;
+        for secret in found {
+            let before = text.get(at..secret.range.start).unwrap_or_default();
+            let value = text.get(secret.range.clone()).unwrap_or_default();
+            self.append_text(before, &mut references, key, word, &mut out);
+            // `-e NAME=value` names a variable already.
+            let plain = text.get(..secret.range.start).and_then(|head| head.strip_suffix('='));
+            let is_name = is_variable_name(&secret.name) && !secret.name.contains(char::is_lowercase);
+            let own = if is_name && plain == Some(secret.name.as_str()) {
+                secret.name.clone()
+            } else {
+                let name = if secret.name.is_empty() { word } else { &secret.name };
+                variable_name("SERVER", &[self.server, name])
+            };
+            for (index, part) in value.split(REFERENCE_MARK).enumerate() {
+                if index > 0 {
+                    out.extend(references.next().map(|piece| without_secret(piece, &secret.name)));
+                }
+                match part {
+                    "" => {}
+                    scheme if value.contains(REFERENCE_MARK) && is_scheme(scheme) => {
+                        out.push(ConfigTextPart::Text(scheme.to_owned()));
+                    }
+                    part => out.push(self.replace_with_variable(&own, part, key)),
+                }
+            }
+            at = secret.range.end;
+        }
+        self.append_text(text.get(at..).unwrap_or_default(), &mut references, key, word, &mut out);
+        out
+    }
+
+    /// What stands around credentials, unless it holds one that was not found in its place.
+    fn append_text(
+        &mut self,
+        text: &str,
+        references: &mut impl Iterator<Item = ConfigTextPart>,
+        key: &str,
+        word: &str,
+        out: &mut Vec<ConfigTextPart>,
+    ) {
+        for (index, part) in text.split(REFERENCE_MARK).enumerate() {
+            if index > 0 {
+                out.extend(references.next().map(|piece| without_secret(piece, "")));
+            }
+            if secrets::has_token(part) {
+                let own = variable_name("SERVER", &[self.server, word]);
+                out.push(self.replace_with_variable(&own, part, key));
+            } else if !part.is_empty() {
+                out.push(ConfigTextPart::Text(part.to_owned()));
+            }
+        }
+    }
+}
+
+/// A text with a sign in place of every reference, and the references.
+fn mask_references(pieces: Vec<ConfigTextPart>) -> Result<(String, Vec<ConfigTextPart>), String> {
+    let (mut text, mut references) = (String::new(), Vec::new());
+    for piece in pieces {
+        match piece {
+            ConfigTextPart::Text(part) if part.contains(REFERENCE_MARK) => {
+                return Err("it holds a zero character, which no program can be given".into());
+            }
+            ConfigTextPart::Text(part) => text.push_str(&part),
+            reference => {
+                text.push(REFERENCE_MARK);
+                references.push(reference);
+            }
+        }
+    }
+    Ok((text, references))
+}
+
+/// A reference without a default that is a credential by its shape, by its name or by the name of its place.
+fn without_secret(piece: ConfigTextPart, place: &str) -> ConfigTextPart {
+    match piece {
+        ConfigTextPart::Variable { name, fallback } => {
+            let is_secret = |fallback: &String| {
+                secrets::is_secret(&name, fallback)
+                    || secrets::is_secret_name(place, fallback)
+                    || (place.len() == 1 && !secrets::is_plain_value(fallback))
+            };
+            let fallback = fallback.filter(|fallback| !is_secret(fallback));
+            ConfigTextPart::Variable { name, fallback }
+        }
+        other => other,
+    }
+}
+
+/// Clients take numbers and switches for texts.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether a part of a credential is only the word that says its kind, as in `Bearer ${TOKEN}`.
+fn is_scheme(part: &str) -> bool {
+    let word = part.trim();
+    let is_word = part.ends_with(' ') && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
+    word.len() <= 10 && (is_word || word.bytes().all(|byte| b"-:".contains(&byte)))
+}
+
+fn is_sse(url: &str) -> bool {
+    url.split(['?', '#']).next().unwrap_or(url).trim_end_matches('/').ends_with("/sse")
+}
+
+fn authority(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or(rest)
+}

@@ -1,0 +1,215 @@
+//! The adapters of `mcpaql.yaml`.
+
+use super::{
+    AdapterPlan, AdapterSource, CONFIG_FILE, EntryOverrides, McpSource, PlannedAdapter, SettingsLayers,
+    builtin_document, openapi_source, read_adapter_source, read_overrides, read_source,
+};
+use crate::args::ImportOptions;
+use crate::openapi_files::{self, Description};
+use crate::output::{HintedError, error_with_hint};
+use anyhow::Result;
+use mcpaql_audit::settings;
+use mcpaql_core::diagnostic::{Diagnostic, Severity, capitalize};
+use mcpaql_core::error::Code;
+use mcpaql_core::suggest::snake_case;
+use mcpaql_document::config::{self, AdapterEntry, AdapterOrigin, Config};
+use mcpaql_document::source::Source;
+use mcpaql_import::mcp;
+use mcpaql_import::select::SelectionRule;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Both parts of `mcpaql.yaml`: the adapters, and what audits hold tools against. Every problem is reported with its pointer.
+pub(crate) fn load_config(source: &Source) -> (Config, settings::AuditSettings, Vec<Diagnostic>) {
+    match source.parse() {
+        Ok(parsed) => {
+            let (config, mut diagnostics) = config::load(&parsed.value);
+            let (audit, problems) = settings::read(&parsed.value, &config.settings.policies);
+            diagnostics.extend(problems);
+            diagnostics.extend(parsed.diagnostics);
+            (config, audit, diagnostics)
+        }
+        Err(diagnostics) => (Config::default(), settings::AuditSettings::default(), diagnostics),
+    }
+}
+
+/// What a name means in a configuration.
+pub(crate) enum AdapterLookup {
+    /// One of its adapters.
+    Adapter {
+        adapter: Box<PlannedAdapter>,
+        /// The configuration's own data folder.
+        data: Option<PathBuf>,
+    },
+    /// None of its adapters.
+    Unknown {
+        /// What those are called that could be read.
+        names: Vec<String>,
+        /// The configuration and what is wrong with it.
+        config: Option<(Source, Vec<Diagnostic>)>,
+    },
+}
+
+impl AdapterPlan {
+    /// What a name means in the configuration of this folder.
+    pub(crate) fn find_configured(name: &str, layers: &SettingsLayers) -> Result<AdapterLookup> {
+        let AdapterPlan { adapters, data, config, .. } =
+            AdapterPlan::from_config(Path::new(CONFIG_FILE), layers)?;
+        let mut names = Vec::new();
+        for adapter in adapters {
+            let own = adapter.name();
+            if own.as_ref().is_some_and(|own| snake_case(own) == snake_case(name)) {
+                return Ok(AdapterLookup::Adapter { adapter: Box::new(adapter), data });
+            }
+            names.extend(own);
+        }
+        Ok(AdapterLookup::Unknown { names, config })
+    }
+
+    pub(super) fn from_config(path: &Path, layers: &SettingsLayers) -> Result<AdapterPlan> {
+        let source = read_source(path)?;
+        let (config, _, mut diagnostics) = load_config(&source);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let layers = layers.with_file(config.settings.clone());
+        let is_config_broken = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+        let mut plan =
+            AdapterPlan { is_config_broken, files: vec![path.to_path_buf()], ..AdapterPlan::default() };
+        let mut servers = HashSet::new();
+        for entry in &config.adapters {
+            let name = entry_name(entry, folder);
+            let settings = layers.resolve_entry(&entry.settings);
+            plan.files.extend(import_options(entry, folder).overrides);
+            let made = resolve_adapter_entry(entry, folder, &mut servers);
+            if let Err(error) = &made {
+                let misread = invalid_rules(entry);
+                let is_fine = misread.is_empty();
+                diagnostics.extend(misread);
+                diagnostics.extend(is_fine.then(|| unresolved_entry(entry, error)));
+            }
+            let (source, overrides) = made.map_or_else(
+                |error| (Err(error), EntryOverrides::default()),
+                |(source, overrides)| (Ok(source), overrides),
+            );
+            plan.add(&name, source, settings, overrides);
+        }
+        if config.adapters.is_empty() && diagnostics.is_empty() {
+            plan.is_config_broken = true;
+            diagnostics.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidValue,
+                    "/adapters",
+                    "The configuration names no adapter",
+                )
+                .suggest("add `- document: PATH` or `- builtin: notebook` under `adapters`"),
+            );
+        }
+        source.locate(&mut diagnostics);
+        plan.data = config.data.as_ref().map(|data| folder.join(data));
+        plan.config = Some((source, diagnostics));
+        Ok(plan)
+    }
+}
+
+/// What an entry of the configuration comes to.
+fn resolve_adapter_entry(
+    entry: &AdapterEntry,
+    folder: &Path,
+    servers: &mut HashSet<String>,
+) -> Result<(AdapterSource, EntryOverrides)> {
+    let overrides = EntryOverrides::from_entry(entry)?;
+    let source = match &entry.origin {
+        AdapterOrigin::Document(document) => {
+            read_adapter_source(&folder.join(document), &import_options(entry, folder))?
+        }
+        AdapterOrigin::Builtin(name) => AdapterSource::Document(builtin_document(name)?),
+        AdapterOrigin::Openapi(source) => {
+            openapi_source(read_description(source, folder)?, &import_options(entry, folder))?
+        }
+        AdapterOrigin::Mcp(target) => {
+            let mut target = (**target).clone();
+            overrides.limits.apply_to_server(&mut target);
+            let name = entry.name.clone().unwrap_or_else(|| mcp::name_from_link(&target.link));
+            if !servers.insert(snake_case(&name)) {
+                return Err(error_with_hint(
+                    format!("two MCP servers would be called '{name}'"),
+                    "give one of them a `name` of its own",
+                ));
+            }
+            let importing = import_options(entry, folder);
+            let options = mcp::McpImportOptions {
+                name: Some(name.clone()),
+                selection: overrides.selection.clone(),
+                overrides: read_overrides(&importing)?.1,
+            };
+            let auth = overrides.auth.clone().unwrap_or_default();
+            AdapterSource::Mcp(Box::new(McpSource { name, target, auth, options, import_options: importing }))
+        }
+    };
+    Ok((source, overrides))
+}
+
+/// What an entry is called in reports: the file as it is found from here, or what else it says.
+fn entry_name(entry: &AdapterEntry, folder: &Path) -> String {
+    match &entry.origin {
+        AdapterOrigin::Openapi(source) if openapi_files::is_url(source) => source.clone(),
+        AdapterOrigin::Document(path) | AdapterOrigin::Openapi(path) => {
+            folder.join(path).display().to_string()
+        }
+        AdapterOrigin::Builtin(name) => format!("builtin:{name}"),
+        AdapterOrigin::Mcp(target) => {
+            format!("mcp:{}", entry.name.clone().unwrap_or_else(|| mcp::name_from_link(&target.link)))
+        }
+    }
+}
+
+/// What an entry of the configuration decides about its import.
+fn import_options(entry: &AdapterEntry, folder: &Path) -> ImportOptions {
+    ImportOptions {
+        name: entry.name.clone(),
+        overrides: entry.overrides.as_ref().map(|file| folder.join(file)),
+        include: entry.include.clone(),
+        exclude: entry.exclude.clone(),
+    }
+}
+
+fn read_description(source: &str, folder: &Path) -> Result<Description> {
+    if openapi_files::is_url(source) {
+        return openapi_files::read(source);
+    }
+    openapi_files::read(&folder.join(source).display().to_string())
+}
+
+/// Rules of an entry that cannot be understood.
+fn invalid_rules(entry: &AdapterEntry) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    for (key, rules) in [("include", &entry.include), ("exclude", &entry.exclude)] {
+        for (index, rule) in rules.iter().enumerate() {
+            if let Err(error) = SelectionRule::parse(rule) {
+                let pointer = format!("{}/{key}/{index}", entry.pointer);
+                problems.push(
+                    Diagnostic::error(Code::SchemaInvalidValue, pointer, capitalize(&error.to_string()))
+                        .expected("tag:NAME, path:/PATH/**, op:NAME, category:WORD or deprecated")
+                        .found(rule.as_str()),
+                );
+            }
+        }
+    }
+    problems
+}
+
+/// An adapter of the configuration whose document cannot be read.
+fn unresolved_entry(entry: &AdapterEntry, error: &anyhow::Error) -> Diagnostic {
+    let found = match &entry.origin {
+        AdapterOrigin::Document(found) | AdapterOrigin::Builtin(found) | AdapterOrigin::Openapi(found) => {
+            found.as_str()
+        }
+        AdapterOrigin::Mcp(_) => "mcp",
+    };
+    let suggestion = error.downcast_ref::<HintedError>().map_or_else(
+        || "name a file that exists; the path is relative to this file".to_owned(),
+        |hinted| hinted.hint.clone(),
+    );
+    Diagnostic::error(Code::SchemaUnresolvedRef, &entry.pointer, capitalize(&format!("{error:#}")))
+        .found(found)
+        .suggest(suggestion)
+}
