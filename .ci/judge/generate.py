@@ -1,4 +1,4 @@
-"""Values that a JSON Schema allows, made at random but the same in every run."""
+"""Random values that match a JSON Schema. The seed is fixed, so every run gets the same values."""
 
 import base64
 import re
@@ -19,7 +19,7 @@ FORMATS = {
 
 
 class Hopeless(Exception):
-    """This generator knows no value for the schema."""
+    """The generator found no value for the schema."""
 
 
 class Generator:
@@ -28,7 +28,7 @@ class Generator:
         self.definitions = definitions
 
     def arguments(self, schema, share):
-        """Arguments of a tool: all that are required, and that share of the others."""
+        """Returns arguments of a tool: all required ones, and the given share of the optional ones."""
         required = set(schema.get("required", []))
         names = [name for name in schema.get("properties", {}) if name in required or self.random.random() < share]
         return {name: self.value(schema["properties"][name], 0, name) for name in names}
@@ -127,7 +127,7 @@ class Generator:
 
 
 def merged(one, other):
-    """Both schemas at once, as far as plain objects go."""
+    """Merges two schemas, as far as plain objects are concerned."""
     both = {**one, **other}
     for key in ("properties",):
         if key in one and key in other:

@@ -1,10 +1,10 @@
-"""Lets an independent validator of OpenAPI requests judge what arrives when tools are called with what their schemas allow.
+"""Checks the HTTP requests of tool calls with an independent OpenAPI validator.
 
     judge.py MCPAQL DOCUMENT [--sample N] [--rounds N] [--foreign]
 
-Every operation is called through `mcpaql serve --openapi` with arguments made from its tool's schema; every request that arrives is
-held against the original document by openapi-core. So that its verdicts mean something, each kind of request is also broken on
-purpose, and must then be refused.
+Every operation is called through `mcpaql serve --openapi` with arguments generated from its tool's schema. openapi-core validates every
+request against the original document. To prove that the validator works, each kind of request is also broken on purpose and must then be
+rejected.
 """
 
 import argparse
@@ -28,19 +28,19 @@ from openapi_core import Config, OpenAPI
 from openapi_core.datatypes import RequestParameters
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
-# What a document of others may say without meaning it; in documents of our own each of these is a fault.
+# Mistakes that are accepted in documents of other projects; in our own documents each of them is a fault.
 QUIRKS = {
     "Tried to write read-only property": "a parameter that is read-only",
-    "None is not one of": "an enum that forgets the null which `nullable` allows",
-    "None is not valid under any of the given schemas": "a oneOf that forgets the null which `nullable` allows",
-    "is valid under each of": "a value that more than one variant of a oneOf takes",
+    "None is not one of": "an enum without null although `nullable` is set",
+    "None is not valid under any of the given schemas": "a oneOf without null although `nullable` is set",
+    "is valid under each of": "a value that matches more than one variant of a oneOf",
 }
 
 Arrived = collections.namedtuple("Arrived", "method target headers body")
 
 
 class Api(http.server.ThreadingHTTPServer):
-    """Keeps every request and answers that all is fine."""
+    """Records every request and answers 200."""
 
     def __init__(self):
         self.arrived = []
@@ -75,7 +75,7 @@ class Keeper(http.server.BaseHTTPRequestHandler):
 
 
 class Client:
-    """MCP by hand."""
+    """A minimal MCP client."""
 
     def __init__(self, command, environment):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
@@ -95,7 +95,7 @@ class Client:
             answer = json.loads(line)
             if answer.get("id") == self.count:
                 return answer["result"]
-        raise SystemExit("the server ended")
+        raise SystemExit("error: the server ended")
 
     def tools(self):
         tools, cursor = [], {}
@@ -115,7 +115,7 @@ class Judge:
     def __init__(self, document, origin):
         self.document = document
         self.origin = origin
-        # Large descriptions break a rule somewhere; that is not what is judged here.
+        # Do not validate the description itself: most large ones break a rule somewhere.
         json_like = {name: json.loads for name in media_types(document) if name.endswith("+json")}
         config = Config(spec_validator_cls=None, extra_media_type_deserializers=json_like)
         self.api = OpenAPI.from_dict(document, config=config)
@@ -137,7 +137,7 @@ class Judge:
         return value
 
     def find(self, arrived):
-        """The path's template, its values as they stand in the path, and the declared parameters."""
+        """Returns the path template, the raw values in the path, and the declared parameters."""
         path = arrived.target.partition("?")[0]
         for base in sorted(set(self.bases), key=len, reverse=True):
             if not path.startswith(base):
@@ -152,12 +152,12 @@ class Judge:
         return None, {}, []
 
     def excuse(self, arrived):
-        """Why this judge has nothing to say about an operation."""
+        """Returns why an operation is not validated, if so."""
         template, _, _ = self.find(arrived)
         return template and self.document["paths"][template][arrived.method.lower()].get("x-no-verdict")
 
     def combines_fields(self, arrived):
-        """Whether the body has rules about which fields go together: those are left to the API, as the import says."""
+        """Returns whether the body has rules about combinations of fields, which the import leaves to the API."""
         template, _, _ = self.find(arrived)
         content = self.resolve(self.document["paths"][template][arrived.method.lower()].get("requestBody", {})).get("content", {})
         schemas = [self.resolve(media.get("schema", {})) for media in content.values()]
@@ -168,26 +168,26 @@ class Judge:
         return {**value, "meant": self.resolve(value.get("schema", {}))}
 
     def judge(self, arrived, breakage=None):
-        """Nothing, or why the request is not what the document describes."""
+        """Returns None, or why the request does not match the document."""
         template, values, declared = self.find(arrived)
         if template is None:
-            return "no operation of the document"
+            return "no such operation in the document"
         request = Presented(arrived, self.origin, values, declared, breakage)
         try:
             self.api.validate_request(request)
-        except Exception as error:  # whatever the validator raises is a verdict
+        except Exception as error:  # the validator raises many types
             reasons = getattr(error.__cause__, "schema_errors", None) or [error.__cause__ or ""]
             return f"{type(error).__name__}: {error}: " + "; ".join(str(getattr(one, "message", one))[-300:] for one in reasons)
         return None
 
 
 class Presented:
-    """A request the way the validator wants to see it: which characters of it belong to which parameter is its own business."""
+    """A request in the form that the validator expects."""
 
     def __init__(self, arrived, origin, values, declared, breakage):
         path, _, query = arrived.target.partition("?")
         self.host_url, self.path, self.method = origin, path, arrived.method.lower()
-        # A form without fields is empty, and there nevertheless.
+        # A form without fields has an empty body, but it has one.
         self.body = arrived.body if arrived.body or "content-type" in arrived.headers else None
         self.content_type = arrived.headers.get("content-type", "")
         pairs = [pair.partition("=")[::2] for pair in query.split("&") if pair]
@@ -210,20 +210,20 @@ class Presented:
 
 
 def spelled_path(values):
-    # The validator asks for `.name*` where the style is label and the value exploded.
+    # The validator looks up `.name*` if the style is label and the value is exploded.
     keys = ("{}", ".{}", ".{}*", ";{}", ";{}*")
     return [(key.format(name), urllib.parse.unquote(value)) for name, value in values.items() for key in keys]
 
 
 def spelled_query(pairs, declared):
-    """Pairs with decoded values, except where the validator splits by what stands encoded in the query."""
+    """Returns pairs with decoded values, except for styles where the validator splits the encoded value."""
     queries = {one["name"]: one for one in declared if one["in"] == "query"}
     spaced = {name for name, one in queries.items() if one.get("style") == "spaceDelimited"}
     found = []
     for name, value in pairs:
         name = urllib.parse.unquote(name)
         found.append((name, value if name in spaced else urllib.parse.unquote_plus(value)))
-    # The fields of an exploded object stand in the query under their own names.
+    # The fields of an exploded object are separate query parameters.
     for name, one in queries.items():
         if one.get("style", "form") == "form" and one.get("explode", True) and "properties" in one["meant"]:
             fields = set(one["meant"]["properties"])
@@ -234,7 +234,7 @@ def spelled_query(pairs, declared):
 
 
 def media_types(value):
-    """The media types of all bodies."""
+    """Yields the media types of all bodies."""
     if isinstance(value, dict):
         if isinstance(value.get("content"), dict):
             yield from value["content"]
@@ -257,13 +257,13 @@ def server_path(server):
 
 
 def breakable(schema):
-    """Whether `!` is no value of the schema."""
+    """Returns whether `!` is invalid for the schema."""
     return schema.get("type") in ("integer", "number", "boolean", "object") or "enum" in schema or (
         schema.get("type") == "array" and breakable(schema.get("items", {}))) or schema.get("pattern") == "^[a-z]+$"
 
 
 def prepared(path, port):
-    """The document, with the API on this machine."""
+    """Returns the document with this machine as its server."""
     text = Path(path).read_text()
     document = json.loads(text) if path.endswith("json") else yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     local = [{"url": f"http://127.0.0.1:{port}"}]
@@ -284,9 +284,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
     parser.add_argument("document")
-    parser.add_argument("--sample", type=int, default=0, help="so many operations instead of all")
+    parser.add_argument("--sample", type=int, default=0, help="number of operations to test (default: all)")
     parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--foreign", action="store_true", help="the document is not ours, and may have quirks")
+    parser.add_argument("--foreign", action="store_true", help="the document belongs to another project; accept known mistakes")
     wanted = parser.parse_args()
     chance = random.Random(20260728)
     api = Api()
@@ -322,7 +322,7 @@ def run(client, api, judge, tool, chance, rounds, foreign):
         api.arrived.clear()
         result = client.ask("tools/call", {"name": tool["name"], "arguments": arguments})
         if not api.arrived:
-            verdict["faults"].append(f"{arguments} was refused: {result['content'][0]['text'][:400]}")
+            verdict["faults"].append(f"{arguments} was rejected: {result['content'][0]['text'][:400]}")
             continue
         arrived = api.arrived[0]
         if excuse := judge.excuse(arrived):
@@ -344,7 +344,7 @@ def run(client, api, judge, tool, chance, rounds, foreign):
 
 
 def break_it(judge, arrived, verdict):
-    """The same request with one parameter spoilt, or with a body that is none: the judge must not like it."""
+    """Breaks one parameter, or the body, of a valid request. The validator must reject the result."""
     _, values, declared = judge.find(arrived)
     query = {urllib.parse.unquote(pair.partition("=")[0]) for pair in arrived.target.partition("?")[2].split("&")}
     given = {"path": set(values), "query": query, "header": {name.lower() for name in arrived.headers}, "cookie": set()}
@@ -354,11 +354,11 @@ def break_it(judge, arrived, verdict):
         if there in given[place] and breakable(one["meant"]):
             verdict["broken"] += 1
             if judge.judge(arrived, (place, name)) is None:
-                verdict["faults"].append(f"the judge does not look at {name} in {place}")
+                verdict["faults"].append(f"the validator accepts an invalid {name} in {place}")
     if arrived.headers.get("content-type", "").endswith("json"):
         verdict["broken"] += 1
         if judge.judge(arrived._replace(body=b"{")) is None:
-            verdict["faults"].append("the judge does not look at the body")
+            verdict["faults"].append("the validator accepts an invalid body")
 
 
 def report(document, verdicts):
@@ -366,18 +366,18 @@ def report(document, verdicts):
     faults = [(verdict["tool"], fault) for verdict in verdicts for fault in verdict["faults"]]
     excused = [verdict for verdict in verdicts if "excuse" in verdict]
     silent = [verdict["tool"] for verdict in verdicts if not verdict["judged"] and "excuse" not in verdict]
-    print(f"{Path(document).name}: {len(verdicts)} operations, {judged} requests judged, "
-          f"{broken} broken on purpose and refused, {len(faults)} faults, {len(silent)} operations without a request")
+    print(f"{Path(document).name}: {len(verdicts)} operations, {judged} requests validated, "
+          f"{broken} broken on purpose and rejected, {len(faults)} faults, {len(silent)} operations without a request")
     if left := sum(verdict["left"] for verdict in verdicts):
-        print(f"  {left} requests break rules about fields that go together, which are left to the API")
+        print(f"  {left} requests break rules about combinations of fields, which are left to the API")
     for words, count in collections.Counter(words for verdict in verdicts for words in verdict["quirks"]).items():
-        print(f"  {count} requests meet a quirk of the document: {QUIRKS[words]}")
+        print(f"  {count} requests affected by a mistake in the document: {QUIRKS[words]}")
     for verdict in excused:
-        print(f"  not judged: {verdict['tool']}: {verdict['excuse']}")
+        print(f"  not validated: {verdict['tool']}: {verdict['excuse']}")
     for tool, fault in faults[:40]:
         print(f"  {tool}: {fault}")
     for tool in silent[:20]:
-        print(f"  no arguments could be made for {tool}")
+        print(f"  no valid arguments found for {tool}")
     if faults or not judged or not broken or len(silent) * 20 > len(verdicts):
         sys.exit(1)
 

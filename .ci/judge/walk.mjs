@@ -1,5 +1,5 @@
-// From a question to a call: ten operations of GitHub's description are found, read and called through an MCP client, with the tokens
-// (o200k) that an agent spends on each. Where the first hit is not the one, the next is tried, and what that costs counts.
+// From a question to a call: an MCP client searches for ten operations of GitHub's API, reads their signatures and calls them. Prints the tokens
+// (o200k) of each step. If the first hit is wrong, the next one is tried, and its tokens count too.
 //
 //   walk.mjs MCPAQL DOCUMENT
 
@@ -87,10 +87,10 @@ for (const [question, params, line, body] of walks) {
 }
 console.log(`| all | | | ${totals.join(" | ")} | ${totals.reduce((a, b) => a + b)} |`);
 
-// What it costs to be shown too much is measured here as well, so that it cannot creep in.
+// Limits on tokens, so that the surface and the answers cannot grow unnoticed.
 const mean = totals.reduce((a, b) => a + b) / walks.length;
 if (surface > 1400 || mean > 1500) {
-    console.log(`too many tokens: ${surface} for the tools, ${Math.round(mean)} for a question`);
+    console.log(`error: too many tokens: ${surface} for the tools (limit 1400), ${Math.round(mean)} per question (limit 1500)`);
     failed += 1;
 }
 await client.close();

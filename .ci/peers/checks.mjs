@@ -1,4 +1,4 @@
-// What every JavaScript client is asked to do, whichever SDK it comes from.
+// Checks that all JavaScript clients share.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -26,7 +26,7 @@ export function finish() {
   process.exit(failed || !passed ? 1 : 0);
 }
 
-/** How to start the server on its standard streams, with a data folder of its own. */
+/** Parameters to start the server over stdio, with its own data folder. */
 export function stdioServer(data) {
   return { command: binary, args: ['serve', 'notebook', slow, '--data', data], stderr: 'ignore' };
 }
@@ -46,7 +46,7 @@ async function httpServer(data) {
   return { url, stop: () => child.kill() };
 }
 
-/** Runs everything on a client; `connect` gets either a data folder or a URL. */
+/** Runs all checks on a client; `connect` gets either a data folder or a URL. */
 export async function overStdio(label, connect) {
   const data = mkdtempSync(join(tmpdir(), 'mcpaql-'));
   await everything(`${label} over stdio`, () => connect(data), data);
@@ -91,24 +91,24 @@ async function everything(label, connect, data) {
     assert.deepEqual(read.envelope, made.envelope);
   });
 
-  await check('a mistake of the caller is explained and not flagged', async () => {
+  await check('an invalid call is explained, and isError is false', async () => {
     const { envelope, isError } = await call('notebook_mcpaql_create', 'create_note', {});
     assert.equal(envelope.error.code, 'VALIDATION_MISSING_PARAM');
     assert.equal(isError, false);
     assert.match(envelope.error.details.signature, /^create_note\(title: string/);
   });
 
-  await check('an unknown tool is a fault of the parameters', async () => {
+  await check('an unknown tool is an invalid-params error', async () => {
     await assert.rejects(call('notebook_nope', 'x', {}), (error) => error.code === -32602);
   });
 
-  await check('a long call tells its progress', async () => {
-    const news = [];
-    const options = { onprogress: (progress) => news.push(progress) };
+  await check('a long call reports progress', async () => {
+    const reports = [];
+    const options = { onprogress: (progress) => reports.push(progress) };
     const { envelope } = await call('slow_mcpaql_execute', 'wait', { file: join(data, 'a'), seconds: 3 }, options);
     assert.equal(envelope.success, true);
-    assert.ok(news.length >= 2, `${news.length} notifications`);
-    assert.ok(news.every((each, index) => index === 0 || each.progress > news[index - 1].progress));
+    assert.ok(reports.length >= 2, `${reports.length} notifications`);
+    assert.ok(reports.every((each, index) => index === 0 || each.progress > reports[index - 1].progress));
   });
 
   await check('a cancelled call ends its program', async () => {
@@ -140,5 +140,5 @@ async function until(condition) {
     if (condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error('it never happened');
+  throw new Error('timed out');
 }

@@ -15,7 +15,7 @@ function inspect(mode, era, ...args) {
   const argv = [inspector, '--cli', ...server, '--protocol-era', era, ...args];
   const ran = spawnSync(process.execPath, argv, { encoding: 'utf8' });
   assert.equal(ran.status, 0, ran.stderr);
-  assert.match(ran.stderr, /serving/, 'the server was not the one under test');
+  assert.match(ran.stderr, /serving/, 'another server was started');
   return { result: JSON.parse(ran.stdout), findings: ran.stderr.match(/^\d+ errors?, \d+ warnings?.*$/m)?.[0] };
 }
 

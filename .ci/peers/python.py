@@ -77,15 +77,15 @@ async def everything(client, data):
             raise AssertionError("an unknown tool was called")
 
     async def progress():
-        news = []
+        reports = []
 
         async def hear(progress, total, message):
-            news.append(progress)
+            reports.append(progress)
 
         params = {"file": str(data / "a"), "seconds": 3}
         done, _ = await call("slow_mcpaql_execute", "wait", params, progress_callback=hear)
         assert done["success"], done
-        assert len(news) >= 2 and news == sorted(set(news)), news
+        assert len(reports) >= 2 and reports == sorted(set(reports)), reports
 
     async def cancelled():
         file = data / "b"
@@ -97,12 +97,12 @@ async def everything(client, data):
         page, _ = await call("notebook_mcpaql_read", "list_notes", {})
         assert len(page["data"]["items"]) == 1, page
 
-    # The first call comes before the tools are listed, as in scripts that know what they want.
+    # Call a tool before listing tools, as scripts with known tool names do.
     await check("what is created can be read", created)
     await check("tools are listed with titles and all hints", listed)
-    await check("a mistake of the caller is explained and not flagged", explained)
-    await check("an unknown tool is a fault of the parameters", unknown)
-    await check("a long call tells its progress", progress)
+    await check("an invalid call is explained, and isError is false", explained)
+    await check("an unknown tool is an invalid-params error", unknown)
+    await check("a long call reports progress", progress)
     await check("a cancelled call ends its program", cancelled)
 
 
@@ -122,7 +122,7 @@ async def main():
             while url is None:
                 line = server.stderr.readline()
                 if not line:
-                    raise SystemExit("the server did not start")
+                    raise SystemExit("error: the server did not start")
                 url = re.search(r"http://\S+/mcp", line)
             try:
                 async with Client(url.group(), mode=mode) as client:

@@ -1,4 +1,4 @@
-// The first generation of the official TypeScript SDK, which most clients of today are built on.
+// The first generation of the official TypeScript SDK, which most current clients use.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';

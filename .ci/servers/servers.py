@@ -1,7 +1,7 @@
-"""Holds real MCP servers against what is made of them.
+"""Tests imports and the gateway with real MCP servers.
 
-For each server: it is imported and the document checked; then all of them stand behind one gateway. Every call that only reads is made
-directly and through the gateway, and must give the same content.
+Each server is imported and its document is checked. Then all of them are served by one gateway. Every read-only call is made directly and
+through the gateway, and must return the same content.
 """
 
 import base64
@@ -17,14 +17,14 @@ from pathlib import Path
 MCPAQL, NODE, VENV, OLDER = sys.argv[1:5]
 HERE = Path(__file__).parent
 SMALLEST = 8
-# Tools that read and are not compared, and why.
-EXCEPT = {("everything", "get-env"): "a server behind the gateway is not told the variables of whoever started it"}
-# What a program writes into its log lines is never the same twice.
+# Read-only tools that are not compared, with the reason.
+EXCEPT = {("everything", "get-env"): "the gateway does not pass on its own environment variables"}
+# Timestamps of log lines, which differ in every run.
 STAMPS = re.compile(r"[EIW]\d{4} [0-9:.]+ +\d+")
 
 
 class Client:
-    """A client that adds nothing and hides nothing: JSON lines on standard streams."""
+    """A minimal MCP client over standard streams."""
 
     def __init__(self, command, cwd, env=None):
         self.process = subprocess.Popen(
@@ -51,11 +51,11 @@ class Client:
             if "method" in message:
                 self.notes.append(message)
                 if "id" in message:
-                    refusal = {"code": -32601, "message": "not here"}
+                    refusal = {"code": -32601, "message": "not supported"}
                     self.send({"jsonrpc": "2.0", "id": message["id"], "error": refusal})
             elif message.get("id") == self.last:
                 return message
-        raise SystemExit(f"{method}: the server has closed its output")
+        raise SystemExit(f"error: {method}: the server closed its output")
 
     def tools(self):
         tools, cursor = [], None
@@ -82,7 +82,7 @@ def node(name):
 
 
 def servers(folder):
-    """What starts each server, and calls of it that only read. Answers that hold the time of day are compared without it."""
+    """Returns the command of each server and its read-only calls."""
     files = f"{folder}/files"
     repo = f"{folder}/repo"
     path = {"path": f"{files}/a.txt"}
@@ -224,12 +224,12 @@ def json_or_text(text):
 
 
 def compare(server, tool, direct, through):
-    """What the server says and what comes through, which must be the same content. Returns what is wrong, if anything."""
+    """Compares the direct answer with the answer of the gateway. Returns the difference, or None."""
     direct, through = (json.loads(STAMPS.sub("", json.dumps(said))) for said in (direct, through))
     envelope = json.loads(through["result"]["content"][0]["text"])
     beside = through["result"]["content"][1:]
     if "error" in direct:
-        return None if not envelope["success"] else f"a refusal became a success: {envelope}"
+        return None if not envelope["success"] else f"an error became a success: {envelope}"
     result = direct["result"]
     texts = [block["text"] for block in result["content"] if block["type"] == "text"]
     others = [block for block in result["content"] if block["type"] != "text"]
@@ -267,7 +267,7 @@ def run(folder):
     rows, faults, entries = [], [], []
     known = servers(folder)
     if len(known) < SMALLEST:
-        raise SystemExit("too few servers")
+        raise SystemExit("error: too few servers")
     for name, (command, calls) in known.items():
         row, found = look_at(folder, name, command, calls)
         rows.append(row)
@@ -278,14 +278,14 @@ def run(folder):
     compared, found = through_the_gateway(folder, known)
     faults += found
     show(rows)
-    print("A server may have more tools for a client that it can ask something than for one that it cannot.")
-    print(f"{compared} calls that only read, each made directly and through the gateway: {len(found)} differ")
+    print("Note: a server may list more tools for clients that support elicitation or sampling.")
+    print(f"{compared} read-only calls compared, directly and through the gateway: {len(found)} different")
     if faults:
         raise SystemExit("\n".join(faults))
 
 
 def look_at(folder, name, command, calls):
-    """Imports one server; a row of the table and what is wrong."""
+    """Imports one server. Returns its row of the table, and problems."""
     client = Client(command, folder)
     tools = client.tools()
     client.close()
@@ -303,7 +303,7 @@ def look_at(folder, name, command, calls):
     reading = [tool["name"] for tool in tools if (tool.get("annotations") or {}).get("readOnlyHint")]
     forgotten = [tool for tool in reading if tool not in called and (name, tool) not in EXCEPT]
     if forgotten:
-        faults.append(f"{name}: these read and are not compared: {forgotten}")
+        faults.append(f"{name}: read-only tools that are not compared: {forgotten}")
     agree = disagree = 0
     for tool in tools:
         hint = (tool.get("annotations") or {}).get("readOnlyHint")
@@ -314,7 +314,7 @@ def look_at(folder, name, command, calls):
         agree += reads == hint
         disagree += reads != hint
         if reads and not hint:
-            faults.append(f"{name}: {tool['name']} says that it writes and is published as a read")
+            faults.append(f"{name}: {tool['name']} has readOnlyHint: false but is imported as READ")
     before = tokens([json.dumps(tool, separators=(",", ":"), ensure_ascii=False) for tool in tools])
     after = tokens([json.dumps(tool, separators=(",", ":"), ensure_ascii=False) for tool in surface])
     return (name, len(tools), len(operations), sum(before), sum(after), f"{agree}/{agree + disagree}"), faults
@@ -346,14 +346,14 @@ def through_the_gateway(folder, known):
 
 
 def wait_for_tools(gateway, known):
-    """The tools of each adapter, once every server has started."""
+    """Waits until every server has started. Returns the tools of each adapter."""
     for _ in range(600):
         tools = [tool["name"] for tool in gateway.tools()]
         by_adapter = {name: [tool for tool in tools if tool.startswith(f"{name}_mcpaql")] for name in known}
         if all(by_adapter.values()):
             return by_adapter
         time.sleep(0.1)
-    raise SystemExit(f"not all servers have started: {by_adapter}")
+    raise SystemExit(f"error: some servers did not start: {by_adapter}")
 
 
 def home_of(gateway, tools, name, operation):
@@ -374,7 +374,7 @@ def snake(name):
 
 
 def show(rows):
-    head = ("server", "tools", "operations", "tokens before", "tokens after", "agrees with its own readOnlyHint")
+    head = ("server", "tools", "operations", "tokens before", "tokens after", "categories that match readOnlyHint")
     rows = [head, *[tuple(map(str, row)) for row in rows]]
     total = tuple(str(sum(int(row[column]) for row in rows[1:])) for column in range(1, 5))
     rows.append(("all", *total, ""))

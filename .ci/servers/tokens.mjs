@@ -1,4 +1,4 @@
-// Tokens of each line of standard input, in the vocabulary that current models share.
+// Prints the number of tokens (o200k) of each line of standard input.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 
