@@ -1,4 +1,4 @@
-//! An audit of a long list of tools, as large and as wordy as those of real servers: what `instructions` counts.
+//! Audits a long list of tools with descriptions as long as those of real servers, for `bench/instructions`.
 
 use anyhow::{Result, ensure};
 use mcpaql_audit::Server;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const VERBS: [&str; 8] = ["create", "list", "get", "update", "delete", "search", "merge", "archive"];
 const NOUNS: [&str; 7] = ["issue", "branch", "release", "comment", "webhook", "milestone", "runner"];
 
-/// Audits a list of so many tools that many times.
+/// Audits a list of `tools` tools, `times` times.
 pub(crate) fn audit(tools: usize, times: usize) -> Result<()> {
     let server = Server { name: "forge".into(), tools: (0..tools).map(tool).collect(), ..Server::default() };
     for _ in 0..times {

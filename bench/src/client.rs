@@ -1,6 +1,6 @@
-//! The client: JSON-RPC lines and HTTP/1.1 by hand, so that it weighs little and the same on everybody.
+//! The client: hand-written JSON-RPC lines and HTTP/1.1, so that its own cost is small and the same for every server.
 //!
-//! Request ids have a fixed width, so that right answers of one subject all have one length; any other length is a failure.
+//! Request ids have a fixed width, so all correct answers of a subject have the same length. Any other length is a failure.
 
 use anyhow::{Context, Result, bail, ensure};
 use mcpaql_core::operation::Operation;
@@ -18,7 +18,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 const FIRST_ID: u64 = 1_000_000_000;
 const REVISION: &str = "2025-11-25";
 
-/// `tools/call` in two pieces, between which the id goes.
+/// A `tools/call` request in two parts; the id goes between them.
 #[derive(Clone)]
 struct Message {
     head: &'static str,
@@ -41,7 +41,7 @@ impl Message {
     }
 }
 
-/// A server on the other end of a pair of pipes; killed when dropped.
+/// A server behind a pair of pipes; killed when dropped.
 pub(crate) struct Pipes {
     _child: Child,
     input: ChildStdin,
@@ -67,7 +67,7 @@ impl Pipes {
         Ok(pipes)
     }
 
-    /// One call; its answer.
+    /// Makes one call and returns its answer.
     pub(crate) async fn call(&mut self) -> Result<&str> {
         self.send().await?;
         self.line().await?;
@@ -82,7 +82,7 @@ impl Pipes {
         Ok(self.input.write_all(&self.buffer).await?)
     }
 
-    /// The next answer; notifications are skipped.
+    /// Reads the next answer, skips notifications, and returns its length.
     async fn line(&mut self) -> Result<usize> {
         loop {
             self.buffer.clear();
@@ -102,7 +102,7 @@ pub(crate) struct Http {
 
 struct Connection {
     stream: BufReader<TcpStream>,
-    /// A whole request without a body, or what stands before the length of the body.
+    /// A whole request without a body, or the part before the length of the body.
     head: String,
     message: Option<Message>,
     buffer: Vec<u8>,
@@ -120,7 +120,7 @@ impl Http {
         Http::connect(port, connections, &head, Some(&Message::new(tool, arguments))).await
     }
 
-    /// Gets a path of any server.
+    /// Gets a path of any HTTP server.
     pub(crate) async fn get(port: u16, connections: usize, path: &str) -> Result<Http> {
         let head =
             format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: application/json\r\n\r\n");
@@ -145,7 +145,7 @@ impl Http {
     }
 }
 
-/// A connection to a server that may still be starting.
+/// Connects to a server that may still be starting.
 async fn listening(port: u16) -> Result<TcpStream> {
     for _ in 0..1000 {
         if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)).await {
@@ -192,14 +192,14 @@ impl Connection {
                 length = std::str::from_utf8(line.get(15..).unwrap_or_default())?.trim().parse().ok();
             }
         }
-        let length: usize = length.context("the answer does not say its length")?;
+        let length: usize = length.context("the answer has no Content-Length")?;
         self.body.resize(length, 0);
         self.stream.read_exact(&mut self.body).await?;
         Ok(length)
     }
 }
 
-/// The store itself, in this process.
+/// The store, called in this process.
 pub(crate) struct InProcess {
     pub(crate) store: Arc<Store>,
     pub(crate) operation: Arc<Operation>,
@@ -214,7 +214,7 @@ impl InProcess {
     }
 }
 
-/// Whom a call is made to.
+/// The receiver of a call.
 pub(crate) enum Peer {
     Pipes(Box<Pipes>),
     Http(Http),
@@ -222,7 +222,7 @@ pub(crate) enum Peer {
 }
 
 impl Peer {
-    /// One call; the length of its answer.
+    /// Makes one call and returns the length of its answer.
     pub(crate) async fn call(&mut self) -> Result<usize> {
         match self {
             Peer::Pipes(pipes) => Ok(pipes.call().await?.len()),
@@ -231,7 +231,7 @@ impl Peer {
         }
     }
 
-    /// The last answer, for messages and checks.
+    /// Returns the last answer, for messages and checks.
     pub(crate) fn last(&self) -> String {
         let bytes = match self {
             Peer::Pipes(pipes) => pipes.buffer.as_slice(),
@@ -241,7 +241,7 @@ impl Peer {
         String::from_utf8_lossy(bytes).into_owned()
     }
 
-    /// That many calls, so many of them at a time.
+    /// Makes a number of calls, several at a time.
     pub(crate) async fn burst(&mut self, calls: usize, at_a_time: usize, length: usize) -> Result<()> {
         let right = move |found: usize| {
             ensure!(found == length, "an answer has {found} bytes instead of {length}");

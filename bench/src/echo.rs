@@ -1,5 +1,5 @@
-//! The yardstick: the least an rmcp server can do for a call, over the same transports and settings as ours; alone, or
-//! with the same store or a plain HTTP client behind it.
+//! The baseline: a minimal rmcp server, over the same transports and with the same settings as ours. It echoes, reads the same
+//! store, or calls an API with a plain HTTP client.
 
 use crate::load;
 use anyhow::Result;
@@ -24,7 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-/// A server that does nothing but ask what is behind it.
+/// A server that only calls its backend.
 #[derive(Clone)]
 pub(crate) enum Echo {
     /// Answers with the text it was sent.
@@ -34,7 +34,7 @@ pub(crate) enum Echo {
 }
 
 impl Echo {
-    /// From what stands on the command line: nothing, a store's folder and a note's id, or a URL.
+    /// Parses the command line: nothing, the folder of a store and the id of a note, or a URL.
     pub(crate) async fn new(behind: &[&str]) -> Result<Echo> {
         Ok(match behind {
             [] => Echo::Alone,

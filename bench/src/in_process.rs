@@ -1,4 +1,4 @@
-//! Calls through the gateway without any transport: what `instructions` counts, and the store's own time.
+//! Calls through the gateway without a transport, for `bench/instructions`, and for the time of the store alone.
 
 use crate::{load, relay, upstream};
 use anyhow::{Context, Result, bail, ensure};
@@ -17,7 +17,7 @@ pub(crate) fn compiled(source: &Source) -> Result<Catalog> {
 }
 
 pub(crate) fn notebook() -> Result<Catalog> {
-    compiled(&builtin::document(builtin::DEFAULT).context("there is no notebook")?)
+    compiled(&builtin::document(builtin::DEFAULT).context("the built-in notebook is missing")?)
 }
 
 pub(crate) async fn gateway(catalog: Catalog, data: &Path) -> Result<Gateway> {
@@ -25,7 +25,7 @@ pub(crate) async fn gateway(catalog: Catalog, data: &Path) -> Result<Gateway> {
     Ok(Gateway::new(vec![served])?)
 }
 
-/// Reads, loads and compiles a document that many times.
+/// Reads, loads and compiles a document `times` times.
 pub(crate) fn compile(file: &str, times: usize) -> Result<()> {
     let source = Source::new(file, std::fs::read_to_string(file)?);
     for _ in 0..times {
@@ -41,7 +41,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// Calls one kind of operation that many times.
+/// Calls one kind of operation `calls` times.
 pub(crate) async fn run(kind: &str, calls: usize) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let nobody = Caller::nobody();
@@ -73,7 +73,7 @@ pub(crate) async fn run(kind: &str, calls: usize) -> Result<()> {
         "http" => ("tracker_mcpaql_read", json!({"operation": "get_issue", "params": load::issue()}), true),
         "mcp" => ("issues_mcpaql_read", json!({"operation": "search_issues"}), true),
         other => {
-            bail!("there is no kind '{other}'; there are introspect, invalid, get, create, http and mcp")
+            bail!("unknown kind '{other}'; use introspect, invalid, get, create, http or mcp")
         }
     };
     let arguments = object(arguments);

@@ -1,5 +1,5 @@
-//! The load generator: every subject in turn, round after round, so that noise hits all alike; ratios are taken within a
-//! round and their median is shown.
+//! The load generator. It measures every subject in turn, round after round, so that noise affects all of them equally. Ratios
+//! are computed within a round, and their median is printed.
 
 use crate::client::{Http, InProcess, Peer, Pipes};
 use crate::{in_process, passing, upstream};
@@ -18,11 +18,11 @@ use tokio::process::{Child, Command};
 
 pub(crate) const AT_A_TIME: usize = 16;
 
-/// How much to measure, and of which program.
+/// How much to measure, and which program.
 pub(crate) struct Effort {
     pub(crate) server: PathBuf,
     pub(crate) rounds: usize,
-    /// Only the calls that are passed on to MCP servers.
+    /// Measure only calls that are passed on to MCP servers.
     pub(crate) passing_only: bool,
     calls: usize,
     burst: usize,
@@ -34,7 +34,7 @@ impl Effort {
         Effort { server, rounds: 15, passing_only: false, calls: 1000, burst: 3200, print: true }
     }
 
-    /// Enough to see that everything answers.
+    /// Returns the smallest effort that shows that everything answers.
     pub(crate) fn smoke(self) -> Effort {
         Effort { rounds: 1, calls: 5, burst: 32, print: false, ..self }
     }
@@ -52,7 +52,7 @@ pub(crate) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-/// This program in another role.
+/// Returns a command that runs this program in another role.
 pub(crate) fn own(role: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap_or_default());
     command.arg(role).kill_on_drop(true).stdin(Stdio::null());
@@ -67,14 +67,14 @@ pub(crate) struct Subject {
     pub(crate) rounds: Vec<Round>,
 }
 
-/// Positions of what a subject is compared with.
+/// Indexes of the subjects that a subject is compared with.
 #[derive(Clone, Copy)]
 pub(crate) struct Against {
     /// The bare server on the same transport.
     echo: usize,
-    /// What answers behind the subject, by itself.
+    /// The backend of the subject, called directly.
     own: usize,
-    /// The bare server with the same behind it.
+    /// The bare server with the same backend.
     bare: Option<usize>,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Bench {
 impl Bench {
     fn new(effort: &Effort) -> Result<Bench> {
         let server = effort.server.canonicalize().with_context(|| {
-            format!("{} is not there; build it with `cargo build --release`", effort.server.display())
+            format!("{} not found; build it with `cargo build --release`", effort.server.display())
         })?;
         let folder = tempfile::tempdir()?;
         Ok(Bench { server, folder, children: Vec::new(), subjects: Vec::new() })
@@ -112,7 +112,7 @@ impl Bench {
         Ok(())
     }
 
-    /// `mcpaql serve` on a data folder of its own.
+    /// Returns the command for `mcpaql serve` with its own data folder.
     pub(crate) fn serve(&self, documents: &[&Path], data: &str) -> Command {
         let mut command = Command::new(&self.server);
         command.arg("serve").args(documents).arg("--data").arg(self.folder.path().join(data));
@@ -120,7 +120,7 @@ impl Bench {
         command
     }
 
-    /// Measures every subject; how many there are.
+    /// Measures every subject and returns their number.
     async fn run(&mut self, effort: &Effort) -> Result<usize> {
         for subject in &mut self.subjects {
             subject.length = subject.peer.call().await.context(subject.name)?;
@@ -164,7 +164,7 @@ pub(crate) async fn run(effort: Effort) -> Result<()> {
 }
 
 async fn measure(subject: &mut Subject, effort: &Effort) -> Result<Round> {
-    // Writes wait for the disk; fewer of them say as much.
+    // Writes wait for the disk, so make fewer of them.
     let share = if subject.name.ends_with("create") { 10 } else { 1 };
     let calls = (effort.calls / share).max(5);
     let mut times = Vec::with_capacity(calls);
@@ -250,12 +250,12 @@ async fn prepare(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// As long as the answers that it is compared with.
+/// A text as long as the answers that it is compared with.
 const ECHOED: &str = r#"{"success":true,"data":{"id":"n1234567890ab","title":"Groceries","body":"Bread, butter, and whatever is ripe.","tags":["home","weekly"],"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z","_etag":"1"}}"#;
 
 type Operation = Arc<mcpaql_core::operation::Operation>;
 
-/// The notebook's store without anything around it, and how to get and to create.
+/// Returns the notebook's store, and its operations to get and to create a note.
 pub(crate) async fn store(data: &Path) -> Result<(Arc<Store>, Operation, Operation)> {
     let catalog = in_process::notebook()?;
     let Target::Store(target) = &catalog.adapter.target else { anyhow::bail!("the notebook has no store") };
@@ -267,7 +267,7 @@ pub(crate) async fn store(data: &Path) -> Result<(Arc<Store>, Operation, Operati
     Ok((Arc::new(store), operation("get_note")?, operation("create_note")?))
 }
 
-/// Makes a note through the server, and the call that gets it.
+/// Creates a note through the server and returns the call that gets it.
 async fn get_call(pipes: &mut Pipes) -> Result<Value> {
     let answer: Value = serde_json::from_str(pipes.call().await?)?;
     let text = answer.pointer("/result/content/0/text").and_then(Value::as_str).context("no text")?;
@@ -289,7 +289,7 @@ fn print(subjects: &[Subject]) {
             println!(" | | | |");
             continue;
         };
-        // Of every round by itself: what disturbs a round disturbs both sides of its ratio.
+        // Ratios are computed per round, because noise in a round affects both sides.
         let ratio = |other: &dyn Fn(usize, &Round) -> Option<f64>| {
             let rounds = subject.rounds.iter().enumerate();
             middle(rounds.filter_map(|(index, round)| other(index, round)).collect())

@@ -1,8 +1,8 @@
-//! Measures `mcpaql` against a bare rmcp server, in one run and by ratios, because times of different runs do not compare.
+//! Compares `mcpaql` with a bare rmcp server. It prints ratios within one run, because times of different runs are not comparable.
 //!
-//! `mcpaql-bench [--smoke] [--passing] [--rounds N] [--server PATH]` measures; the other forms are what it starts:
-//! `echo-stdio …`, `echo-http PORT …`, `upstream PORT`, `mcp-server`, `mcp-proxy COMMAND…`; and what `instructions` counts: `in-process KIND CALLS`,
-//! `compile FILE TIMES` and `audit TOOLS TIMES`.
+//! - `mcpaql-bench [--smoke] [--passing] [--rounds N] [--server PATH]` measures.
+//! - `echo-stdio …`, `echo-http PORT …`, `upstream PORT`, `mcp-server` and `mcp-proxy COMMAND…` are the processes that it starts.
+//! - `in-process KIND CALLS`, `compile FILE TIMES` and `audit TOOLS TIMES` are for `bench/instructions`.
 
 mod audit;
 mod client;
@@ -30,7 +30,7 @@ fn main() -> Result<()> {
         ["audit", tools, times] => audit::audit(tools.parse()?, times.parse()?),
         options => {
             let effort = effort(options)?;
-            // One thread, so that the client takes no more than one core from whom it measures.
+            // One thread, so that the client uses at most one core.
             tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(load::run(effort))
         }
     }
@@ -51,7 +51,7 @@ fn effort(options: &[&str]) -> Result<load::Effort> {
             "--rounds" => effort.rounds = value()?.parse()?,
             "--server" => effort.server = PathBuf::from(value()?),
             other => bail!(
-                "unknown argument '{other}'; there are --smoke, --passing, --rounds N and --server PATH"
+                "unknown argument '{other}'; use --smoke, --passing, --rounds N or --server PATH"
             ),
         }
     }

@@ -33,7 +33,7 @@ pub(crate) async fn prepare(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the server behind has been started and asked for its tools; later calls do not wait for that.
+/// Waits until the upstream server has started and listed its tools, so that later calls do not wait for it.
 async fn reached(pipes: &mut Pipes) -> Result<()> {
     for _ in 0..1000 {
         if pipes.call().await?.contains("An issue") {
@@ -41,7 +41,7 @@ async fn reached(pipes: &mut Pipes) -> Result<()> {
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    bail!("the server behind does not answer")
+    bail!("the upstream server does not answer")
 }
 
 pub(crate) fn print(subjects: &[Subject]) {
@@ -54,7 +54,7 @@ pub(crate) fn print(subjects: &[Subject]) {
         for subject in [directly, bare] {
             println!("{} | | | |", figures(subject));
         }
-        // Of every round by itself: what disturbs a round disturbs all sides of its ratio.
+        // Ratios are computed per round, because noise in a round affects all sides.
         let ratio = |of: fn(&Round, &Round, &Round) -> f64| {
             let rounds = directly.rounds.iter().zip(&bare.rounds).zip(&ours.rounds);
             middle(rounds.map(|((directly, bare), ours)| of(directly, bare, ours)).collect())

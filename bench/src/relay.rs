@@ -1,5 +1,4 @@
-//! What a gateway for MCP servers is measured with: a server that answers at once, and the least an rmcp program can do to stand
-//! before it.
+//! The baseline for a gateway: an MCP server that answers at once, and a minimal rmcp proxy for it.
 
 use anyhow::{Context, Result};
 use rmcp::ErrorData;
@@ -15,7 +14,7 @@ use std::io::{BufRead, Write};
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// The tool with a small answer, the one with ten kilobytes of structured content, and the one with as much as text alone.
+/// The tools: a small answer, ten kilobytes of structured content, and ten kilobytes of text only.
 pub(crate) const TOOLS: [&str; 3] = ["get_issue", "list_issues", "search_issues"];
 const LISTED: u64 = 50;
 
@@ -39,18 +38,18 @@ fn issue(number: u64) -> Value {
         "body": "What happened, what was expected, and how to see it: every step, \"quoted\" where it matters."})
 }
 
-/// As servers do it: structured content, and the same once more as text.
+/// Structured content with the same content as text, as most servers send it.
 fn result(structured: &Value) -> String {
     let content = json!([{"type": "text", "text": structured.to_string()}]);
     json!({"content": content, "structuredContent": structured, "isError": false}).to_string()
 }
 
-/// As servers do it that know of no structured content.
+/// Text only, as servers without structured content send it.
 fn text(value: &Value) -> String {
     json!({"content": [{"type": "text", "text": value.to_string()}]}).to_string()
 }
 
-/// Serves the tools over standard input and output, line by line, without any library in between.
+/// Serves the tools over standard input and output, line by line, without a library.
 pub(crate) fn serve_tools() -> Result<()> {
     let tool = |name| json!({"name": name, "description": "Issues", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}});
     let tools = json!({"tools": TOOLS.map(tool)}).to_string();
@@ -72,7 +71,7 @@ pub(crate) fn serve_tools() -> Result<()> {
                 let params = asked.params.context("a call has parameters")?;
                 let called: Called<'_> = serde_json::from_str(params.get())?;
                 let place = TOOLS.iter().position(|tool| *tool == called.name);
-                place.and_then(|place| answers.get(place)).context("there is no such tool")?
+                place.and_then(|place| answers.get(place)).context("unknown tool")?
             }
             _ => "{}",
         };
@@ -121,7 +120,7 @@ impl ServerHandler for Proxy {
     }
 }
 
-/// Passes calls on to the server that a command starts, and nothing else.
+/// Starts a server and passes calls on to it.
 pub(crate) async fn proxy(command: &[&str]) -> Result<()> {
     let (program, arguments) = command.split_first().context("a proxy needs a command")?;
     let mut child = Command::new(program);

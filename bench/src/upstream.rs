@@ -9,7 +9,7 @@ use axum::routing::get;
 use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 
-/// Where a client asks directly for what the adapter asks.
+/// The path of the route, for a client that calls it directly.
 pub(crate) const PATH: &str = "/repos/octo/demo/issues/7?state=open";
 
 pub(crate) fn router() -> Router {

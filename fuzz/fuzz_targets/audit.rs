@@ -1,4 +1,4 @@
-//! Any JSON as the tools of one or two servers, held against every convention. Nothing may panic, and twice gives the same.
+//! Audits arbitrary JSON as the tools of two servers, with every convention. It must not panic, and must give the same result twice.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,7 +14,7 @@ fuzz_target!(|input: (&str, &str)| {
     let read = |text: &str| match serde_json::from_str(text) {
         Ok(Value::Array(tools)) => tools,
         Ok(tool) => vec![tool],
-        // Prose is as good a description as any.
+        // Use text that is not JSON as a description.
         Err(_) => vec![serde_json::json!({"name": "get_note", "description": text, "inputSchema": {"type": "object"}})],
     };
     let server = |name: &str, text: &str| Server { name: name.to_owned(), tools: read(text), ..Server::default() };

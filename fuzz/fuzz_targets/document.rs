@@ -1,4 +1,4 @@
-//! Any text as a document: read, load, compile, report. Nothing may panic.
+//! Reads, loads, compiles and reports arbitrary text as a document. It must not panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any text as an OpenAPI document, and any text as the file that it refers to: opened and read whole. Nothing may panic.
+//! Imports arbitrary text as an OpenAPI document, and arbitrary text as the file it refers to. It must not panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

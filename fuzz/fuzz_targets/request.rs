@@ -1,4 +1,4 @@
-//! Any JSON object as the arguments of any tool of a real adapter. Nothing may panic.
+//! Calls the tools of a real adapter with arbitrary JSON objects as arguments. It must not panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Plain BM25 over name and description, for comparison: what a tool search does that knows nothing about APIs.
+//! Plain BM25 over name and description: the baseline, a search without knowledge of APIs.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! A described API as search and links read it: the importer's heads and outlines.
+//! An imported API in the form that search and links read: heads and outlines of operations.
 
 use anyhow::{Result, bail};
 use mcpaql_core::library::{Library, Outline};
@@ -16,7 +16,7 @@ pub struct Loaded {
     pub path: String,
 }
 
-/// The names that a search document borrows.
+/// The names that a search document borrows from an operation.
 pub struct Names<'a> {
     tags: Vec<&'a str>,
     params: Vec<&'a str>,

@@ -1,7 +1,7 @@
-//! Measures how well search finds what questions need: `mcpaql-retrieval OPENAPI.json QUESTIONS.json [--misses]`.
+//! Measures how well search finds the operations that answer a question: `mcpaql-retrieval OPENAPI.json QUESTIONS.json [--misses]`.
 //!
-//! A question names the operations that answer it: `solution` holds methods and paths of which all are needed, `any` holds
-//! operation ids of which one is enough. Plain BM25 over name and description is measured in the same run.
+//! A question lists the operations that answer it: `solution` has methods and paths, all of which are needed; `any` has operation
+//! ids, one of which is enough. Plain BM25 over name and description is measured in the same run.
 
 mod bm25;
 mod document;
@@ -22,7 +22,7 @@ fn main() -> Result<()> {
         [description, questions] => (description, questions, false),
         [description, questions, option] if option == "--misses" => (description, questions, true),
         _ => bail!(
-            "say which OpenAPI document (JSON) and which questions: mcpaql-retrieval OPENAPI QUESTIONS [--misses]"
+            "usage: mcpaql-retrieval OPENAPI.json QUESTIONS.json [--misses]"
         ),
     };
     let text = std::fs::read_to_string(description).with_context(|| format!("cannot read {description}"))?;
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What it makes, and the shortest of several times in milliseconds: others may need the machine as well.
+/// Returns the result of a function, and the shortest of several runs in milliseconds, because the machine may be busy.
 fn best<T>(mut make: impl FnMut() -> T) -> (T, f64) {
     const ROUNDS: usize = 15;
     let mut rounds = 0;
@@ -50,11 +50,11 @@ fn best<T>(mut make: impl FnMut() -> T) -> (T, f64) {
     }
 }
 
-/// A question and what answers it.
+/// A question and the operations that answer it.
 struct Question {
     text: String,
     gold: Vec<usize>,
-    /// Whether all are needed.
+    /// Whether all operations are needed.
     all: bool,
 }
 
@@ -71,11 +71,11 @@ fn read_questions(text: &str, operations: &[Loaded]) -> Result<Vec<Question>> {
             let needed = entry.get("solution").and_then(Value::as_array);
             let names = needed
                 .or_else(|| entry.get("any").and_then(Value::as_array))
-                .context("nothing answers it")?;
+                .context("a question has neither `solution` nor `any`")?;
             let mut gold = Vec::new();
             for name in names.iter().filter_map(Value::as_str) {
                 let name = nameless(&name.split_whitespace().collect::<Vec<_>>().join(" "));
-                let place = *places.get(&name).with_context(|| format!("there is no operation {name}"))?;
+                let place = *places.get(&name).with_context(|| format!("unknown operation {name}"))?;
                 if !gold.contains(&place) {
                     gold.push(place);
                 }
@@ -85,7 +85,7 @@ fn read_questions(text: &str, operations: &[Loaded]) -> Result<Vec<Question>> {
         .collect()
 }
 
-/// The path with nameless placeholders, because questions do not always spell them right.
+/// Removes the names of placeholders from a path, because questions do not always spell them right.
 fn nameless(path: &str) -> String {
     let mut out = String::new();
     let mut inside = false;
@@ -110,7 +110,7 @@ struct Engine<'a> {
     plain: Bm25,
 }
 
-/// What was shown for a question at ten hits: each hit, and what is named along with it.
+/// The first ten hits of a question, each with the producers it names.
 type Shown = Vec<(usize, Vec<usize>)>;
 
 impl<'a> Engine<'a> {
@@ -168,7 +168,7 @@ impl<'a> Engine<'a> {
                 black_box(self.chain(black_box(&question.text), 10));
             }
         });
-        println!("\n{:.1} µs for a question", all * 1e3 / questions.len().max(1) as f64);
+        println!("\n{:.1} µs per question", all * 1e3 / questions.len().max(1) as f64);
         if misses {
             self.misses(questions);
         }
@@ -191,7 +191,7 @@ impl<'a> Engine<'a> {
 }
 
 impl Question {
-    /// The part of what is needed that is among what was shown.
+    /// Returns the share of the needed operations that was found.
     fn recall(&self, shown: &Shown) -> f64 {
         let is_shown = |gold: &&usize| shown.iter().any(|(hit, named)| hit == *gold || named.contains(gold));
         let found = self.gold.iter().filter(is_shown).count();
