@@ -1,8 +1,8 @@
 //! Audits a long list of tools with descriptions as long as those of real servers, for `bench/instructions`.
 
 use anyhow::{Result, ensure};
-use mcpaql_audit::Server;
 use mcpaql_audit as audit;
+use mcpaql_audit::ServerTools;
 use mcpaql_audit::convention::Standard;
 use serde_json::{Value, json};
 
@@ -11,7 +11,8 @@ const NOUNS: [&str; 7] = ["issue", "branch", "release", "comment", "webhook", "m
 
 /// Audits a list of `tools` tools, `times` times.
 pub(crate) fn audit(tools: usize, times: usize) -> Result<()> {
-    let server = Server { name: "forge".into(), tools: (0..tools).map(tool).collect(), ..Server::default() };
+    let server =
+        ServerTools { name: "forge".into(), tools: (0..tools).map(tool).collect(), ..ServerTools::default() };
     for _ in 0..times {
         let findings = audit::audit(std::slice::from_ref(&server), &Standard::default());
         ensure!(!findings.is_empty(), "the audit found nothing");

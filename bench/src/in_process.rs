@@ -2,7 +2,7 @@
 
 use crate::{load, relay, upstream};
 use anyhow::{Context, Result, bail, ensure};
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 
 pub(crate) fn compiled(source: &Source) -> Result<Catalog> {
-    let checked = check(source, &Settings::default());
+    let checked = check(source, &AdapterSettings::default());
     checked.catalog.with_context(|| format!("{} cannot be served: {:?}", source.name, checked.diagnostics))
 }
 
 pub(crate) fn notebook() -> Result<Catalog> {
-    compiled(&builtin::document(builtin::DEFAULT).context("the built-in notebook is missing")?)
+    compiled(&builtin::document(builtin::DEFAULT_ADAPTER).context("the built-in notebook is missing")?)
 }
 
 pub(crate) async fn gateway(catalog: Catalog, data: &Path) -> Result<Gateway> {

@@ -4,7 +4,7 @@
 use crate::client::{Http, InProcess, Peer, Pipes};
 use crate::{in_process, passing, upstream};
 use anyhow::{Context, Result, ensure};
-use mcpaql_core::adapter::Target;
+use mcpaql_core::adapter::TargetConfig;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::dispatch::call_target;
 use mcpaql_runtime::target::store::Store;
@@ -258,7 +258,9 @@ type Operation = Arc<mcpaql_core::operation::Operation>;
 /// Returns the notebook's store, and its operations to get and to create a note.
 pub(crate) async fn store(data: &Path) -> Result<(Arc<Store>, Operation, Operation)> {
     let catalog = in_process::notebook()?;
-    let Target::Store(target) = &catalog.adapter.target else { anyhow::bail!("the notebook has no store") };
+    let TargetConfig::Store(target) = &catalog.adapter.target else {
+        anyhow::bail!("the notebook has no store")
+    };
     let store = Store::open(&data.join("own.sqlite"), "notebook", target, &catalog.adapter.types).await?;
     let operation = |name: &str| {
         let entry = catalog.get(name).with_context(|| format!("the notebook has no {name}"))?;

@@ -50,9 +50,7 @@ fn effort(options: &[&str]) -> Result<load::Effort> {
             "--passing" => effort.passing_only = true,
             "--rounds" => effort.rounds = value()?.parse()?,
             "--server" => effort.server = PathBuf::from(value()?),
-            other => bail!(
-                "unknown argument '{other}'; use --smoke, --passing, --rounds N or --server PATH"
-            ),
+            other => bail!("unknown argument '{other}'; use --smoke, --passing, --rounds N or --server PATH"),
         }
     }
     Ok(effort)

@@ -3,20 +3,23 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpaql_core::library::Library;
-use mcpaql_import::openapi::{Loaded, Loader, Options, open};
+use mcpaql_import::openapi::{LoadedReference, OpenApiImportOptions, ReferenceLoader, open};
 use std::sync::Arc;
 
 struct Other(String);
 
-impl Loader for Other {
-    fn load(&self, _: &str, _: &str) -> Result<Loaded, String> {
-        Ok(Loaded { id: "other".into(), text: self.0.clone() })
+impl ReferenceLoader for Other {
+    fn load(&self, _: &str, _: &str) -> Result<LoadedReference, String> {
+        Ok(LoadedReference { id: "other".into(), text: self.0.clone() })
     }
 }
 
 fuzz_target!(|input: (&str, &str)| {
     let (text, other) = input;
-    let options = Options { url: Some("https://api.example/openapi.json".into()), ..Options::default() };
+    let options = OpenApiImportOptions {
+        url: Some("https://api.example/openapi.json".into()),
+        ..OpenApiImportOptions::default()
+    };
     let Ok(import) = open(text.to_owned(), &options, Arc::new(Other(other.to_owned()))) else { return };
     for index in 0..=import.adapter.operations.len() {
         let _ = import.library.operation(index);

@@ -2,16 +2,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{AdapterSettings, Catalog};
+use mcpaql_core::{introspect, request, response};
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
-use mcpaql_core::{introspect, request, response};
 use serde_json::Value;
 use std::sync::LazyLock;
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
     let source = Source::new("notebook-adapter.md", include_str!("../../examples/notebook-adapter.md"));
-    check(&source, &Settings::default()).catalog.expect("the example compiles")
+    check(&source, &AdapterSettings::default()).catalog.expect("the example compiles")
 });
 
 fuzz_target!(|input: (usize, &[u8])| {

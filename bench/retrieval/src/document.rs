@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use mcpaql_core::library::{Library, Outline};
 use mcpaql_core::operation::{Binding, Operation, Segment};
 use mcpaql_core::search::Doc;
-use mcpaql_import::openapi::{NoLoader, Options, open};
+use mcpaql_import::openapi::{NoLoader, OpenApiImportOptions, open};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -58,7 +58,7 @@ impl Loaded {
 }
 
 pub fn read(text: String) -> Result<Vec<Loaded>> {
-    let Ok(import) = open(text, &Options::default(), Arc::new(NoLoader)) else {
+    let Ok(import) = open(text, &OpenApiImportOptions::default(), Arc::new(NoLoader)) else {
         bail!("this is not an OpenAPI document");
     };
     let start = Instant::now();

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use bm25::Bm25;
 use document::Loaded;
 use mcpaql_core::links::{Links, producers};
-use mcpaql_core::search::{Builder, Index};
+use mcpaql_core::search::{SearchIndex, SearchIndexBuilder};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -21,9 +21,7 @@ fn main() -> Result<()> {
     let (description, questions, misses) = match words.as_slice() {
         [description, questions] => (description, questions, false),
         [description, questions, option] if option == "--misses" => (description, questions, true),
-        _ => bail!(
-            "usage: mcpaql-retrieval OPENAPI.json QUESTIONS.json [--misses]"
-        ),
+        _ => bail!("usage: mcpaql-retrieval OPENAPI.json QUESTIONS.json [--misses]"),
     };
     let text = std::fs::read_to_string(description).with_context(|| format!("cannot read {description}"))?;
     let operations = document::read(text)?;
@@ -105,7 +103,7 @@ fn nameless(path: &str) -> String {
 
 struct Engine<'a> {
     operations: &'a [Loaded],
-    index: Index,
+    index: SearchIndex,
     links: Links,
     plain: Bm25,
 }
@@ -117,7 +115,7 @@ impl<'a> Engine<'a> {
     fn build(operations: &'a [Loaded]) -> Engine<'a> {
         let names: Vec<_> = operations.iter().map(Loaded::names).collect();
         let (index, indexing) = best(|| {
-            let mut builder = Builder::default();
+            let mut builder = SearchIndexBuilder::default();
             for (loaded, names) in operations.iter().zip(&names) {
                 builder.add(&loaded.doc(names));
             }
