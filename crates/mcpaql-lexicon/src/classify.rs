@@ -1,8 +1,10 @@
-//! What an operation does, judged from everything that is known about it, with the reasons.
+//! Classifies operations: decides what an operation does from all evidence about it, with reasons.
 //!
-//! One classifier for every source of operations. What always holds: a request that can write is called a read only where
-//! at least two independent kinds of evidence say so and nothing contradicts; whatever is uncertain stays on the side that
-//! writes and carries a sentence for review. The same evidence always gives the same decision.
+//! All sources of operations use this classifier.
+//!
+//! What always holds: a request that can write is classified as a read only if at least two independent kinds of
+//! evidence agree and nothing contradicts them. An uncertain operation counts as a write and gets a sentence for
+//! review. The same evidence always gives the same classification.
 
 mod http;
 pub mod path;
@@ -19,32 +21,32 @@ use crate::Effect;
 use crate::{Category, Danger, danger_of};
 use crate::{names, verbs};
 
-/// What is known about an operation. Everything but the name may be missing.
+/// The evidence about an operation. Everything except the name may be missing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Evidence<'a> {
     /// The HTTP method, in any case.
     pub method: Option<&'a str>,
     /// The path template.
     pub path: Option<&'a str>,
-    /// The operation id or the tool's name, in any spelling; empty where there is none.
+    /// The operation id or tool name, in any spelling; may be empty.
     pub name: &'a str,
-    /// The short text.
+    /// The summary.
     pub summary: &'a str,
-    /// The long text.
+    /// The description.
     pub description: &'a str,
-    /// Whether the answer is a collection, be it in an envelope.
+    /// Whether the result is a collection, directly or in an envelope.
     pub answers_collection: Option<bool>,
     /// Whether the request has a body.
     pub has_body: Option<bool>,
-    /// What the source itself announces.
+    /// The annotations of the source.
     pub annotations: ToolAnnotations,
-    /// Whether whoever wrote the operation chose its name: then a verb that reads needs nobody to agree with it.
+    /// Whether the author of the operation chose its name. Then a reading verb needs no further evidence.
     pub named_by_author: bool,
-    /// What somebody who knows has said; it ends every discussion.
+    /// The effect that a person has declared. It overrides all other evidence.
     pub declared: Option<Effect>,
 }
 
-/// The hints of an MCP tool, as far as its server gave any.
+/// The hints of an MCP tool that its server gives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolAnnotations {
     /// `readOnlyHint`.
@@ -55,14 +57,14 @@ pub struct ToolAnnotations {
     pub idempotent: Option<bool>,
 }
 
-/// How sure the classifier is.
+/// How certain the classification is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Confidence {
-    /// A guess; a READ of low confidence is a proposal and not to be published.
+    /// A guess. A READ with low confidence is a proposal and must not be published.
     Low,
     /// Probable.
     Medium,
-    /// As sure as a description can make it.
+    /// As certain as a description allows.
     High,
 }
 
@@ -78,7 +80,7 @@ impl Confidence {
     }
 }
 
-/// Where a reason comes from.
+/// The kind of evidence that a reason is based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EvidenceKind {
     /// The method.
@@ -89,11 +91,11 @@ pub enum EvidenceKind {
     Path,
     /// Summary or description.
     Summary,
-    /// What comes back.
+    /// The result.
     Answer,
-    /// A hint that the source gives.
+    /// A hint of the source.
     Annotation,
-    /// Somebody said so.
+    /// A declaration of a person.
     Declared,
 }
 
@@ -113,36 +115,36 @@ impl EvidenceKind {
     }
 }
 
-/// One reason for a decision.
+/// One reason for a classification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
-    /// Where it comes from.
+    /// The kind of evidence.
     pub evidence: EvidenceKind,
-    /// What it says, as a fragment.
+    /// The reason as a fragment.
     pub text: String,
 }
 
-/// What the classifier decided, and why.
+/// The result of the classifier, with reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classification {
     /// The kind of effect.
     pub effect: Effect,
-    /// The category that follows from it.
+    /// The category of the effect.
     pub category: Category,
-    /// How bad it is when it runs by mistake.
+    /// How bad it is if it runs by mistake.
     pub danger: Danger,
-    /// Whether a second call changes nothing more, where that is known.
+    /// Whether a second call changes nothing more, if known.
     pub idempotent: Option<bool>,
-    /// How sure.
+    /// How certain it is.
     pub confidence: Confidence,
-    /// In the order they were weighed.
+    /// The reasons, in the order they were considered.
     pub reasons: Vec<Reason>,
-    /// Set where a person should look; one sentence.
+    /// Set if a person should review it; one sentence.
     pub review: Option<String>,
 }
 
 impl Classification {
-    /// The category to serve the operation under: a read that is only a guess is served as EXECUTE.
+    /// Returns the category to serve the operation under. A read that is only a guess is served as EXECUTE.
     #[must_use]
     pub fn served_category(&self) -> Category {
         match (self.category, self.confidence) {
@@ -152,21 +154,22 @@ impl Classification {
     }
 }
 
-/// Decides what an operation does.
+/// Classifies an operation.
 #[must_use]
 pub fn classify(evidence: &Evidence<'_>) -> Classification {
     classify_words(evidence, &NameAndPath::of(evidence))
 }
 
-/// The same twice: as if the source announced nothing, and as it does.
+/// Classifies an operation without its annotations and with them.
 #[must_use]
 pub fn classify_without_and_with_annotations(evidence: &Evidence<'_>) -> (Classification, Classification) {
     let words = NameAndPath::of(evidence);
-    let unannounced =
+    let without_annotations =
         classify_words(&Evidence { annotations: ToolAnnotations::default(), ..*evidence }, &words);
-    let is_announced = evidence.annotations != ToolAnnotations::default();
-    let announced = if is_announced { classify_words(evidence, &words) } else { unannounced.clone() };
-    (unannounced, announced)
+    let has_annotations = evidence.annotations != ToolAnnotations::default();
+    let with_annotations =
+        if has_annotations { classify_words(evidence, &words) } else { without_annotations.clone() };
+    (without_annotations, with_annotations)
 }
 
 fn classify_words(evidence: &Evidence<'_>, words: &NameAndPath) -> Classification {
@@ -179,7 +182,7 @@ fn classify_words(evidence: &Evidence<'_>, words: &NameAndPath) -> Classificatio
     draft.finish(evidence, words)
 }
 
-/// Whether knowing if the answer is a collection could change the decision: it is costly to find out.
+/// Returns whether the classification may depend on whether the result is a collection, which is expensive to find out.
 #[must_use]
 pub fn needs_answer_shape(evidence: &Evidence<'_>) -> bool {
     evidence.declared.is_none()
@@ -188,7 +191,7 @@ pub fn needs_answer_shape(evidence: &Evidence<'_>) -> bool {
         && http::may_read(evidence)
 }
 
-/// Name and path, taken apart once.
+/// The name and the path, split once.
 struct NameAndPath {
     parts: Vec<Vec<String>>,
     name: names::NameVerbs,
@@ -203,7 +206,7 @@ impl NameAndPath {
     }
 }
 
-/// A decision in the making.
+/// An unfinished classification.
 #[derive(Debug, Clone)]
 struct ClassificationDraft {
     effect: Effect,
@@ -233,7 +236,7 @@ impl ClassificationDraft {
         self
     }
 
-    /// Uncertain enough for a person to look.
+    /// Marks the classification for review by a person.
     fn review(mut self, text: impl Into<String>) -> ClassificationDraft {
         self.confidence = self.confidence.min(Confidence::Medium);
         self.review = Some(text.into());
@@ -242,14 +245,14 @@ impl ClassificationDraft {
 
     fn finish(self, evidence: &Evidence<'_>, words: &NameAndPath) -> Classification {
         let category = self.effect.category();
-        // A read that is only a guess is no safer than what it may be instead.
-        let guessed = category == Category::Read && self.confidence == Confidence::Low;
+        // A read that is only a guess is not safe.
+        let is_guess = category == Category::Read && self.confidence == Confidence::Low;
         let idempotent = match self.effect {
-            Effect::Read | Effect::Compute if guessed => None,
+            Effect::Read | Effect::Compute if is_guess => None,
             Effect::Read | Effect::Compute => Some(true),
             _ => self.idempotent,
         };
-        let (danger, reason) = danger(evidence, words, if guessed { Category::Execute } else { category });
+        let (danger, reason) = danger(evidence, words, if is_guess { Category::Execute } else { category });
         let mut reasons = self.reasons;
         reasons.extend(reason);
         Classification {
@@ -264,10 +267,10 @@ impl ClassificationDraft {
     }
 }
 
-/// Words that make a write dangerous wherever they stand in the name or the end of the path.
+/// Words that make a write dangerous anywhere in the name or at the end of the path.
 const DANGEROUS: &[&str] = &["bypass", "force", "forced", "override", "permanent", "permanently", "purge"];
 
-/// Danger by the name's own words from the verb on, by the category otherwise.
+/// Returns the danger level by the words of the name from the verb on, otherwise by the category.
 fn danger(evidence: &Evidence<'_>, words: &NameAndPath, category: Category) -> (Danger, Option<Reason>) {
     if category == Category::Read {
         return (Danger::Safe, None);
@@ -283,16 +286,16 @@ fn danger(evidence: &Evidence<'_>, words: &NameAndPath, category: Category) -> (
         && deletes
         && let Some(verb) = verbs::verb(first)
     {
-        // Some frameworks call every deletion `destroy`; the method says what is meant.
+        // Some frameworks name every deletion `destroy`. The method tells the real effect.
         *first = verb.canonical;
     }
-    // A pattern such as `truncate_*` means the bare verb, too.
+    // A pattern such as `truncate_*` also means the verb alone.
     let name = phrase.join("_");
     let by_name = danger_of(&format!("{name}_"), category).max(danger_of(&name, category));
-    let announced = evidence.annotations.destructive == Some(true);
-    let (by_name, said) = match by_name {
-        danger if announced && danger < Danger::Destructive => {
-            let text = "announced as destructive".to_owned();
+    let is_annotated = evidence.annotations.destructive == Some(true);
+    let (by_name, reason) = match by_name {
+        danger if is_annotated && danger < Danger::Destructive => {
+            let text = "annotated as destructive".to_owned();
             (Danger::Destructive, Some(Reason { evidence: EvidenceKind::Annotation, text }))
         }
         danger => (danger, None),
@@ -300,9 +303,9 @@ fn danger(evidence: &Evidence<'_>, words: &NameAndPath, category: Category) -> (
     let mut all = words.parts.iter().flatten().chain(&words.shape.last);
     let safeguard = all.find(|word| DANGEROUS.contains(&word.as_str()));
     let text = match safeguard {
-        Some(word) => format!("'{word}' goes around a safeguard"),
+        Some(word) => format!("'{word}' bypasses a safeguard"),
         None if category == Category::Delete && deletes_many(words) => "deletes many at once".to_owned(),
-        None => return (by_name, said),
+        None => return (by_name, reason),
     };
     let reason = (by_name < Danger::Dangerous).then_some(Reason { evidence: EvidenceKind::Name, text });
     (by_name.max(Danger::Dangerous), reason)

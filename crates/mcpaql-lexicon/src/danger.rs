@@ -1,8 +1,8 @@
-//! How bad it is when an operation runs by mistake.
+//! Danger levels: how bad it is if an operation runs by mistake.
 
 use crate::Category;
 
-/// How bad it is when an operation runs by mistake.
+/// How bad it is if an operation runs by mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Danger {
     /// Reads only.
@@ -11,9 +11,9 @@ pub enum Danger {
     Reversible,
     /// Cannot be undone.
     Destructive,
-    /// Destroys much, or around safeguards.
+    /// Destroys a lot, or bypasses safeguards.
     Dangerous,
-    /// Should not be reachable at all.
+    /// Should not be available at all.
     Forbidden,
 }
 
@@ -34,14 +34,15 @@ impl Danger {
         }
     }
 
-    /// The level of that word.
+    /// Parses the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<Danger> {
         Danger::ALL.into_iter().find(|danger| danger.as_str() == text)
     }
 }
 
-/// Danger of an operation that does not declare it: by name pattern (the highest match), else by category.
+/// Returns the danger level of an operation that does not declare one: by name pattern (the highest match), otherwise
+/// by category.
 #[must_use]
 pub fn danger_of(name: &str, category: Category) -> Danger {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));

@@ -1,19 +1,19 @@
-//! What an operation does to the world: five categories, and the kinds of effect within them.
+//! What an operation does: five categories, and the kinds of effect in them.
 
 use std::fmt;
 
-/// What an operation does to the world.
+/// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
-    /// Adds without changing what is there.
+    /// Adds data without changing existing data.
     Create,
     /// Changes nothing.
     Read,
-    /// Changes what is there.
+    /// Changes existing data.
     Update,
-    /// Removes.
+    /// Removes data.
     Delete,
-    /// Runs something whose effect is its own.
+    /// Runs something with an effect of its own.
     Execute,
 }
 
@@ -22,7 +22,7 @@ impl Category {
     pub const ALL: [Category; 5] =
         [Category::Create, Category::Read, Category::Update, Category::Delete, Category::Execute];
 
-    /// `CREATE` and so on: the category on the wire.
+    /// Returns the category as clients see it, such as `CREATE`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Category {
         }
     }
 
-    /// `create` and so on: the endpoint of that category in the CRUDE profile, and its key in documents.
+    /// Returns the endpoint of the category in the CRUDE profile, such as `create`. It is also the key in documents.
     #[must_use]
     pub const fn endpoint(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl Category {
         }
     }
 
-    /// The category whose name this is, in any case.
+    /// Parses the name of a category, in upper or lower case.
     #[must_use]
     pub fn parse(text: &str) -> Option<Category> {
         Category::ALL.into_iter().find(|category| category.as_str().eq_ignore_ascii_case(text))
@@ -59,26 +59,26 @@ impl fmt::Display for Category {
     }
 }
 
-/// What kind of effect a call has.
+/// The kind of effect of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Observes.
+    /// Reads.
     Read,
-    /// Calculates from its arguments.
+    /// Computes a result from its arguments.
     Compute,
     /// Adds something new.
     Create,
-    /// Adds to something that is there.
+    /// Adds to something that exists.
     Append,
     /// Changes parts of something.
     Update,
     /// Replaces a value or a whole thing.
     Set,
-    /// Puts something elsewhere.
+    /// Moves something.
     Move,
-    /// Removes, but keeps it recoverable.
+    /// Removes something, but it can be restored.
     SoftDelete,
-    /// Removes.
+    /// Removes something.
     Delete,
     /// Removes a connection between things.
     Unlink,
@@ -88,7 +88,7 @@ pub enum Effect {
     Send,
     /// Opens, closes or changes a session.
     Session,
-    /// Several effects behind one switch.
+    /// Several effects, selected by an argument.
     Multiplexed,
 }
 
@@ -111,7 +111,7 @@ impl Effect {
         Effect::Multiplexed,
     ];
 
-    /// The word in documents.
+    /// Returns the word in documents.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -132,13 +132,13 @@ impl Effect {
         }
     }
 
-    /// The effect of that word.
+    /// Parses the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<Effect> {
         Effect::ALL.into_iter().find(|effect| effect.as_str() == text)
     }
 
-    /// The category that follows from the effect.
+    /// Returns the category of the effect.
     #[must_use]
     pub const fn category(self) -> Category {
         match self {
@@ -150,7 +150,7 @@ impl Effect {
         }
     }
 
-    /// The plainest effect of a category.
+    /// Returns the simplest effect of a category.
     #[must_use]
     pub const fn of(category: Category) -> Effect {
         match category {

@@ -1,7 +1,9 @@
-//! What the words of an API mean: verbs and their effects, nouns in singular and plural, stems, names and sentences.
+//! The English words of APIs: verbs and their effects, singular and plural nouns, stems, names and sentences.
 //!
-//! There is one table of each kind, and everything that reads English stands on it: the classifier, the namer, search, the
-//! links between operations and the rules of the audit. What always holds: everything here is a function of the words alone.
+//! There is one table of each kind, and all code that reads English uses it: the classifier, the namer, search, the
+//! links between operations and the audit rules.
+//!
+//! What always holds: every result depends only on the words.
 
 pub mod classify;
 mod danger;

@@ -1,18 +1,19 @@
-//! Names of operations: their parts, and the verb that says what is done.
+//! Splits names of operations into parts, and finds their verbs.
 
 use crate::effect::{Category, Effect};
 use crate::verbs::{self, Verb, VerbTrait, Weight, risk};
 use crate::words::words;
 
-/// The words of an identifier, one list per part: `issues/list-for-repo`, `users.list`, `Accounts_List` have two.
+/// Splits an identifier into parts, and each part into words: `issues/list-for-repo`, `users.list` and `Accounts_List`
+/// have two parts.
 ///
-/// An underscore or a hyphen divides parts only where the identifier is otherwise in camel case.
+/// An underscore or a hyphen separates parts only if the identifier is otherwise in camel case.
 #[must_use]
 pub fn parts(name: &str) -> Vec<Vec<String>> {
     split_parts(name).map(words).filter(|part| !part.is_empty()).collect()
 }
 
-/// The parts of an identifier as they stand there; some may hold no word.
+/// Splits an identifier into parts. Some may have no words.
 pub fn split_parts(name: &str) -> impl Iterator<Item = &str> {
     let hard = |ch: char| matches!(ch, '/' | '.' | ':' | '#' | ' ' | '\\');
     name.split(hard).flat_map(|part| {
@@ -21,19 +22,19 @@ pub fn split_parts(name: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What the words of a name say.
+/// The verbs of a name.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NameVerbs {
-    /// The verb that leads the name, and the part and the word where it stands.
+    /// The main verb.
     pub lead: Option<NameVerb>,
-    /// The riskiest verb that is tied to it by `and` or `or`, or ends the name.
+    /// The riskiest verb that is joined to it by `and` or `or`, or that ends the name.
     pub second: Option<NameVerb>,
-    /// The two are one verb: `find_and_replace`.
+    /// The two verbs are one action: `find_and_replace`.
     pub compound: bool,
 }
 
 impl NameVerbs {
-    /// The effect of the verb; of two that are tied together the riskier one's, and of `create_or_update` a set.
+    /// Returns the effect of the verbs: of two joined verbs the riskier one, and for `create_or_update` a set.
     #[must_use]
     pub fn effect(&self) -> Option<(Effect, String)> {
         let lead = self.lead?.verb;
@@ -49,49 +50,49 @@ impl NameVerbs {
     }
 }
 
-/// A verb and where it stands.
+/// A verb and its position.
 #[derive(Debug, Clone, Copy)]
 pub struct NameVerb {
-    /// Which.
+    /// The verb.
     pub verb: &'static Verb,
-    /// The part of the name.
+    /// Index of the part of the name.
     pub part: usize,
-    /// The word of the part.
+    /// Index of the word in the part.
     pub word: usize,
 }
 
-/// Finds the verb of a name: it leads the last part that begins with one, else stands anywhere as a clear verb, else
-/// stands where a noun is unlikely.
+/// Finds the verbs of a name. The main verb starts the last part that starts with a verb; otherwise it is a clear verb
+/// anywhere; otherwise it is in a place where a noun is unlikely.
 #[must_use]
 pub fn name_verbs<W: AsRef<str>>(parts: &[Vec<W>]) -> NameVerbs {
     let Some(lead) = lead(parts) else { return NameVerbs::default() };
-    let mut reading = NameVerbs { lead: Some(lead), second: None, compound: false };
-    let Some(part) = parts.get(lead.part) else { return reading };
-    let tied = part.iter().enumerate().skip(lead.word + 1).find_map(|(index, word)| {
-        let tie = matches!(word.as_ref(), "and" | "or" | "then");
+    let mut found = NameVerbs { lead: Some(lead), second: None, compound: false };
+    let Some(part) = parts.get(lead.part) else { return found };
+    let joined = part.iter().enumerate().skip(lead.word + 1).find_map(|(index, word)| {
+        let is_conjunction = matches!(word.as_ref(), "and" | "or" | "then");
         let next = part.get(index + 1).and_then(|next| verbs::verb(next.as_ref()));
-        next.filter(|_| tie).map(|verb| NameVerb { verb, part: lead.part, word: index + 1 })
+        next.filter(|_| is_conjunction).map(|verb| NameVerb { verb, part: lead.part, word: index + 1 })
     });
-    if let Some(tied) = tied {
-        reading.second = Some(tied);
-        reading.compound = true;
-        return reading;
+    if let Some(joined) = joined {
+        found.second = Some(joined);
+        found.compound = true;
+        return found;
     }
     let last = part.len().saturating_sub(1);
-    reading.second = part
+    found.second = part
         .get(last)
         .filter(|_| last > lead.word)
         .and_then(|word| verbs::verb(word.as_ref()))
         .filter(|verb| verb.weight == Weight::Strong)
         .map(|verb| NameVerb { verb, part: lead.part, word: last });
-    reading
+    found
 }
 
 fn lead<W: AsRef<str>>(parts: &[Vec<W>]) -> Option<NameVerb> {
     leading(parts).or_else(|| anywhere(parts))
 }
 
-/// The verb that the last part to begin with one begins with.
+/// Returns the first verb of the last part that starts with a verb.
 fn leading<W: AsRef<str>>(parts: &[Vec<W>]) -> Option<NameVerb> {
     parts.iter().enumerate().rev().find_map(|(index, part)| {
         let found = first_verb(part, index)?;
@@ -110,7 +111,8 @@ fn leading<W: AsRef<str>>(parts: &[Vec<W>]) -> Option<NameVerb> {
     })
 }
 
-/// A verb in the middle: a clear one, one glued to its object, else whatever can be a verb, the acting ones first.
+/// Returns a verb in the middle: a clear one, one glued to its object, otherwise any possible verb, changing ones
+/// first.
 fn anywhere<W: AsRef<str>>(parts: &[Vec<W>]) -> Option<NameVerb> {
     let all = || {
         parts.iter().enumerate().rev().flat_map(|(part, words)| {
@@ -137,7 +139,7 @@ fn anywhere<W: AsRef<str>>(parts: &[Vec<W>]) -> Option<NameVerb> {
         .or_else(|| find(|_| true))
 }
 
-/// The verb a part begins with, behind words that only modify it.
+/// Returns the verb at the start of a part, after words that only modify it.
 fn first_verb<W: AsRef<str>>(part: &[W], index: usize) -> Option<NameVerb> {
     let modifiers = part.iter().take_while(|word| verbs::is_modifier(word.as_ref())).count();
     let at = |word: usize| {

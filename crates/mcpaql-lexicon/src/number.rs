@@ -1,4 +1,4 @@
-//! Words in singular and plural.
+//! Converts words between singular and plural.
 
 use crate::word_set::{WordMap, WordSet};
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ fn pairs(list: &'static str) -> impl DoubleEndedIterator<Item = (&'static str, &
     pairs.into_iter().filter_map(|pair| pair.split_once('/'))
 }
 
-/// Words that end in `s` and are one thing.
+/// Singular words that end in `s`.
 static SINGULAR_S: WordSet = WordSet::of(
     "access address alias analysis analytics apns atlas basis bonus bus business campus canvas census \
          class cors diagnosis dns dos express gas gps graphics https ics ios iss kudos lens logistics mass \
@@ -17,7 +17,7 @@ static SINGULAR_S: WordSet = WordSet::of(
          virus wireless corpus focus aws axis always sales os css js us sas kms ens sns sqs ecs eks rds saas \
          paas",
 );
-/// Nouns that have no plural of their own.
+/// Nouns without a plural.
 static UNCOUNTABLE: WordSet = WordSet::of(
     "analytics data equipment feedback history info information media metadata news series software \
          species statistics stats staff usage audio sms content access inventory stock weather traffic",
@@ -36,13 +36,13 @@ const IRREGULAR: &str = "person/people child/children index/indices index/indexe
 
 static SINGULARS: LazyLock<WordMap<&'static str>> =
     LazyLock::new(|| pairs(IRREGULAR).map(|(one, many)| (many, one)).collect());
-/// Of two plurals the first is ours.
+/// Of two plurals, the first one is used.
 static PLURALS: LazyLock<WordMap<&'static str>> = LazyLock::new(|| pairs(IRREGULAR).rev().collect());
 
-/// `issues` → `issue`; what is one thing already stays.
+/// Returns the singular: `issues` → `issue`. A singular does not change.
 #[must_use]
 pub fn singular(word: &str) -> Cow<'_, str> {
-    // Almost every word is decided here, without looking anything up.
+    // Most words end here, without a lookup.
     if !word.ends_with('s') && !matches!(word.as_bytes(), [.., b'n' | b'a' | b'e' | b't']) {
         return Cow::Borrowed(word);
     }
@@ -63,7 +63,7 @@ pub fn singular(word: &str) -> Cow<'_, str> {
     Cow::Borrowed(if doubled { stem.strip_suffix('e').unwrap_or(stem) } else { stem })
 }
 
-/// `issue` → `issues`; what is many already stays.
+/// Returns the plural: `issue` → `issues`. A plural does not change.
 #[must_use]
 pub fn plural(word: &str) -> String {
     if is_plural(word) || UNCOUNTABLE.contains(word) || word.ends_with(|ch: char| ch.is_ascii_digit()) {
@@ -82,7 +82,7 @@ pub fn plural(word: &str) -> String {
     format!("{word}s")
 }
 
-/// Whether a word names many things.
+/// Returns whether a word is a plural.
 #[must_use]
 pub fn is_plural(word: &str) -> bool {
     !UNCOUNTABLE.contains(word) && singular(word) != word

@@ -1,11 +1,11 @@
-//! What words mean to somebody who looks for an operation: which say nothing, which say what shall be done, and which say
-//! the same. Plain data: general English and the nouns that APIs of all kinds share, never those of one API.
+//! The words of questions: stop words, phrases, synonyms and related words. Plain data: general English and nouns that
+//! APIs of all kinds share, never those of one API.
 
 use crate::effect::Category;
 use crate::verbs::verb;
 use crate::word_set::WordSet;
 
-/// Words that tell operations apart no better than a coin would.
+/// Words that do not help to tell operations apart.
 pub static STOP_WORDS: WordSet = WordSet::of(
     "a about able actually all also am an and another any anybody anyone anything are as at away be because been being between \
     both but by called can could dear did do does doing done dont down each else ever every everything few for from further \
@@ -17,7 +17,7 @@ pub static STOP_WORDS: WordSet = WordSet::of(
     which while who whom whose why will with within without would yes you your yours",
 );
 
-/// Turns of phrase: the words, what they mean to do, and the words that stand for them.
+/// Phrases: the words, the category that they ask for, and the word that replaces them.
 pub const PHRASES: &[(&str, Option<Category>, &str)] = &[
     ("bring up to date", Some(Category::Update), "update"),
     ("bug report", None, "issue"),
@@ -101,25 +101,25 @@ pub const PHRASES: &[(&str, Option<Category>, &str)] = &[
     ("write down", Some(Category::Create), "create"),
 ];
 
-/// Words a question starts with.
+/// Words that a question starts with.
 pub static QUESTION_WORDS: WordSet =
     WordSet::of("am are can did do does is was were what when where which who whom whose why");
 
-/// Words of questions that yes or no answers.
+/// First words of yes-or-no questions.
 pub static YES_NO_WORDS: WordSet = WordSet::of("am are can could did do does has have is was were");
 
-/// Words that stand before a noun.
+/// Words before a noun.
 pub static DETERMINERS: WordSet = WordSet::of(
     "a an the my our your his her their this that these those all every someone somebody another",
 );
 
-/// Nouns that say little before `of`: what follows is meant.
+/// Nouns that say little before `of`. The next noun counts.
 pub static LIGHT_NOUNS: WordSet = WordSet::of(
     "amount body color count data description detail history info information kind list name number set state text title \
     type url value",
 );
 
-/// Words that mean the same thing.
+/// Words with the same meaning.
 pub const SYNONYMS: &[&str] = &[
     "admin administrator",
     "app application",
@@ -193,7 +193,7 @@ pub const SYNONYMS: &[&str] = &[
     "vulnerability vulnerable advisory",
 ];
 
-/// The first of the words that mean the same as a verb.
+/// Returns the first word of a verb's group of synonyms.
 #[must_use]
 pub fn synonym(word: &str) -> &str {
     let word = verb(word).map_or(word, |verb| verb.canonical);
@@ -202,7 +202,7 @@ pub fn synonym(word: &str) -> &str {
     group.and_then(|mut group| group.next()).unwrap_or(word)
 }
 
-/// Words that often go together: one may be said where the other is meant.
+/// Words that often appear together. One may be written when the other is meant.
 pub const RELATED_WORDS: &[&str] = &[
     "access collaborator permission",
     "action workflow build ci pipeline run job",
@@ -286,22 +286,22 @@ pub const RELATED_WORDS: &[&str] = &[
     "watch subscription subscribe",
 ];
 
-/// Words after which something's name or content follows.
+/// Words before a name or a quotation.
 pub static QUOTE_OPENERS: WordSet =
     WordSet::of("about called containing mentioning mention named saying says titled");
 
-/// Words that ask for somebody.
+/// Words that ask for a person.
 pub static PERSON_PRONOUNS: WordSet = WordSet::of("who whom whose somebody someone anybody anyone people");
-/// The nouns that APIs have for people.
+/// Nouns for people in APIs.
 pub static PERSON_NOUNS: WordSet = WordSet::of("person people user member");
 
-/// Words of somebody who means what is theirs.
+/// Words for the caller's own things.
 pub static POSSESSIVES: WordSet = WordSet::of("my mine myself our ours");
-/// The words that APIs have for them.
+/// Words for the caller in APIs.
 pub static CALLER_WORDS: WordSet = WordSet::of("authenticated me");
 
-/// Words that start a clause: what follows says more about what was said before.
+/// Words that start a clause, which adds details to what comes before.
 pub static CLAUSE_OPENERS: WordSet = WordSet::of("that which so because if while when");
 
-/// Second words of verbs that may enclose what they are about: `turn the lights off`.
+/// Particles of verbs that may be separated from them: `turn the lights off`.
 pub static PARTICLES: WordSet = WordSet::of("aside back offline away down off on out over up");

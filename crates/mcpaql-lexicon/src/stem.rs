@@ -1,22 +1,22 @@
-//! The stem of an English word: what its plural, past, participle and noun of action have in common.
+//! Finds the stem of an English word: what its plural, past, participle and noun of action have in common.
 //!
-//! What always holds: the stem is a function of the word alone, is never empty for a word that is not, and is only ever
-//! compared with other stems (it need not be a word). Nouns of the one who acts (`reviewer`, `contributor`) keep their
-//! ending, because APIs list reviewers and reviews apart; [`relatives`] leads from one to the other.
+//! What always holds: the stem depends only on the word, and is never empty for a non-empty word. Stems are only
+//! compared with other stems; they need not be words. Nouns for people who act (`reviewer`, `contributor`) keep their
+//! ending, because APIs list reviewers and reviews separately. [`related_stems`] connects them.
 
 use crate::number::singular;
 
-/// Shorter words have no ending to take off.
-const SHORTEST: usize = 4;
+/// Minimum length of a word whose ending is removed.
+const MIN_LENGTH: usize = 4;
 
-/// The stem of a lower-case word.
+/// Returns the stem of a lower-case word.
 #[must_use]
 pub fn stem(word: &str) -> String {
-    if word.len() < SHORTEST || !word.is_ascii() {
+    if word.len() < MIN_LENGTH || !word.is_ascii() {
         return word.to_owned();
     }
     let mut word = singular(word).into_owned();
-    // `statistics` is one thing and still no other word than `statistic`.
+    // `statistics` is a singular, but the same word as `statistic`.
     if word.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| word.ends_with(ending)) {
         word.pop();
     }
@@ -24,7 +24,7 @@ pub fn stem(word: &str) -> String {
     if !ending || word.ends_with("ion") {
         abstract_noun(&mut word);
     }
-    if word.len() >= SHORTEST && word.ends_with('e') {
+    if word.len() >= MIN_LENGTH && word.ends_with('e') {
         word.pop();
     }
     if word.len() >= 7 && word.ends_with("at") {
@@ -46,9 +46,9 @@ fn replace(word: &mut String, ending: &str, by: &str) -> bool {
     true
 }
 
-/// Takes `-ing` and `-ed` off; says whether there was one.
+/// Removes `-ing` or `-ed`. Returns whether there was one.
 fn inflection(word: &mut String) -> bool {
-    if word.len() > SHORTEST && replace(word, "ied", "y") {
+    if word.len() > MIN_LENGTH && replace(word, "ied", "y") {
         return true;
     }
     let ending = if word.ends_with("ing") {
@@ -68,7 +68,7 @@ fn inflection(word: &mut String) -> bool {
     true
 }
 
-/// `runn` as `run`, but `call` and `access` as they are.
+/// Removes a doubled consonant: `runn` becomes `run`, but `call` and `access` do not change.
 fn undouble(word: &mut String) {
     let mut end = word.bytes().rev();
     if let (Some(last), Some(before)) = (end.next(), end.next())
@@ -85,7 +85,7 @@ fn adverb(word: &mut String) -> bool {
     word.len() > 5 && replace(word, "ly", "")
 }
 
-/// `-ion` and `-ity`, where enough is left.
+/// Removes `-ion` and `-ity` if enough letters remain.
 fn abstract_noun(word: &mut String) {
     let long = word.len();
     let acting = long >= 6 && (word.ends_with("tion") || word.ends_with("sion"));
@@ -98,7 +98,7 @@ const fn is_vowel(byte: u8) -> bool {
     matches!(byte, b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
 }
 
-/// Stems of words of the same family: who does it, and the doing.
+/// Returns the stems of related words: the person who acts, and the action.
 #[must_use]
 pub fn related_stems(stem: &str) -> Vec<String> {
     const ENDINGS: [&str; 6] = ["er", "or", "ee", "ment", "ship", "al"];
@@ -127,7 +127,7 @@ pub fn related_stems(stem: &str) -> Vec<String> {
     found
 }
 
-/// Stems of words for those who do it.
+/// Returns the stems of words for the people who act.
 #[must_use]
 pub fn agent_noun_stems(stem: &str) -> Vec<String> {
     let mut found: Vec<String> =

@@ -1,67 +1,67 @@
-//! The verbs of APIs: what each says about the effect, and the spelling that names use.
+//! The verbs of APIs: the effect of each, and its canonical spelling in names.
 //!
-//! One table for everybody who reads names: the classifier, the namer and search. A word that is not here is a noun.
+//! The classifier, the namer and search use the same table. A word that is not in it counts as a noun.
 
 use crate::effect::{Category, Effect};
 use crate::word_set::{MAX_WORD_BYTES, WordMap, WordSet};
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// How far a verb can be trusted.
+/// How reliable a verb is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// A verb wherever it leads a name.
+    /// A verb wherever it starts a name.
     Strong,
-    /// A noun just as often (`status`, `archive`, `transfer`): it needs a place where only a verb can stand.
+    /// Just as often a noun (`status`, `archive`, `transfer`). It counts only where only a verb can be.
     Weak,
-    /// Reads in one API, and in the next it writes a file, starts a job or costs money (`export`, `analyze`).
+    /// Reads in some APIs, but writes a file, starts a job or costs money in others (`export`, `analyze`).
     Doubtful,
 }
 
 /// A verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verb {
-    /// As it is written, lower case.
+    /// The word, in lower case.
     pub word: &'static str,
-    /// The spelling that names use: `fetch` and `retrieve` are `get`.
+    /// The canonical spelling: `fetch` and `retrieve` become `get`.
     pub canonical: &'static str,
-    /// What it says about the effect.
+    /// The effect that it indicates.
     pub effect: Effect,
-    /// How far it can be trusted.
+    /// How reliable it is.
     pub weight: Weight,
-    /// A bit for each of [`TRAITS`].
+    /// One bit for each of [`TRAITS`].
     traits: u16,
 }
 
-/// What else is worth knowing about a verb.
+/// Further properties of verbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VerbTrait {
-    /// No API uses it as a noun: it is the verb even where it stands last (`issue_read`, `alert-policy-get`).
+    /// Never a noun in APIs. It is the verb even at the end of a name (`issue_read`, `alert-policy-get`).
     NeverNoun,
-    /// Can turn a POST into a read. `read`, `view` and `ping` cannot: posting one of those marks a message, counts a view or
+    /// Can turn a POST into a read. `read`, `view` and `ping` cannot: a POST of these marks a message, counts a view or
     /// sends something.
     Queries,
-    /// Half of all operations start with one of these: it says what kind of operation is meant, hardly which.
+    /// Half of all operations start with one of these. It tells the kind of operation, but hardly which one.
     Common,
-    /// Names a thing as often as a deed, and acts where the description says so, too.
+    /// Names a thing as often as an action. It counts as an action if the description has the verb, too.
     Acting,
-    /// Makes something, which is as often an answer as it is kept.
+    /// Makes something, which may be only returned or also stored.
     Making,
-    /// Is weak and does harm, and few names use it as a noun behind a verb.
+    /// A weak verb that does harm and is rarely a noun after another verb.
     Harming,
-    /// The same, but a noun in many names.
+    /// A weak verb that does harm, but is a noun in many names.
     Risky,
-    /// Reads, and is a noun, an adjective or another verb just as well: `view_count`, `read_receipt`, `list_item`.
+    /// Reads, but can also be a noun, an adjective or another verb: `view_count`, `read_receipt`, `list_item`.
     Homograph,
-    /// Reads where it is a noun and writes where it is a verb: `log_event`, `load_page`.
+    /// Reads as a noun and writes as a verb: `log_event`, `load_page`.
     Twofold,
-    /// Sets something where it names a tool, and reads where it tells of one: "Resolves a name".
+    /// Sets something in the name of a tool, but reads in a description: "Resolves a name".
     Mild,
-    /// A thing as often as a deed: `order_status`.
+    /// A thing as often as an action: `order_status`.
     Thing,
 }
 
-/// The verbs that have a trait, in the order of [`Trait`].
+/// The verbs with each trait, in the order of [`VerbTrait`].
 const TRAITS: [(VerbTrait, &str); 11] = [
     (VerbTrait::NeverNoun, "create delete describe fetch get read remove retrieve update"),
     (
@@ -96,25 +96,25 @@ const TRAITS: [(VerbTrait, &str); 11] = [
 ];
 
 impl Verb {
-    /// Whether it reads and never does anything else.
+    /// Returns whether it only reads.
     #[must_use]
     pub fn reads(&self) -> bool {
         self.weight != Weight::Doubtful && self.category() == Category::Read
     }
 
-    /// Whether it surely changes something.
+    /// Returns whether it certainly changes something.
     #[must_use]
     pub fn acts(&self) -> bool {
         self.weight == Weight::Strong && self.category() != Category::Read
     }
 
-    /// The category of its effect.
+    /// Returns the category of its effect.
     #[must_use]
     pub const fn category(&self) -> Category {
         self.effect.category()
     }
 
-    /// Whether it has a trait.
+    /// Returns whether it has a trait.
     #[must_use]
     pub const fn has(&self, feature: VerbTrait) -> bool {
         self.traits & (1 << feature as u16) != 0
@@ -125,7 +125,7 @@ type VerbRow = (Effect, Weight, &'static str);
 
 use Weight::{Doubtful, Strong, Weak};
 
-/// Rows of words with the same meaning. `word=canonical` where names use another spelling.
+/// Rows of words with the same effect. `word=canonical` if the canonical spelling differs.
 const TABLE: &[VerbRow] = &[
     (
         Effect::Read,
@@ -249,12 +249,11 @@ static BY_WORD: LazyLock<WordMap<Verb>> = LazyLock::new(|| {
     table
 });
 
-/// Words before a verb that change how it is done, not what.
+/// Words before a verb that change how it is done, not what is done.
 static MODIFIERS: WordSet =
     WordSet::of("async auto batch bulk force hard mass multi permanently quick safe soft sync try");
 
-/// Verbs that say that something is done, but in names not what it does to the world. Words that are nouns more often are
-/// left out.
+/// Verbs that name an action, but not its effect. Words that are more often nouns are left out.
 static UNSPECIFIC_VERBS: WordSet = WordSet::of(
     "accelerate adapt advance advise aim align allocate amend annotate answer arrange ask assemble assert assess \
      augment auth auto automate balance benchmark bisect blend blur boost branch bring bump bundle calibrate catch cd \
@@ -277,13 +276,13 @@ static UNSPECIFIC_VERBS: WordSet = WordSet::of(
      switch talk tell think throttle tidy tone touch train transcode transpile traverse treat triage trim trust tune \
      turn unfold unload unmount unpack unstage unwrap unzip upscale use vouch wake warm warn weigh wire wrap zip zoom",
 );
-/// The same of verbs that surely change something in every place of a name.
+/// Further such verbs that certainly change something, anywhere in a name.
 static CHANGING_VERBS: WordSet = WordSet::of(
     "ack ban buy chmod chown del destruct eject gc halt mkdir mkfs mv nuke obliterate rm rmdir scrub sell sendmail \
      shred shut snooze unban unset vacuum zap",
 );
 
-/// What verbs ask for in a question, where that is not just the category of their effect.
+/// The categories that verbs ask for in a question, if they differ from the category of their effect.
 const QUESTION_VERBS: [(Category, &str); 5] = [
     (
         Category::Create,
@@ -310,14 +309,14 @@ const QUESTION_VERBS: [(Category, &str); 5] = [
     ),
 ];
 
-/// Weak verbs that are verbs where a question begins with them.
+/// Weak verbs that count as verbs at the start of a question.
 static QUESTION_VERBS_BY_EFFECT: WordSet = WordSet::of(
     "accept allow block book call change clear close comment compose copy deploy disconnect dispatch download draft \
      drop empty evaluate extend fix fork hide launch link make new order pause pin post protect react recommend record \
      release replay reply request resolve rotate run schedule set start suggest test trash upgrade vote",
 );
 
-/// Every verb of questions with what it may ask for; a verb comes once for each category.
+/// Returns all verbs of questions with the category that they ask for. A verb appears once for each category.
 pub fn question_verbs() -> impl Iterator<Item = (&'static str, Category)> {
     let listed = || {
         QUESTION_VERBS
@@ -333,63 +332,63 @@ pub fn question_verbs() -> impl Iterator<Item = (&'static str, Category)> {
     by_effect.chain(listed())
 }
 
-/// Words that tell operations apart no better than their category does.
-static COMMON: WordSet = WordSet::of("give have look see use");
+/// Further verbs that tell operations apart no better than their category.
+static MORE_COMMON_VERBS: WordSet = WordSet::of("give have look see use");
 
-/// Whether half of all operations or questions start with that verb.
+/// Returns whether half of all operations or questions start with this verb.
 #[must_use]
 pub fn is_common(word: &str) -> bool {
-    COMMON.contains(word) || verb(word).is_some_and(|verb| verb.has(VerbTrait::Common))
+    MORE_COMMON_VERBS.contains(word) || verb(word).is_some_and(|verb| verb.has(VerbTrait::Common))
 }
 
-/// The verbs that half of all operations or questions start with.
+/// Returns the verbs that half of all operations or questions start with.
 pub fn common_verbs() -> impl Iterator<Item = &'static str> {
     let own = BY_WORD.values().filter(|verb| verb.has(VerbTrait::Common)).map(|verb| verb.word);
-    own.chain(COMMON.iter())
+    own.chain(MORE_COMMON_VERBS.iter())
 }
 
-/// Whether a word can be a verb, whether or not it says what it does to the world.
+/// Returns whether a word can be a verb, with a known effect or not.
 #[must_use]
 pub fn is_verb(word: &str) -> bool {
     let ending = word.len() >= 7 && ["ize", "ise", "ify"].iter().any(|ending| word.ends_with(ending));
     ending || verb(word).is_some() || UNSPECIFIC_VERBS.contains(word) || is_changing_verb(word)
 }
 
-/// Whether a word that the table does not have surely changes something.
+/// Returns whether a word that is not in the table certainly changes something.
 #[must_use]
 pub fn is_changing_verb(word: &str) -> bool {
     CHANGING_VERBS.contains(word)
 }
 
-/// Short commands that stand inside of other words: `hgetall`, `xreadgroup`.
+/// Short commands that appear inside other words: `hgetall`, `xreadgroup`.
 const COMMANDS: &[&str] =
     &["get", "set", "del", "rem", "pop", "push", "add", "ack", "read", "write", "trim", "think"];
 
-/// Whether a word is a verb, inflected or not, or has one within it.
+/// Returns whether a word is a verb, inflected or not, or contains one.
 #[must_use]
 pub fn contains_verb(word: &str) -> bool {
     if is_verb(word) || inflected(word).is_some() {
         return true;
     }
-    // Longer words are no names of commands.
+    // Longer words are not names of commands.
     if word.len() > 24 || !word.is_ascii() {
         return false;
     }
-    let ends = |length: usize| {
+    let starts_or_ends = |length: usize| {
         let head = word.get(..length).and_then(verb);
         head.or_else(|| word.get(word.len() - length..).and_then(verb)).is_some()
     };
-    COMMANDS.iter().any(|command| word.contains(command)) || (3..word.len()).any(ends)
+    COMMANDS.iter().any(|command| word.contains(command)) || (3..word.len()).any(starts_or_ends)
 }
 
-/// The verb that is written so.
+/// Returns the verb with this spelling.
 #[must_use]
 pub fn verb(word: &str) -> Option<&'static Verb> {
-    // Longer ones are none, and hashing them would take long.
+    // No verb is longer, and hashing a long word takes long.
     if word.len() > MAX_WORD_BYTES { None } else { BY_WORD.get(word) }
 }
 
-/// The verb in its base form or as people describe an operation: `Returns`, `Deletes`, `applies`, `Creating`.
+/// Returns a verb by its base form or as in descriptions: `Returns`, `Deletes`, `applies`, `Creating`.
 #[must_use]
 pub fn inflected(word: &str) -> Option<&'static Verb> {
     if let Some(found) = verb(word) {
@@ -403,13 +402,13 @@ pub fn inflected(word: &str) -> Option<&'static Verb> {
     verb(stem).or_else(|| verb(&format!("{stem}e")))
 }
 
-/// Whether the word only says how the verb behind it is done.
+/// Returns whether the word only tells how the next verb is done.
 #[must_use]
 pub fn is_modifier(word: &str) -> bool {
     MODIFIERS.contains(word)
 }
 
-/// A verb glued to its object in lower case: `createuser`. Only verbs that begin no common noun.
+/// Returns a verb that is glued to its object in lower case: `createuser`. Only verbs that start no common noun.
 #[must_use]
 pub fn glued(word: &str) -> Option<&'static Verb> {
     const PREFIXES: [&str; 5] = ["create", "delete", "update", "remove", "fetch"];
@@ -418,7 +417,7 @@ pub fn glued(word: &str) -> Option<&'static Verb> {
     (rest.len() >= 3).then(|| verb(prefix)).flatten()
 }
 
-/// How much harm a wrong guess does: of two verbs in one name, the riskier one counts.
+/// Returns how much harm a wrong guess does. Of two verbs in a name, the riskier one counts.
 #[must_use]
 pub const fn risk(effect: Effect) -> u8 {
     match effect {
@@ -440,7 +439,7 @@ mod tests {
             .iter()
             .flat_map(|(_, _, words)| words.split_whitespace().map(|entry| entry.split('=').next().unwrap()))
             .collect();
-        assert_eq!(words.len(), BY_WORD.len(), "a word stands twice");
+        assert_eq!(words.len(), BY_WORD.len(), "a word is listed twice");
         for (feature, words) in TRAITS {
             for word in words.split_whitespace() {
                 assert!(verb(word).is_some_and(|verb| verb.has(feature)), "{word}");
@@ -479,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_is_heard_in_every_spelling() {
+    fn a_verb_is_found_in_every_spelling() {
         for word in [
             "get",
             "deletes",

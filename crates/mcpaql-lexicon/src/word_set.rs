@@ -1,10 +1,10 @@
-//! Sets and tables of words, written as one text each.
+//! Sets and maps of words, each written as one text.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::OnceLock;
 
-/// Some words, written as one text and looked up in a set that is built when it is first used.
+/// A set of words, written as one text. The set is built on first use.
 #[derive(Debug)]
 pub struct WordSet {
     list: &'static str,
@@ -12,16 +12,16 @@ pub struct WordSet {
 }
 
 impl WordSet {
-    /// The words of a text, with blanks between them.
+    /// Creates a set from words separated by spaces.
     #[must_use]
     pub const fn of(list: &'static str) -> WordSet {
         WordSet { list, set: OnceLock::new() }
     }
 
-    /// Whether a word is one of them; they are lower case.
+    /// Returns whether the set has a word. All words are lower case.
     #[must_use]
     pub fn contains(&self, word: &str) -> bool {
-        // No word of a list is longer, and hashing others would take long.
+        // No listed word is longer, and hashing a long word takes long.
         word.len() <= MAX_WORD_BYTES && self.set.get_or_init(|| self.build()).contains(word)
     }
 
@@ -34,22 +34,22 @@ impl WordSet {
         self.iter().collect()
     }
 
-    /// The words in the order of the text.
+    /// Returns the words in the order of the text.
     pub fn iter(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.list.split_whitespace()
     }
 }
 
-/// Longer words stand in no list.
+/// Maximum bytes of a listed word.
 pub(crate) const MAX_WORD_BYTES: usize = 24;
 
-/// Something about each of some words.
+/// A map from words.
 pub(crate) type WordMap<T> = HashMap<&'static str, T, BuildWordHasher>;
 
-/// A hash for short words that are known beforehand: nobody can choose them so that they collide.
+/// A hash for short words that are known at compile time, so nobody can choose colliding ones.
 pub(crate) type BuildWordHasher = BuildHasherDefault<WordHasher>;
 
-/// Hashes a word by how it begins, how it ends and how long it is, which is all of it up to sixteen letters.
+/// Hashes a word by its start, its end and its length. Up to sixteen letters, this covers the whole word.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct WordHasher(u64);
 
@@ -69,7 +69,7 @@ impl Hasher for WordHasher {
         self.0 ^= mixed ^ (mixed >> 32);
     }
 
-    /// The end of a text says nothing more.
+    /// The terminator of a string adds nothing.
     #[inline]
     fn write_u8(&mut self, _: u8) {}
 

@@ -1,6 +1,6 @@
-//! Texts and identifiers as words.
+//! Splits texts and identifiers into words.
 //!
-//! What always holds: words are lower case, hold letters and digits only, and are the same for `pullRequest`,
+//! What always holds: words are lower case and have only letters and digits. They are the same for `pullRequest`,
 //! `pull-request`, `pull_request` and `Pull Request`.
 
 use crate::number::singular;
@@ -8,7 +8,7 @@ use crate::verbs::verb;
 use std::borrow::Cow;
 use std::str::Chars;
 
-/// Calls back with every word of the text.
+/// Calls `word` with every word of the text.
 pub fn each_word(text: &str, buffer: &mut String, mut word: impl FnMut(&str)) {
     let mut flush = |buffer: &mut String| {
         if !buffer.is_empty() {
@@ -41,19 +41,19 @@ pub fn each_word(text: &str, buffer: &mut String, mut word: impl FnMut(&str)) {
     flush(buffer);
 }
 
-/// What follows the apostrophe of `today's` and `don't` says nothing.
+/// Skips the end of a contraction (`today's`, `don't`), which has no meaning.
 fn skip_contraction(rest: &mut Chars<'_>) {
     let tail = rest.as_str();
     let end = tail.find(|c: char| !c.is_alphanumeric()).unwrap_or(tail.len());
-    if let Some((word, behind)) = tail.split_at_checked(end)
+    if let Some((word, after)) = tail.split_at_checked(end)
         && ["s", "t", "d", "m", "ll", "re", "ve"].iter().any(|short| word.eq_ignore_ascii_case(short))
     {
-        *rest = behind.chars();
+        *rest = after.chars();
     }
 }
 
-/// Whether an upper-case letter between these begins a word: after anything but an upper-case letter, or as the last of
-/// a run that goes on in lower case (`HTTPServer`), unless what goes on is a plural's `s` (`userIDs`).
+/// Returns whether an upper-case letter between these starts a word: it follows any other character, or it is the last
+/// of a run that continues in lower case (`HTTPServer`), unless that is only a plural `s` (`userIDs`).
 fn starts_word(previous: char, mut rest: Chars<'_>) -> bool {
     if !is_capital(previous) {
         return true;
@@ -63,15 +63,17 @@ fn starts_word(previous: char, mut rest: Chars<'_>) -> bool {
     next.is_some_and(char::is_lowercase) && !plural
 }
 
-/// Some symbols are upper case by name but have no lower case; they are ordinary characters of a word.
+/// Returns whether a character is upper case. Some symbols are upper case by name but have no lower case; they are
+/// ordinary characters.
 fn is_capital(ch: char) -> bool {
     ch.is_ascii_uppercase() || (!ch.is_ascii() && ch.is_uppercase() && ch.to_lowercase().next() != Some(ch))
 }
 
-/// `userID`, `user-id` and `User ID` as `user_id`; `HTTPServer` as `http_server`. Applying it twice changes nothing.
+/// Converts a name to snake_case: `userID`, `user-id` and `User ID` become `user_id`, `HTTPServer` becomes
+/// `http_server`. Applying it twice changes nothing.
 #[must_use]
 pub fn snake_case(text: &str) -> String {
-    // Most names are spelled so already.
+    // Most names are already in snake_case.
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     let gaps = text.starts_with('_') || text.ends_with('_') || text.contains("__");
     if text.bytes().all(plain) && !gaps {
@@ -87,7 +89,7 @@ pub fn snake_case(text: &str) -> String {
     out
 }
 
-/// The words of the text without plural endings.
+/// Returns the words of the text, in the singular.
 #[must_use]
 pub fn singulars(text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -95,13 +97,13 @@ pub fn singulars(text: &str) -> Vec<String> {
     found
 }
 
-/// The words of a text, with words that belong together joined: `OAuth` is one, and so is `log in`.
+/// Returns the words of a text. Words that belong together are joined: `OAuth` and `log in` are one word.
 #[must_use]
 pub fn words(text: &str) -> Vec<String> {
     iter_words(text).map(Cow::into_owned).collect()
 }
 
-/// The same, one after another and copied only where they are not spelled like that.
+/// Like [`words`], as an iterator that copies only words that change.
 pub fn iter_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let mut single = tokens(text).flat_map(|(token, is_word)| Pieces::of(token, is_word));
     let mut last: Option<Cow<'_, str>> = None;
@@ -111,8 +113,8 @@ pub fn iter_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
             match &mut last {
                 Some(last) if joins(last, &word) => last.to_mut().push_str(&word),
                 last => {
-                    if let Some(spoken) = last.replace(word) {
-                        return Some(spoken);
+                    if let Some(complete) = last.replace(word) {
+                        return Some(complete);
                     }
                 }
             }
@@ -120,27 +122,29 @@ pub fn iter_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     })
 }
 
-/// The words of a token: most have one.
+/// The words of a token. Most tokens are one word.
 enum Pieces<'t> {
     One(Option<Cow<'t, str>>),
     Many(std::vec::IntoIter<String>),
 }
 
 impl<'t> Pieces<'t> {
-    /// A word that only begins with a capital, or has nothing else, is one in small letters; others are taken apart.
+    /// Splits a token. A token with only an upper-case first letter, or only upper-case letters, is one word.
     fn of(token: &'t str, is_word: bool) -> Pieces<'t> {
         if is_word {
             return Pieces::One(Some(Cow::Borrowed(token)));
         }
-        let small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let is_lower = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         match token.as_bytes() {
-            [b'A'..=b'Z', rest @ ..] if rest.iter().all(small) || rest.iter().all(u8::is_ascii_uppercase) => {
+            [b'A'..=b'Z', rest @ ..]
+                if rest.iter().all(is_lower) || rest.iter().all(u8::is_ascii_uppercase) =>
+            {
                 Pieces::One(Some(Cow::Owned(token.to_ascii_lowercase())))
             }
             _ => {
-                let mut apart = Vec::new();
-                each_word(token, &mut String::new(), |word| apart.push(word.to_owned()));
-                Pieces::Many(apart.into_iter())
+                let mut words = Vec::new();
+                each_word(token, &mut String::new(), |word| words.push(word.to_owned()));
+                Pieces::Many(words.into_iter())
             }
         }
     }
@@ -158,16 +162,18 @@ impl<'t> Iterator for Pieces<'t> {
     }
 }
 
-/// What stands between marks and blanks, and whether it is spelled in small letters and digits of ASCII alone.
+/// Splits a text at punctuation and spaces. Returns each token, and whether it has only lower-case ASCII letters and
+/// digits.
 fn tokens(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = text;
     let tokens = std::iter::from_fn(move || {
         let from = rest.bytes().position(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())?;
         let token = rest.get(from..)?;
-        let small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-        let end = token.bytes().position(|byte| !small(&byte)).unwrap_or(token.len());
-        let odd = token.as_bytes().get(end).is_some_and(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
-        if !odd {
+        let is_lower = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let end = token.bytes().position(|byte| !is_lower(&byte)).unwrap_or(token.len());
+        let is_mixed =
+            token.as_bytes().get(end).is_some_and(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
+        if !is_mixed {
             rest = token.get(end..)?;
             return Some((token.get(..end)?, true));
         }
@@ -176,7 +182,7 @@ fn tokens(text: &str) -> impl Iterator<Item = (&str, bool)> {
         rest = token.get(end + mark..)?;
         Some((token.get(..end)?, false))
     });
-    // A mark that is not of ASCII may stand alone.
+    // Punctuation outside ASCII may leave an empty token.
     tokens.filter(|(token, _)| !token.is_empty())
 }
 
@@ -184,7 +190,8 @@ fn joins(first: &str, second: &str) -> bool {
     seconds(first).contains(&second) || (first == "re" && verb(&format!("re{second}")).is_some())
 }
 
-/// What makes one word with a word before it: `OAuth`, `log in`. A match, because it is asked of every word of every text.
+/// Returns the words that form one word with the word before: `OAuth`, `log in`. It is a `match` for speed, because it
+/// runs for every word of every text.
 fn seconds(first: &str) -> &'static [&'static str] {
     match first {
         "o" => &["auth"],

@@ -1,4 +1,5 @@
-//! Judging an HTTP operation: the method first, then the verb of the name, then the shape of the path, then the summary.
+//! Classifies HTTP operations: by the method first, then by the verb of the name, the shape of the path and the
+//! summary.
 
 use super::path::PathShape;
 use super::{ClassificationDraft, Confidence, Evidence, EvidenceKind, NameAndPath, text};
@@ -8,10 +9,11 @@ use crate::names::{NameVerb, NameVerbs};
 use crate::verbs::{self, Verb, VerbTrait, Weight};
 use crate::{is_plural, opening_verb, words};
 
-/// Words that end the path of a GET only where it does something.
-const ACTS_IN_PATH: [&str; 7] = ["activate", "confirm", "connect", "refresh", "reload", "reset", "sync"];
+/// Words at the end of a GET's path that mean it changes something.
+const CHANGING_PATH_WORDS: [&str; 7] =
+    ["activate", "confirm", "connect", "refresh", "reload", "reset", "sync"];
 
-/// What the rules look at, taken apart once.
+/// The evidence that the rules use, split once.
 struct HttpEvidence<'a> {
     evidence: &'a Evidence<'a>,
     method: &'a str,
@@ -25,24 +27,24 @@ pub(super) fn classify_request(
     words: &NameAndPath,
     method: &str,
 ) -> ClassificationDraft {
-    let facets = HttpEvidence::new(evidence, words, method);
+    let http = HttpEvidence::new(evidence, words, method);
     match method {
-        "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY" => facets.get(),
-        "PUT" => facets.put(),
-        "PATCH" => facets.patch(),
-        "DELETE" => facets.delete(),
-        _ => facets.post(),
+        "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY" => http.get(),
+        "PUT" => http.put(),
+        "PATCH" => http.patch(),
+        "DELETE" => http.delete(),
+        _ => http.post(),
     }
 }
 
-/// Whether a POST could still turn out to be a read.
+/// Returns whether a POST may be a read.
 pub(super) fn may_read(evidence: &Evidence<'_>) -> bool {
     let words = NameAndPath::of(evidence);
-    let facets = HttpEvidence::new(evidence, &words, "POST");
-    facets.read_evidence().count() > 0 && facets.objection().is_none()
+    let http = HttpEvidence::new(evidence, &words, "POST");
+    http.read_evidence().count() > 0 && http.objection().is_none()
 }
 
-/// The name without the method that generators write before or behind it: `GET_DeleteTags`, `postUsers`, `listUsingGET_1`.
+/// Returns the name without the method that generators add to it: `GET_DeleteTags`, `postUsers`, `listUsingGET_1`.
 #[must_use]
 pub fn strip_method<'n>(name: &'n str, method: Option<&str>) -> &'n str {
     let Some(method) = method else { return name };
@@ -75,14 +77,15 @@ pub fn strip_method<'n>(name: &'n str, method: Option<&str>) -> &'n str {
     name.trim_start_matches(['_', '-', '/', '.'])
 }
 
-/// `get` and `delete` are verbs that names have anyway, unless they are shouted; `post` is hardly ever meant.
+/// Returns whether a word is only the method. `get` and `delete` are usual verbs unless they are upper case; `post` is
+/// rarely a real verb.
 fn echoes_method(word: &str, rest: &str) -> bool {
     let bare = rest.len() > 1 && !rest.starts_with(|ch: char| ch.is_ascii_lowercase());
-    let shouted = word.bytes().all(|byte| byte.is_ascii_uppercase());
-    bare && (shouted || ["post", "put", "patch"].iter().any(|method| word.eq_ignore_ascii_case(method)))
+    let upper_case = word.bytes().all(|byte| byte.is_ascii_uppercase());
+    bare && (upper_case || ["post", "put", "patch"].iter().any(|method| word.eq_ignore_ascii_case(method)))
 }
 
-/// The name without the method it ends in, and the method as it stands there.
+/// Splits off the method at the end of a name. Returns the rest and the method as written.
 fn split_trailing_method<'n>(name: &'n str, method: &str) -> Option<(&'n str, &'n str)> {
     let (rest, word) = name.split_at_checked(name.len().checked_sub(method.len())?)?;
     word.eq_ignore_ascii_case(method).then_some((rest, word))
@@ -91,7 +94,7 @@ fn split_trailing_method<'n>(name: &'n str, method: &str) -> Option<(&'n str, &'
 impl<'a> HttpEvidence<'a> {
     fn new(evidence: &'a Evidence<'a>, words: &'a NameAndPath, method: &'a str) -> HttpEvidence<'a> {
         let mut name = words.name;
-        // A word in the middle that could be a noun is one.
+        // A possible noun in the middle counts as a noun.
         name.lead = name.lead.filter(|found| found.verb.weight != Weight::Weak || leads(&words.parts, found));
         HttpEvidence { evidence, method, name, parts: &words.parts, shape: &words.shape }
     }
@@ -110,24 +113,24 @@ impl<'a> HttpEvidence<'a> {
     }
 
     fn get(&self) -> ClassificationDraft {
-        if let Some((verb, kind)) = self.get_that_acts() {
+        if let Some((verb, kind)) = self.get_that_changes() {
             let effect = verb.effect;
             return self
                 .draft(effect, Confidence::Low)
-                .with_reason(kind, format!("'{}' acts", verb.word))
+                .with_reason(kind, format!("'{}' changes something", verb.word))
                 .review(format!(
-                    "it is a {} but '{}' says that it acts; is it a read?",
+                    "it is a {}, but '{}' changes something; is it a read?",
                     self.method, verb.word
                 ))
                 .confidence(Confidence::Low);
         }
-        // Where every call is named, its first word is a verb, known or not.
-        let opens = self.parts.last().and_then(|part| part.first()).filter(|_| self.shape.rpc);
-        if let Some(word) = opens.filter(|word| verbs::verb(word).is_none_or(|verb| !verb.reads())) {
+        // If every call has a name, its first word is a verb, known or not.
+        let first_word = self.parts.last().and_then(|part| part.first()).filter(|_| self.shape.rpc);
+        if let Some(word) = first_word.filter(|word| verbs::verb(word).is_none_or(|verb| !verb.reads())) {
             return self
                 .draft(Effect::Execute, Confidence::Low)
                 .with_reason(EvidenceKind::Name, format!("the call is named '{word} …'"))
-                .review(format!("it is a {} but '{word}' is not known to read; is it a read?", self.method))
+                .review(format!("it is a {}, but '{word}' is not a known read; is it a read?", self.method))
                 .confidence(Confidence::Low);
         }
         match self.lead() {
@@ -136,55 +139,59 @@ impl<'a> HttpEvidence<'a> {
                 .with_reason(EvidenceKind::Name, format!("'{}' reads", verb.word)),
             Some(verb) if verb.weight == Weight::Strong => self
                 .draft(Effect::Read, Confidence::Medium)
-                .with_reason(EvidenceKind::Name, format!("'{}' leads the name", verb.word)),
+                .with_reason(EvidenceKind::Name, format!("'{}' is the verb of the name", verb.word)),
             _ => self.draft(Effect::Read, Confidence::High),
         }
     }
 
-    /// The verb by which a GET acts, in its name, its path or its summary.
-    fn get_that_acts(&self) -> Option<(&'static Verb, EvidenceKind)> {
-        // What a GET generates is its answer.
+    /// Returns the verb by which a GET changes something: in its name, its path or its summary.
+    fn get_that_changes(&self) -> Option<(&'static Verb, EvidenceKind)> {
+        // A GET returns what it generates.
         let acts = |verb: &&'static Verb| verb.acts() && verb.word != "generate";
         let summary = self.summary_verb();
-        let tells_read = summary.is_some_and(|verb| verb.reads() || verb.word == "return");
+        let described_as_read = summary.is_some_and(|verb| verb.reads() || verb.word == "return");
         if let Some(second) = self.name.second.filter(|found| self.name.compound && found.verb.acts()) {
             return Some((second.verb, EvidenceKind::Name));
         }
-        // A name that begins with `get` may only echo the method.
-        let named = self.lead().is_some_and(|lead| lead.reads() && lead.word != "get");
+        // A `get` at the start of a name may only repeat the method.
+        let named_as_read = self.lead().is_some_and(|lead| lead.reads() && lead.word != "get");
         if let Some(verb) = self.shape.verb().filter(acts) {
-            return (!tells_read && !named).then_some((verb, EvidenceKind::Path));
+            return (!described_as_read && !named_as_read).then_some((verb, EvidenceKind::Path));
         }
         if let Some(verb) = self.lead().filter(acts) {
-            return (!tells_read).then_some((verb, EvidenceKind::Name));
+            return (!described_as_read).then_some((verb, EvidenceKind::Name));
         }
-        // A weaker verb acts where it leads the name before what it is done to, or is a call of its own (`views.open`); the
-        // summary may know better, but not where the whole API is calls by name.
+        // A weaker verb counts if it starts the name before its object, or is a call of its own (`views.open`). The
+        // summary may overrule it, unless all calls of the API have names.
         let weaker = self.name.lead.filter(|found| {
             let rest = self.parts.get(found.part).map_or(0, Vec::len);
-            let told = leads(self.parts, found) && (rest > 1 || self.parts.len() > 1);
-            told && found.verb.effect.category() != Category::Read && found.verb.word != "generate"
+            let is_verb = leads(self.parts, found) && (rest > 1 || self.parts.len() > 1);
+            is_verb && found.verb.effect.category() != Category::Read && found.verb.word != "generate"
         });
-        if let Some(found) = weaker.filter(|_| !tells_read || self.shape.rpc) {
+        if let Some(found) = weaker.filter(|_| !described_as_read || self.shape.rpc) {
             return Some((found.verb, EvidenceKind::Name));
         }
-        // `/views.open`: the call stands behind the dot.
+        // `/views.open`: the call is after the dot.
         let called = self.evidence.path.and_then(|path| path.rsplit('/').next()?.rsplit_once('.'));
         let called = called.and_then(|(_, call)| verbs::verb(words(call).first()?));
-        if let Some(verb) = called.filter(|verb| verb.effect.category() != Category::Read && !tells_read) {
-            return Some((verb, EvidenceKind::Path));
-        }
-        if let Some(word) = self.shape.last.last().filter(|word| ACTS_IN_PATH.contains(&word.as_str()))
-            && let Some(verb) = verbs::verb(word).filter(|_| !tells_read && self.shape.last.len() == 1)
+        if let Some(verb) =
+            called.filter(|verb| verb.effect.category() != Category::Read && !described_as_read)
         {
             return Some((verb, EvidenceKind::Path));
         }
-        // "Invoke function …" and "Performs a search" say nothing.
-        let empty = |verb: &Verb| matches!(verb.word, "invoke" | "perform" | "execute" | "apply");
-        summary.filter(|verb| acts(verb) && !empty(verb) && !named).map(|verb| (verb, EvidenceKind::Summary))
+        if let Some(word) = self.shape.last.last().filter(|word| CHANGING_PATH_WORDS.contains(&word.as_str()))
+            && let Some(verb) = verbs::verb(word).filter(|_| !described_as_read && self.shape.last.len() == 1)
+        {
+            return Some((verb, EvidenceKind::Path));
+        }
+        // "Invoke function …" and "Performs a search" say nothing about the effect.
+        let is_vague = |verb: &Verb| matches!(verb.word, "invoke" | "perform" | "execute" | "apply");
+        summary
+            .filter(|verb| acts(verb) && !is_vague(verb) && !named_as_read)
+            .map(|verb| (verb, EvidenceKind::Summary))
     }
 
-    /// The kinds of evidence that say a POST only reads. Two that are the same words count once.
+    /// Returns the kinds of evidence that a POST only reads. Two with the same words count once.
     fn read_evidence(&self) -> impl Iterator<Item = (EvidenceKind, String)> {
         let name = self.name.lead.filter(|found| found.verb.has(VerbTrait::Queries) && self.leads(found));
         let name = name.map(|found| found.verb);
@@ -194,7 +201,8 @@ impl<'a> HttpEvidence<'a> {
             .summary_verb()
             .filter(|verb| verb.has(VerbTrait::Queries) || matches!(verb.word, "return" | "show" | "view"));
         let last = self.parts.last();
-        // A path that is the operation's name (`/#Action=ListTables`) and a summary that repeats it say nothing new.
+        // A path that is the operation's name (`/#Action=ListTables`), or a summary that repeats it, is not further
+        // evidence.
         let path_echoes =
             last.is_some_and(|words| *words == self.shape.last && (words.len() > 1 || self.shape.rpc));
         let summary_words = words(self.evidence.summary);
@@ -212,7 +220,7 @@ impl<'a> HttpEvidence<'a> {
         .flatten()
     }
 
-    /// Whether the verb leads its part of the name, or ends the name just as it ends the path (`filesSearch`).
+    /// Returns whether the verb starts its part of the name, or ends both the name and the path (`filesSearch`).
     fn leads(&self, found: &NameVerb) -> bool {
         let part = self.parts.get(found.part);
         let ends =
@@ -220,7 +228,7 @@ impl<'a> HttpEvidence<'a> {
         ends || leads(self.parts, found)
     }
 
-    /// `/search/users`: the verb stands before what is searched.
+    /// Returns the verb of `/search/users`, which is before its object.
     fn search_segment(&self) -> Option<&'static Verb> {
         let [word] = self.shape.before.as_slice() else { return None };
         (word == "search" && !self.shape.item && !self.shape.under_item)
@@ -228,49 +236,49 @@ impl<'a> HttpEvidence<'a> {
             .flatten()
     }
 
-    /// Why a POST that seems to read may not be one.
+    /// Returns why a POST that seems to read may not be a read.
     fn objection(&self) -> Option<(EvidenceKind, String)> {
-        let handed = |part: &[String]| {
+        let checks_in_or_out = |part: &[String]| {
             part.windows(2).any(
-                |pair| matches!(pair, [verb, way] if verb == "check" && matches!(way.as_str(), "in" | "out")),
+                |pair| matches!(pair, [verb, particle] if verb == "check" && matches!(particle.as_str(), "in" | "out")),
             )
         };
-        if self.parts.iter().any(|part| handed(part)) || handed(&self.shape.last) {
+        if self.parts.iter().any(|part| checks_in_or_out(part)) || checks_in_or_out(&self.shape.last) {
             return Some((EvidenceKind::Name, "checking in or out changes something".to_owned()));
         }
-        let quoted = |word: &str| format!("'{word}' speaks against a read");
+        let suspicious = |word: &str| format!("'{word}' suggests a write");
         let other = |verb: &&'static Verb| {
             !(verb.has(VerbTrait::Queries) || (verb.reads() && verb.weight == Weight::Weak))
         };
         if let Some(verb) = self.lead().filter(other) {
-            return Some((EvidenceKind::Name, quoted(verb.word)));
+            return Some((EvidenceKind::Name, suspicious(verb.word)));
         }
         if let Some(verb) = self.shape.verb().filter(other) {
-            return Some((EvidenceKind::Path, quoted(verb.word)));
+            return Some((EvidenceKind::Path, suspicious(verb.word)));
         }
         if self.shape.bare_query() {
-            return Some((EvidenceKind::Path, "a query in a language of its own can write".to_owned()));
+            return Some((EvidenceKind::Path, "a query in a query language can write".to_owned()));
         }
-        let told = self.summary_verb().filter(|verb| !verb.reads() && verb.word != "return");
-        if let Some(verb) = told {
-            return Some((EvidenceKind::Summary, quoted(verb.word)));
+        let described = self.summary_verb().filter(|verb| !verb.reads() && verb.word != "return");
+        if let Some(verb) = described {
+            return Some((EvidenceKind::Summary, suspicious(verb.word)));
         }
         let in_name = self.parts.iter().find_map(|part| text::side_effect_word_in(part));
         in_name
-            .map(|word| (EvidenceKind::Name, quoted(word)))
+            .map(|word| (EvidenceKind::Name, suspicious(word)))
             .or_else(|| {
-                text::side_effect_word_in(&self.shape.last).map(|word| (EvidenceKind::Path, quoted(word)))
+                text::side_effect_word_in(&self.shape.last).map(|word| (EvidenceKind::Path, suspicious(word)))
             })
             .or_else(|| {
                 text::side_effect_word(self.evidence.summary, self.evidence.description)
-                    .map(|word| (EvidenceKind::Summary, quoted(&word)))
+                    .map(|word| (EvidenceKind::Summary, suspicious(&word)))
             })
     }
 
     fn post(&self) -> ClassificationDraft {
         let reads: Vec<(EvidenceKind, String)> = self.read_evidence().collect();
-        // Names and summaries are written by the same hand, and a summary alone is prose: the path or the answer must be with
-        // them, and the path or the name.
+        // The same person writes names and summaries, and a summary alone is prose. So one of the kinds must be the
+        // path or the result, and one the path or the name.
         let has = |kinds: [EvidenceKind; 2]| reads.iter().any(|(kind, _)| kinds.contains(kind));
         let enough = reads.len() >= 2
             && has([EvidenceKind::Path, EvidenceKind::Answer])
@@ -289,7 +297,8 @@ impl<'a> HttpEvidence<'a> {
         if !reads.iter().any(|(kind, _)| *kind != EvidenceKind::Answer) {
             return draft;
         }
-        let why = objection.map_or_else(|| "only one kind of evidence says so".to_owned(), |(_, text)| text);
+        let why =
+            objection.map_or_else(|| "only one kind of evidence supports it".to_owned(), |(_, text)| text);
         reads
             .into_iter()
             .fold(draft, |draft, (kind, text)| draft.with_reason(kind, text))
@@ -303,7 +312,7 @@ impl<'a> HttpEvidence<'a> {
         {
             return self
                 .draft(Effect::Execute, Confidence::Medium)
-                .with_reason(EvidenceKind::Path, "what is added there runs");
+                .with_reason(EvidenceKind::Path, "items added there are runs");
         }
         let bare = self.shape.bare_verb().filter(|verb| verb.effect.category() != Category::Read);
         if let Some((effect, text)) = self.name.effect()
@@ -335,20 +344,20 @@ impl<'a> HttpEvidence<'a> {
         if self.lead().is_some() {
             return self
                 .draft(Effect::Execute, Confidence::Low)
-                .with_reason(EvidenceKind::Name, "the verb does not say what it writes");
+                .with_reason(EvidenceKind::Name, "the verb does not tell what it writes");
         }
         if self.shape.item {
             return self
                 .draft(Effect::Update, Confidence::Medium)
-                .with_reason(EvidenceKind::Path, "the path names one item that is there");
+                .with_reason(EvidenceKind::Path, "the path names an existing item");
         }
         let plural = self.shape.last.last().is_some_and(|word| is_plural(word));
         let confidence = if plural { Confidence::High } else { Confidence::Medium };
         self.draft(Effect::Create, confidence).with_reason(EvidenceKind::Path, "the path names a collection")
     }
 
-    /// A PUT sets a state, and setting it twice changes nothing more. Where its verb adds (`add`, `create`), it is a
-    /// CREATE that may be repeated; a connection that is put there without such a verb is a state that is set.
+    /// Classifies a PUT. It sets a state, and setting it twice changes nothing more. With a verb that adds (`add`,
+    /// `create`), it is a CREATE that may be repeated. A connection without such a verb is a state that is set.
     fn put(&self) -> ClassificationDraft {
         let set = |text: &str| {
             self.draft(Effect::Set, Confidence::High).with_reason(EvidenceKind::Http, text).idempotent(true)
@@ -363,12 +372,12 @@ impl<'a> HttpEvidence<'a> {
                     {
                         Effect::Append
                     }
-                    // Whatever it is called, a PUT replaces what is there.
+                    // With any name, a PUT replaces existing data.
                     Effect::Create | Effect::Append | Effect::Update => Effect::Set,
                     other => other,
                 };
-                let sure = lead.weight == Weight::Strong;
-                let confidence = if sure { Confidence::High } else { Confidence::Medium };
+                let is_strong = lead.weight == Weight::Strong;
+                let confidence = if is_strong { Confidence::High } else { Confidence::Medium };
                 let draft = self.draft(effect, confidence).with_reason(EvidenceKind::Name, text);
                 match effect.category() {
                     Category::Execute => draft,
@@ -376,13 +385,13 @@ impl<'a> HttpEvidence<'a> {
                 }
             }
             (_, Some(lead), _) if lead.reads() && lead.weight == Weight::Strong => {
-                set("sets a state").review(format!("it is a PUT but '{}' reads", lead.word))
+                set("sets a state").review(format!("it is a PUT, but '{}' reads", lead.word))
             }
             (_, _, Some(verb)) => self
                 .draft(verb.effect, Confidence::Medium)
                 .with_reason(EvidenceKind::Path, format!("the path ends in '{}'", verb.word)),
             _ if self.shape.ends_in_link() => set("sets a state")
-                .with_reason(EvidenceKind::Path, "the path names a connection, which is there or is not"),
+                .with_reason(EvidenceKind::Path, "the path names a connection, which exists or not"),
             _ => set("sets a state"),
         }
     }
@@ -391,7 +400,7 @@ impl<'a> HttpEvidence<'a> {
         let update = self.draft(Effect::Update, Confidence::High);
         match self.lead() {
             Some(verb) if verb.reads() && verb.weight == Weight::Strong => {
-                update.review(format!("it is a PATCH but '{}' reads", verb.word))
+                update.review(format!("it is a PATCH, but '{}' reads", verb.word))
             }
             Some(verb)
                 if verb.acts() && !matches!(verb.effect.category(), Category::Update | Category::Create) =>
@@ -421,7 +430,7 @@ impl<'a> HttpEvidence<'a> {
                 .with_reason(EvidenceKind::Name, format!("'{}' ends a connection", verb.word)),
             Some(verb) if verb.reads() && verb.weight == Weight::Strong => self
                 .draft(Effect::Delete, Confidence::Medium)
-                .review(format!("it is a DELETE but '{}' reads", verb.word)),
+                .review(format!("it is a DELETE, but '{}' reads", verb.word)),
             _ if self.shape.ends_in_link() => self
                 .draft(Effect::Unlink, Confidence::High)
                 .with_reason(EvidenceKind::Path, "the path names a connection"),

@@ -1,58 +1,58 @@
-//! What the shape of a path says: a collection, an item, a link between two things, or an action.
+//! Recognizes the shape of a path: a collection, an item, a link between two things, or an action.
 
 use crate::verbs::{self, Verb, Weight};
 use crate::{WordSet, words};
 
-/// A path, taken apart.
+/// The shape of a path.
 #[derive(Debug, Clone, Default)]
 pub struct PathShape {
-    /// The last part that is not a placeholder, in words; of `#Action=DeleteX` the action.
+    /// Words of the last part that is not a placeholder; for `#Action=DeleteX`, of the action.
     pub last: Vec<String>,
-    /// The part before that, in words.
+    /// Words of the part before that.
     pub before: Vec<String>,
-    /// Ends in a placeholder.
+    /// The path ends in a placeholder.
     pub item: bool,
-    /// `last` stands behind a placeholder: `/{id}/start`.
+    /// A placeholder comes before `last`: `/{id}/start`.
     pub under_item: bool,
-    /// `last` is an operation's name by construction: `:cancel`, `/users.list`, `#Action=…`.
+    /// `last` is the name of an operation: `:cancel`, `/users.list`, `#Action=…`.
     pub call: bool,
-    /// The operation's name is an argument of one path for all: `#Action=…`.
+    /// All operations have the same path, and the operation's name is an argument: `#Action=…`.
     pub rpc: bool,
-    /// How many placeholders.
+    /// Number of placeholders.
     pub placeholders: usize,
 }
 
-/// Nouns whose members are connections to things that live elsewhere.
+/// Nouns whose items are connections to things elsewhere.
 static LINKS: WordSet = WordSet::of(
     "assignees blocks collaborators favorites followers following friends grants labels likes members \
          memberships owners participants ref roles starred stars subscribers subscription subscriptions tags \
          watchers favourites bookmarks followees",
 );
-/// Nouns that stand for running something: what is added there is a run.
+/// Nouns whose items are runs: adding one runs something.
 static RUNS: WordSet = WordSet::of("actions dispatches executions invocations reruns retries runs");
 
 impl PathShape {
-    /// Takes a path apart. Never fails; an odd path has an odd shape.
+    /// Reads a path. Never fails; an unusual path has an unusual shape.
     #[must_use]
     pub fn of(path: &str) -> PathShape {
         let (plain, action) = match path.split_once(['#', '?']) {
             Some((plain, rest)) => (plain, rest.split('&').find_map(|pair| pair.split_once('='))),
             None => (path, None),
         };
-        let mut walk = PathShapeBuilder::default();
+        let mut builder = PathShapeBuilder::default();
         for segment in plain.split('/').filter(|segment| !segment.is_empty()) {
-            walk.push(segment);
+            builder.push(segment);
         }
         if let Some((_, value)) = action.filter(|(_, value)| !value.is_empty() && !value.starts_with('{')) {
-            walk.literal(value.rsplit('.').next().unwrap_or(value));
-            walk.shape.call = true;
-            walk.shape.rpc = true;
-            walk.shape.item = false;
+            builder.literal(value.rsplit('.').next().unwrap_or(value));
+            builder.shape.call = true;
+            builder.shape.rpc = true;
+            builder.shape.item = false;
         }
-        PathShape { last: words(walk.last), before: words(walk.before), ..walk.shape }
+        PathShape { last: words(builder.last), before: words(builder.before), ..builder.shape }
     }
 
-    /// The verb the path ends in, where a verb can stand there.
+    /// Returns the verb at the end of the path, if a verb can be there.
     #[must_use]
     pub fn verb(&self) -> Option<&'static Verb> {
         if self.item {
@@ -61,26 +61,28 @@ impl PathShape {
         let skipped = self.last.iter().take_while(|word| verbs::is_modifier(word)).count();
         let first = self.last.get(skipped).or_else(|| self.last.first())?;
         let found = verbs::verb(first).or_else(|| verbs::glued(first))?;
-        let place = self.call || self.under_item || self.before.last().is_some_and(|word| word == "actions");
-        (found.weight != Weight::Weak || place).then_some(found)
+        let verb_expected =
+            self.call || self.under_item || self.before.last().is_some_and(|word| word == "actions");
+        (found.weight != Weight::Weak || verb_expected).then_some(found)
     }
 
-    /// Whether the path ends in a verb and nothing else: `/users/delete`.
+    /// Returns the verb if the path ends in a verb and nothing else: `/users/delete`.
     #[must_use]
     pub fn bare_verb(&self) -> Option<&'static Verb> {
         self.verb().filter(|_| self.last.len() == 1 || self.call)
     }
 
-    /// Whether the path ends in a member of a connection: `/teams/{team}/memberships/{user}`.
+    /// Returns whether the path ends in a connection between things: `/teams/{team}/memberships/{user}`.
     #[must_use]
     pub fn ends_in_link(&self) -> bool {
-        let links = self.last.last().is_some_and(|word| LINKS.contains(word));
-        links
+        let is_link = self.last.last().is_some_and(|word| LINKS.contains(word));
+        is_link
             && (self.placeholders >= 2
                 || (self.item && self.before.iter().any(|word| word == "user" || word == "me")))
     }
 
-    /// Whether it asks for anything in a language of its own (`/query`) instead of for a resource (`/users/query`).
+    /// Returns whether the path takes queries in a query language (`/query`) instead of queries for a resource
+    /// (`/users/query`).
     #[must_use]
     pub fn bare_query(&self) -> bool {
         let [word] = self.last.as_slice() else { return false };
@@ -88,14 +90,14 @@ impl PathShape {
         word == "query" && !self.rpc && !resource
     }
 
-    /// Whether what is added here runs: `/dispatches`, `/{id}/actions`.
+    /// Returns whether items added here are runs: `/dispatches`, `/{id}/actions`.
     #[must_use]
     pub fn starts_run(&self) -> bool {
         !self.item && self.last.last().is_some_and(|word| RUNS.contains(word))
     }
 }
 
-/// A path while it is gone through: only the words of its end are ever needed.
+/// Builds the shape of a path. Only the words of its end are needed.
 #[derive(Default)]
 struct PathShapeBuilder<'p> {
     shape: PathShape,
@@ -138,7 +140,7 @@ impl<'p> PathShapeBuilder<'p> {
     }
 }
 
-/// `v1`, `v2beta`, `2020`.
+/// Returns whether a word is a version: `v1`, `v2beta`, `2020`.
 #[must_use]
 pub fn is_version(word: &str) -> bool {
     let digits = word.strip_prefix('v').unwrap_or(word);

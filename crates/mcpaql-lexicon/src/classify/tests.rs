@@ -1,4 +1,4 @@
-//! The classifier as a table: what each kind of operation is, and which traps do not become reads.
+//! Tests of the classifier: what each kind of operation is, and traps that must not become reads.
 
 use super::*;
 
@@ -75,7 +75,7 @@ fn a_post_reads_where_two_kinds_of_evidence_agree() {
         assert!(decision.review.is_none() && decision.confidence > Confidence::Low);
         let kinds: std::collections::HashSet<EvidenceKind> =
             decision.reasons.iter().map(|reason| reason.evidence).collect();
-        assert!(kinds.len() >= 3, "the method and two kinds more: {decision:?}");
+        assert!(kinds.len() >= 3, "the method and two more kinds: {decision:?}");
     }
 }
 
@@ -305,9 +305,9 @@ fn an_announcement_counts_unless_the_name_surely_acts() {
         ("droplet-action", "Get a droplet action by ID", Category::Read, false),
         ("open_nodes", "Open specific nodes by their names", Category::Read, false),
         ("export_page", "Exports a page", Category::Read, false),
-        // What makes something may only answer with it.
+        // Verbs that make something, which may be only returned.
         ("generate_chart", "Generates a chart", Category::Read, true),
-        // What surely acts.
+        // Verbs that certainly change something.
         ("delete_user", "Deletes a user", Category::Delete, true),
         ("mark_all_notifications_read", "Marks all as read", Category::Update, true),
         ("devserver.start", "Purpose Starts the server", Category::Execute, true),
@@ -407,7 +407,7 @@ fn an_announced_read_whose_name_may_act_is_reviewed() {
 
 #[test]
 fn of_hints_that_contradict_each_other_the_worse_counts() {
-    let judged = |name, read_only, destructive| {
+    let classify_hints = |name, read_only, destructive| {
         let annotations = ToolAnnotations { read_only, destructive: Some(destructive), idempotent: None };
         classify(&Evidence { name, description: "Gets it.", annotations, ..Evidence::default() })
     };
@@ -417,13 +417,13 @@ fn of_hints_that_contradict_each_other_the_worse_counts() {
         ("get_user", None, true, Category::Execute, Danger::Destructive),
         ("delete_user", Some(false), false, Category::Delete, Danger::Destructive),
     ] {
-        let decision = judged(name, read_only, destructive);
+        let decision = classify_hints(name, read_only, destructive);
         assert_eq!((decision.served_category(), decision.danger), (published, danger), "{name}");
         assert!(decision.review.is_some(), "{name}");
     }
-    let update = judged("update_user", Some(false), true);
+    let update = classify_hints("update_user", Some(false), true);
     assert_eq!((update.danger, update.review), (Danger::Destructive, None));
-    assert_eq!(judged("get_user", Some(true), false).review, None);
+    assert_eq!(classify_hints("get_user", Some(true), false).review, None);
 }
 
 #[test]

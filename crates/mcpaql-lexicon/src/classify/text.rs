@@ -1,11 +1,11 @@
-//! What the sentences about an operation say, and the words that forbid calling it a read.
+//! Reads the summary and description of an operation, and finds words that contradict a read.
 
 use crate::Category;
 use crate::verbs::{self, Verb, Weight};
 use crate::{WordSet, first_words, iter_words};
 use std::borrow::Cow;
 
-/// Nouns that are handed out, used up or run: where one stands, a POST that "gets" still changes something.
+/// Nouns that are issued, consumed or run. With one of these, a POST that "gets" something still changes something.
 static SIDE_EFFECT_NOUNS: WordSet = WordSet::of(
     "access_token async asynchronous asynchronously authentication bulk captcha command commands \
          credential credentials cypher export exports file flux gql graphql influxql job login mutation \
@@ -14,33 +14,33 @@ static SIDE_EFFECT_NOUNS: WordSet = WordSet::of(
          activation code verification return payment reservation booking report callback email sms \
          notification",
 );
-/// What is handed out or taken even by a tool that only "gets" it.
+/// Nouns that are issued or consumed even by a tool that only "gets" them.
 static ISSUED_NOUNS: WordSet = WordSet::of(
     "access_token activation booking captcha checkout lease login oauth otp payment pending presigned queue \
          reservation sms token tokens",
 );
-/// What a caller can put anything into.
+/// Languages that a caller can write anything in.
 static LANGUAGES: WordSet = WordSet::of(
     "bash cypher gql graphql javascript mutation mutations powershell shell sparql sql statement statements",
 );
-/// The same, where a word before it says that it is the caller's own.
+/// Further ones that count only after a word of `OPEN_ENDED`.
 static PROGRAMS: WordSet = WordSet::of(
     "code command commands expression expressions program programs python queries query script scripts",
 );
-/// Words that leave to the caller what is meant.
+/// Words that leave the content to the caller.
 static OPEN_ENDED: WordSet =
     WordSet::of("adhoc any arbitrary custom given hoc own provided raw specified supplied your");
 
-/// A word that says that the caller sends a program, which may do anything: "with any SQL", "a raw query".
+/// Returns a word that means the caller sends a program, which may do anything: "with any SQL", "a raw query".
 #[must_use]
 pub fn program_word(text: &str) -> Option<String> {
     let first = first_words(text).find(|word| LANGUAGES.contains(word.as_ref())).map(Cow::into_owned);
     first.or_else(|| {
-        let program = |word: &str| LANGUAGES.contains(word) || PROGRAMS.contains(word);
-        // Whether one of the two words before leaves it open.
+        let is_program = |word: &str| LANGUAGES.contains(word) || PROGRAMS.contains(word);
+        // Whether each of the two words before is open-ended.
         let mut open = (false, false);
         let found = iter_words(text).find(|word| {
-            let found = (open.0 || open.1) && program(word);
+            let found = (open.0 || open.1) && is_program(word);
             open = (open.1, word.len() <= 9 && OPEN_ENDED.contains(word.as_ref()));
             found
         });
@@ -48,59 +48,59 @@ pub fn program_word(text: &str) -> Option<String> {
     })
 }
 
-/// A word of these sentences that speaks against a read: a verb that changes something, or a noun that is handed out.
+/// Returns a word of these texts that contradicts a read: a verb that changes something, or a noun that is issued.
 #[must_use]
 pub(super) fn side_effect_word(summary: &str, description: &str) -> Option<String> {
     find_side_effect_word(summary, description, &SIDE_EFFECT_NOUNS)
 }
 
-/// The same about a tool whose name reads: it may well get a file or list jobs, so that only deeds and what is handed out
-/// speak against it.
+/// The same for a tool with a reading name. It may get a file or list jobs, so only changing verbs and issued nouns
+/// contradict a read.
 #[must_use]
 pub(super) fn changing_word(summary: &str, description: &str) -> Option<String> {
     find_side_effect_word(summary, description, &ISSUED_NOUNS)
 }
 
 fn find_side_effect_word(summary: &str, description: &str, nouns: &WordSet) -> Option<String> {
-    let speaks = |word: &str| nouns.contains(word) || is_changing_word(word, true);
-    let in_first = |text: &str| first_words(text).find(|word| speaks(word)).map(Cow::into_owned);
+    let contradicts = |word: &str| nouns.contains(word) || is_changing_word(word, true);
+    let in_first = |text: &str| first_words(text).find(|word| contradicts(word)).map(Cow::into_owned);
     in_first(summary).or_else(|| in_first(description)).or_else(|| {
         let mut also = AlsoClause::default();
         let found = iter_words(description).find(|word| {
             also.read_word(word);
             is_changing_word(word, false)
         });
-        found.map(Cow::into_owned).or(also.act)
+        found.map(Cow::into_owned).or(also.verb)
     })
 }
 
-/// "Also can be used to update …": what an operation does besides.
+/// "Also can be used to update …": a further effect of an operation.
 #[derive(Debug, Default)]
 struct AlsoClause {
-    /// Words that still belong to the last "also".
+    /// Remaining words of the last "also" clause.
     left: usize,
-    /// Whether its "to" was heard.
+    /// Whether its "to" was read.
     to: bool,
-    /// The first deed of that kind.
-    act: Option<String>,
+    /// The first changing verb in such a clause.
+    verb: Option<String>,
 }
 
 impl AlsoClause {
-    /// "See also: create a user" speaks of another one.
+    /// Reads the next word. "See also: create a user" is about another operation.
     fn read_word(&mut self, word: &str) {
         if word == "also" {
             (self.left, self.to) = (8, false);
-        } else if self.left > 0 && self.act.is_none() {
+        } else if self.left > 0 && self.verb.is_none() {
             self.left -= 1;
             self.to |= word == "to";
             if self.to && verbs::verb(word).is_some_and(Verb::acts) {
-                self.act = Some(word.to_owned());
+                self.verb = Some(word.to_owned());
             }
         }
     }
 }
 
-/// A word of a name or a path that speaks against a read.
+/// Returns a word of a name or a path that contradicts a read.
 #[must_use]
 pub(super) fn side_effect_word_in(words: &[String]) -> Option<&str> {
     words
@@ -109,7 +109,8 @@ pub(super) fn side_effect_word_in(words: &[String]) -> Option<&str> {
         .find(|word| SIDE_EFFECT_NOUNS.contains(word) || is_changing_word(word, true))
 }
 
-/// In the first sentence every changing verb counts, later only one in the third person: "creates", not "create".
+/// Returns whether a word is a changing verb. In the first sentence every form counts, later only the third person:
+/// "creates", not "create".
 fn is_changing_word(word: &str, first: bool) -> bool {
     let found = if first { verbs::inflected(word) } else { inflected_only(word) };
     found.is_some_and(|verb| {
