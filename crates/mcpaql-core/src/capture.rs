@@ -1,25 +1,27 @@
-//! What an MCP server says of itself: its answer to `initialize` and its whole list of tools, as raw JSON.
+//! A capture of an MCP server: its answer to `initialize` and its full list of tools, as raw JSON.
 //!
-//! Nothing is typed here, because a server may say more than any type knows, and one odd tool must not cost the others.
+//! The JSON is untyped, because a server may send more than any type covers, and one invalid tool must not affect the
+//! others.
 
 use serde_json::{Map, Value, json};
 
-/// What a server was heard to say.
+/// The saved answers of a server.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Capture {
-    /// The result of `initialize` (or `server/discover`); empty where only a list of tools was saved.
+    /// The result of `initialize` (or `server/discover`); empty if only a list of tools was saved.
     pub initialize: Map<String, Value>,
     /// The tools of all pages, in order.
     pub tools: Vec<Value>,
-    /// Why these are not all tools, where they are not, as a sentence without its end.
+    /// Why the list of tools is incomplete, if it is, as a fragment without a full stop.
     pub incomplete_reason: Option<&'static str>,
 }
 
-/// A saved answer that is one page of several.
-const CURSOR_NOT_FOLLOWED: &str = "the list goes on behind its `nextCursor`, which was not followed";
+/// The reason for a saved answer that is one page of several.
+const CURSOR_NOT_FOLLOWED: &str = "the list has more pages (`nextCursor`), which were not fetched";
 
 impl Capture {
-    /// Reads a saved capture: one of ours, the result or the whole answer of `tools/list`, or the bare array.
+    /// Reads a saved capture: one of ours, the result or the whole response of `tools/list`, or only the array of
+    /// tools.
     #[must_use]
     pub fn from_json(value: Value) -> Option<Capture> {
         let mut object = match value {
@@ -32,21 +34,21 @@ impl Capture {
             _ => Map::new(),
         };
         let next = object.get("nextCursor").and_then(Value::as_str);
-        let gap = next.filter(|next| !next.is_empty()).map(|_| CURSOR_NOT_FOLLOWED);
+        let incomplete_reason = next.filter(|next| !next.is_empty()).map(|_| CURSOR_NOT_FOLLOWED);
         match (object.remove("tools"), object.remove("result")) {
-            (Some(Value::Array(tools)), _) => Some(Capture { initialize, tools, incomplete_reason: gap }),
+            (Some(Value::Array(tools)), _) => Some(Capture { initialize, tools, incomplete_reason }),
             (_, Some(result)) => Capture::from_json(result),
             _ => None,
         }
     }
 
-    /// As it is saved.
+    /// Returns the capture as it is saved.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({"initialize": self.initialize, "tools": self.tools})
     }
 
-    /// `serverInfo` of the handshake, where there was one.
+    /// Returns `serverInfo` of the handshake, if any.
     #[must_use]
     pub fn server(&self) -> Option<&Map<String, Value>> {
         self.initialize.get("serverInfo").and_then(Value::as_object)

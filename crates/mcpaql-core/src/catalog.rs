@@ -1,9 +1,14 @@
-//! The catalog: an adapter compiled once into everything a call needs. Immutable; lookups are O(1) in the number of operations.
+//! The catalog: an adapter compiled once into everything that calls need.
 //!
-//! Tools, introspection, validation and errors are views of this one value, so what introspection says is what validation does.
-//! Every example in it validates against its operation.
+//! What always holds:
 //!
-//! An adapter with a library is compiled by its heads; each operation follows when somebody asks for it, and stays.
+//! - A catalog is immutable, and a lookup takes constant time.
+//! - Tools, introspection, validation and errors are views of the same catalog, so introspection describes exactly what
+//!   validation checks.
+//! - Every example in it validates against its operation.
+//!
+//! For an adapter with a library, only the heads of operations are compiled. Each operation is compiled when it is
+//! first used, and kept.
 
 mod deferred;
 mod discovery;
@@ -30,30 +35,30 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// An adapter, ready to serve.
+/// A compiled adapter, ready to serve.
 #[derive(Debug)]
 pub struct Catalog {
-    /// The document; its operations live in `operations`.
+    /// The document. Its operations are in `operations`.
     pub adapter: Adapter,
-    /// How operations are spread over tools.
+    /// How operations are distributed over tools.
     pub mode: Mode,
-    /// Whether its tools are those that all adapters share.
+    /// Whether and how its tools are shared with the other adapters.
     pub sharing: Option<Sharing>,
     /// `crude` or the name of a custom profile.
     pub profile: String,
-    /// Which failures carry `isError`.
+    /// Which failures set `isError`.
     pub errors: ErrorPolicy,
-    /// Whether the titles of tools stand in their annotations, too.
+    /// Whether tools also have their title in `annotations`.
     pub title_in_annotations: bool,
-    /// What calls may not exceed.
+    /// Size limits of calls.
     pub limits: SizeLimits,
-    /// Every operation, `introspect` last.
+    /// All operations; `introspect` is the last one.
     pub operations: Vec<CatalogEntry>,
-    /// Endpoint families in order, with what they hold; empty ones are not there.
+    /// Endpoint families in order. Empty ones are left out.
     pub endpoints: IndexMap<String, Endpoint>,
-    /// Declared and hoisted types; those of a library are not among them.
+    /// Declared and hoisted types, without those of the library.
     pub types: IndexMap<String, Value>,
-    /// The surface: what `tools/list` shows, in order.
+    /// The surface: the tools that `tools/list` shows, in order.
     pub tools: Vec<Tool>,
     pub(crate) schemas: SchemaSet,
     pub(crate) names: ToolNamer,
@@ -63,37 +68,37 @@ pub struct Catalog {
     pub(crate) routes: HashMap<String, ToolRoute>,
 }
 
-/// One operation, compiled.
+/// A compiled operation.
 #[derive(Debug)]
 pub struct CatalogEntry {
-    /// What the document means; only its head where the adapter has a library.
+    /// The operation; only its head if the adapter has a library.
     pub operation: Operation,
-    /// After policy and overrides.
+    /// The hints, after policy and overrides.
     pub hints: Hints,
-    /// Which of them tools write out for it: those that the policy does, and those that the document decides itself.
+    /// The hints that tools state explicitly: those of the policy, and those that the document sets.
     pub written_hints: HintSet,
-    /// The tool that reaches it.
+    /// The name of its tool.
     pub tool: String,
     pub(crate) body: EntryBody,
 }
 
-/// What a call needs beyond the head.
+/// The compiled parts of an operation, in addition to its head.
 #[derive(Debug)]
 pub(crate) enum EntryBody {
     Compiled { signature: String, params: Box<CompiledParams> },
     Deferred(DeferredOperation),
 }
 
-/// An operation with all that belongs to it.
+/// An operation with everything that a call needs.
 #[derive(Debug, Clone, Copy)]
 pub struct FullOperation<'c> {
-    /// With parameters, answer and examples.
+    /// The operation with parameters, return type and examples.
     pub operation: &'c Operation,
-    /// `name(a: string, b?: Size)`, with `type Size = …` on lines of its own.
+    /// `name(a: string, b?: Size)`, with `type Size = …` on separate lines.
     pub signature: &'c str,
-    /// The types that its schemas refer to, perhaps among others.
+    /// The types that its schemas refer to. There may be others.
     pub types: &'c IndexMap<String, Value>,
-    /// How its parameters are checked.
+    /// The compiled parameters.
     pub params: &'c CompiledParams,
     /// The compiled schemas of its parameters.
     pub schemas: &'c SchemaSet,
@@ -102,46 +107,46 @@ pub struct FullOperation<'c> {
 /// One endpoint family.
 #[derive(Debug)]
 pub struct Endpoint {
-    /// For people: `Read`.
+    /// Title for people, such as `Read`.
     pub title: String,
-    /// The custom family's purpose; empty in the CRUDE profile.
+    /// The purpose of a custom family; empty in the CRUDE profile.
     pub purpose: String,
     /// Indexes into `operations`.
     pub operations: Vec<usize>,
     /// The hints of its riskiest operation.
     pub hints: Hints,
-    /// Which of them its tool writes out: those that any of its operations does.
+    /// The hints that its tool states explicitly: those that any of its operations states.
     pub written_hints: HintSet,
 }
 
-/// Where a tool name leads.
+/// The operations that a tool name leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolRoute {
-    /// What the tool covers.
+    /// The operations of the tool.
     pub scope: ToolScope,
-    /// The present name, where this one is an alias.
+    /// The current name, if this one is an alias.
     pub renamed_to: Option<String>,
 }
 
-/// What a tool covers.
+/// The operations of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolScope {
     /// One endpoint family.
     Endpoint(String),
-    /// Everything.
+    /// All operations.
     Adapter,
     /// One operation, by index.
     Operation(usize),
 }
 
 impl Catalog {
-    /// The operation of that name or alias.
+    /// Returns the operation with this name or alias.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&CatalogEntry> {
         self.by_name.get(name).and_then(|index| self.operations.get(*index))
     }
 
-    /// The whole of an operation of this catalog; `None` where the library cannot read it.
+    /// Returns the full operation; `None` if the library cannot read it.
     #[must_use]
     pub fn full_operation<'c>(&'c self, entry: &'c CatalogEntry) -> Option<FullOperation<'c>> {
         match &entry.body {
@@ -158,7 +163,7 @@ impl Catalog {
         }
     }
 
-    /// Reads an operation from the library as it stands there; `None` where it does not come from one.
+    /// Reads an operation from the library, unchanged; `None` if it does not come from one.
     pub(crate) fn read_from_library(&self, entry: &CatalogEntry) -> Option<LibraryOperation> {
         match &entry.body {
             EntryBody::Deferred(deferred) => self.library.as_ref()?.operation(deferred.index),
@@ -166,18 +171,18 @@ impl Catalog {
         }
     }
 
-    /// The examples that would be shown of an operation if its library handed out this.
+    /// Returns the examples that an operation would show if its library returned `full`.
     #[must_use]
     pub fn examples(&self, entry: &CatalogEntry, full: LibraryOperation) -> Vec<Example> {
         deferred::examples(full, &entry.operation, &self.limits)
     }
 
-    /// Whether an operation comes from the library.
+    /// Returns whether an operation comes from the library.
     pub(crate) fn is_deferred(&self, entry: &CatalogEntry) -> bool {
         matches!(entry.body, EntryBody::Deferred(_))
     }
 
-    /// What an operation takes and gives, in names only.
+    /// Returns the names of an operation's parameters and answer fields.
     #[must_use]
     pub fn outline(&self, entry: &CatalogEntry) -> Outline {
         match (&entry.body, &self.library) {
@@ -186,13 +191,13 @@ impl Catalog {
         }
     }
 
-    /// The names of all types, in order.
+    /// Returns the names of all types, in order.
     pub fn type_names(&self) -> impl Iterator<Item = String> {
         let deferred = self.library.iter().flat_map(|library| library.type_names());
         self.types.keys().cloned().chain(deferred)
     }
 
-    /// The type of that name: declared, hoisted, from the library, or of an operation that was read from it.
+    /// Returns a type by name: declared, hoisted, from the library, or of an operation that was read from it.
     #[must_use]
     pub fn type_named(&self, name: &str) -> Option<Value> {
         let read = || {
@@ -205,18 +210,18 @@ impl Catalog {
         self.types.get(name).cloned().or_else(library).or_else(|| read().cloned())
     }
 
-    /// Where a tool name leads.
+    /// Returns the route of a tool name.
     #[must_use]
     pub fn route(&self, tool: &str) -> Option<&ToolRoute> {
         self.routes.get(tool)
     }
 
-    /// Every name a client may call: the tools and their aliases.
+    /// Returns all tool names that a client may call, including aliases.
     pub fn tool_names(&self) -> impl Iterator<Item = &str> {
         self.routes.keys().map(String::as_str)
     }
 
-    /// The indexes of the operations behind a scope.
+    /// Returns the indexes of the operations in a scope.
     pub(crate) fn operations_in_scope(&self, scope: &ToolScope) -> Vec<usize> {
         match scope {
             ToolScope::Endpoint(endpoint) => {
@@ -227,13 +232,13 @@ impl Catalog {
         }
     }
 
-    /// Whether any operation runs in the background.
+    /// Returns whether any operation runs in the background.
     #[must_use]
     pub fn has_executions(&self) -> bool {
         self.operations.iter().any(|entry| entry.operation.lifecycle.is_some())
     }
 
-    /// The tool that carries `introspect`, where one does.
+    /// Returns the tool that has `introspect`, if any.
     #[must_use]
     pub fn introspect_tool(&self) -> Option<&str> {
         self.get(INTROSPECT).map(|entry| entry.tool.as_str()).filter(|tool| !tool.is_empty())

@@ -1,4 +1,4 @@
-//! adapter → catalog. Everything that is wrong is reported, with pointers into the model.
+//! Compiles an adapter into a catalog. All problems are reported, with pointers into the model.
 
 mod families;
 mod tools;
@@ -32,22 +32,22 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What compiling brought: a catalog unless something is too wrong, and all that was noticed.
+/// The result of compiling: the diagnostics, and a catalog unless an error prevents it.
 #[derive(Debug)]
 pub struct CompileOutput {
     /// The catalog.
     pub catalog: Option<Catalog>,
-    /// Problems with pointers into the document.
+    /// Problems, with pointers into the document.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Compiles an adapter. Pointers in diagnostics lead into the model: `/operations/NAME/params/PARAM`.
+/// Compiles an adapter. Pointers in diagnostics refer to the model: `/operations/NAME/params/PARAM`.
 #[must_use]
 pub fn compile(adapter: Adapter, settings: &AdapterSettings) -> CompileOutput {
     compile_with(adapter, None, settings)
 }
 
-/// Compiles an adapter whose operations are heads; `library` has the rest of them.
+/// Compiles an adapter that has only the heads of operations. `library` has the rest.
 #[must_use]
 pub fn compile_deferred(
     adapter: Adapter,
@@ -68,7 +68,8 @@ fn compile_with(
     CompileOutput { catalog, diagnostics: compiler.diagnostics }
 }
 
-/// What was decided outside over what the document says; tools that are shared have nothing of a document's own.
+/// Returns the settings from outside the document, with those of the document as fallback. Behind shared tools only its
+/// policy and error settings count.
 fn effective_settings(settings: &AdapterSettings, adapter: &Adapter) -> AdapterSettings {
     let own = AdapterSettings::from_adapter(adapter);
     match settings.sharing {
@@ -84,17 +85,17 @@ fn effective_settings(settings: &AdapterSettings, adapter: &Adapter) -> AdapterS
 #[derive(Default)]
 pub(super) struct AdapterCompiler {
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// What was decided outside the document, which is not to be blamed for it.
+    /// The settings from outside the document. Diagnostics about them do not point into the document.
     external_settings: AdapterSettings,
 }
 
-/// What every operation of an adapter is compiled with.
+/// What all operations of an adapter have in common.
 struct CompileContext<'a> {
     adapter: &'a Adapter,
     profile: Option<&'a Profile>,
     policy: &'a Policy,
     types: &'a IndexMap<String, Value>,
-    /// Nothing is wrong with any of them.
+    /// The types have no problems.
     clean_types: bool,
     limits: SizeLimits,
 }
@@ -107,7 +108,7 @@ impl AdapterCompiler {
         settings: &AdapterSettings,
     ) -> Option<Catalog> {
         let mode = settings.mode.unwrap_or(Mode::Semantic);
-        // A setting that makes no sense leaves no catalog, but the operations are checked all the same.
+        // With a wrong setting there is no catalog, but the operations are still checked.
         let profile = self.profile(&adapter, settings);
         let policy = self.policy(settings);
         let names = self.names(&adapter, settings);
@@ -115,7 +116,7 @@ impl AdapterCompiler {
         let mut operations = std::mem::take(&mut adapter.operations);
         let declared = adapter.profile.clone().filter(|_| profile.as_deref() != Some(CRUDE_PROFILE));
         let heads = if library.is_some() { operations.len() } else { 0 };
-        // The tools are announced with their target's reach, whatever operation is called through them.
+        // A tool's hints state the reach of its target, regardless of the operation.
         let reach = if adapter.target.is_remote() { Reach::Open } else { Reach::Process };
         let executes = operations.iter().any(|operation| operation.lifecycle.is_some());
         let own = operations.len();
@@ -142,10 +143,10 @@ impl AdapterCompiler {
         }
         let (mut schemas, problems) = SchemaSet::compile(&types);
         if !problems.is_empty() {
-            // Hoisted types are not in the document; what is wrong inside them is reported where it was written.
+            // Hoisted types are not in the document. Problems inside them are reported where the author wrote them.
             self.diagnostics.extend(SchemaSet::compile(&adapter.types).1);
         }
-        let frame = CompileContext {
+        let context = CompileContext {
             adapter: &adapter,
             profile: declared.as_ref(),
             policy: policy.unwrap_or_else(|| policy::default()),
@@ -160,16 +161,16 @@ impl AdapterCompiler {
                 continue;
             }
             let entry = if index < heads {
-                let (hints, states) = self.hints(&operation, &frame);
+                let (hints, written_hints) = self.hints(&operation, &context);
                 Some(CatalogEntry {
                     hints,
-                    written_hints: states,
+                    written_hints,
                     tool: String::new(),
                     body: EntryBody::Deferred(DeferredOperation::new(index)),
                     operation,
                 })
             } else {
-                self.entry(operation, &written, &frame, &mut schemas)
+                self.entry(operation, &written, &context, &mut schemas)
             };
             if let Some(entry) = entry {
                 entries.push(entry);
@@ -183,8 +184,8 @@ impl AdapterCompiler {
             profile: profile?,
             names: names.clone()?,
             errors: settings.errors.unwrap_or_default(),
-            title_in_annotations: frame.policy.title_in_annotations,
-            limits: frame.limits,
+            title_in_annotations: context.policy.title_in_annotations,
+            limits: context.limits,
             by_name: index(&entries),
             operations: entries,
             endpoints,
@@ -204,7 +205,7 @@ impl AdapterCompiler {
         Some(catalog)
     }
 
-    /// The names that ask after executions are given away where there are any; reports whoever wants one of them.
+    /// Reports an operation with a name that is reserved for executions.
     fn takes_execution_name(&mut self, operation: &Operation) -> bool {
         let mut names = std::iter::once(&operation.name).chain(&operation.aliases);
         let Some(name) = names.find(|name| ExecutionAction::is_name(name)) else { return false };
@@ -212,9 +213,9 @@ impl AdapterCompiler {
         let diagnostic = Diagnostic::error(
             Code::SchemaInvalidName,
             format!("{pointer}/{}", if *name == operation.name { "name" } else { "aliases" }),
-            format!("'{name}' asks after executions, which this adapter has because of `lifecycle`"),
+            format!("'{name}' is reserved for executions, which this adapter has because of `lifecycle`"),
         )
-        .expected("a name that the adapter does not get by itself")
+        .expected("a name that is not reserved")
         .found(name.as_str())
         .suggest("choose another name, or remove `lifecycle` from the operations of this document");
         self.diagnostics.push(diagnostic);
@@ -225,7 +226,7 @@ impl AdapterCompiler {
         self.diagnostics.push(Diagnostic::error(code, pointer, message));
     }
 
-    /// A problem of a setting: at its place in the document, or without one where somebody else made it.
+    /// Reports a problem of a setting: at its place in the document, or without a place if it comes from outside.
     fn report_setting(&mut self, name: &str, outside: bool, diagnostic: Diagnostic) {
         self.diagnostics.push(if outside {
             let places = match name {
@@ -235,7 +236,7 @@ impl AdapterCompiler {
                 _ => "`pattern` in mcpaql.yaml",
             };
             Diagnostic { pointer: String::new(), span: Some(Span::NOWHERE), ..diagnostic }
-                .suggest(format!("the document does not say so: mend {places}"))
+                .suggest(format!("this is not set in the document: fix {places}"))
         } else {
             diagnostic
         });
@@ -263,8 +264,8 @@ impl AdapterCompiler {
         }
     }
 
-    /// `None` where somebody outside the document wants one that is not there. One that the document wants is reported, and the
-    /// default stands in for it.
+    /// Returns the hint policy. If an unknown one is set outside the document, returns `None`; if the document names
+    /// it, the default policy is used instead. Both are reported.
     fn policy<'s>(&mut self, settings: &'s AdapterSettings) -> Option<&'s Policy> {
         let Some(name) = settings.policy.as_deref() else { return Some(policy::default()) };
         let Some(unknown) = policy::unknown_policy(name, &settings.policies) else {
@@ -279,7 +280,7 @@ impl AdapterCompiler {
         if let Some(prefix) =
             settings.prefix.as_deref().filter(|prefix| prefix.len() >= naming::DISCOURAGED_PREFIX_LENGTH)
         {
-            let message = format!("The prefix '{prefix}' is long; clients add their own to it");
+            let message = format!("The prefix '{prefix}' is long; clients add their own prefix to it");
             self.report_setting(
                 "prefix",
                 self.external_settings.prefix.is_some(),
@@ -307,41 +308,41 @@ impl AdapterCompiler {
         }
     }
 
-    /// One operation; `None` where its parameters make no sense, which is reported.
+    /// Compiles one operation; `None` if its parameters have errors, which are reported.
     fn entry(
         &mut self,
         operation: Operation,
         written: &[Param],
-        frame: &CompileContext<'_>,
+        context: &CompileContext<'_>,
         schemas: &mut SchemaSet,
     ) -> Option<CatalogEntry> {
         let (params, found) = CompiledParams::compile(&operation, schemas, "");
-        // What was found is found again in the parameters as they were written, where the author can mend it.
-        let suspect =
-            !found.is_empty() || !frame.clean_types || written.iter().any(|param| param.default.is_some());
-        let problems = if suspect { check_params(&operation, written, schemas) } else { Vec::new() };
-        let sound = problems.iter().all(|problem| problem.severity != Severity::Error);
-        // The operations of a store share their fields, so one of them speaks for all.
-        let speaks = match &operation.binding {
+        // Check the parameters again as the author wrote them, so that problems point to a place in the document.
+        let needs_check =
+            !found.is_empty() || !context.clean_types || written.iter().any(|param| param.default.is_some());
+        let problems = if needs_check { check_params(&operation, written, schemas) } else { Vec::new() };
+        let valid = problems.iter().all(|problem| problem.severity != Severity::Error);
+        // The operations of a store share their fields, so one of them reports the problems.
+        let reports = match &operation.binding {
             Binding::Store(store) => store.action == StoreAction::Create,
             _ => true,
         };
-        if speaks {
+        if reports {
             self.diagnostics.extend(problems);
         }
-        let (hints, states) = self.hints(&operation, frame);
-        let signature = call_signature(&operation, frame.types);
+        let (hints, written_hints) = self.hints(&operation, context);
+        let signature = call_signature(&operation, context.types);
         let params = params.with_signature(signature.clone());
         let mut operation = operation;
-        self.examples(&mut operation, &params, frame, schemas);
+        self.examples(&mut operation, &params, context, schemas);
         let body = EntryBody::Compiled { signature, params: Box::new(params) };
-        sound.then_some(CatalogEntry { hints, written_hints: states, tool: String::new(), body, operation })
+        valid.then_some(CatalogEntry { hints, written_hints, tool: String::new(), body, operation })
     }
 
-    /// The hints of an operation, and which of them are written out.
-    fn hints(&mut self, operation: &Operation, frame: &CompileContext<'_>) -> (Hints, HintSet) {
-        let adapter = frame.adapter;
-        let family = frame.profile.and_then(|profile| profile.families.get(&operation.endpoint));
+    /// Returns the hints of an operation, and which of them tools state explicitly.
+    fn hints(&mut self, operation: &Operation, context: &CompileContext<'_>) -> (Hints, HintSet) {
+        let adapter = context.adapter;
+        let family = context.profile.and_then(|profile| profile.families.get(&operation.endpoint));
         let endpoint = adapter.endpoint_hints.get(&operation.endpoint).copied().unwrap_or_default();
         let endpoint = family.map_or(endpoint, |family| family.hints.with_fallback(endpoint));
         let mut wider = endpoint.with_fallback(adapter.hints);
@@ -353,7 +354,7 @@ impl AdapterCompiler {
                         Code::SchemaInvalidValue,
                         format!("{}/annotations/readOnlyHint", operation_pointer(&operation.name)),
                         format!(
-                            "'{}' is filed under {} and says it is read-only",
+                            "'{}' is listed under `{}` but marked read-only",
                             operation.name,
                             operation.category.endpoint()
                         ),
@@ -362,37 +363,37 @@ impl AdapterCompiler {
                 );
             }
         }
-        let policy = frame.policy;
+        let policy = context.policy;
         let hints = operation.hints.apply(wider.apply(policy.hints(operation.category, &operation.facts)));
         (hints, policy.written_hints(operation.category).or(operation.hints.with_fallback(wider).specified()))
     }
 
-    /// Reports the examples that do not validate, because one that does not would teach a call that fails.
+    /// Reports examples that do not validate, because they would teach a failing call.
     fn examples(
         &mut self,
         operation: &mut Operation,
         params: &CompiledParams,
-        frame: &CompileContext<'_>,
+        context: &CompileContext<'_>,
         schemas: &SchemaSet,
     ) {
         let derived = matches!(operation.binding, Binding::Store(_));
         let pointer = operation_pointer(&operation.name);
         for (index, example) in operation.examples.iter().enumerate() {
             if let (Err(error), false) =
-                (params.validate(example.params.clone(), schemas, &frame.limits), derived)
+                (params.validate(example.params.clone(), schemas, &context.limits), derived)
             {
                 self.problem(
                     Code::SchemaInvalidValue,
                     &format!("{pointer}/examples/{index}"),
-                    format!("The example does not fit its operation: {}", error.message),
+                    format!("The example is not valid for its operation: {}", error.message),
                 );
             }
         }
-        fix_examples(operation, params, frame.types, schemas, &frame.limits);
+        fix_examples(operation, params, context.types, schemas, &context.limits);
     }
 }
 
-/// The parameters as they were written: schemas that make no sense, defaults that do not fit.
+/// Checks the parameters as the author wrote them: wrong schemas and defaults that do not fit.
 fn check_params(operation: &Operation, params: &[Param], schemas: &mut SchemaSet) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for param in params {
@@ -407,7 +408,7 @@ fn check_params(operation: &Operation, params: &[Param], schemas: &mut SchemaSet
                     Code::SchemaInvalidType,
                     format!("{pointer}/default"),
                     format!(
-                        "The default of parameter '{}' of '{}' does not fit: {violation}",
+                        "The default of parameter '{}' of '{}' is not valid: {violation}",
                         param.name, operation.name
                     ),
                 )

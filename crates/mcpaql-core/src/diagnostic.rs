@@ -1,13 +1,15 @@
-//! Diagnostics are data: what is wrong with a document, where, and what to write instead. Renderers are views.
+//! Diagnostics: what is wrong with a document, where, and what to write instead.
+//!
+//! Diagnostics are data; renderers are views of them.
 
 use crate::error::Code;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The document, or a part of it, cannot be served.
     Error,
-    /// It can, but probably not as meant.
+    /// The document can be served, but probably not as intended.
     Warning,
 }
 
@@ -25,28 +27,28 @@ impl Severity {
 /// One problem of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The specification's code.
+    /// The error code of the specification.
     pub code: Code,
-    /// How bad.
+    /// Error or warning.
     pub severity: Severity,
     /// What is wrong, in one sentence without a final full stop.
     pub message: String,
-    /// JSON pointer of the value; empty for the document as a whole.
+    /// JSON pointer of the value; empty for the whole document.
     pub pointer: String,
     /// Point to the key instead of the value (unknown and duplicate keys).
     pub at_key: bool,
-    /// Where it stands in the text, known once resolved against the source.
+    /// The position in the text. Known after the pointer is resolved against the source.
     pub span: Option<Span>,
-    /// What should stand there.
+    /// The value or type that is expected there.
     pub expected: Option<String>,
-    /// What stands there; never a credential.
+    /// The value that was found there. Never a credential.
     pub found: Option<String>,
     /// What to write instead.
     pub suggestion: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error about the value behind `pointer`.
+    /// Creates an error about the value at `pointer`.
     pub fn error(code: Code, pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
@@ -61,33 +63,33 @@ impl Diagnostic {
         }
     }
 
-    /// A warning about the value behind `pointer`.
+    /// Creates a warning about the value at `pointer`.
     pub fn warning(code: Code, pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, pointer, message) }
     }
 
-    /// Points to the key.
+    /// Points to the key instead of the value.
     #[must_use]
     pub fn at_key(mut self) -> Self {
         self.at_key = true;
         self
     }
 
-    /// Says what should stand there.
+    /// Sets what is expected.
     #[must_use]
     pub fn expected(mut self, text: impl Into<String>) -> Self {
         self.expected = Some(text.into());
         self
     }
 
-    /// Says what stands there.
+    /// Sets what was found.
     #[must_use]
     pub fn found(mut self, text: impl Into<String>) -> Self {
         self.found = Some(text.into());
         self
     }
 
-    /// Says what to write instead.
+    /// Sets what to write instead.
     #[must_use]
     pub fn suggest(mut self, text: impl Into<String>) -> Self {
         self.suggestion = Some(text.into());
@@ -95,25 +97,25 @@ impl Diagnostic {
     }
 }
 
-/// A range of a source text, with the position of its start for people.
+/// A range of a source text, with the line and column of its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Byte offset of the first byte.
     pub start: usize,
-    /// Byte offset behind the last byte.
+    /// Byte offset after the last byte.
     pub end: usize,
-    /// From 1.
+    /// Line, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Column in characters, from 1.
     pub column: usize,
 }
 
 impl Span {
-    /// Of a problem that is not the text's own.
+    /// The span of a problem that has no place in the text.
     pub const NOWHERE: Span = Span { start: 0, end: 0, line: 1, column: 1 };
 }
 
-/// A pointer as authors read it: `/endpoints/read/0/params/2/name` is `endpoints.read[0].params[2].name`.
+/// Writes a pointer as authors read it: `/endpoints/read/0/params/2/name` becomes `endpoints.read[0].params[2].name`.
 #[must_use]
 pub fn field_path(pointer: &str) -> String {
     let mut path = String::new();
@@ -132,7 +134,7 @@ pub fn field_path(pointer: &str) -> String {
     path
 }
 
-/// A fragment as the beginning of a message.
+/// Capitalizes the first letter.
 #[must_use]
 pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();

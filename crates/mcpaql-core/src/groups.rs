@@ -1,18 +1,18 @@
-//! Operations in counted groups: by tag, and by the noun of the name where there is none.
+//! Counts operations in groups: by tag, or by the noun of the name if there is no tag.
 
 use crate::operation::Operation;
 use indexmap::IndexMap;
 
-/// Counted groups, the largest first.
+/// Counted groups, largest first.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    /// Most of the operations have a tag.
+    /// At least half of the operations have a tag.
     pub(crate) by_tag: bool,
     counts: IndexMap<String, usize>,
 }
 
 impl Groups {
-    /// The groups of these operations; each is in one, by its first tag.
+    /// Groups operations by their first tag, or by noun.
     pub(crate) fn of<'o>(operations: impl Iterator<Item = &'o Operation>) -> Groups {
         let mut counts: IndexMap<String, usize> = IndexMap::new();
         let (mut tagged, mut all) = (0, 0);
@@ -35,20 +35,20 @@ impl Groups {
         self.counts.len()
     }
 
-    /// The largest, with what they count.
-    pub(crate) fn largest(&self, most: usize) -> impl Iterator<Item = (&str, usize)> {
-        self.counts.iter().take(most).map(|(name, count)| (name.as_str(), *count))
+    /// Returns the largest groups with their counts.
+    pub(crate) fn largest(&self, max: usize) -> impl Iterator<Item = (&str, usize)> {
+        self.counts.iter().take(max).map(|(name, count)| (name.as_str(), *count))
     }
 }
 
-/// The group of an operation, and whether that is a tag.
+/// Returns the group of an operation, and whether it is a tag.
 #[must_use]
 pub fn group_of(operation: &Operation) -> (&str, bool) {
     let tag = operation.tags.iter().map(|tag| tag.trim()).find(|tag| !tag.is_empty());
     (tag.unwrap_or_else(|| noun(&operation.name)), tag.is_some())
 }
 
-/// What an operation is about: the word behind the verb, without a plural's `s`.
+/// Returns the noun of a name: the word after the verb, without a plural `s`.
 fn noun(name: &str) -> &str {
     let mut words = name.split('_').filter(|word| !word.is_empty());
     let first = words.next().unwrap_or(name);

@@ -1,14 +1,15 @@
-//! Which addresses are this machine: one answer for documents, imports, requests, redirects and servers.
+//! Decides which addresses are this machine. Documents, imports, requests, redirects and servers all use it.
 
 use std::net::IpAddr;
 
-/// Whether an address is this machine: `http://localhost:8080/x`, `127.0.0.1:80`, `[::1]`, with or without a scheme.
+/// Returns whether an address is this machine: `http://localhost:8080/x`, `127.0.0.1:80`, `[::1]`, with or without a
+/// scheme.
 #[must_use]
 pub fn is_loopback(address: &str) -> bool {
     is_loopback_host(host(address))
 }
 
-/// The host of an address, with or without a scheme; an IPv6 address without its brackets.
+/// Returns the host of an address, with or without a scheme. An IPv6 address has no brackets.
 #[must_use]
 pub fn host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
@@ -20,7 +21,7 @@ pub fn host(address: &str) -> &str {
     }
 }
 
-/// Whether a host is this machine: `localhost`, a name below it, or a loopback address.
+/// Returns whether a host is this machine: `localhost`, a subdomain of it, or a loopback address.
 #[must_use]
 pub fn is_loopback_host(host: &str) -> bool {
     if let Ok(ip) = host.parse() {
@@ -31,13 +32,13 @@ pub fn is_loopback_host(host: &str) -> bool {
     last.eq_ignore_ascii_case("localhost") && before.is_none_or(|before| !before.is_empty())
 }
 
-/// Whether it is a loopback address, also one of IPv4 that is written as IPv6.
+/// Returns whether this is a loopback address, including IPv4 addresses written as IPv6.
 #[must_use]
 pub fn is_loopback_ip(ip: IpAddr) -> bool {
     ip.to_canonical().is_loopback()
 }
 
-/// Loopback, unspecified and link-local addresses: services there trust whoever reaches them.
+/// Returns whether this is a loopback, unspecified or link-local address. Services there often trust every caller.
 #[must_use]
 pub fn is_local_ip(ip: IpAddr) -> bool {
     let ip = ip.to_canonical();

@@ -1,7 +1,8 @@
-//! Introspection: pure views of the catalog.
+//! Introspection: answers questions about operations and types from the catalog.
 //!
-//! Both query forms read the compiled operations that validation reads. A list reads heads only, a search outlines; an operation
-//! is read whole when its signature or its details are shown. Long lists come in pages.
+//! Both query forms use the same compiled operations as validation. A list reads only the heads of operations, a search
+//! only their outlines. The full operation is read when its signature or details are shown. Long lists are split into
+//! pages.
 
 pub(crate) mod args;
 mod details;
@@ -27,36 +28,38 @@ use args::{DetailLevel, IntrospectArgs};
 use mcpaql_lexicon::first_sentence;
 use serde_json::{Map, Value};
 
-/// Lists show so much of an operation's description.
+/// Maximum characters of a description in lists.
 const MAX_SUMMARY_CHARS: usize = 160;
 
-/// Answers `introspect` for arguments that are already validated.
+/// Answers `introspect`. The arguments are already validated.
 ///
 /// # Errors
-/// For parameters that make no sense together and a cursor of another list. Never for a name that does not exist: that is a
-/// success with null and a warning, as the protocol says.
+/// Parameters that contradict each other, and a cursor of another list. An unknown name is not an error: as the
+/// protocol requires, it is a success with null and a warning.
 pub fn answer(catalog: &Catalog, args: &Map<String, Value>) -> Result<Answer, OpError> {
-    let ask = IntrospectArgs::read(args)?;
-    if ask.types
-        && let Some(param) = ask.narrowed_by().next()
+    let options = IntrospectArgs::read(args)?;
+    if options.types
+        && let Some(param) = options.narrowed_by().next()
     {
         return Err(invalid(
             param,
-            format!("Parameter '{param}' narrows operations, not types. Leave it out, or leave out 'query'."),
+            format!("Parameter '{param}' filters operations, not types. Remove it, or remove 'query'."),
         ));
     }
-    match (&ask.names, ask.types) {
-        (None, false) => list::operations(catalog, &ask),
-        (None, true) => types::list(catalog, &ask),
-        (Some(names), false) => Ok(answer_by_name(&ask, names, "operation", |name| {
-            operation(catalog, name, ask.detail.unwrap_or(DetailLevel::Full))
+    match (&options.names, options.types) {
+        (None, false) => list::operations(catalog, &options),
+        (None, true) => types::list(catalog, &options),
+        (Some(names), false) => Ok(answer_by_name(&options, names, "operation", |name| {
+            operation(catalog, name, options.detail.unwrap_or(DetailLevel::Full))
         })),
-        (Some(names), true) => Ok(answer_by_name(&ask, names, "type", |name| {
-            types::describe_type(catalog, name, ask.detail.unwrap_or(DetailLevel::Full)).ok_or_else(|| {
-                let own: Vec<String> = catalog.type_names().collect();
-                let all = PROTOCOL_TYPES.iter().copied().chain(own.iter().map(String::as_str));
-                not_found_warning("type", name, &suggest::nearest_many(name, all, 3))
-            })
+        (Some(names), true) => Ok(answer_by_name(&options, names, "type", |name| {
+            types::describe_type(catalog, name, options.detail.unwrap_or(DetailLevel::Full)).ok_or_else(
+                || {
+                    let own: Vec<String> = catalog.type_names().collect();
+                    let all = PROTOCOL_TYPES.iter().copied().chain(own.iter().map(String::as_str));
+                    not_found_warning("type", name, &suggest::nearest_many(name, all, 3))
+                },
+            )
         })),
     }
 }
@@ -82,28 +85,28 @@ pub(crate) fn operation(catalog: &Catalog, name: &str, detail: DetailLevel) -> R
     })
 }
 
-/// One result under `key`, or several under its plural.
+/// Builds the answer for names: one result under `key`, or several under its plural.
 pub(crate) fn answer_by_name(
-    ask: &IntrospectArgs<'_>,
+    options: &IntrospectArgs<'_>,
     names: &[&str],
     key: &str,
     mut find: impl FnMut(&str) -> Result<Value, Warning>,
 ) -> Answer {
-    let mut warnings: Vec<Warning> = ask.ignored_params_warning().into_iter().collect();
+    let mut warnings: Vec<Warning> = options.ignored_params_warning().into_iter().collect();
     let mut found = Vec::new();
     for name in names {
         match find(name) {
             Ok(value) => found.push(value),
             Err(warning) => {
                 warnings.push(warning);
-                if !ask.names_are_list {
+                if !options.names_are_list {
                     found.push(Value::Null);
                 }
             }
         }
     }
     let mut data = Map::new();
-    if ask.names_are_list {
+    if options.names_are_list {
         data.insert(format!("{key}s"), Value::Array(found));
     } else {
         data.insert(key.to_owned(), found.pop().unwrap_or(Value::Null));
@@ -117,13 +120,10 @@ pub(crate) fn not_found_warning(kind: &str, name: &str, near: &[&str]) -> Warnin
     } else {
         format!("Nearest: {}.", near.join(", "))
     };
-    Warning {
-        code: "NOT_FOUND",
-        message: format!("There is no {kind}{}. {hint}", request::quoted_name(name)),
-    }
+    Warning { code: "NOT_FOUND", message: format!("Unknown {kind}{}. {hint}", request::quoted_name(name)) }
 }
 
-/// The first sentence, which is all a list needs.
+/// Returns the first sentence of the description, for lists.
 pub(crate) fn summary(operation: &Operation) -> String {
     let text = operation.description.trim();
     let text = if text.is_empty() { operation.title.as_str() } else { text };

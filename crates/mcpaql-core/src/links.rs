@@ -1,8 +1,10 @@
-//! Where identifiers come from: for every identifier an operation needs, the operations that return one.
+//! Links between operations: for every identifier that an operation needs, the operations that return it (its
+//! producers).
 //!
-//! Inferred from paths, parameter names and answers, never from calls. What always holds: a producer reads and nothing
-//! else, is not the operation itself, and does not need the identifier it is to provide; the best stands first, and that is
-//! the one that needs the fewest identifiers the caller does not have yet.
+//! Links are inferred from paths, parameter names and results, never from calls.
+//!
+//! What always holds: a producer only reads, is not the operation itself, and does not need the identifier that it
+//! returns. The best producer is first: the one that needs the fewest identifiers that the caller does not have yet.
 
 mod path;
 mod producers;
@@ -13,21 +15,21 @@ use path::{Nouns, OperationPath};
 use producers::ProducerIndex;
 use std::collections::HashMap;
 
-/// Producers of which an adapter document names no more.
+/// Maximum producers that an adapter document names.
 pub const MAX_NAMED_PRODUCERS: usize = 3;
-/// An identifier that more than one operation in so many needs is known to whoever calls any of them.
+/// If more than one in this many operations needs an identifier, callers are assumed to have it already.
 const COMMON_IDENTIFIER_RATIO: usize = 3;
-/// In smaller catalogs nothing is everywhere.
+/// Minimum operations in a catalog for an identifier to count as common.
 const MIN_OPERATIONS_FOR_COMMON: usize = 30;
 
 /// The producers of all parameters of all operations.
 #[derive(Debug, Clone, Default)]
 pub struct Links {
-    /// Every distinct parameter with its producers, which many operations share.
+    /// All distinct parameters with their producers. Many operations share them.
     sources: Vec<ParamLink>,
-    /// Positions in `sources`, all operations one after another.
-    wanted: Vec<u32>,
-    /// Where each operation's part of `wanted` ends.
+    /// Indexes into `sources`, for all operations in order.
+    needed: Vec<u32>,
+    /// Where each operation's part of `needed` ends.
     ends: Vec<u32>,
 }
 
@@ -36,14 +38,14 @@ pub struct Links {
 pub struct ParamLink {
     /// The parameter, as callers write it.
     pub param: String,
-    /// Positions of operations, the best first.
+    /// Positions of operations, best first.
     pub producers: Vec<u32>,
-    /// Whether so many operations need it that it says little about this one.
+    /// Whether so many operations need it that callers are assumed to have it.
     pub everywhere: bool,
 }
 
 impl ParamLink {
-    /// The producers that are worth naming wherever the parameter is shown.
+    /// Returns the producers to show with the parameter.
     #[must_use]
     pub fn best(&self) -> &[u32] {
         self.producers.get(..MAX_NAMED_PRODUCERS).unwrap_or(&self.producers)
@@ -51,12 +53,13 @@ impl ParamLink {
 }
 
 impl Links {
-    /// The identifiers that the operation at that position needs and somebody returns, in the order of its parameters.
+    /// Returns the identifiers that the operation at `position` needs and that have producers, in the order of its
+    /// parameters.
     pub fn for_operation(&self, position: usize) -> impl Iterator<Item = &ParamLink> {
-        let end = |at: usize| self.ends.get(at).map(|end| *end as usize);
+        let end = |position: usize| self.ends.get(position).map(|end| *end as usize);
         let start = position.checked_sub(1).and_then(end).unwrap_or(0);
-        let wanted = end(position).and_then(|end| self.wanted.get(start..end)).unwrap_or_default();
-        wanted.iter().filter_map(|number| self.sources.get(*number as usize))
+        let needed = end(position).and_then(|end| self.needed.get(start..end)).unwrap_or_default();
+        needed.iter().filter_map(|number| self.sources.get(*number as usize))
     }
 }
 
@@ -64,11 +67,11 @@ impl Links {
 #[must_use]
 pub fn producers(ops: &[(&Operation, Outline)]) -> Links {
     let mut nouns = Nouns::default();
-    let routes: Vec<OperationPath> =
+    let paths: Vec<OperationPath> =
         ops.iter().map(|(op, outline)| OperationPath::new(op, outline, &mut nouns)).collect();
-    let supply = ProducerIndex::new(ops, &routes, &mut nouns);
+    let index = ProducerIndex::new(ops, &paths, &mut nouns);
     let mut users: HashMap<&str, usize> = HashMap::new();
-    for need in routes.iter().flat_map(|route| &route.needs) {
+    for need in paths.iter().flat_map(|path| &path.needs) {
         *users.entry(&need.param).or_default() += 1;
     }
     let everywhere = |param: &str| {
@@ -77,9 +80,9 @@ pub fn producers(ops: &[(&Operation, Outline)]) -> Links {
     };
     let mut links = Links::default();
     let mut numbers: HashMap<ParamLink, u32> = HashMap::new();
-    for (position, route) in routes.iter().enumerate() {
-        for need in &route.needs {
-            let producers = supply.producers_for(position, route, need, &routes);
+    for (position, path) in paths.iter().enumerate() {
+        for need in &path.needs {
+            let producers = index.producers_for(position, path, need, &paths);
             if producers.is_empty() {
                 continue;
             }
@@ -89,9 +92,9 @@ pub fn producers(ops: &[(&Operation, Outline)]) -> Links {
                 links.sources.push(source.clone());
                 u32::try_from(links.sources.len() - 1).unwrap_or(u32::MAX)
             });
-            links.wanted.push(number);
+            links.needed.push(number);
         }
-        links.ends.push(u32::try_from(links.wanted.len()).unwrap_or(u32::MAX));
+        links.ends.push(u32::try_from(links.needed.len()).unwrap_or(u32::MAX));
     }
     links
 }

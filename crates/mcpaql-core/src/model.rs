@@ -1,4 +1,4 @@
-//! Adapters and their operations as plain data: what a document means once it was loaded.
+//! Adapters and their operations as plain data: the meaning of a loaded document.
 
 pub mod adapter;
 pub mod facts;

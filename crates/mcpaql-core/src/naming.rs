@@ -1,10 +1,10 @@
-//! Tool names: pattern, prefix, legality.
+//! Builds and checks tool names.
 //!
-//! `{adapter}_mcpaql_{endpoint}` parses from the right because an adapter's name never holds `mcpaql`. A prefix takes the place of
-//! `{adapter}_`, and stands in front where the pattern has none.
+//! `{adapter}_mcpaql_{endpoint}` can be parsed from the right, because an adapter's name never contains `mcpaql`. A
+//! prefix replaces `{adapter}_`, or comes first if the pattern has no `{adapter}_`.
 //!
-//! A name that clients would cut is shortened, always the same way: its end gives way to six digits that depend on all of it, so
-//! that what else is served changes nothing.
+//! What always holds: a name that clients would cut is shortened in a stable way. Its end is replaced by six digits of
+//! a hash of the full name, so it does not depend on the other adapters.
 
 use mcpaql_lexicon::snake_case;
 
@@ -12,14 +12,14 @@ use mcpaql_lexicon::snake_case;
 pub const ENDPOINT_PATTERN: &str = "{adapter}_mcpaql_{endpoint}";
 /// The default pattern of operation tools.
 pub const OPERATION_PATTERN: &str = "{adapter}_{operation}";
-/// Longest name that MCP's checks and every known client accept.
+/// Maximum length of a tool name in MCP and in all known clients.
 pub const MAX_TOOL_NAME_LENGTH: usize = 64;
-/// Longest name that survives `mcp__<server>__` in front of it, for a server called `mcpaql`.
+/// Maximum length of a name that fits behind `mcp__<server>__`, for a server called `mcpaql`.
 pub const SAFE_TOOL_NAME_LENGTH: usize = 51;
-/// Prefixes this long or longer are discouraged.
+/// Prefixes of this length or longer cause a warning.
 pub const DISCOURAGED_PREFIX_LENGTH: usize = 20;
 
-/// What a tool stands for, which decides how its name is made.
+/// What a tool covers. This decides how its name is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolSubject<'a> {
     /// An endpoint family.
@@ -30,25 +30,25 @@ pub enum ToolSubject<'a> {
     Operation(&'a str),
 }
 
-/// How an adapter's tools are named.
+/// Builds the names of an adapter's tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolNamer {
     adapter: String,
     endpoint_pattern: String,
     operation_pattern: String,
-    /// The two patterns before a prefix changed them.
-    written: (String, String),
+    /// The two patterns without the prefix.
+    unprefixed: (String, String),
 }
 
-/// Why a pattern, a prefix or a name cannot be used. The text says what to do.
+/// Why a pattern, a prefix or a name cannot be used, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameProblem(pub String);
 
 impl ToolNamer {
-    /// Checks pattern and prefix.
+    /// Creates a namer. Checks the pattern and the prefix.
     ///
     /// # Errors
-    /// A sentence about the pattern or prefix that does not work.
+    /// An invalid pattern or prefix.
     pub fn new(adapter: &str, pattern: Option<&str>, prefix: Option<&str>) -> Result<ToolNamer, NameProblem> {
         if let Some(prefix) = prefix {
             check_prefix(prefix)?;
@@ -64,13 +64,13 @@ impl ToolNamer {
             adapter: snake_case(adapter),
             endpoint_pattern: prefixed(endpoint, prefix),
             operation_pattern: prefixed(operation, prefix),
-            written: (endpoint.to_owned(), operation.to_owned()),
+            unprefixed: (endpoint.to_owned(), operation.to_owned()),
         })
     }
 
-    /// The same without the prefix that they have, where they have one.
+    /// Returns the same namer without its prefix; `None` if it has none.
     pub(crate) fn without_prefix(&self) -> Option<ToolNamer> {
-        let (endpoint, operation) = &self.written;
+        let (endpoint, operation) = &self.unprefixed;
         (self.endpoint_pattern != *endpoint).then(|| ToolNamer {
             endpoint_pattern: endpoint.clone(),
             operation_pattern: operation.clone(),
@@ -78,16 +78,16 @@ impl ToolNamer {
         })
     }
 
-    /// The name of a tool.
+    /// Returns the name of a tool.
     ///
     /// # Errors
-    /// A sentence about a name that MCP or its clients would not take.
+    /// A name that MCP or its clients would reject.
     pub fn name(&self, subject: ToolSubject<'_>) -> Result<String, NameProblem> {
         let name = match subject {
             ToolSubject::Endpoint(endpoint) => {
                 if !self.endpoint_pattern.contains("{endpoint}") {
                     return Err(NameProblem(format!(
-                        "the pattern '{}' names every endpoint alike; add {{endpoint}} or use mode single",
+                        "the pattern '{}' gives all endpoints the same name; add {{endpoint}} or use mode single",
                         self.endpoint_pattern
                     )));
                 }
@@ -99,7 +99,7 @@ impl ToolNamer {
         let name = self.shortened(&name, subject);
         if name.is_empty() {
             return Err(NameProblem(format!(
-                "the pattern '{}' leaves no name for the one tool of mode single; add {{adapter}} or a word of your own",
+                "the pattern '{}' gives the tool of mode single an empty name; add {{adapter}} or a fixed word",
                 self.endpoint_pattern
             )));
         }
@@ -107,46 +107,46 @@ impl ToolNamer {
         Ok(name)
     }
 
-    /// The name with its adapter, within what clients show. An operation's name gives way at its end; an endpoint's name keeps its
-    /// end, by which agents tell tools apart, and the adapter's name gives way, in all of its tools alike. What was written as a
-    /// prefix stays.
+    /// Fills in the adapter's name and shortens the result to what clients show. An operation's tool is shortened at
+    /// its end. An endpoint's tool keeps its end, by which agents distinguish tools; there the adapter's name is
+    /// shortened, equally in all tools. A written prefix is kept.
     fn shortened(&self, name: &str, subject: ToolSubject<'_>) -> String {
-        let whole = name.replace("{adapter}", &self.adapter);
+        let full = name.replace("{adapter}", &self.adapter);
         let endpoint = match subject {
-            ToolSubject::Operation(_) if whole.len() > SAFE_TOOL_NAME_LENGTH => {
-                return shorten(&whole, SAFE_TOOL_NAME_LENGTH);
+            ToolSubject::Operation(_) if full.len() > SAFE_TOOL_NAME_LENGTH => {
+                return shorten(&full, SAFE_TOOL_NAME_LENGTH);
             }
-            ToolSubject::Operation(_) => return whole,
+            ToolSubject::Operation(_) => return full,
             ToolSubject::Endpoint(endpoint) if endpoint.len() > LONGEST_ENDPOINT.len() => endpoint,
             ToolSubject::Endpoint(_) | ToolSubject::Adapter => LONGEST_ENDPOINT,
         };
         let around = self.endpoint_pattern.replace("{endpoint}", endpoint).replace("{adapter}", "").len();
-        let room = SAFE_TOOL_NAME_LENGTH.saturating_sub(around);
-        let is_cut = self.adapter.len() > room && name.contains("{adapter}");
-        if !is_cut || room < MIN_ADAPTER_CHARS + HASH_DIGITS + 1 {
-            return whole;
+        let max = SAFE_TOOL_NAME_LENGTH.saturating_sub(around);
+        let is_cut = self.adapter.len() > max && name.contains("{adapter}");
+        if !is_cut || max < MIN_ADAPTER_CHARS + HASH_DIGITS + 1 {
+            return full;
         }
-        name.replace("{adapter}", &shorten(&self.adapter, room))
+        name.replace("{adapter}", &shorten(&self.adapter, max))
     }
 }
 
-/// Of the standard profile.
+/// The longest endpoint name of the standard profile.
 const LONGEST_ENDPOINT: &str = "execute";
-/// Digits that stand for what was cut off.
+/// Number of hash digits in a shortened name.
 const HASH_DIGITS: usize = 6;
-/// So much of an adapter's name must be left.
+/// Minimum characters of an adapter's name to keep.
 const MIN_ADAPTER_CHARS: usize = 4;
 
-/// The beginning of a text and a few digits that depend on all of it, together no longer than `room`.
-fn shorten(text: &str, room: usize) -> String {
-    let head: String = text.chars().take(room.saturating_sub(HASH_DIGITS + 1)).collect();
-    // FNV-1a: the same in every version of this program and on every machine.
+/// Shortens a text to `max` characters: its start, and some digits of a hash of the whole text.
+fn shorten(text: &str, max: usize) -> String {
+    let head: String = text.chars().take(max.saturating_sub(HASH_DIGITS + 1)).collect();
+    // FNV-1a gives the same result in every version and on every machine.
     let hash =
         text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     format!("{}_{:06x}", head.trim_end_matches(['_', '-']), hash & 0x00ff_ffff)
 }
 
-/// A prefix takes the place of `{adapter}_`; where the pattern has none it stands in front.
+/// Applies a prefix to a pattern: it replaces `{adapter}_`, or comes first if there is none.
 fn prefixed(pattern: &str, prefix: Option<&str>) -> String {
     match prefix {
         None => pattern.to_owned(),
@@ -166,13 +166,13 @@ fn check_pattern(pattern: &str) -> Result<(), NameProblem> {
     let rest = pattern.replace("{adapter}", "").replace("{endpoint}", "").replace("{operation}", "");
     if let Some(bad) = rest.chars().find(|c| !is_name_char(*c)) {
         return Err(NameProblem(format!(
-            "the pattern '{pattern}' holds '{bad}'; use letters, digits, '_' and '-' around {{adapter}}, {{endpoint}} or {{operation}}"
+            "the pattern '{pattern}' contains '{bad}'; use letters, digits, '_' and '-' around {{adapter}}, {{endpoint}} or {{operation}}"
         )));
     }
     Ok(())
 }
 
-/// Names that the protocol keeps for itself.
+/// Operation names that the protocol reserves.
 pub const RESERVED: &[&str] = &[
     "introspect",
     "execute_agent",
@@ -183,13 +183,13 @@ pub const RESERVED: &[&str] = &[
     "verify_challenge",
 ];
 
-/// Whether an operation may be called so: snake_case, and not a name of the protocol's own.
+/// Returns whether an operation may have this name: snake_case, and not reserved.
 #[must_use]
 pub fn is_operation_name(name: &str) -> bool {
     is_snake_case(name) && !RESERVED.contains(&name)
 }
 
-/// `^[a-z][a-z0-9_]*$`.
+/// Returns whether a name matches `^[a-z][a-z0-9_]*$`.
 #[must_use]
 pub fn is_snake_case(name: &str) -> bool {
     let mut bytes = name.bytes();
@@ -200,7 +200,7 @@ pub fn is_snake_case(name: &str) -> bool {
 /// Checks a prefix: lower case letters, digits and underscores, ending in an underscore.
 ///
 /// # Errors
-/// A sentence that shows a prefix that would do.
+/// An invalid prefix, with a suggestion.
 pub fn check_prefix(prefix: &str) -> Result<(), NameProblem> {
     let legal = prefix.ends_with('_')
         && prefix.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
@@ -214,10 +214,10 @@ pub fn check_prefix(prefix: &str) -> Result<(), NameProblem> {
     )))
 }
 
-/// Checks a whole name against what MCP and its clients accept.
+/// Checks whether MCP and its clients accept a tool name.
 ///
 /// # Errors
-/// A sentence that says what to shorten or replace.
+/// An invalid name, with what to shorten or replace.
 pub fn check_name(name: &str) -> Result<(), NameProblem> {
     if name.is_empty() || name.len() > MAX_TOOL_NAME_LENGTH {
         return Err(NameProblem(format!(
@@ -226,7 +226,7 @@ pub fn check_name(name: &str) -> Result<(), NameProblem> {
         )));
     }
     if let Some(bad) = name.chars().find(|c| !is_name_char(*c)) {
-        return Err(NameProblem(format!("the tool name '{name}' holds '{bad}', which clients refuse")));
+        return Err(NameProblem(format!("the tool name '{name}' contains '{bad}', which clients reject")));
     }
     Ok(())
 }
@@ -235,7 +235,7 @@ fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// `create_pull_request` → `Create Pull Request`.
+/// Returns a title: `create_pull_request` → `Create Pull Request`.
 #[must_use]
 pub fn title_of(name: &str) -> String {
     let mut title = String::with_capacity(name.len());
@@ -349,7 +349,7 @@ mod tests {
         for tool in [first, second] {
             assert!(tool.len() <= SAFE_TOOL_NAME_LENGTH && check_name(&tool).is_ok(), "{tool}");
         }
-        // What was short enough stays as it is.
+        // Short names do not change.
         assert_eq!(name("github-api", None, None, Operation("get_repo")), "github_api_get_repo");
     }
 

@@ -1,10 +1,12 @@
-//! Policy: a table from facts to MCP's hints, as data.
+//! Policies: tables from facts to MCP's hints, as data.
 //!
-//! Those of this version are the files in `builtin/`, written the way a team writes its own. A policy decides about all four hints,
-//! and which of them a tool writes out: what is left unsaid is what MCP takes for granted, which is the worst of it. A family of
-//! operations carries the hints of its riskiest member, and an override is applied from the least to the most specific
-//! layer: adapter, endpoint, operation. No override of a wider layer turns a write into a read-only tool: only the operation
-//! itself may say that it reads.
+//! The built-in policies are the files in `builtin/`, in the same format as a team's own. A policy decides the values
+//! of all four hints, and which of them a tool states explicitly. For the others, MCP's defaults apply, which are the
+//! most cautious values. An endpoint family has the hints of its riskiest operation. Overrides are applied from the
+//! least to the most specific layer: adapter, endpoint, operation.
+//!
+//! What always holds: an override of an adapter or endpoint never makes a write read-only. Only the operation itself
+//! can state that.
 
 mod load;
 
@@ -14,16 +16,16 @@ pub use load::{DEFAULT_POLICY, default, find, names, policies, read_all, unknown
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::operation::Category;
 
-/// What "idempotent" means to a policy.
+/// What a policy calls idempotent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Idempotence {
-    /// MCP's text: no further effect on the environment. An update guarded by an etag counts.
+    /// As in the MCP specification: no further effect on the environment. An update guarded by an etag is idempotent.
     Effect,
-    /// Same inputs, same end state and result: a guarded update does not count, a delete does.
+    /// Same inputs, same end state and result. A guarded update is not idempotent, a delete is.
     Outcome,
-    /// A repeat succeeds cleanly: a delete does not count.
+    /// A repeated call succeeds. A delete is not idempotent.
     Retry,
-    /// Only what reads counts.
+    /// Only reads are idempotent.
     Reads,
 }
 
@@ -31,7 +33,7 @@ impl Idempotence {
     const ALL: [Idempotence; 4] =
         [Idempotence::Effect, Idempotence::Outcome, Idempotence::Retry, Idempotence::Reads];
 
-    /// The word in files.
+    /// Returns the word in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -47,10 +49,10 @@ impl Idempotence {
     }
 }
 
-/// What counts as an open world.
+/// What a policy calls an open world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenWorld {
-    /// What leaves the machine.
+    /// Calls that leave the machine.
     Reach,
     /// Everything.
     Always,
@@ -61,7 +63,7 @@ pub enum OpenWorld {
 impl OpenWorld {
     const ALL: [OpenWorld; 3] = [OpenWorld::Reach, OpenWorld::Always, OpenWorld::Never];
 
-    /// The word in files.
+    /// Returns the word in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -81,28 +83,28 @@ impl OpenWorld {
 pub struct Policy {
     /// The name documents and flags use.
     pub name: String,
-    /// What it is, in one sentence.
+    /// Description in one sentence.
     pub about: String,
-    /// Where it is written down.
+    /// Where it is specified.
     pub source: Option<String>,
     /// Categories whose operations are destructive.
     pub destructive_categories: Vec<Category>,
-    /// Effects that are destructive whatever the category.
+    /// Effects that are destructive in any category.
     pub destructive_effects: Vec<Effect>,
-    /// What "idempotent" means.
+    /// What it calls idempotent.
     pub idempotent: Idempotence,
     /// Categories that are never idempotent.
     pub never_idempotent: Vec<Category>,
-    /// What counts as an open world.
+    /// What it calls an open world.
     pub open_world: OpenWorld,
-    /// The hints that tools write out, in the order of [`Category::ALL`].
+    /// The hints that tools state explicitly, in the order of [`Category::ALL`].
     pub written_hints: [HintSet; 5],
-    /// Whether the title stands in the annotations, too.
+    /// Whether tools also have their title in `annotations`.
     pub title_in_annotations: bool,
 }
 
 impl Default for Policy {
-    /// What a policy says that says nothing: the default policy.
+    /// Returns the default policy. Its values also apply to keys that a policy leaves out.
     fn default() -> Policy {
         Policy {
             name: DEFAULT_POLICY.to_owned(),
@@ -120,13 +122,13 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The policy of this version that has that name. It is read when it is first asked for.
+    /// Returns the built-in policy with this name. It is read on first use.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Policy> {
         load::builtin(name)
     }
 
-    /// The hints of one operation.
+    /// Returns the hints of an operation.
     #[must_use]
     pub fn hints(&self, category: Category, facts: &Facts) -> Hints {
         let read_only = category == Category::Read;
@@ -135,7 +137,7 @@ impl Policy {
             || self.destructive_effects.contains(&facts.effect);
         Hints {
             read_only,
-            // What is known to destroy is announced as destructive wherever it was filed.
+            // A known deletion is destructive in any category except read.
             destructive: !read_only && (by_table || destroys || !facts.reversible),
             idempotent: read_only || self.idempotent(category, facts),
             open_world: match self.open_world {
@@ -146,13 +148,13 @@ impl Policy {
         }
     }
 
-    /// What a tool that is one operation says of itself; `None` is left unsaid.
+    /// Returns the hints that a tool with a single operation states.
     #[must_use]
     pub fn tool_hints(&self, category: Category, facts: &Facts) -> HintOverrides {
         self.hints(category, facts).select(self.written_hints(category))
     }
 
-    /// The hints that tools of a category write out.
+    /// Returns the hints that tools of a category state explicitly.
     #[must_use]
     pub fn written_hints(&self, category: Category) -> HintSet {
         let position = Category::ALL.iter().position(|other| *other == category);

@@ -1,11 +1,14 @@
-//! Reading an untyped document: typed access that turns every surprise into a diagnostic instead of an early end.
+//! Typed access to an untyped document.
+//!
+//! What always holds: a value of the wrong type becomes a diagnostic and never ends the reading early, so one run
+//! reports all problems.
 
 use crate::diagnostic::{Diagnostic, Severity, field_path};
 use crate::error::Code;
 use crate::suggest;
 use serde_json::{Map, Number, Value};
 
-/// An object of the document and where it stands.
+/// An object of the document and its position.
 #[derive(Debug, Clone)]
 pub struct DocumentObject<'a> {
     /// Its members.
@@ -15,20 +18,20 @@ pub struct DocumentObject<'a> {
 }
 
 impl<'a> DocumentObject<'a> {
-    /// The member of that name, unless it is null.
+    /// Returns the member `key`, unless it is missing or null.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&'a Value> {
         self.map.get(key).filter(|value| !value.is_null())
     }
 
-    /// The pointer of a member.
+    /// Returns the pointer of a member.
     #[must_use]
     pub fn pointer_to(&self, key: &str) -> String {
         child(&self.pointer, key)
     }
 }
 
-/// The pointer of a member.
+/// Returns the pointer of a member of the object at `pointer`.
 #[must_use]
 pub fn child(pointer: &str, key: impl std::fmt::Display) -> String {
     let key = key.to_string();
@@ -39,7 +42,7 @@ pub fn child(pointer: &str, key: impl std::fmt::Display) -> String {
     }
 }
 
-/// What JSON calls the value's type.
+/// Returns the JSON type name of a value.
 #[must_use]
 pub fn type_name(value: &Value) -> &'static str {
     match value {
@@ -53,36 +56,36 @@ pub fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// Whether a number has no fraction: `1.0` is the integer 1, as in JSON Schema.
+/// Returns whether a number has no fraction: `1.0` is the integer 1, as in JSON Schema.
 #[must_use]
 pub fn is_integral(number: &Number) -> bool {
     !number.is_f64() || number.as_f64().is_some_and(|float| float.is_finite() && float.fract() == 0.0)
 }
 
-/// Collects diagnostics while the document is read.
+/// Reads a document and collects diagnostics.
 #[derive(Debug, Default)]
 pub struct DocumentReader {
-    /// In the order they were found.
+    /// The diagnostics, in the order they were found.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl DocumentReader {
-    /// Whether an error is among the diagnostics behind the first `count`.
+    /// Returns whether there is an error after the first `count` diagnostics.
     #[must_use]
     pub fn has_errors_since(&self, count: usize) -> bool {
         self.diagnostics.iter().skip(count).any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    /// Adds a problem.
+    /// Adds a diagnostic.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
-    /// A value of the wrong type, with the fix where the fix is to take the quotes away or to add them.
+    /// Reports a value of the wrong type. Suggests to add or remove quotes where that is the fix.
     pub fn wrong_type(&mut self, pointer: &str, expected: &str, value: &Value) {
         let found = type_name(value);
         let key = pointer.rsplit('/').next().unwrap_or_default();
-        // An item of a list has a position instead of a key.
+        // An item of a list has an index instead of a key.
         let key = if key.parse::<usize>().is_ok() { String::new() } else { format!("{key}: ") };
         let mut diagnostic = Diagnostic::error(
             Code::SchemaInvalidType,
@@ -102,7 +105,7 @@ impl DocumentReader {
         self.push(diagnostic);
     }
 
-    /// Reports a required member that is not there.
+    /// Reports a missing required member.
     pub fn missing(&mut self, object: &DocumentObject<'_>, key: &str, expected: &str) {
         let pointer = object.pointer_to(key);
         self.push(
@@ -116,7 +119,7 @@ impl DocumentReader {
         );
     }
 
-    /// The value as an object; anything else is reported.
+    /// Returns the value as an object; reports any other type.
     pub fn object<'a>(&mut self, value: &'a Value, pointer: &str) -> Option<DocumentObject<'a>> {
         match value {
             Value::Object(map) => Some(DocumentObject { map, pointer: pointer.to_owned() }),
@@ -125,7 +128,7 @@ impl DocumentReader {
                     Diagnostic::error(Code::SchemaInvalidType, pointer, "The document must be a mapping")
                         .expected("object")
                         .found(type_name(other))
-                        .suggest("write `key: value` lines, beginning with `name: …`"),
+                        .suggest("write `key: value` lines, starting with `name: …`"),
                 );
                 None
             }
@@ -136,13 +139,13 @@ impl DocumentReader {
         }
     }
 
-    /// A member that must be an object.
+    /// Returns a member that must be an object.
     pub fn member<'a>(&mut self, object: &DocumentObject<'a>, key: &str) -> Option<DocumentObject<'a>> {
         let value = object.get(key)?;
         self.object(value, &object.pointer_to(key))
     }
 
-    /// A member that must be a list.
+    /// Returns a member that must be a list.
     pub fn array<'a>(&mut self, object: &DocumentObject<'a>, key: &str) -> Option<&'a [Value]> {
         match object.get(key)? {
             Value::Array(items) => Some(items),
@@ -153,7 +156,7 @@ impl DocumentReader {
         }
     }
 
-    /// A member that must be a string.
+    /// Returns a member that must be a string.
     pub fn string(&mut self, object: &DocumentObject<'_>, key: &str) -> Option<String> {
         match object.get(key)? {
             Value::String(text) => Some(text.clone()),
@@ -164,7 +167,7 @@ impl DocumentReader {
         }
     }
 
-    /// A string that must be there.
+    /// Returns a required member that must be a string.
     pub fn required_string(&mut self, object: &DocumentObject<'_>, key: &str) -> Option<String> {
         if object.get(key).is_none() {
             self.missing(object, key, "string");
@@ -173,7 +176,7 @@ impl DocumentReader {
         self.string(object, key)
     }
 
-    /// A member that must be true or false.
+    /// Returns a member that must be true or false.
     pub fn boolean(&mut self, object: &DocumentObject<'_>, key: &str) -> Option<bool> {
         match object.get(key)? {
             Value::Bool(value) => Some(*value),
@@ -184,7 +187,7 @@ impl DocumentReader {
         }
     }
 
-    /// A whole number, 0 or more.
+    /// Returns a member that must be a whole number, 0 or more.
     pub fn unsigned(&mut self, object: &DocumentObject<'_>, key: &str) -> Option<u64> {
         let value = object.get(key)?;
         let number = value.as_u64();
@@ -199,7 +202,7 @@ impl DocumentReader {
         number
     }
 
-    /// A whole number of which there must be at least one.
+    /// Returns a member that must be a whole number, 1 or more.
     pub fn positive(&mut self, object: &DocumentObject<'_>, key: &str) -> Option<u64> {
         let number = self.unsigned(object, key)?;
         if number == 0 {
@@ -208,22 +211,22 @@ impl DocumentReader {
                 Diagnostic::error(
                     Code::SchemaInvalidValue,
                     &pointer,
-                    format!("Field '{}' is 0, which lets nothing through", field_path(&pointer)),
+                    format!("Field '{}' is 0, which would reject everything", field_path(&pointer)),
                 )
                 .expected("a whole number, 1 or more")
                 .found("0")
-                .suggest("leave it out for the usual limit"),
+                .suggest("remove it to use the default limit"),
             );
             return None;
         }
         Some(number)
     }
 
-    /// A duration in seconds, whole or not, as milliseconds.
+    /// Returns a duration in seconds (fractions allowed) as milliseconds.
     pub fn seconds(&mut self, object: &DocumentObject<'_>, key: &str) -> Option<u64> {
         let value = object.get(key)?;
         match value.as_f64() {
-            // A day is longer than any call may take; the bound keeps the conversion exact.
+            // No call may take longer than a day. The bound keeps the conversion exact.
             Some(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Some((seconds * 1000.0).ceil() as u64),
             Some(_) => {
                 self.push(
@@ -232,7 +235,7 @@ impl DocumentReader {
                         object.pointer_to(key),
                         format!("Field '{}' is not a usable duration", field_path(&object.pointer_to(key))),
                     )
-                    .expected("seconds, more than 0 and less than a day")
+                    .expected("seconds, more than 0 and up to a day (86400)")
                     .found(value.to_string()),
                 );
                 None
@@ -244,7 +247,7 @@ impl DocumentReader {
         }
     }
 
-    /// A list of strings; one string alone counts as a list of one.
+    /// Returns a list of strings. A single string counts as a list of one.
     pub fn strings(&mut self, object: &DocumentObject<'_>, key: &str) -> Vec<String> {
         let pointer = object.pointer_to(key);
         match object.get(key) {
@@ -268,7 +271,7 @@ impl DocumentReader {
         }
     }
 
-    /// One word out of a few.
+    /// Returns one of a few known words.
     pub fn choice<T>(
         &mut self,
         object: &DocumentObject<'_>,
@@ -295,7 +298,7 @@ impl DocumentReader {
         parsed
     }
 
-    /// Some words out of a few.
+    /// Returns several of a few known words.
     pub fn choices<T>(
         &mut self,
         object: &DocumentObject<'_>,
@@ -324,7 +327,7 @@ impl DocumentReader {
         chosen
     }
 
-    /// Diagnoses keys that mean nothing in this object. `x-…` is everybody's own.
+    /// Reports unknown keys of an object. Keys that start with `x-` are extensions and always allowed.
     pub fn check_keys(&mut self, object: &DocumentObject<'_>, keys: &[&str]) {
         for key in object.map.keys() {
             if keys.contains(&key.as_str()) || key.starts_with("x-") {
@@ -346,7 +349,7 @@ impl DocumentReader {
         }
     }
 
-    /// Says about keys that are part of the format but not of this program yet that they have no effect.
+    /// Warns about keys of the format that this program does not support yet.
     pub fn warn_unsupported_keys(&mut self, object: &DocumentObject<'_>, keys: &[(&str, &str)]) {
         for (key, what) in keys {
             if object.get(key).is_some() {
@@ -367,7 +370,7 @@ fn quoted_path(pointer: &str) -> String {
     if pointer.is_empty() { "the document".into() } else { format!("'{}'", field_path(pointer)) }
 }
 
-/// A value as a report shows it: short, on one line.
+/// Writes a value for a report: short, on one line.
 #[must_use]
 pub fn short_value(value: &Value) -> String {
     let text = value.to_string();

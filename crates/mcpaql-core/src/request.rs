@@ -1,7 +1,8 @@
-//! Arguments of a tool call → one validated call of one operation.
+//! Prepares a tool call: turns its arguments into a validated call of one operation.
 //!
-//! Order: envelope, operation known, right endpoint, then the parameters (`validate`). Everything here is recoverable by the agent,
-//! except arguments that are no envelope at all.
+//! The checks run in this order: envelope, known operation, right endpoint, then the parameters
+//! ([`validate`](crate::validate)). The agent can recover from all of these errors, except for arguments that are not
+//! an envelope.
 
 use crate::catalog::{Catalog, CatalogEntry, FullOperation, ToolScope};
 use crate::error::{Code, OpError};
@@ -11,30 +12,30 @@ use crate::schema::type_name;
 use crate::signature;
 use serde_json::{Map, Value};
 
-/// Estimated tokens of a signature that is offered.
+/// Maximum estimated tokens of a suggested signature.
 pub(crate) const MAX_SIGNATURE_TOKENS: usize = 80;
-/// So many keys of parameters help to find out which operation was meant.
+/// Maximum parameter names that are used to guess the intended operation.
 const MAX_HINT_KEYS: usize = 12;
-/// Longer keys are no names.
+/// Maximum length of a parameter name that is used to guess the intended operation.
 const MAX_KEY_LENGTH: usize = 64;
 
-/// A call that may run: an operation and complete, validated arguments.
+/// A call that is ready to run: an operation and its validated arguments.
 #[derive(Debug)]
 pub struct PreparedCall<'c> {
-    /// What to run.
+    /// The operation's catalog entry.
     pub entry: &'c CatalogEntry,
-    /// The whole of it.
+    /// The operation with its schemas.
     pub full_operation: FullOperation<'c>,
-    /// By parameter name, defaults filled in.
+    /// Arguments by parameter name, with defaults.
     pub args: Map<String, Value>,
-    /// What to tell the agent besides the answer.
+    /// Warnings for the agent.
     pub warnings: Vec<Warning>,
 }
 
-/// Prepares a call that came through a tool.
+/// Prepares a call of a tool.
 ///
 /// # Errors
-/// What is wrong with the envelope, the operation, the endpoint or the parameters, in that order.
+/// The first problem with the envelope, the operation, the endpoint or the parameters, in that order.
 pub fn prepare<'c>(
     catalog: &'c Catalog,
     tool: &str,
@@ -70,10 +71,10 @@ pub fn prepare<'c>(
     finish(catalog, entry, params, warnings)
 }
 
-/// Prepares a call by operation name alone, as the command line does.
+/// Prepares a call by the operation's name, as the command line does.
 ///
 /// # Errors
-/// As `prepare`, without the endpoint.
+/// The same as for [`prepare`], except for endpoints.
 pub fn prepare_operation<'c>(
     catalog: &'c Catalog,
     name: &str,
@@ -85,7 +86,7 @@ pub fn prepare_operation<'c>(
     finish(catalog, entry, params, warnings)
 }
 
-/// What is wrong with a call through the tool of an endpoint that has no operation in this catalog.
+/// Returns the error of a call to an endpoint tool when the catalog has no operation of that endpoint.
 pub(crate) fn wrong_endpoint_error(
     catalog: &Catalog,
     endpoint: &str,
@@ -144,8 +145,8 @@ fn note_alias(entry: &CatalogEntry, called: &str, warnings: &mut Vec<Warning>) {
     }
 }
 
-/// The parameters of a tool that is one operation. The arguments are the parameters; an envelope is taken too, as far as the
-/// operation has no parameters of those names.
+/// Returns the parameters of a tool that is one operation. The arguments are the parameters. An envelope is accepted,
+/// too, unless the operation has parameters called `operation` or `params`.
 fn flat_params(
     operation: &Operation,
     mut arguments: Map<String, Value>,
@@ -160,11 +161,11 @@ fn flat_params(
     if operation.param("params").is_some() {
         return Ok(arguments);
     }
-    let params = params_of(&mut arguments)?;
+    let params = take_params(&mut arguments)?;
     Ok(merge_params(params, arguments))
 }
 
-/// The operation's name and its parameters: those of `params`, then those beside it.
+/// Returns the operation's name and its parameters: those in `params`, then those beside it.
 fn split_envelope(
     mut arguments: Map<String, Value>,
 ) -> Result<(Option<String>, Map<String, Value>), OpError> {
@@ -181,16 +182,16 @@ fn split_envelope(
             .before_dispatch());
         }
     };
-    let params = params_of(&mut arguments)?;
+    let params = take_params(&mut arguments)?;
     Ok((operation, merge_params(params, arguments)))
 }
 
-/// What stands under `params`.
-fn params_of(arguments: &mut Map<String, Value>) -> Result<Map<String, Value>, OpError> {
+/// Removes `params` from the arguments and returns it.
+fn take_params(arguments: &mut Map<String, Value>) -> Result<Map<String, Value>, OpError> {
     match arguments.shift_remove("params") {
         None | Some(Value::Null) => Ok(Map::new()),
         Some(Value::Object(params)) => Ok(params),
-        // Some models write the object as a string; what it means is not in doubt.
+        // Some models send the object as a string. Its meaning is clear.
         Some(Value::String(text)) => match serde_json::from_str(&text) {
             Ok(Value::Object(params)) => Ok(params),
             _ => Err(params_not_object("string")),
@@ -199,7 +200,7 @@ fn params_of(arguments: &mut Map<String, Value>) -> Result<Map<String, Value>, O
     }
 }
 
-/// The parameters, and beside them those that they do not name.
+/// Merges the parameters. Those in `params` win over those beside it.
 fn merge_params(mut params: Map<String, Value>, beside: Map<String, Value>) -> Map<String, Value> {
     for (name, value) in beside {
         params.entry(name).or_insert(value);
@@ -207,8 +208,8 @@ fn merge_params(mut params: Map<String, Value>, beside: Map<String, Value>) -> M
     params
 }
 
-/// A caller's word as a sentence may repeat it: what is no name is not repeated, so that no text of a caller's choosing
-/// stands in a message.
+/// Quotes a caller's name for a message. Returns an empty text if it is not a plain name, so that callers cannot put
+/// their own sentences into a message.
 pub(crate) fn quoted_name(name: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
     let is_name = !name.is_empty() && name.chars().count() <= 64 && name.chars().all(plain);
@@ -224,13 +225,13 @@ fn params_not_object(found: &str) -> OpError {
 }
 
 fn no_tool(tool: &str) -> OpError {
-    OpError::new(Code::NotFoundOperation, format!("There is no tool{} here.", quoted_name(tool)))
+    OpError::new(Code::NotFoundOperation, format!("Unknown tool{}.", quoted_name(tool)))
 }
 
 pub(crate) fn missing_operation() -> OpError {
     OpError::new(
         Code::MissingParam,
-        r#"Missing required field 'operation'. Send {"operation": "introspect"} to list what there is."#,
+        r#"Missing required field 'operation'. Send {"operation": "introspect"} to list the operations."#,
     )
     .with_detail("param_name", "operation")
     .before_dispatch()

@@ -1,6 +1,7 @@
-//! Outcome → envelope: `{"success":true,"data":…}` or `{"success":false,"error":{…}}`, minified, nothing echoed.
+//! Builds the response envelope of a call: `{"success":true,"data":…}` or `{"success":false,"error":{…}}`.
 //!
-//! Success may carry `warnings`; a failure is bare. A JSON body of an upstream passes through unparsed (`Payload::Raw`).
+//! What always holds: the JSON is minified and repeats none of the arguments. Only a success has `warnings`. A JSON
+//! body of an upstream is passed on without parsing it ([`Payload::Raw`]).
 
 use crate::adapter::ErrorPolicy;
 use crate::error::{OpError, Remedy};
@@ -9,35 +10,35 @@ use serde::ser::SerializeMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// What a target answered.
+/// The answer of a target.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The operation's own data.
     pub data: Payload,
-    /// What the agent should know besides.
+    /// Warnings for the agent.
     pub warnings: Vec<Warning>,
-    /// MCP content blocks beside the data: images, sounds, resources.
+    /// MCP content blocks in addition to the data: images, audio, resources.
     pub blocks: Vec<Value>,
 }
 
 impl Answer {
-    /// An answer without warnings.
+    /// Creates an answer without warnings.
     pub fn new(data: impl Into<Payload>) -> Self {
         Answer { data: data.into(), warnings: Vec::new(), blocks: Vec::new() }
     }
 }
 
-/// The data of an answer, parsed or not.
+/// The data of an answer.
 #[derive(Debug, Clone)]
 pub enum Payload {
-    /// Built here.
+    /// A value that this program built.
     Value(Value),
-    /// JSON text from elsewhere, known to be one valid value.
+    /// JSON text from an upstream, known to be one valid value.
     Raw(Box<RawValue>),
 }
 
 impl Payload {
-    /// The data as a value; parses what was passed through.
+    /// Returns the data as a value. Parses raw JSON text.
     #[must_use]
     pub fn into_value(self) -> Value {
         match self {
@@ -68,23 +69,23 @@ impl Serialize for Payload {
     }
 }
 
-/// Something the agent should know although the call succeeded.
+/// A warning for the agent about a call that succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// `DEPRECATED_OPERATION` and the like.
+    /// The warning's code, such as `DEPRECATED_OPERATION`.
     pub code: &'static str,
     /// One sentence.
     pub message: String,
 }
 
-/// What goes back to the client: the envelope's text and MCP's `isError`.
+/// The response to a tool call: the envelope and MCP's `isError`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolReply {
-    /// Minified JSON, the first text block of the result.
+    /// The envelope as minified JSON. It is the first text block of the result.
     pub text: String,
-    /// MCP content blocks behind it, as they came.
+    /// MCP content blocks that follow the envelope, unchanged.
     pub blocks: Vec<Value>,
-    /// MCP's flag.
+    /// MCP's `isError`.
     pub is_error: bool,
 }
 
@@ -120,7 +121,7 @@ impl Serialize for FailureEnvelope<'_> {
     }
 }
 
-/// The envelope of an outcome.
+/// Builds the envelope of an outcome.
 #[must_use]
 pub fn envelope(outcome: &Result<Answer, OpError>, policy: ErrorPolicy) -> ToolReply {
     match outcome {
@@ -139,8 +140,8 @@ pub fn envelope(outcome: &Result<Answer, OpError>, policy: ErrorPolicy) -> ToolR
 
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| {
-        // Maps with string keys and numbers that came from JSON cannot fail to serialise.
-        r#"{"success":false,"error":{"code":"INTERNAL_ERROR","message":"The answer could not be written."}}"#
+        // Maps with string keys, and numbers that came from JSON, always serialize.
+        r#"{"success":false,"error":{"code":"INTERNAL_ERROR","message":"The response could not be serialized."}}"#
             .into()
     })
 }

@@ -1,6 +1,6 @@
-//! Schema → a value that fits it, for examples. `None` where nothing safe can be made up.
+//! Generates a value that fits a schema, for examples. Returns `None` if there is no plain value.
 //!
-//! A sample is a proposal: whoever shows it validates it first.
+//! A sample is a proposal: callers must validate it before they show it.
 
 mod number;
 mod pattern;
@@ -11,52 +11,53 @@ use crate::schema::{SchemaSet, required_fields};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-/// Objects nested deeper than this have no plain example.
+/// Maximum nesting depth of a sample.
 const MAX_DEPTH: usize = 10;
-/// A longer list would be no example but a nuisance.
+/// Maximum items of a sample list.
 const MAX_ITEMS: u64 = 10;
-/// The same for text.
+/// Maximum characters of a sample text.
 const MAX_TEXT: u64 = 1000;
 
-/// A value of that schema: the author's own example first, then the plainest value within the bounds. References are
-/// looked up in `types`.
+/// Returns a value for a schema: the author's example first, then the simplest value within the bounds. References are
+/// resolved in `types`.
 #[must_use]
 pub fn sample(name: &str, schema: &Value, types: &IndexMap<String, Value>) -> Option<Value> {
     Sampler { types, mode: SampleMode::WithExamples }.value(name, schema, 0)
 }
 
-/// The same without the author's own examples and defaults, some of which do not fit the schema they stand in.
+/// Like [`sample`], but without the author's examples and defaults, because some do not fit their own schema.
 #[must_use]
 pub fn sample_without_examples(name: &str, schema: &Value, types: &IndexMap<String, Value>) -> Option<Value> {
     Sampler { types, mode: SampleMode::WithoutExamples }.value(name, schema, 0)
 }
 
-/// The same as somebody else chooses, with as little as the schema allows; nothing where that one refuses.
+/// Like [`sample`], but a [`ValueChooser`] decides about values, and only required fields are filled in. Returns `None`
+/// if the chooser refuses.
 #[must_use]
 pub fn sample_with_chooser(
     name: &str,
     schema: &Value,
     types: &IndexMap<String, Value>,
-    taste: &dyn ValueChooser,
+    chooser: &dyn ValueChooser,
 ) -> Option<Value> {
-    Sampler { types, mode: SampleMode::Chosen(taste) }.value(name, schema, 0)
+    Sampler { types, mode: SampleMode::Chosen(chooser) }.value(name, schema, 0)
 }
 
-/// Who chooses values that are not only shown.
+/// Chooses sample values that are really sent, not only shown.
 pub trait ValueChooser {
-    /// Whether there may be a value of that name and schema at all.
+    /// Returns whether a value with this name and schema is allowed.
     fn allows(&self, name: &str, schema: &Value) -> bool;
-    /// One of those that are listed.
+    /// Chooses one of the listed values.
     fn choose(&self, name: &str, values: &[&Value]) -> Option<Value>;
-    /// Whether a text that was made from a pattern will do.
+    /// Returns whether a text generated from a pattern is acceptable.
     fn accepts(&self, name: &str, text: &str) -> bool;
-    /// What a flag is.
+    /// Returns the value of a boolean.
     fn flag(&self, name: &str) -> bool;
 }
 
 #[derive(Clone, Copy)]
 enum SampleMode<'t> {
-    /// What the author gives is taken.
+    /// Use the author's examples.
     WithExamples,
     WithoutExamples,
     Chosen(&'t dyn ValueChooser),
@@ -75,11 +76,11 @@ impl Sampler<'_> {
         let value = match self.mode {
             SampleMode::WithExamples => author_value(schema),
             SampleMode::WithoutExamples => listed(schema).next().cloned(),
-            SampleMode::Chosen(taste) if !taste.allows(name, schema) => return None,
-            SampleMode::Chosen(taste) => {
+            SampleMode::Chosen(chooser) if !chooser.allows(name, schema) => return None,
+            SampleMode::Chosen(chooser) => {
                 let listed: Vec<&Value> = listed(schema).collect();
                 if !listed.is_empty() {
-                    return taste.choose(name, &listed);
+                    return chooser.choose(name, &listed);
                 }
                 None
             }
@@ -92,22 +93,23 @@ impl Sampler<'_> {
             return self.value(name, self.types.get(target)?, depth + 1);
         }
         if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
-            let whole =
-                parts.iter().try_fold(without(schema, "allOf"), |whole, part| self.joined(whole, part, 0))?;
-            return self.value(name, &Value::Object(whole), depth + 1);
+            let merged = parts
+                .iter()
+                .try_fold(without(schema, "allOf"), |merged, part| self.joined(merged, part, 0))?;
+            return self.value(name, &Value::Object(merged), depth + 1);
         }
         for key in ["oneOf", "anyOf"] {
             if let Some(variants) = schema.get(key).and_then(Value::as_array).filter(|list| !list.is_empty())
             {
                 let own = without(schema, key);
                 return variants.iter().find_map(|variant| {
-                    let whole = self.joined(own.clone(), variant, 0)?;
-                    self.value(name, &Value::Object(whole), depth + 1)
+                    let merged = self.joined(own.clone(), variant, 0)?;
+                    self.value(name, &Value::Object(merged), depth + 1)
                 });
             }
         }
         match kind(schema) {
-            Some("boolean") => Some(json!(self.chooser().is_none_or(|taste| taste.flag(name)))),
+            Some("boolean") => Some(json!(self.chooser().is_none_or(|chooser| chooser.flag(name)))),
             Some("integer" | "number") => number::number(schema),
             Some("array") => self.array(name, schema, depth),
             Some("object") => self.object(schema, depth),
@@ -118,60 +120,61 @@ impl Sampler<'_> {
 
     fn chooser(&self) -> Option<&dyn ValueChooser> {
         match self.mode {
-            SampleMode::Chosen(taste) => Some(taste),
+            SampleMode::Chosen(chooser) => Some(chooser),
             SampleMode::WithExamples | SampleMode::WithoutExamples => None,
         }
     }
 
     fn text(&self, name: &str, schema: &Value) -> Option<Value> {
         let text = text(name, schema)?;
-        let is_made = schema.get("pattern").is_some();
-        let will_do = |taste: &dyn ValueChooser| text.as_str().is_some_and(|text| taste.accepts(name, text));
-        (!is_made || self.chooser().is_none_or(will_do)).then_some(text)
+        let is_generated = schema.get("pattern").is_some();
+        let is_accepted =
+            |chooser: &dyn ValueChooser| text.as_str().is_some_and(|text| chooser.accepts(name, text));
+        (!is_generated || self.chooser().is_none_or(is_accepted)).then_some(text)
     }
 
-    /// One schema that says what both say; the part's word counts where they differ.
+    /// Merges a part into a schema. The part wins where they differ.
     fn joined(
         &self,
-        mut whole: Map<String, Value>,
+        mut merged: Map<String, Value>,
         part: &Value,
         depth: usize,
     ) -> Option<Map<String, Value>> {
         let part = match part {
             Value::Object(part) if depth <= MAX_DEPTH => part,
-            Value::Bool(true) => return Some(whole),
+            Value::Bool(true) => return Some(merged),
             _ => return None,
         };
         if let Some(target) = part.get("$ref").and_then(Value::as_str) {
-            return self.joined(whole, self.types.get(target.strip_prefix("#/types/")?)?, depth + 1);
+            return self.joined(merged, self.types.get(target.strip_prefix("#/types/")?)?, depth + 1);
         }
         for (key, value) in part {
-            match (key.as_str(), whole.get_mut(key), value) {
+            match (key.as_str(), merged.get_mut(key), value) {
                 ("properties", Some(Value::Object(known)), Value::Object(more)) => {
                     known.extend(more.iter().map(|(name, field)| (name.clone(), field.clone())));
                 }
                 ("required" | "allOf", Some(Value::Array(known)), Value::Array(more)) => {
                     known.extend(more.iter().cloned());
                 }
-                // Another choice on top of one: both have to be met.
+                // A second choice: both must match.
                 ("oneOf" | "anyOf", Some(_), _) => {
-                    let both = whole.entry("allOf").or_insert_with(|| json!([]));
+                    let both = merged.entry("allOf").or_insert_with(|| json!([]));
                     if let Value::Array(both) = both {
                         both.push(json!({key: value}));
                     }
                 }
                 _ => {
-                    whole.insert(key.clone(), value.clone());
+                    merged.insert(key.clone(), value.clone());
                 }
             }
         }
-        Some(whole)
+        Some(merged)
     }
 
-    /// One item, or as many as must be; different ones where they must be.
+    /// Returns a list with one item, or as many as required; different ones if they must be unique.
     fn array(&self, name: &str, schema: &Value, depth: usize) -> Option<Value> {
-        let least = bound(schema, "minItems").unwrap_or(0);
-        if least > MAX_ITEMS {
+        let min = bound(schema, "minItems").unwrap_or(0);
+        if min > MAX_ITEMS {
             return None;
         }
         if bound(schema, "maxItems") == Some(0) {
@@ -186,24 +189,24 @@ impl Sampler<'_> {
         let any = Value::Bool(true);
         let item = schema.get("items").unwrap_or(&any);
         let Some(first) = self.value(name, item, depth + 1) else {
-            // An optional list of things without an example is empty.
-            return (least == 0).then(|| json!([]));
+            // If no item can be generated, an optional list is empty.
+            return (min == 0).then(|| json!([]));
         };
         let unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
         let mut items = vec![first.clone()];
-        for n in 1..least {
+        for n in 1..min {
             items.push(self.another(item, &first, n, unique));
         }
         Some(Value::Array(items))
     }
 
-    /// Another value besides the first one, as far as one is easily found.
+    /// Returns a value that differs from the first one, if that is easy to find.
     fn another(&self, schema: &Value, first: &Value, n: u64, unique: bool) -> Value {
         let target =
             schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix("#/types/"));
         let schema = target.and_then(|target| self.types.get(target)).unwrap_or(schema);
         let listed = schema.get("enum").and_then(Value::as_array);
-        // The others were not chosen.
+        // The chooser did not choose the others.
         if self.chooser().is_some() && listed.is_some() {
             return first.clone();
         }
@@ -230,7 +233,7 @@ impl Sampler<'_> {
         }
     }
 
-    /// The required fields; the first one that can be made up where none is required.
+    /// Returns an object with the required fields, or with the first possible field if none is required.
     fn object(&self, schema: &Value, depth: usize) -> Option<Value> {
         let any = Value::Bool(true);
         let none = Map::new();
@@ -241,8 +244,8 @@ impl Sampler<'_> {
             let field = fields.get(name).or(more).unwrap_or(&any);
             out.insert(name.to_owned(), self.value(name, field, depth + 1)?);
         }
-        let least = usize::try_from(bound(schema, "minProperties").unwrap_or(0)).unwrap_or(usize::MAX);
-        let wanted = if fields.is_empty() || self.chooser().is_some() { least } else { least.max(1) };
+        let min = usize::try_from(bound(schema, "minProperties").unwrap_or(0)).unwrap_or(usize::MAX);
+        let wanted = if fields.is_empty() || self.chooser().is_some() { min } else { min.max(1) };
         for (name, field) in fields {
             if out.len() >= wanted {
                 break;
@@ -254,8 +257,8 @@ impl Sampler<'_> {
             }
         }
         let described = more.is_some_and(Value::is_object);
-        if out.is_empty() && described || out.len() < least.min(8) {
-            for n in 1..=least.clamp(1, 8) {
+        if out.is_empty() && described || out.len() < min.min(8) {
+            for n in 1..=min.clamp(1, 8) {
                 let key = if n == 1 { "key".to_owned() } else { format!("key{n}") };
                 out.insert(key, self.value("value", more.unwrap_or(&any), depth + 1)?);
             }
@@ -264,21 +267,21 @@ impl Sampler<'_> {
     }
 }
 
-/// What the author gives himself.
+/// Returns the author's example, constant, first enum value or default.
 fn author_value(schema: &Value) -> Option<Value> {
     let first_of = |key: &str| {
         let list = schema.get(key).and_then(Value::as_array)?;
         list.iter().find(|value| !value.is_null())
     };
-    let given = schema.get("example").or_else(|| first_of("examples")).or_else(|| schema.get("const"));
-    given
+    let value = schema.get("example").or_else(|| first_of("examples")).or_else(|| schema.get("const"));
+    value
         .or_else(|| first_of("enum"))
         .or_else(|| schema.get("default"))
         .filter(|value| !value.is_null())
         .cloned()
 }
 
-/// The value that must be, and those that may; only those of the schema's own type.
+/// Returns the constant and the enum values of a schema that have its type.
 fn listed(schema: &Value) -> impl Iterator<Item = &Value> {
     let allowed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
     let kind = kind(schema);
@@ -299,7 +302,8 @@ fn without(schema: &Value, key: &str) -> Map<String, Value> {
     map
 }
 
-/// The first type that is not null; what has properties is an object, what has items a list, what has bounds a number.
+/// Returns the first type that is not null. Without `type`, properties mean an object, items a list and bounds a
+/// number.
 fn kind(schema: &Value) -> Option<&str> {
     let has = |keys: &[&str]| keys.iter().any(|key| schema.get(key).is_some());
     match schema.get("type") {
@@ -315,31 +319,31 @@ fn kind(schema: &Value) -> Option<&str> {
 }
 
 fn text(name: &str, schema: &Value) -> Option<Value> {
-    let least = bound(schema, "minLength").unwrap_or(0);
-    let most = bound(schema, "maxLength").unwrap_or(u64::MAX);
-    // A longer text would be no example but a nuisance.
-    if least > most || least > MAX_TEXT {
+    let min = bound(schema, "minLength").unwrap_or(0);
+    let max = bound(schema, "maxLength").unwrap_or(u64::MAX);
+    // A longer text would not be a useful example.
+    if min > max || min > MAX_TEXT {
         return None;
     }
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
-    let plain = formatted(format).map_or_else(|| words(name, least, most), str::to_owned);
+    let plain = formatted(format).map_or_else(|| words(name, min, max), str::to_owned);
     let pattern = schema.get("pattern").and_then(Value::as_str);
     let length = plain.chars().count() as u64;
     let Some(pattern) = pattern else {
-        return (least..=most).contains(&length).then(|| json!(plain));
+        return (min..=max).contains(&length).then(|| json!(plain));
     };
     let mut schemas = SchemaSet::default();
-    let (id, _) = schemas.add(&json!({"minLength": least, "maxLength": most, "pattern": pattern}), "");
+    let (id, _) = schemas.add(&json!({"minLength": min, "maxLength": max, "pattern": pattern}), "");
     let fits = |text: &String| schemas.check(id, &json!(text)).is_empty();
-    let joined = words(name, least, most).replace(' ', "-");
-    // Where the pattern says only how a text begins, the rest is anybody's.
-    let longer = pattern::texts(pattern).take(3).map(|text| padded(text, least));
+    let joined = words(name, min, max).replace(' ', "-");
+    // If the pattern only fixes the start of a text, the rest can be anything.
+    let longer = pattern::texts(pattern).take(3).map(|text| padded(text, min));
     let upper = plain.to_uppercase();
     let mut proposals = [plain, joined, upper].into_iter().chain(pattern::texts(pattern)).chain(longer);
     proposals.find(fits).map(Value::String)
 }
 
-/// A text of that format.
+/// Returns a text of a format.
 fn formatted(format: &str) -> Option<&'static str> {
     Some(match format {
         "date" => "2026-01-31",
@@ -357,19 +361,19 @@ fn formatted(format: &str) -> Option<&'static str> {
     })
 }
 
-/// `some due day`, cut or repeated until it fits.
-fn words(name: &str, least: u64, most: u64) -> String {
+/// Returns `some due day`, repeated or cut until its length fits.
+fn words(name: &str, min: u64, max: u64) -> String {
     let plain = format!("some {}", name.replace('_', " "));
     let mut text = plain.clone();
-    while (text.chars().count() as u64) < least {
+    while (text.chars().count() as u64) < min {
         text.push(' ');
         text.push_str(&plain);
     }
-    text.chars().take(usize::try_from(most).unwrap_or(usize::MAX)).collect()
+    text.chars().take(usize::try_from(max).unwrap_or(usize::MAX)).collect()
 }
 
-fn padded(mut text: String, least: u64) -> String {
-    let missing = least.saturating_sub(text.chars().count() as u64).min(MAX_TEXT);
+fn padded(mut text: String, min: u64) -> String {
+    let missing = min.saturating_sub(text.chars().count() as u64).min(MAX_TEXT);
     text.extend((0..missing).map(|_| 'a'));
     text
 }

@@ -1,12 +1,19 @@
-//! JSON Schema, the part that describes parameters, compiled once into an arena.
+//! JSON Schema for parameters: the keywords that describe them, compiled once into an arena.
 //!
-//! What always holds: compiling never fails (what is wrong is reported, and is then not enforced), a check walks no JSON
-//! Schema and always ends (depth and steps are bounded, references that lead only to themselves are cut), and a
-//! violation tells what the schema wants, never the value that was given. Named types may refer to each other
-//! as `#/types/Name`, recursively.
+//! Two rules are deliberately lenient:
 //!
-//! Two deliberate leniencies: `oneOf` is satisfied by *at least* one variant, because variants of real documents overlap
-//! and the target has the last word; and `nullable: true` admits `null` whatever else the schema says.
+//! - `oneOf` accepts a value that matches *at least* one variant. Variants of real documents overlap, and the target
+//!   decides in the end.
+//! - `nullable: true` accepts `null` regardless of the other keywords.
+//!
+//! What always holds:
+//!
+//! - Compiling never fails. Wrong parts of a schema are reported and then not enforced.
+//! - A check does not walk JSON Schema and always ends: depth and steps are bounded, and references that lead only to
+//!   themselves are cut.
+//! - A violation describes what the schema expects, never the value that was sent.
+//!
+//! Named types may refer to each other as `#/types/Name`, also recursively.
 
 mod check;
 mod compile;
@@ -35,10 +42,10 @@ use serde_json::{Number, Value};
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-/// A problem of a schema itself, with a pointer such as `/types/Issue/properties/state`.
+/// A problem in a schema, with a pointer such as `/types/Issue/properties/state`.
 pub type SchemaProblem = Diagnostic;
 
-/// A compiled schema of one [`Schemas`].
+/// A compiled schema of a [`SchemaSet`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SchemaId(u32);
 
@@ -51,29 +58,29 @@ pub struct SchemaSet {
 }
 
 impl SchemaSet {
-    /// Compiles the named types; each is reported against `/types/NAME`.
+    /// Compiles the named types. Problems are reported at `/types/NAME`.
     #[must_use]
     pub fn compile(types: &IndexMap<String, Value>) -> (SchemaSet, Vec<SchemaProblem>) {
         compile::types(types)
     }
 
-    /// Compiles one more schema, which may refer to the named types; problems are reported below `pointer`.
+    /// Compiles one more schema, which may refer to the named types. Problems are reported below `pointer`.
     pub fn add(&mut self, schema: &Value, pointer: &str) -> (SchemaId, Vec<SchemaProblem>) {
         compile::schema(self, schema, pointer)
     }
 
-    /// What is wrong with `value`: nothing if it is valid, at most ten violations otherwise.
+    /// Returns the violations of `value`: none if it is valid, at most ten otherwise.
     #[must_use]
     pub fn check(&self, id: SchemaId, value: &Value) -> Vec<Violation> {
         check::check(self, id, value)
     }
 
-    /// Writes whole floats (`1.0`, `1e3`) as integers wherever the schema asks for an integer.
+    /// Replaces whole floats (`1.0`, `1e3`) with integers where the schema expects an integer.
     pub(crate) fn normalize_integers(&self, id: SchemaId, value: &mut Value) {
         integers::normalize_integers(self, id, value);
     }
 
-    /// The named type.
+    /// Returns the named type.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<SchemaId> {
         self.names.get(name).copied()
@@ -83,7 +90,7 @@ impl SchemaSet {
         self.nodes.get(id.0 as usize)
     }
 
-    /// The JSON types that a schema admits, references and variants followed a little.
+    /// Returns the JSON types that a schema accepts. Follows references and variants to a limited depth.
     fn types(&self, id: SchemaId, fuel: u8) -> TypeSet {
         let (Some(node), Some(fuel)) = (self.node(id), fuel.checked_sub(1)) else {
             return TypeSet::ANY;
@@ -105,14 +112,14 @@ impl SchemaSet {
     }
 }
 
-/// One way in which a value breaks its schema.
+/// One violation of a schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Violation {
-    /// Where in the value; empty for the value itself.
+    /// The path inside the value; empty for the value itself.
     pub path: Vec<PathPart>,
-    /// The schema calls this place a secret (`sensitive: true` or `format: password`).
+    /// The schema marks this value as a secret (`sensitive: true` or `format: password`).
     pub sensitive: bool,
-    /// What is wrong there.
+    /// The kind of violation.
     pub kind: ViolationKind,
 }
 
@@ -127,47 +134,47 @@ pub enum PathPart {
     Index(usize),
 }
 
-/// What is wrong.
+/// The kind of a violation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ViolationKind {
-    /// Another JSON type.
+    /// The value has another JSON type.
     Type {
         /// `integer`, `string | null`.
         expected: String,
-        /// The type that was given.
+        /// The type of the value.
         actual: &'static str,
     },
-    /// A required property is absent.
+    /// A required property is missing.
     Missing {
         /// The property.
         field: String,
     },
-    /// A property that a closed object does not declare.
+    /// A closed object has a property that it does not declare.
     UnknownField {
         /// The property.
         field: String,
-        /// The declared ones.
+        /// The declared properties.
         valid: Vec<String>,
-        /// The one that was probably meant.
+        /// The declared property with the nearest name.
         nearest: Option<String>,
     },
-    /// The right type, but outside what is allowed.
+    /// The type is right, but the value is not allowed.
     Value {
-        /// `must be one of 'open', 'closed'`.
+        /// The rule as a fragment: `must be one of 'open', 'closed'`.
         fragment: String,
-        /// The keywords that were broken, with their values: `{"enum": ["open", "closed"]}`.
+        /// The violated keywords with their values: `{"enum": ["open", "closed"]}`.
         allowed: Value,
-        /// The enum literal that was probably meant.
+        /// The enum value with the nearest spelling.
         nearest: Option<String>,
     },
-    /// None of several forms fits; the first violation of each.
+    /// None of several forms matches.
     NoVariant {
-        /// In the order of the schema.
+        /// The first violation of each form, in the order of the schema.
         forms: Vec<Violation>,
     },
-    /// Nested deeper than any schema here describes.
+    /// The value is nested too deeply.
     TooDeep,
-    /// Checking it would take too long.
+    /// The check would take too long.
     TooComplex,
 }
 
@@ -175,7 +182,9 @@ impl fmt::Display for ViolationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ViolationKind::Type { expected, actual } => write!(f, "expected '{expected}', got '{actual}'"),
-            ViolationKind::Missing { field } => write!(f, "misses required field '{}'", shorten(field, 64)),
+            ViolationKind::Missing { field } => {
+                write!(f, "is missing required field '{}'", shorten(field, 64))
+            }
             ViolationKind::UnknownField { field, nearest, .. } => {
                 write!(f, "has unknown field '{}'", shorten(field, 64))?;
                 nearest.iter().try_for_each(|name| write!(f, ", did you mean '{name}'?"))
@@ -206,7 +215,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// `labels[2].name`: a path below the parameter `base`, as people write it.
+/// Writes a path below the parameter `base`, as people write it: `labels[2].name`.
 #[must_use]
 pub fn path_text(base: &str, path: &[PathPart]) -> String {
     let mut out = base.to_owned();
@@ -228,7 +237,7 @@ pub fn path_text(base: &str, path: &[PathPart]) -> String {
     out
 }
 
-/// At most `max` characters of a text, with `…` where some are left out.
+/// Shortens a text to `max` characters and `…`.
 pub(crate) fn shorten(text: &str, max: usize) -> std::borrow::Cow<'_, str> {
     match text.char_indices().nth(max) {
         None => text.into(),
@@ -236,8 +245,8 @@ pub(crate) fn shorten(text: &str, max: usize) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// The `required` property names of an object schema: its list, and properties that say `required: true` themselves, as
-/// parameters do.
+/// Returns the required property names of an object schema: its `required` list, and properties with `required: true`,
+/// as parameters have it.
 pub fn required_fields(schema: &Value) -> Vec<&str> {
     let listed =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
@@ -257,21 +266,22 @@ pub fn required_fields(schema: &Value) -> Vec<&str> {
     names
 }
 
-/// Files are not looked for deeper than this.
-const FILE_DEPTH: usize = 8;
+/// Maximum depth in a schema to search for files.
+const MAX_FILE_DEPTH: usize = 8;
 
-/// Whether a schema says base64, be it in one of its variants or in the items of a list: in a multipart body that is a file.
+/// Returns whether a schema describes base64 data, directly, in a variant or in the items of a list. In a multipart
+/// body that is a file.
 #[must_use]
 pub fn is_file(schema: &Value) -> bool {
-    is_file_within(schema, FILE_DEPTH)
+    is_file_within(schema, MAX_FILE_DEPTH)
 }
 
 fn is_file_within(schema: &Value, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return false };
-    let says = |key: &str, word: &str| schema.get(key).and_then(Value::as_str) == Some(word);
-    says("format", "byte")
-        || says("format", "binary")
-        || says("contentEncoding", "base64")
+    let has = |key: &str, word: &str| schema.get(key).and_then(Value::as_str) == Some(word);
+    has("format", "byte")
+        || has("format", "binary")
+        || has("contentEncoding", "base64")
         || schema.get("items").is_some_and(|items| is_file_within(items, depth))
         || ["anyOf", "oneOf", "allOf"].iter().any(|key| {
             let variants = schema.get(*key).and_then(Value::as_array);
@@ -279,7 +289,7 @@ fn is_file_within(schema: &Value, depth: usize) -> bool {
         })
 }
 
-/// A set of JSON types. An integral number is `INTEGER`, any other is `FRACTION`; `number` is both.
+/// A set of JSON types. A whole number is `INTEGER`, any other is `FRACTION`; `number` is both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TypeSet(u8);
 
@@ -360,7 +370,7 @@ impl TypeSet {
     }
 }
 
-/// A compiled schema. Plain types, which are most, need nothing but the two words.
+/// A compiled schema. Most schemas are plain types and need no rules.
 #[derive(Debug, Clone)]
 struct SchemaNode {
     types: TypeSet,
@@ -376,7 +386,7 @@ impl SchemaNode {
         SchemaNode { types: TypeSet::NONE, nullable: false, sensitive: false, rules: None };
 }
 
-/// What a schema asks for beyond a type.
+/// The rules of a schema in addition to its types.
 #[derive(Debug, Clone, Default)]
 struct Rules {
     literals: Option<Vec<Value>>,
@@ -393,7 +403,7 @@ struct Rules {
 
 #[derive(Debug, Clone, Default)]
 struct NumberRules {
-    /// Bound, and whether it is excluded itself.
+    /// The bound, and whether it is exclusive.
     minimum: Option<(Number, bool)>,
     maximum: Option<(Number, bool)>,
     multiple_of: Option<Number>,
@@ -404,7 +414,7 @@ struct StringRules {
     min: Option<u64>,
     max: Option<u64>,
     pattern: Option<Arc<SchemaPattern>>,
-    /// As the author wrote it, for messages.
+    /// The pattern as the author wrote it, for messages.
     pattern_text: String,
     format: Option<StringFormat>,
 }

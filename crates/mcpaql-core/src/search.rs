@@ -1,13 +1,13 @@
-//! Finds operations by what somebody wants to do: ranked, in memory, in words, without a model.
-//!
-//! What always holds: the same index and question give the same hits in the same order, ties going to the earlier
-//! operation; any text is a question, be it empty, endless or in no language at all; nothing here reads a clock, a file or
-//! chance.
+//! Search: finds operations by a question in plain words. It ranks in memory and uses no model.
 //!
 //! An operation is a small document of weighted fields. Its *head* is what names it: the nouns of its name and path.
-//! Rare words weigh more than common ones, the verbs that half of all operations start with hardly count as words but say
-//! which category is meant, and an operation whose head holds words that nobody asked for stands behind one that holds
-//! only what was asked.
+//! Rare words weigh more than common ones. The verbs that half of all operations start with hardly count as words, but
+//! they tell the intended category. An operation whose head has words that are not in the question ranks below one
+//! whose head has only words of the question.
+//!
+//! What always holds: the same index and question give the same hits in the same order, and the operation whose name
+//! sorts first wins a tie (of equal names, the earlier one). Any text is a valid question, even if it is empty, very long or in no language. The result
+//! depends on no clock, file or random number.
 
 mod chain;
 mod index;
@@ -22,10 +22,10 @@ pub use index::{SearchIndex, SearchIndexBuilder};
 
 use crate::operation::Category;
 
-/// Longer runs of letters are data, not words.
+/// Maximum bytes of a word. Longer runs of letters are data.
 const MAX_WORD_BYTES: usize = 48;
 
-/// Calls back with every word of the text.
+/// Calls `word` with every word of the text.
 fn each_word(text: &str, buffer: &mut String, mut word: impl FnMut(&str)) {
     mcpaql_lexicon::each_word(text, buffer, |found| {
         if found.len() <= MAX_WORD_BYTES {
@@ -34,31 +34,31 @@ fn each_word(text: &str, buffer: &mut String, mut word: impl FnMut(&str)) {
     });
 }
 
-/// An operation as search reads it.
+/// An operation as a document to search.
 #[derive(Debug, Clone, Copy)]
 pub struct Doc<'a> {
-    /// Its name: `list_pull_requests`.
+    /// Name, such as `list_pull_requests`.
     pub name: &'a str,
-    /// Its path with placeholders: `/repos/{owner}/{repo}/pulls`; empty where there is none.
+    /// Path with placeholders, such as `/repos/{owner}/{repo}/pulls`; may be empty.
     pub path: &'a str,
-    /// What it does, in a line.
+    /// Summary in one line.
     pub summary: &'a str,
-    /// What it does, at length.
+    /// Description.
     pub description: &'a str,
-    /// The groups it is in.
+    /// Tags.
     pub tags: &'a [&'a str],
-    /// The names of its parameters.
+    /// Names of the parameters.
     pub params: &'a [&'a str],
-    /// What it does to the world.
+    /// Category.
     pub category: Category,
-    /// Whether its author discourages it.
+    /// Whether it is deprecated.
     pub deprecated: bool,
-    /// The names of its answer's fields.
+    /// Names of the result's fields.
     pub fields: &'a [&'a str],
 }
 
 impl<'a> Doc<'a> {
-    /// An operation of which nothing is known but this.
+    /// Creates a document with only a name and a category.
     #[must_use]
     pub const fn new(name: &'a str, category: Category) -> Doc<'a> {
         Doc {
@@ -75,12 +75,12 @@ impl<'a> Doc<'a> {
     }
 }
 
-/// An operation that was found.
+/// A search hit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchHit {
-    /// Its position among the documents the index was built from.
+    /// Position of the operation among the indexed documents.
     pub position: usize,
-    /// How well it fits; only to be compared with other hits of the same question.
+    /// How well it matches. Scores are comparable only within one question.
     pub score: f32,
 }
 

@@ -1,10 +1,14 @@
-//! An operation as one line that a model reads at a glance:
-//! `create_issue(owner: string, title: string, labels?: string[], state?: "open"|"closed" = "open") -> Issue`.
+//! Writes an operation as one line that a model can read quickly: `create_issue(owner: string, title: string, labels?:
+//! string[], state?: "open"|"closed" = "open") -> Issue`.
 //!
-//! What always holds: required parameters come first, otherwise the document's order is kept; the text depends on the
-//! operation alone; `= value` stands exactly where validation fills a default in, `/* default value */`
-//! where only the target does, and a secret's default never. What a line
-//! with types below it cuts is one of these types, and types that have no room are named in the last line.
+//! What always holds:
+//!
+//! - Required parameters come first; otherwise the order of the document is kept.
+//! - The text depends only on the operation.
+//! - `= value` means that validation fills in the default, `/* default value */` that the target does. The default of a
+//!   secret is never shown.
+//! - If types follow below the line, whatever the line cuts is one of these types. Types that do not fit are named in
+//!   the last line.
 
 mod bounds;
 mod hoist;
@@ -20,43 +24,43 @@ use indexmap::{IndexMap, IndexSet};
 use render::{HoistedTypes, TypeFormat};
 use serde_json::{Value, json};
 
-/// Keys of a schema whose values are data, not schemas.
+/// Keywords whose values are data, not schemas.
 const DATA_KEYS: [&str; 5] = ["enum", "const", "default", "example", "examples"];
-/// So many of the types that had no room are named.
-const NAMED_REST: usize = 6;
+/// Maximum types named in the last line.
+const MAX_NAMED_TYPES: usize = 6;
 
-/// How much room the types below a line have.
+/// The budget for the types below a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TypeBudget {
-    /// Types, one on each line.
+    /// Maximum types, one on each line.
     pub lines: usize,
-    /// Estimated tokens of all of them.
+    /// Maximum estimated tokens of all types.
     pub tokens: usize,
 }
 
 impl TypeBudget {
-    /// For one operation that somebody asked for.
+    /// For a single operation.
     pub const ALONE: TypeBudget = TypeBudget { lines: 40, tokens: 1500 };
-    /// For one operation in an error.
+    /// For an operation in an error.
     pub const ERROR: TypeBudget = TypeBudget { lines: 24, tokens: 500 };
-    /// For one operation of a list.
+    /// For an operation in a list.
     pub const LISTED: TypeBudget = TypeBudget { lines: 4, tokens: 120 };
 }
 
-/// The call and what it returns.
+/// Returns the call and its result type.
 #[must_use]
 pub fn line(op: &Operation) -> String {
     line_in(op, TypeFormat { hints: true, ..TypeFormat::LINE })
 }
 
-/// The call alone, without what it returns and without bounds.
+/// Returns the call without its result type and bounds.
 #[must_use]
 pub fn call(op: &Operation) -> String {
     call_in(op, TypeFormat::LINE)
 }
 
-/// The call in about that many estimated tokens: every required parameter, and optional ones as long as they fit, then
-/// `…(+12)`. Where the required ones do not fit, their types are left out.
+/// Returns the call within a number of estimated tokens: all required parameters, optional ones while they fit, then
+/// `…(+12)`. If the required ones do not fit, their types are left out.
 #[must_use]
 pub fn brief(op: &Operation, tokens: usize) -> String {
     let (required, optional) = in_order(op);
@@ -67,7 +71,7 @@ pub fn brief(op: &Operation, tokens: usize) -> String {
     }
     let mut left = optional.len();
     for param in optional {
-        let longer = glued(&inside, &param_text(op, param, TypeFormat::LINE));
+        let longer = appended(&inside, &param_text(op, param, TypeFormat::LINE));
         if tokens::estimate(&op.name) + tokens::estimate(&longer) + 3 > tokens {
             break;
         }
@@ -75,16 +79,16 @@ pub fn brief(op: &Operation, tokens: usize) -> String {
         left -= 1;
     }
     if left > 0 {
-        inside = glued(&inside, &format!("…(+{left})"));
+        inside = appended(&inside, &format!("…(+{left})"));
     }
     format!("{}({inside})", op.name)
 }
 
-fn glued(list: &str, next: &str) -> String {
+fn appended(list: &str, next: &str) -> String {
     if list.is_empty() { next.to_owned() } else { format!("{list}, {next}") }
 }
 
-/// Required parameters, then the others.
+/// Returns the required parameters and the others.
 fn in_order(op: &Operation) -> (Vec<&Param>, Vec<&Param>) {
     op.params.iter().partition(|param| param.required && !fills_default(op, param))
 }
@@ -95,7 +99,7 @@ fn line_in(op: &Operation, form: TypeFormat<'_>) -> String {
         if let Some(lifted) = form.lifted {
             lifted.owned_by("Result");
         }
-        // What is true of an answer need not be kept to.
+        // A caller does not have to meet the bounds of a result.
         let returned = TypeFormat { hints: false, ..form }.text(&returns.schema);
         if returned != "any" {
             out.push_str(" -> ");
@@ -131,56 +135,57 @@ fn param_text(op: &Operation, param: &Param, form: TypeFormat<'_>) -> String {
     out
 }
 
-/// The type of a schema: `string`, `Label[]`, `"open"|"closed"`, `{ name: string, color?: string }`.
+/// Returns the type of a schema: `string`, `Label[]`, `"open"|"closed"`, `{ name: string, color?: string }`.
 #[must_use]
 pub fn type_of(schema: &Value) -> String {
     TypeFormat::TYPE.text(schema)
 }
 
-/// A named type as a line of its own: `type Label = { name: string, color?: string }`.
+/// Returns a named type on a line: `type Label = { name: string, color?: string }`.
 #[must_use]
 pub fn type_line(name: &str, schema: &Value) -> String {
     format!("type {name} = {}", TypeFormat::FULL.text(schema))
 }
 
-/// The line, then the named types that it uses, directly or through other types, each on its own line.
+/// Returns the line and the named types that it uses, directly or through other types, each on its own line.
 #[must_use]
 pub fn line_with_types(op: &Operation, types: &IndexMap<String, Value>) -> String {
     line_with_types_within(op, types, TypeBudget::ALONE)
 }
 
-/// The same in so much room. Types of parameters come before those of the answer, near ones before far ones.
+/// Like [`line_with_types`], within a budget. Types of parameters come before those of the result, and direct ones
+/// before indirect ones.
 #[must_use]
-pub fn line_with_types_within(op: &Operation, types: &IndexMap<String, Value>, room: TypeBudget) -> String {
-    TypeBlock::of(op, types, room).finish(&op.name)
+pub fn line_with_types_within(op: &Operation, types: &IndexMap<String, Value>, budget: TypeBudget) -> String {
+    TypeBlock::of(op, types, budget).finish(&op.name)
 }
 
-/// The same where there is room for everything.
+/// Like [`line_with_types_within`]; `None` if not everything fits.
 #[must_use]
 pub fn line_with_all_types(
     op: &Operation,
     types: &IndexMap<String, Value>,
-    room: TypeBudget,
+    budget: TypeBudget,
 ) -> Option<String> {
-    let block = TypeBlock::of(op, types, room);
+    let block = TypeBlock::of(op, types, budget);
     (block.rest.is_empty() && !block.cut).then_some(block.out)
 }
 
-/// Lines of types, as long as there is room.
+/// A line and the lines of its types, within a budget.
 struct TypeBlock {
     out: String,
-    room: TypeBudget,
-    /// Types that had no room.
+    budget: TypeBudget,
+    /// Types that did not fit.
     rest: Vec<String>,
-    /// Something that only the line says had no room.
+    /// A part of the line itself did not fit.
     cut: bool,
 }
 
 impl TypeBlock {
-    fn of(op: &Operation, types: &IndexMap<String, Value>, room: TypeBudget) -> TypeBlock {
+    fn of(op: &Operation, types: &IndexMap<String, Value>, budget: TypeBudget) -> TypeBlock {
         let lifted = HoistedTypes::new(types);
         let line = line_in(op, TypeFormat { hints: true, lifted: Some(&lifted), ..TypeFormat::LINE });
-        let mut block = TypeBlock { out: line, room, rest: Vec::new(), cut: false };
+        let mut block = TypeBlock { out: line, budget, rest: Vec::new(), cut: false };
         for (name, schema) in lifted.into_types() {
             if !block.push_if_fits(&type_line(&name, &schema)) {
                 block.cut = true;
@@ -189,8 +194,8 @@ impl TypeBlock {
         }
         let mut names = IndexSet::new();
         let mut next = 0;
-        let asked = op.params.iter().map(|param| &param.schema);
-        asked.for_each(|schema| references(schema, &mut names, 0));
+        let schemas = op.params.iter().map(|param| &param.schema);
+        schemas.for_each(|schema| references(schema, &mut names, 0));
         block.add_referenced_types(types, &mut names, &mut next, TypeFormat::FULL);
         op.returns.iter().for_each(|returns| references(&returns.schema, &mut names, 0));
         block.add_referenced_types(
@@ -204,16 +209,17 @@ impl TypeBlock {
 
     fn push_if_fits(&mut self, line: &str) -> bool {
         let cost = tokens::estimate(line);
-        if self.room.lines == 0 || cost > self.room.tokens {
+        if self.budget.lines == 0 || cost > self.budget.tokens {
             return false;
         }
-        self.room = TypeBudget { lines: self.room.lines - 1, tokens: self.room.tokens - cost };
+        self.budget = TypeBudget { lines: self.budget.lines - 1, tokens: self.budget.tokens - cost };
         self.out.push('\n');
         self.out.push_str(line);
         true
     }
 
-    /// Adds the types from `next` on and those that they lead to. What stands behind a type without room has none either.
+    /// Adds the types from `next` on and the types that they use. If a type does not fit, the types that only it uses
+    /// are not added.
     fn add_referenced_types(
         &mut self,
         types: &IndexMap<String, Value>,
@@ -224,11 +230,12 @@ impl TypeBlock {
         while let Some(name) = names.get_index(*next).cloned() {
             *next += 1;
             let Some(schema) = types.get(&name) else { continue };
-            let fits = self.room.lines > 0 && {
+            let fits = self.budget.lines > 0 && {
                 let text = form.text(schema);
-                // An answer's types are not all read to their ends; one that says nothing here may say more on its own.
-                let told = form.hints || !matches!(text.as_str(), "object" | "any");
-                told && self.push_if_fits(&format!("type {name} = {text}"))
+                // Types of results are not always resolved to their ends. A type that shows nothing here may show more
+                // on its own.
+                let is_known = form.hints || !matches!(text.as_str(), "object" | "any");
+                is_known && self.push_if_fits(&format!("type {name} = {text}"))
             };
             if fits {
                 references(schema, names, 0);
@@ -243,14 +250,14 @@ impl TypeBlock {
             [] if !self.cut => return self.out,
             [] => json!({"name": operation}),
             [only] => json!({"query": "types", "name": only}),
-            rest => json!({"query": "types", "name": rest.iter().take(NAMED_REST).collect::<Vec<_>>()}),
+            rest => json!({"query": "types", "name": rest.iter().take(MAX_NAMED_TYPES).collect::<Vec<_>>()}),
         };
         self.out.push_str(&format!("\n// more: introspect {more}"));
         self.out
     }
 }
 
-/// The names of the types that a schema refers to, or that the schemas in a list or map of them do.
+/// Collects the names of the types that a schema refers to, or the schemas in a list or map.
 fn references(value: &Value, names: &mut IndexSet<String>, depth: usize) {
     if depth > 64 {
         return;
@@ -283,7 +290,7 @@ fn type_name(target: &str) -> String {
     }
 }
 
-/// A name as it stands, quoted where it is not a plain word.
+/// Returns a name, quoted unless it is a plain word.
 fn key(name: &str) -> String {
     let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'));
     if plain { name.to_owned() } else { Value::from(name).to_string() }

@@ -1,8 +1,10 @@
-//! Did-you-mean: the declared name that a misspelt one most likely meant.
+//! Did-you-mean: finds the declared name that a misspelled one most likely means.
 //!
-//! What always holds: results depend on the words alone (ties go to the earlier candidate), and a name that is merely
-//! of the same length is never offered. Words are compared as written, as bags of tokens (`issue_create` is
-//! `create_issue`) and without a plural's `s`; verbs that half of all operations start with count less than nouns.
+//! What always holds: the result depends only on the words (the earlier candidate wins a tie), and a name that only has
+//! the same length is never suggested.
+//!
+//! Names are compared as written, as sets of words (`issue_create` equals `create_issue`) and without a plural `s`.
+//! Verbs that half of all operations start with count less than nouns.
 
 use mcpaql_lexicon::singular;
 pub use mcpaql_lexicon::snake_case;
@@ -10,61 +12,61 @@ use mcpaql_lexicon::verbs::is_common;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// Below this a suggestion would mislead more often than help.
-const THRESHOLD: f64 = 0.6;
-/// From here on two words are the same, misspelt.
+/// Minimum similarity of a suggestion. A lower one would mislead more often than help.
+const SUGGESTION_THRESHOLD: f64 = 0.6;
+/// Minimum similarity of two spellings of the same word.
 const MISSPELLING_THRESHOLD: f64 = 0.85;
-/// More slips are another word, however long it is.
+/// Maximum typing errors. With more it is another word, however long.
 const MAX_EDITS: u32 = 3;
-/// Longer words are not misspelt names.
-const MAX_WORD: usize = 96;
+/// Maximum length of a misspelled name.
+const MAX_NAME_LENGTH: usize = 96;
 
-/// The candidate nearest to `word`, if any is near enough to be offered.
+/// Returns the candidate nearest to `word`, if it is near enough.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     nearest_many(word, candidates, 1).into_iter().next()
 }
 
-/// Up to `n` candidates near `word`, the nearest first.
+/// Returns up to `n` candidates near `word`, nearest first.
 #[must_use]
 pub fn nearest_many<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, n: usize) -> Vec<&'a str> {
-    if word.is_empty() || word.len() > MAX_WORD {
+    if word.is_empty() || word.len() > MAX_NAME_LENGTH {
         return Vec::new();
     }
     let word = NameParts::new(word);
     let mut scored: Vec<(f64, &'a str)> = candidates
         .into_iter()
-        .filter(|candidate| candidate.len() <= MAX_WORD)
+        .filter(|candidate| candidate.len() <= MAX_NAME_LENGTH)
         .map(|candidate| (word.similarity(&NameParts::new(candidate)), candidate))
-        .filter(|(score, _)| *score >= THRESHOLD)
+        .filter(|(score, _)| *score >= SUGGESTION_THRESHOLD)
         .collect();
     scored.sort_by(|a, b| b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal));
     scored.into_iter().take(n).map(|(_, candidate)| candidate).collect()
 }
 
-/// Whether a word is a declared name but for a slip of the finger, its spelling or the order of its parts.
+/// Returns whether a word is a name with typing errors, another spelling or another order of its parts.
 #[must_use]
 pub fn is_misspelling(word: &str, candidate: &str) -> bool {
-    word.len().max(candidate.len()) <= MAX_WORD
+    word.len().max(candidate.len()) <= MAX_NAME_LENGTH
         && NameParts::new(word).similarity(&NameParts::new(candidate)) >= MISSPELLING_THRESHOLD
 }
 
-/// Many names that words are compared with, taken apart once.
+/// Compares words with many names, which are split once.
 #[derive(Debug)]
 pub struct NameMatcher<'a> {
     names: Vec<(NameParts, &'a str)>,
 }
 
 impl<'a> NameMatcher<'a> {
-    /// These names; longer ones than a name can be are left out.
+    /// Creates a matcher. Leaves out names that are too long.
     pub fn new(names: impl IntoIterator<Item = &'a str>) -> NameMatcher<'a> {
-        let names = names.into_iter().filter(|name| name.len() <= MAX_WORD);
+        let names = names.into_iter().filter(|name| name.len() <= MAX_NAME_LENGTH);
         NameMatcher { names: names.map(|name| (NameParts::new(name), name)).collect() }
     }
 
-    /// The name that a word is but for a slip of the finger, its spelling or the order of its parts.
+    /// Returns the name that a word misspells.
     pub fn find_misspelled(&self, word: &str) -> Option<&'a str> {
-        if word.is_empty() || word.len() > MAX_WORD {
+        if word.is_empty() || word.len() > MAX_NAME_LENGTH {
             return None;
         }
         let word = NameParts::new(word);
@@ -79,7 +81,7 @@ impl<'a> NameMatcher<'a> {
     }
 }
 
-/// A name, taken apart once for all comparisons.
+/// A name, split once for all comparisons.
 #[derive(Debug)]
 struct NameParts {
     snake: String,
@@ -129,18 +131,18 @@ impl NameParts {
         spelling.max(0.95 * self.overlap(other))
     }
 
-    /// Whether the similarity could be a slip's: as a whole it is written nearly alike, or enough of its parts are the same,
-    /// because parts that are only alike are not enough.
+    /// Returns whether the word can be a misspelling, without computing the similarity: either the whole name is
+    /// spelled similarly, or enough of its parts are equal. Similar parts alone are never enough.
     fn may_be_misspelling_of(&self, other: &NameParts) -> bool {
         let same = self.tokens.iter().filter(|token| other.tokens.contains(token)).map(|token| weight(token));
         let (same, own, theirs) = (same.sum::<f64>(), self.weight, other.weight);
-        let most = same + 0.85 * (own.min(theirs) - same).max(0.0);
-        // A little more than it says, because sums of fractions are not exact.
-        0.95 * 2.0 * most >= (MISSPELLING_THRESHOLD - 0.001) * (own + theirs)
+        let max_shared = same + 0.85 * (own.min(theirs) - same).max(0.0);
+        // With a small tolerance, because sums of fractions are not exact.
+        0.95 * 2.0 * max_shared >= (MISSPELLING_THRESHOLD - 0.001) * (own + theirs)
             || min_edits(&self.letters, &other.letters) <= MAX_EDITS
     }
 
-    /// How much of both words' tokens pair up, from 0 to 1.
+    /// Returns how many words of both names match, from 0 to 1.
     fn overlap(&self, other: &NameParts) -> f64 {
         let mut free: Vec<&str> = other.tokens.iter().map(String::as_str).collect();
         let mut shared = 0.0;
@@ -161,24 +163,24 @@ impl NameParts {
                 free.swap_remove(index);
             }
         }
-        // Halves add up exactly, in whatever order.
+        // Multiples of 0.5 add up exactly, in any order.
         let total = self.weight + other.weight;
         if total > 0.0 { 2.0 * shared / total } else { 0.0 }
     }
 }
 
-/// The singular, where it is spelled like the plural: `person` says nothing about how somebody misspells `people`.
+/// Returns the singular if its spelling is similar to the plural: nobody who misspells `people` means `person`.
 fn regular(token: &str) -> Cow<'_, str> {
     let one = singular(token);
     if token.starts_with(one.trim_end_matches('y')) { one } else { Cow::Borrowed(token) }
 }
 
-/// Verbs that half of all operations have carry little information about which one was meant.
+/// Weighs a word. Verbs that half of all operations have say little about the intended operation.
 fn weight(token: &str) -> f64 {
     if is_common(token) { 0.5 } else { 1.0 }
 }
 
-/// How alike two tokens are: equal, an abbreviation of one another, or a slip of the finger apart.
+/// Returns the similarity of two words: equal, one abbreviates the other, or a typing error.
 fn token_similarity(a: &str, b: &str) -> f64 {
     if a == b {
         1.0
@@ -191,7 +193,7 @@ fn token_similarity(a: &str, b: &str) -> f64 {
     }
 }
 
-/// How often a word has each letter, told apart roughly.
+/// How often a word has each letter. Different letters may share a count.
 type Letters = [u8; 32];
 
 fn letters(word: &str) -> Letters {
@@ -204,21 +206,22 @@ fn letters(word: &str) -> Letters {
     letters
 }
 
-/// Slips that two words are apart at least: each takes away or brings in one letter at most.
+/// Returns the minimum typing errors between two words: each error removes or adds at most one letter.
 fn min_edits(a: &Letters, b: &Letters) -> u32 {
-    let gone = |a: &Letters, b: &Letters| a.iter().zip(b).map(|(a, b)| u32::from(a.saturating_sub(*b))).sum();
-    u32::max(gone(a, b), gone(b, a))
+    let missing =
+        |a: &Letters, b: &Letters| a.iter().zip(b).map(|(a, b)| u32::from(a.saturating_sub(*b))).sum();
+    u32::max(missing(a, b), missing(b, a))
 }
 
-/// One slip in a short word, up to three in a long one.
+/// Returns whether two words differ by one typing error if they are short, or by up to three if they are long.
 fn close(a: &str, b: &str) -> bool {
     let lengths = (a.chars().count(), b.chars().count());
     let length = lengths.0.max(lengths.1);
     let allowed = u32::try_from(length / 4).unwrap_or(MAX_EDITS).clamp(1, MAX_EDITS);
-    let may_be = length > 2
+    let is_possible = length > 2
         && lengths.0.abs_diff(lengths.1) <= allowed as usize
         && min_edits(&letters(a), &letters(b)) <= allowed;
-    may_be && strsim::damerau_levenshtein(a, b) <= allowed as usize
+    is_possible && strsim::damerau_levenshtein(a, b) <= allowed as usize
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
-//! The surface: what `tools/list` says about an adapter, within a token budget.
+//! The surface: the tools that `tools/list` shows for an adapter, within a token budget.
 //!
-//! Every description says how to introspect. It names operations with their signatures while the budget lasts, then by name, then as
-//! counted groups with a call that searches, so the surface does not grow with the number of operations. Words that a popular
-//! gateway takes for shell syntax (`;`, `&&`, `||`, `$(`, `> `, `< `) never come from here, nor from a title or a tag.
+//! Every description explains how to introspect. It lists operations with signatures if they fit the budget, otherwise
+//! by name, otherwise as counted groups with an example of a search. So the surface does not grow with the number of
+//! operations.
+//!
+//! What always holds: the texts of this module, titles and tags never contain characters that a popular gateway takes
+//! for shell syntax (`;`, `&&`, `||`, `$(`, `> `, `< `).
 
 mod describe;
 mod discrete;
@@ -21,22 +24,23 @@ pub use instructions::instructions;
 use serde_json::{Value, json};
 pub(crate) use unified::unified;
 
-/// Estimated tokens a semantic surface may cost.
+/// Maximum estimated tokens of a semantic surface.
 pub const SEMANTIC_BUDGET: usize = 1200;
-/// Estimated tokens a single tool may cost.
+/// Maximum estimated tokens of a single tool.
 pub const SINGLE_BUDGET: usize = 450;
-/// A name costs no less, with the comma behind it.
-const CHEAPEST_NAME: usize = 2;
-/// A signature costs no less.
-const CHEAPEST_SIGNATURE: usize = 4;
+/// Minimum tokens of a name and its comma.
+const MIN_NAME_TOKENS: usize = 2;
+/// Minimum tokens of a signature.
+const MIN_SIGNATURE_TOKENS: usize = 4;
 
-/// The tools of a catalog whose names are settled. `params` are the parameters before nested types were hoisted.
+/// Returns the tools of a catalog whose tool names are already assigned. `params` are the parameters before nested
+/// types were hoisted.
 pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &AdapterSettings) -> Vec<Tool> {
     let operation_enum = settings.operation_enum.unwrap_or(false);
     let mut tools = Vec::new();
     if matches!(catalog.mode, Mode::Semantic | Mode::All) {
         let budget = settings.budget.unwrap_or(SEMANTIC_BUDGET);
-        // Whether the call that searches is shown depends on whether all names are, and the other way round.
+        // The example search is shown if not all names fit, and whether they fit depends on the example.
         let (listed, all_named) = endpoint_tools(catalog, budget, operation_enum, false);
         tools.extend(if all_named {
             listed
@@ -45,7 +49,7 @@ pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &Adapter
         });
     }
     if matches!(catalog.mode, Mode::Single | Mode::All) {
-        tools.extend(whole_tool(catalog, settings.budget.unwrap_or(SINGLE_BUDGET), operation_enum));
+        tools.extend(adapter_tool(catalog, settings.budget.unwrap_or(SINGLE_BUDGET), operation_enum));
     }
     if catalog.mode == Mode::Discrete {
         for (entry, params) in catalog.operations.iter().zip(params) {
@@ -57,21 +61,21 @@ pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &Adapter
     tools
 }
 
-/// The tools, and whether they name every operation.
+/// Returns the endpoint tools, and whether they name every operation.
 fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search: bool) -> (Vec<Tool>, bool) {
     let families: Vec<(&str, &Endpoint, Vec<&CatalogEntry>)> = catalog
         .endpoints
         .iter()
         .map(|(name, endpoint)| (name.as_str(), endpoint, members(catalog, &endpoint.operations)))
         .collect();
-    let speakers: Vec<DescriptionWriter<'_>> =
+    let writers: Vec<DescriptionWriter<'_>> =
         families.iter().map(|(_, _, entries)| DescriptionWriter::new(catalog, entries, search)).collect();
     let build = |index: usize, detail: DescriptionDetail| {
-        let ((name, endpoint, entries), speaker) = (families.get(index)?, speakers.get(index)?);
+        let ((name, endpoint, entries), writer) = (families.get(index)?, writers.get(index)?);
         let tool = Tool {
             name: entries.first().map(|entry| entry.tool.clone()).unwrap_or_default(),
             title: format!("{} — {}", title(catalog), endpoint.title),
-            description: speaker.endpoint(name, endpoint, detail),
+            description: writer.endpoint(name, endpoint, detail),
             input_schema: input_schema(entries, operation_enum),
             hints: endpoint.hints.select(endpoint.written_hints),
             title_in_annotations: catalog.title_in_annotations,
@@ -81,7 +85,7 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search
     let mut chosen: Vec<(DescriptionDetail, usize, Tool)> =
         (0..families.len()).filter_map(|index| build(index, DescriptionDetail::Counts)).collect();
     let mut total: usize = chosen.iter().map(|(_, cost, _)| cost).sum();
-    // Spend what is left where it buys the most: the cheapest upgrades first, names everywhere before signatures anywhere.
+    // Spend the remaining budget where it helps most: cheapest upgrades first, and all names before any signature.
     for detail in [
         DescriptionDetail::SomeGroups,
         DescriptionDetail::Groups,
@@ -90,9 +94,9 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search
     ] {
         let mut upgrades: Vec<(usize, usize, Tool)> = Vec::new();
         for (index, (_, _, entries)) in families.iter().enumerate() {
-            // Where names do not fit, signatures need not even be read.
-            let behind = chosen.get(index).is_some_and(|slot| slot.0 != DescriptionDetail::Names);
-            if (detail == DescriptionDetail::Signatures && behind)
+            // If the names do not fit, the signatures need not be read.
+            let unnamed = chosen.get(index).is_some_and(|slot| slot.0 != DescriptionDetail::Names);
+            if (detail == DescriptionDetail::Signatures && unnamed)
                 || cannot_fit(detail, entries.len(), budget)
             {
                 continue;
@@ -113,8 +117,8 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search
     (chosen.into_iter().map(|(_, _, tool)| tool).collect(), all_named)
 }
 
-/// Which of an adapter's operations five tools may say more of than their names: of the others, parameters need not even be read
-/// to tell what the tools cost.
+/// Returns for each operation whether the endpoint tools may show more than its name. The parameters of the others are
+/// not needed to estimate the cost of the tools.
 #[must_use]
 pub fn needs_full_operation(operations: &[&Operation]) -> Vec<bool> {
     let mut shown = vec![false; operations.len()];
@@ -128,7 +132,7 @@ pub fn needs_full_operation(operations: &[&Operation]) -> Vec<bool> {
     let frame: usize = families.iter().filter_map(category).map(base_cost).sum();
     for family in families {
         let names: Vec<&str> = family.iter().map(|(_, operation)| operation.name.as_str()).collect();
-        // Signatures stand only where names do, and those only where they fit beside what every tool has.
+        // Signatures are shown only with names, and names only if they fit into the budget beside the fixed texts.
         let is_named = tokens::estimate(&names.join(", ")) + frame <= SEMANTIC_BUDGET + JOIN_TOLERANCE_TOKENS;
         let named = family.iter().filter(|_| is_named).map(|(position, _)| *position).collect::<Vec<_>>();
         for position in named.into_iter().chain(describe::example_candidates(family)) {
@@ -140,10 +144,10 @@ pub fn needs_full_operation(operations: &[&Operation]) -> Vec<bool> {
     shown
 }
 
-/// So much may less be counted of a text in one piece than of its parts.
+/// How many tokens fewer a text may be estimated in one piece than in parts.
 const JOIN_TOLERANCE_TOKENS: usize = 16;
 
-/// What a family's tool costs, whatever its operations are.
+/// Returns the cost of an endpoint tool without its operations.
 fn base_cost(category: Category) -> usize {
     let hints = Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
     cost(&Tool {
@@ -156,16 +160,16 @@ fn base_cost(category: Category) -> usize {
     })
 }
 
-/// Whether so many operations cannot fit whatever their names are.
+/// Returns whether this many operations can never fit, even with the shortest names.
 fn cannot_fit(detail: DescriptionDetail, operations: usize, budget: usize) -> bool {
     match detail {
         DescriptionDetail::Counts | DescriptionDetail::SomeGroups | DescriptionDetail::Groups => false,
-        DescriptionDetail::Names => operations * CHEAPEST_NAME > budget,
-        DescriptionDetail::Signatures => operations * CHEAPEST_SIGNATURE > budget,
+        DescriptionDetail::Names => operations * MIN_NAME_TOKENS > budget,
+        DescriptionDetail::Signatures => operations * MIN_SIGNATURE_TOKENS > budget,
     }
 }
 
-fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<Tool> {
+fn adapter_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<Tool> {
     let entries: Vec<&CatalogEntry> = catalog.operations.iter().collect();
     let name = catalog.tool_names().find(|name| {
         catalog
@@ -173,21 +177,21 @@ fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<
             .is_some_and(|route| route.scope == ToolScope::Adapter && route.renamed_to.is_none())
     })?;
     let hints = entries.iter().map(|entry| entry.hints).reduce(Hints::riskier)?;
-    let states = entries.iter().map(|entry| entry.written_hints).fold(HintSet::NONE, HintSet::or);
-    let speakers = [false, true].map(|search| DescriptionWriter::new(catalog, &entries, search));
-    let [listing, searching] = &speakers;
+    let written = entries.iter().map(|entry| entry.written_hints).fold(HintSet::NONE, HintSet::or);
+    let writers = [false, true].map(|search| DescriptionWriter::new(catalog, &entries, search));
+    let [listing, searching] = &writers;
     let build = |detail: DescriptionDetail| {
-        let speaker = if detail >= DescriptionDetail::Names { listing } else { searching };
+        let writer = if detail >= DescriptionDetail::Names { listing } else { searching };
         Tool {
             name: name.to_owned(),
             title: title(catalog),
-            description: speaker.whole(detail),
+            description: writer.adapter(detail),
             input_schema: input_schema(&entries, operation_enum),
-            hints: hints.select(states),
+            hints: hints.select(written),
             title_in_annotations: catalog.title_in_annotations,
         }
     };
-    // From the poorest up, because signatures are dear to make and only a few operations can afford them.
+    // From the shortest up, because signatures are expensive to build and fit only for few operations.
     let mut tool = build(DescriptionDetail::Counts);
     for detail in [
         DescriptionDetail::SomeGroups,
@@ -200,7 +204,7 @@ fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<
         }
         let richer = build(detail);
         if planned_cost(catalog, &richer, ToolSubject::Adapter) > budget {
-            // Groups may cost more than the names of a few operations do.
+            // Groups may cost more than the names of a few operations.
             if detail < DescriptionDetail::Names {
                 continue;
             }
@@ -235,17 +239,17 @@ fn input_schema(entries: &[&CatalogEntry], operation_enum: bool) -> Value {
     })
 }
 
-/// What a tool costs under the name that it has without a prefix: a prefix changes names, never what is said about them.
+/// Returns the cost of a tool under its name without a prefix. So a prefix changes names, but never the descriptions.
 fn planned_cost(catalog: &Catalog, tool: &Tool, subject: ToolSubject<'_>) -> usize {
     let Some(names) = catalog.names.without_prefix() else { return cost(tool) };
     let name = |subject: ToolSubject<'_>| names.name(subject).ok();
     let mut plain = tool.clone();
     plain.name = name(subject).unwrap_or(plain.name);
-    let home =
+    let plain_tool =
         catalog.get(INTROSPECT).and_then(|entry| name(ToolSubject::Endpoint(&entry.operation.endpoint)));
-    if let (Some(present), Some(home)) = (catalog.introspect_tool(), home) {
+    if let (Some(current), Some(plain_tool)) = (catalog.introspect_tool(), plain_tool) {
         plain.description =
-            plain.description.replace(&introspect_through(present), &introspect_through(&home));
+            plain.description.replace(&introspect_through(current), &introspect_through(&plain_tool));
     }
     cost(&plain)
 }
@@ -254,29 +258,29 @@ fn cost(tool: &Tool) -> usize {
     tokens::estimate(&tool.to_json().to_string())
 }
 
-/// So many operations are looked at to tell what all would cost.
+/// Maximum operations that are examined to estimate the cost of all.
 const COST_SAMPLE_SIZE: usize = 48;
 
-/// Estimated tokens of the surface as it is.
+/// Returns the estimated tokens of the surface.
 #[must_use]
 pub fn surface_cost(catalog: &Catalog) -> usize {
     catalog.tools.iter().map(cost).sum()
 }
 
-/// Estimated tokens that a tool for each operation would cost; of many operations, a few are looked at.
+/// Estimates the tokens of a surface with one tool for each operation. Examines a sample if there are many.
 #[must_use]
 pub fn discrete_cost(catalog: &Catalog) -> usize {
     let is_own = |entry: &&CatalogEntry| entry.operation.name != INTROSPECT;
     let own: Vec<&CatalogEntry> = catalog.operations.iter().filter(is_own).collect();
     let step = own.len().div_ceil(COST_SAMPLE_SIZE).max(1);
-    let looked_at: Vec<usize> = own
+    let costs: Vec<usize> = own
         .iter()
         .step_by(step)
         .filter_map(|entry| operation_tool(catalog, entry, &entry.operation.params))
         .map(|tool| cost(&tool))
         .collect();
-    match looked_at.len() {
+    match costs.len() {
         0 => 0,
-        count => looked_at.iter().sum::<usize>() * own.len() / count,
+        count => costs.iter().sum::<usize>() * own.len() / count,
     }
 }

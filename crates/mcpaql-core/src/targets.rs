@@ -1,32 +1,32 @@
-//! Several upstreams of one kind behind one adapter: production and staging, ten clusters.
+//! Several upstreams of the same kind behind one adapter, such as production and staging, or ten clusters.
 //!
-//! Every operation takes a parameter that chooses the upstream. It is a parameter like any other to signatures,
-//! introspection and validation; only the target knows that it is not sent.
+//! Every operation gets a parameter that chooses the upstream. Signatures, introspection and validation treat it like
+//! any other parameter. It is never sent to the upstream.
 
 use crate::adapter::Adapter;
 use crate::operation::{Operation, Param, ParamLocation};
 use serde_json::{Map, Value, json};
 
-/// What the parameter is called, and what it is called where the operation has one of that name.
-const NAMES: [&str; 2] = ["target", "upstream_target"];
+/// The name of the parameter, and its name if the operation already has a parameter with the first one.
+const PARAM_NAMES: [&str; 2] = ["target", "upstream_target"];
 
-/// Lets the callers of an operation choose among the adapter's upstreams, where there are several.
+/// Adds the parameter that chooses the upstream, if the adapter has several.
 pub(crate) fn add_target_param(operation: &mut Operation, adapter: &Adapter) {
     if adapter.targets.is_empty() {
         return;
     }
     let name = free_name(operation);
     let names: Vec<&str> = adapter.targets.keys().map(String::as_str).collect();
-    let told: Vec<String> = adapter
+    let descriptions: Vec<String> = adapter
         .targets
         .iter()
         .filter(|(_, target)| !target.description.is_empty())
         .map(|(name, target)| format!("{name}: {}", target.description))
         .collect();
-    let description = if told.is_empty() {
+    let description = if descriptions.is_empty() {
         "Which upstream".to_owned()
     } else {
-        format!("Which upstream: {}", told.join("; "))
+        format!("Which upstream: {}", descriptions.join("; "))
     };
     let default = adapter.default_target.as_deref().map(Value::from);
     let param = Param {
@@ -39,7 +39,7 @@ pub(crate) fn add_target_param(operation: &mut Operation, adapter: &Adapter) {
     operation.params.insert(0, param);
 }
 
-/// The same for an operation that was read later, by its head.
+/// Copies the parameter from the head of an operation that was read later.
 pub(crate) fn copy_target_param(operation: &mut Operation, head: &Operation) {
     for param in head.params.iter().filter(|param| param.location == ParamLocation::Target) {
         let param = Param { name: free_name(operation).to_owned(), ..param.clone() };
@@ -50,10 +50,10 @@ pub(crate) fn copy_target_param(operation: &mut Operation, head: &Operation) {
 
 fn free_name(operation: &Operation) -> &'static str {
     let taken = |name: &str| operation.params.iter().any(|param| param.name == name || param.wire == name);
-    NAMES.into_iter().find(|name| !taken(name)).unwrap_or("mcpaql_target")
+    PARAM_NAMES.into_iter().find(|name| !taken(name)).unwrap_or("mcpaql_target")
 }
 
-/// An example is a whole call, so it chooses as well.
+/// Adds the first upstream to the examples if the parameter is required, because an example is a complete call.
 fn add_to_examples(operation: &mut Operation, param: &Param) {
     let first = param.schema.pointer("/enum/0").filter(|_| param.required);
     if let Some(first) = first {
@@ -63,7 +63,7 @@ fn add_to_examples(operation: &mut Operation, param: &Param) {
     }
 }
 
-/// Takes the choice out of a call's arguments; `None` where there is nothing to choose.
+/// Removes the chosen upstream from a call's arguments and returns it; `None` if there is no choice.
 pub fn take_target(operation: &Operation, args: &mut Map<String, Value>) -> Option<String> {
     let param = operation.params.iter().find(|param| param.location == ParamLocation::Target)?;
     match args.shift_remove(&param.name) {

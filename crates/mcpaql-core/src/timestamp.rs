@@ -1,10 +1,10 @@
-//! Moments as people and programs write them. Which moment it is, nobody here knows.
+//! Formats timestamps. This module never reads the clock.
 
-/// RFC 3339 in UTC, to the second, of seconds since 1970.
+/// Formats seconds since 1970 as RFC 3339 in UTC, with seconds.
 #[must_use]
 pub fn timestamp(seconds: i64) -> String {
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Howard Hinnant's days-to-date: years begin in March, so that the leap day is the last of its year.
+    // Howard Hinnant's days-to-date algorithm: years start in March, so the leap day is the last day of the year.
     let shifted = days.saturating_add(719_468);
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);

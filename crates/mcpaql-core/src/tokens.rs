@@ -1,11 +1,12 @@
-//! An estimate of what text costs in a model's context, without carrying a vocabulary of megabytes.
+//! Estimates how many tokens a text costs in a model's context, without a vocabulary of several megabytes.
 //!
-//! The estimate leans high, so a surface that keeps the estimated budget keeps the real one.
+//! What always holds: the estimate is on the high side, so a surface within the estimated budget is within the real
+//! one.
 
 use serde_json::Value;
 
-/// Estimated tokens of a text: a word, underscores included, costs one for every seven letters, punctuation one for
-/// every three marks in a row; other scripts and pictograms cost more.
+/// Estimates the tokens of a text. A word, including underscores, costs one token for every seven letters; punctuation
+/// one for every three characters in a row. Other scripts and emoji cost more.
 #[must_use]
 pub fn estimate(text: &str) -> usize {
     let mut count = TokenCounter::default();
@@ -13,7 +14,7 @@ pub fn estimate(text: &str) -> usize {
     count.finish()
 }
 
-/// Estimated tokens of a value as compact JSON, which is not written out for it.
+/// Estimates the tokens of a value as compact JSON, without serializing it.
 #[must_use]
 pub fn estimate_json(value: &Value) -> usize {
     let mut count = TokenCounter::default();
@@ -21,10 +22,10 @@ pub fn estimate_json(value: &Value) -> usize {
     count.finish()
 }
 
-/// Deeper values cost nothing; nobody writes them.
+/// Maximum nesting depth. Deeper values, which do not occur, are not counted.
 const MAX_DEPTH: usize = 256;
 
-/// An estimate in the making.
+/// A running estimate.
 #[derive(Debug, Default)]
 struct TokenCounter {
     tokens: usize,
@@ -93,11 +94,11 @@ impl TokenCounter {
         }
     }
 
-    /// A text between quotation marks, with what JSON escapes in it.
+    /// Counts a JSON string, including quotation marks and escapes.
     fn string(&mut self, text: &str) {
         self.marks(1);
         let mut letters = 0;
-        for (at, byte) in text.bytes().enumerate() {
+        for (index, byte) in text.bytes().enumerate() {
             let kind = BYTE_KINDS.get(usize::from(byte)).copied().unwrap_or(ByteKind::Inside);
             if kind == ByteKind::Letter {
                 letters += 1;
@@ -112,7 +113,7 @@ impl TokenCounter {
                 ByteKind::Blank => self.marks(0),
                 ByteKind::Mark => self.marks(1),
                 ByteKind::Escaped => self.escaped_byte(byte),
-                ByteKind::Begin => self.read(text.get(at..).and_then(first).unwrap_or_default()),
+                ByteKind::Begin => self.read(text.get(index..).and_then(first).unwrap_or_default()),
             }
         }
         if letters > 0 {
@@ -141,17 +142,17 @@ impl TokenCounter {
     }
 }
 
-/// What a byte of a text is.
+/// The kind of a byte in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ByteKind {
     Letter,
     Blank,
     Mark,
-    /// A mark that JSON writes with a backslash.
+    /// A character that JSON escapes.
     Escaped,
-    /// The first of a character that is not of ASCII.
+    /// The first byte of a character outside ASCII.
     Begin,
-    /// Another one of it.
+    /// A further byte of such a character.
     Inside,
 }
 
@@ -161,7 +162,7 @@ static BYTE_KINDS: [ByteKind; 256] = {
     while byte < kinds.len() {
         #[expect(
             clippy::indexing_slicing,
-            reason = "the loop ends with the array, and this is computed when it is compiled"
+            reason = "the loop stops at the end of the array, and the table is built at compile time"
         )]
         let kind = &mut kinds[byte];
         *kind = match byte as u8 {
@@ -177,12 +178,12 @@ static BYTE_KINDS: [ByteKind; 256] = {
     kinds
 };
 
-/// The first character of a text.
+/// Returns the first character of a text.
 fn first(text: &str) -> Option<&str> {
     text.get(..text.chars().next()?.len_utf8())
 }
 
-/// Letters of a token: scripts without spaces have about one for each.
+/// Returns how many letters a character counts as. In scripts without spaces, each is about one token.
 fn letter_weight(c: char) -> usize {
     match c {
         c if c.is_ascii() => 1,
@@ -191,7 +192,7 @@ fn letter_weight(c: char) -> usize {
     }
 }
 
-/// Marks of a token: a pictogram is several.
+/// Returns how many marks a character counts as. An emoji is several.
 fn mark_weight(c: char) -> usize {
     match c {
         c if c.is_ascii() => 1,

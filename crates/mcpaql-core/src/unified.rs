@@ -1,11 +1,14 @@
-//! All adapters behind the same tools: the five, or one, with `adapter` as a field beside `operation`.
+//! All adapters behind the same tools: five, or one, with `adapter` as a field beside `operation`.
 //!
-//! What always holds: the surface keeps one budget however many adapters there are; every operation is reached through
-//! the tool of its category; an operation that only one adapter has needs no adapter named; discovery covers everything
-//! until an adapter is named.
+//! The catalogs are those of the adapters, compiled with
+//! [`AdapterSettings::sharing`](crate::catalog::AdapterSettings::sharing), so their own tools have the shared names.
 //!
-//! The catalogs are those of the adapters, compiled with [`Settings::sharing`](crate::catalog::Settings::sharing), so that their own tools have the names that all
-//! share.
+//! What always holds:
+//!
+//! - The surface has one budget, regardless of the number of adapters.
+//! - Every operation is called through the tool of its category.
+//! - `adapter` is optional for an operation that only one adapter has.
+//! - Without `adapter`, discovery covers all adapters.
 
 use crate::catalog::{Catalog, Sharing, Tool};
 use crate::error::{Code, OpError};
@@ -25,40 +28,42 @@ mod introspect;
 
 /// The field that names an adapter.
 const ADAPTER: &str = "adapter";
-/// So many adapters are named in an error.
+/// Maximum adapters named in an error.
 const MAX_LISTED_ADAPTERS: usize = 20;
 
-/// The shared tools and what leads from them to the adapters.
+/// The shared tools, and the tables to find the adapter of a call.
 #[derive(Debug)]
 pub struct Unified {
     tools: Vec<Tool>,
-    /// Endpoint → the name of its tool; empty where one tool is for all.
+    /// Endpoint → tool name; empty if there is a single tool.
     endpoints: HashMap<&'static str, String>,
-    whole: Option<String>,
+    single_tool: Option<String>,
     adapters: HashMap<String, usize>,
     operations: HashMap<String, Vec<usize>>,
     index: OnceLock<UnifiedIndex>,
 }
 
-/// The operations of all adapters, to be searched together.
+/// A search index over the operations of all adapters.
 #[derive(Debug)]
 struct UnifiedIndex {
     index: SearchIndex,
-    /// The adapter and the operation of each document.
-    places: Vec<(usize, usize)>,
+    /// The adapter and the operation of each indexed document.
+    positions: Vec<(usize, usize)>,
 }
 
 /// Where a call goes.
 #[derive(Debug)]
 pub enum UnifiedRoute {
-    /// To the adapter at that position, with the arguments for its own tool of the same name.
+    /// To the adapter with this index, with the arguments for its own tool of the same name.
     Adapter(usize, Map<String, Value>),
-    /// Answered already.
+    /// Nowhere: it is already answered.
     Answered(Result<Answer, OpError>),
 }
 
 impl Unified {
-    /// The tools over these catalogs, each compiled with that [`Settings::sharing`](crate::catalog::Settings::sharing). `budget` is what the surface may cost.
+    /// Builds the shared tools of these catalogs, all compiled with the same
+    /// [`AdapterSettings::sharing`](crate::catalog::AdapterSettings::sharing). `budget` is the maximum cost of the
+    /// surface.
     #[must_use]
     pub fn new(catalogs: &[&Catalog], sharing: Sharing, budget: Option<usize>) -> Unified {
         let single = sharing.is_single();
@@ -86,18 +91,17 @@ impl Unified {
             let all = Category::ALL.map(Category::endpoint).into_iter();
             all.filter_map(|endpoint| Some((endpoint, named(endpoint)?))).collect()
         };
-        let whole = tools.first().filter(|_| single).map(|tool| tool.name.clone());
-        Unified { tools, endpoints, whole, adapters, operations, index: OnceLock::new() }
+        let single_tool = tools.first().filter(|_| single).map(|tool| tool.name.clone());
+        Unified { tools, endpoints, single_tool, adapters, operations, index: OnceLock::new() }
     }
 
-    /// What `tools/list` shows.
+    /// Returns the tools that `tools/list` shows.
     #[must_use]
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// Where a call through one of the tools goes; `None` where there is no such tool. `catalogs` are those of
-    /// [`Unified::new`].
+    /// Finds out where a call goes; `None` if the tool is unknown. `catalogs` are the same as for [`Unified::new`].
     #[must_use]
     pub fn route(
         &self,
@@ -105,8 +109,8 @@ impl Unified {
         tool: &str,
         mut arguments: Map<String, Value>,
     ) -> Option<UnifiedRoute> {
-        let endpoint = match &self.whole {
-            Some(whole) if whole == tool => None,
+        let endpoint = match &self.single_tool {
+            Some(name) if name == tool => None,
             _ => Some(self.endpoints.iter().find(|(_, name)| *name == tool).map(|(endpoint, _)| *endpoint)?),
         };
         let named = match arguments.shift_remove(ADAPTER) {
@@ -135,7 +139,7 @@ impl Unified {
             },
         };
         let catalog = catalogs.get(position)?;
-        // An adapter without a delete has no tool for it, but may well have the operation that was meant.
+        // An adapter without deletes has no delete tool, but may have the intended operation under another tool.
         match endpoint {
             Some(endpoint) if catalog.route(tool).is_none() => {
                 let error = request::wrong_endpoint_error(catalog, endpoint, tool, arguments);
@@ -145,12 +149,12 @@ impl Unified {
         }
     }
 
-    /// The adapters that have an operation of that name.
+    /// Returns the adapters that have an operation with this name.
     fn adapters_with(&self, operation: &str) -> &[usize] {
         self.operations.get(operation).map_or(&[], Vec::as_slice)
     }
 
-    /// Discovery over all adapters.
+    /// Answers `introspect` for all adapters.
     fn introspect(
         &self,
         catalogs: &[&Catalog],
@@ -161,10 +165,10 @@ impl Unified {
         let Some(first) = catalogs.first() else {
             return UnifiedRoute::Answered(Err(OpError::new(
                 Code::NotFoundOperation,
-                "No adapter is served.",
+                "This server has no adapters.",
             )));
         };
-        // What introspection takes is the same everywhere, so any adapter can say whether this is it.
+        // `introspect` has the same parameters in every adapter, so the first one can validate them.
         if let Some(endpoint) = endpoint.filter(|_| first.route(tool).is_none()) {
             return UnifiedRoute::Answered(Err(request::wrong_endpoint_error(
                 first, endpoint, tool, arguments,
@@ -177,24 +181,24 @@ impl Unified {
         UnifiedRoute::Answered(introspect::answer(catalogs, self, &args))
     }
 
-    /// The operations of all adapters that fit a question, the best first, each with its adapter's position.
+    /// Searches the operations of all adapters, best first. Returns the indexes of the adapter and the operation.
     #[must_use]
     pub fn search(&self, catalogs: &[&Catalog], question: &str, limit: usize) -> Vec<(usize, usize)> {
         let all = self.index.get_or_init(|| {
             let mut builder = SearchIndexBuilder::default();
-            let mut places = Vec::new();
+            let mut positions = Vec::new();
             for (position, catalog) in catalogs.iter().enumerate() {
                 for (index, entry) in catalog.operations.iter().enumerate() {
                     if entry.operation.name != INTROSPECT {
                         catalog.add_to_index(&mut builder, entry, Some(&catalog.adapter.display_name));
-                        places.push((position, index));
+                        positions.push((position, index));
                     }
                 }
             }
-            UnifiedIndex { index: builder.finish(), places }
+            UnifiedIndex { index: builder.finish(), positions }
         });
         let hits = all.index.search(question, limit);
-        hits.into_iter().filter_map(|hit| all.places.get(hit.position).copied()).collect()
+        hits.into_iter().filter_map(|hit| all.positions.get(hit.position).copied()).collect()
     }
 
     fn unknown_adapter(&self, catalogs: &[&Catalog], name: &str) -> OpError {

@@ -1,16 +1,19 @@
-//! The parameters of a call against what the operation declares, compiled once per operation.
+//! Validates the parameters of a call against the declaration of the operation. The declaration is compiled once.
 //!
-//! The order is fixed: unknown names → required → limits (they protect what follows) → types → constraints → defaults.
-//! What always holds: what comes back holds declared names only, every required one among them, and nothing that the
-//! schema refuses; a right call costs no allocation beyond its defaults; and an error repeats no secret: neither a
-//! sensitive parameter's value nor any part of it, its keys included.
+//! The checks run in a fixed order: unknown names → required parameters → size limits (they protect the later checks) →
+//! types → constraints. Then defaults are filled in.
 //!
-//! - `perPage` and `per-page` are accepted for `per_page`, and so is a parameter's wire name where only one has it;
-//!   next to the exact name they are ignored. Names that begin with `_` belong to the protocol and are dropped.
-//! - An UPDATE over HTTP may carry its fields in `input`; identifiers (path parameters) stay outside of it.
-//! - A default is not filled into the body of an update: the caller would change what it never mentioned.
-//! - U+0000 is refused wherever a value leaves as text of its own (path, query, header, command line), and any control
-//!   character but the tab in a header. Inside a body JSON escapes both.
+//! - `perPage` and `per-page` are accepted for `per_page`. So is a parameter's wire name if only one parameter has it.
+//!   If the exact name is also given, these spellings are ignored. Names that start with `_` belong to the protocol and
+//!   are dropped.
+//! - An UPDATE over HTTP may have its fields in `input`. Identifiers (path parameters) stay outside of it.
+//! - The body of an update gets no defaults: they would change fields that the caller never mentioned.
+//! - U+0000 is rejected where a value is sent as plain text (path, query, header, command line). Headers reject all
+//!   control characters except the tab. A body may have both, because JSON escapes them.
+//!
+//! What always holds: a validated call has declared names only, all required ones, and only values that the schema
+//! accepts. A valid call allocates nothing except its defaults. An error never contains a secret: no value of a
+//! sensitive parameter, no part of it, and none of its keys.
 
 mod errors;
 mod export;
@@ -33,7 +36,7 @@ use mcpaql_lexicon::snake_case;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// Longer keys are not another spelling of a name.
+/// Maximum length of a key that is compared as another spelling of a name.
 const MAX_KEY_LENGTH: usize = 96;
 /// The object that carries the fields of an update.
 const INPUT: &str = "input";
@@ -46,9 +49,9 @@ pub struct CompiledParams {
     params: Vec<CompiledParam>,
     /// Declared name → position.
     exact: HashMap<String, usize>,
-    /// Wire name → position, where it stands for one parameter and is not itself a declared name.
+    /// Wire name → position, if only one parameter has it and it is not a declared name.
     wire: HashMap<String, usize>,
-    /// snake_case of a declared name → position, where it stands for one parameter.
+    /// snake_case of a declared name → position, if only one parameter has it.
     spelled: HashMap<String, usize>,
     takes_input: bool,
 }
@@ -59,20 +62,20 @@ struct CompiledParam {
     schema: SchemaId,
     required: bool,
     sensitive: bool,
-    /// Names the thing that is changed, so it never stands inside `input`.
+    /// Names the resource to change, so it is never inside `input`.
     identifier: bool,
     text: TextRule,
-    /// `string (repository owner)`.
+    /// The type and the purpose for messages: `string (repository owner)`.
     expected: String,
     default: Option<Value>,
 }
 
-/// A parameter's position, its value, and what is wrong with it.
+/// A parameter's position, its value, and the violation.
 type ParamViolation<'v> = (usize, &'v Value, Violation);
 
 impl CompiledParams {
-    /// Compiles the parameters of an operation; `pointer` is where they stand, and problems of a schema are reported
-    /// below `{pointer}/{name}`.
+    /// Compiles the parameters of an operation. `pointer` is their place in the document; problems of a schema are
+    /// reported at `{pointer}/{name}`.
     pub fn compile(
         op: &Operation,
         schemas: &mut SchemaSet,
@@ -116,19 +119,22 @@ impl CompiledParams {
         )
     }
 
-    /// The same with another signature for errors.
+    /// Returns these parameters with another signature for error messages.
     #[must_use]
     pub(crate) fn with_signature(self, signature: String) -> Self {
         CompiledParams { signature, ..self }
     }
 
-    /// The operation's signature, as it stands in errors.
+    /// Returns the operation's signature, as errors show it.
     #[must_use]
     pub fn signature(&self) -> &str {
         &self.signature
     }
 
-    /// The parameters under their declared names, with defaults; or what to repair.
+    /// Returns the parameters under their declared names, with defaults.
+    ///
+    /// # Errors
+    /// The first problem in the order of the checks, with the fix.
     pub fn validate(
         &self,
         params: Map<String, Value>,
@@ -156,7 +162,7 @@ impl CompiledParams {
         self.params.get(index)
     }
 
-    /// The parameter that another spelling of its name stands for.
+    /// Returns the parameter that has this other spelling or wire name.
     fn param_by_spelling(&self, name: &str) -> Option<&CompiledParam> {
         let position = match self.wire.get(name) {
             Some(position) => Some(position),
@@ -195,7 +201,7 @@ impl CompiledParams {
         }
     }
 
-    /// The flat parameters together with the fields of `input`.
+    /// Merges the fields of `input` into the parameters.
     fn merge_input(
         &self,
         mut named: Map<String, Value>,
@@ -239,7 +245,7 @@ impl CompiledParams {
         schemas: &SchemaSet,
         limits: &SizeLimits,
     ) -> Result<(), OpError> {
-        let mut measure = SizeChecker::new(limits);
+        let mut size = SizeChecker::new(limits);
         let mut found: Vec<ParamViolation<'_>> = Vec::new();
         for (name, value) in params {
             let Some((position, param)) =
@@ -247,9 +253,8 @@ impl CompiledParams {
             else {
                 continue;
             };
-            measure
-                .param(name, value, param.text)
-                .map_err(|excess| self.limit_error(param, params, excess))?;
+            size.param(name, value, param.text)
+                .map_err(|exceeded| self.limit_error(param, params, exceeded))?;
             let violations = schemas.check(param.schema, value);
             found.extend(violations.into_iter().map(|violation| (position, value, violation)));
         }

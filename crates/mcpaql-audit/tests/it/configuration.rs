@@ -93,7 +93,7 @@ audit: { policy: 3, conventions: [clients, cursr], rules: { NAME-001: fatal }, l
             ("/adapters/0/policy", "did you mean `ours`?"),
             ("/conventions/ours/titles/requird", "did you mean `required`?"),
             ("/conventions/ours/rules/WHATEVER", "`mcpaql explain` lists all rules"),
-            ("/conventions/mcp", "choose another name, and write `extends: mcp` to build upon it"),
+            ("/conventions/mcp", "choose another name, and add `extends: mcp` to extend it"),
             ("/conventions/ours/policy", ""),
             ("/audit/level", ""),
             ("/audit/policy", "quote it: `policy: \"3\"`"),

@@ -1,4 +1,4 @@
-//! An operation that is read from a library and compiled when it is first asked for.
+//! An operation that is read from a library and compiled on first use.
 
 use super::FullOperation;
 use super::{call_signature, fix_examples};
@@ -12,14 +12,14 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use std::sync::OnceLock;
 
-/// The place of an operation in its library, and the operation once it was read.
+/// The position of an operation in its library, and the compiled operation after its first use.
 #[derive(Debug)]
 pub(crate) struct DeferredOperation {
     pub(crate) index: usize,
     compiled: OnceLock<Option<Box<CompiledOperation>>>,
 }
 
-/// An operation compiled on its own: its types are those that it reaches.
+/// An operation compiled on its own, with the types that it uses.
 #[derive(Debug)]
 struct CompiledOperation {
     operation: Operation,
@@ -40,34 +40,34 @@ impl DeferredOperation {
         library: &dyn Library,
         limits: &SizeLimits,
     ) -> Option<FullOperation<'_>> {
-        let read = self.compiled.get_or_init(|| {
+        let compiled = self.compiled.get_or_init(|| {
             library.operation(self.index).map(|full| Box::new(compile_operation(full, head, limits)))
         });
-        let read = read.as_deref()?;
+        let compiled = compiled.as_deref()?;
         Some(FullOperation {
-            operation: &read.operation,
-            signature: &read.signature,
-            types: &read.types,
-            params: &read.params,
-            schemas: &read.schemas,
+            operation: &compiled.operation,
+            signature: &compiled.signature,
+            types: &compiled.types,
+            params: &compiled.params,
+            schemas: &compiled.schemas,
         })
     }
 
-    /// The type of that name, where the operation was read and reaches it.
+    /// Returns a type by name, if the operation was compiled and uses it.
     pub(crate) fn type_named(&self, name: &str) -> Option<&Value> {
         self.compiled.get()?.as_ref()?.types.get(name)
     }
 }
 
-/// The examples of an operation that is not kept.
+/// Returns the examples of an operation without keeping it.
 pub(super) fn examples(full: LibraryOperation, head: &Operation, limits: &SizeLimits) -> Vec<Example> {
     compile_operation(full, head, limits).operation.examples
 }
 
-/// What a library hands out was not written by an author: a schema that makes no sense is not enforced, and nothing is reported.
+/// Compiles an operation of a library. No author wrote it, so a wrong schema is not enforced and not reported.
 fn compile_operation(full: LibraryOperation, head: &Operation, limits: &SizeLimits) -> CompiledOperation {
     let LibraryOperation { mut operation, mut types } = full;
-    // The head has the last word about what the catalog has decided already.
+    // The catalog has already decided these.
     operation.name.clone_from(&head.name);
     operation.endpoint.clone_from(&head.endpoint);
     targets::copy_target_param(&mut operation, head);

@@ -1,6 +1,6 @@
-//! Finding operations: by what they do, by what they give, by a name that is nearly theirs.
+//! Finds operations: by a question, by the values they produce, or by a misspelled name.
 //!
-//! What is needed for it is made when somebody first asks, from heads and outlines; no operation is read whole for it.
+//! The indexes are built on first use, from heads and outlines. No full operation is read for them.
 
 use super::{Catalog, CatalogEntry};
 use crate::library::Outline;
@@ -10,30 +10,31 @@ use crate::search::{Doc, SearchIndex, SearchIndexBuilder};
 use crate::suggest;
 use std::sync::OnceLock;
 
-/// The parameters of an operation that other operations have values for, with the names of these, the best first.
+/// Parameters of an operation, each with the names of the operations that return a value for it, best first.
 pub type Producers<'c> = Vec<(String, Vec<&'c str>)>;
 
-/// So many operations are offered for a name that there is not.
+/// Maximum operations that are suggested for an unknown name.
 const MAX_SUGGESTED_OPERATIONS: usize = 3;
 
-/// What operations are about and what they have for one another, once somebody asked.
+/// The search index and the links between operations, built on first use.
 #[derive(Debug, Default)]
 pub(crate) struct Discovery {
     index: OnceLock<SearchIndex>,
     links: OnceLock<Links>,
-    /// Filled as soon as both were made together.
+    /// Set when the index and the links were built together.
     prepared: OnceLock<()>,
 }
 
 impl Catalog {
-    /// The operations that fit a question, the best first.
+    /// Searches operations by a question, best first.
     #[must_use]
     pub fn search(&self, question: &str, limit: usize) -> Vec<&CatalogEntry> {
         let hits = self.index().search(question, limit);
         hits.into_iter().filter_map(|hit| self.operations.get(hit.position)).collect()
     }
 
-    /// The same, with where their identifiers come from: producers that fit the question first, each said once.
+    /// Searches operations and adds the producers of their identifiers. Producers that match the question come first,
+    /// and each is named once.
     #[must_use]
     pub fn search_with_chain(&self, question: &str, limit: usize) -> Vec<(&CatalogEntry, Producers<'_>)> {
         self.prepare();
@@ -47,27 +48,28 @@ impl Catalog {
                     source.params.into_iter().map(move |param| (param, names.clone()))
                 });
                 let inferred = inferred.collect();
-                // What an import wrote down is what is inferred; only what an author says goes before the question.
+                // An import writes down inferred producers. Only producers that differ from them come from an author
+                // and have priority over the question.
                 let known = self.inferred_producers_at(found.hit.position);
                 Some((entry, self.apply_declared_producers(entry, inferred, &known)))
             })
             .collect()
     }
 
-    /// Where the values of an operation's parameters come from: as its author says, else as the operations show.
+    /// Returns the producers of an operation's parameters: declared by the author, otherwise inferred.
     #[must_use]
     pub fn producers<'c>(&'c self, entry: &'c CatalogEntry) -> Producers<'c> {
         let Some(position) = self.position(entry) else { return Vec::new() };
         self.apply_declared_producers(entry, self.inferred_producers_at(position), &Vec::new())
     }
 
-    /// Where they come from as the operations show, whatever the author says.
+    /// Returns the inferred producers, without those that the author declares.
     #[must_use]
     pub fn inferred_producers(&self, entry: &CatalogEntry) -> Producers<'_> {
         self.position(entry).map(|position| self.inferred_producers_at(position)).unwrap_or_default()
     }
 
-    /// Where they come from as the operations show.
+    /// Returns the inferred producers of the operation at `position`.
     fn inferred_producers_at(&self, position: usize) -> Producers<'_> {
         let sources = self.links().for_operation(position).map(|source| {
             let best = source.best().iter().filter_map(|producer| usize::try_from(*producer).ok());
@@ -76,7 +78,7 @@ impl Catalog {
         sources.collect()
     }
 
-    /// With what the operation itself says in place of what is inferred, unless that is `known` anyway.
+    /// Replaces inferred producers with those that the operation declares, unless these are in `known`.
     fn apply_declared_producers<'c>(
         &'c self,
         entry: &'c CatalogEntry,
@@ -108,27 +110,27 @@ impl Catalog {
         self.by_name.get(&entry.operation.name).copied()
     }
 
-    /// Adds an operation to an index; `of` is a word for the whole adapter, where the index is over several.
+    /// Adds an operation to an index. `adapter` is the adapter's name if the index covers several adapters.
     pub(crate) fn add_to_index(
         &self,
         builder: &mut SearchIndexBuilder,
         entry: &CatalogEntry,
-        of: Option<&str>,
+        adapter: Option<&str>,
     ) {
-        add(builder, &entry.operation, &self.outline(entry), of);
+        add(builder, &entry.operation, &self.outline(entry), adapter);
     }
 
-    /// Every name that leads to an operation, aliases included.
+    /// Returns all names and aliases of operations.
     pub(crate) fn known_names(&self) -> impl Iterator<Item = &str> {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// All but `introspect`, which is the last.
+    /// Returns all operations except `introspect`.
     fn searchable_entries(&self) -> impl Iterator<Item = &CatalogEntry> {
         self.operations.iter().filter(|entry| entry.operation.name != INTROSPECT)
     }
 
-    /// Makes what a search with its chain needs from one look at every operation, which is what takes the time.
+    /// Builds the index and the links together, because reading every outline takes most of the time.
     fn prepare(&self) {
         self.discovery.prepared.get_or_init(|| {
             let Discovery { index, links, .. } = &self.discovery;
@@ -148,7 +150,7 @@ impl Catalog {
         });
     }
 
-    /// What operations are about.
+    /// Returns the search index.
     pub(crate) fn index(&self) -> &SearchIndex {
         self.discovery.index.get_or_init(|| {
             let mut builder = SearchIndexBuilder::default();
@@ -159,7 +161,7 @@ impl Catalog {
         })
     }
 
-    /// What operations have for one another.
+    /// Returns the links between operations.
     pub(crate) fn links(&self) -> &Links {
         self.discovery.links.get_or_init(|| {
             let operations: Vec<(&Operation, Outline)> =
@@ -168,8 +170,8 @@ impl Catalog {
         })
     }
 
-    /// What a name that there is not may have meant: a slip of the finger first, else what its words and the parameters
-    /// beside it are about.
+    /// Suggests operations for an unknown name: misspellings first, then those that match its words and the names of
+    /// the parameters.
     pub(crate) fn suggest_operations<'k>(
         &self,
         name: &str,
@@ -177,7 +179,7 @@ impl Catalog {
     ) -> Vec<&CatalogEntry> {
         let names = self.operations.iter().map(|entry| entry.operation.name.as_str());
         let near = suggest::nearest_many(name, names, MAX_SUGGESTED_OPERATIONS);
-        let slips = near.iter().copied().filter(|candidate| suggest::is_misspelling(name, candidate));
+        let misspellings = near.iter().copied().filter(|candidate| suggest::is_misspelling(name, candidate));
         let mut words = mcpaql_lexicon::snake_case(name).replace('_', " ");
         for param in params {
             words.push(' ');
@@ -188,25 +190,25 @@ impl Catalog {
             .into_iter()
             .map(|entry| entry.operation.name.as_str())
             .collect();
-        let mut offered: Vec<&str> = Vec::new();
-        for name in slips.chain(found.iter().copied()).chain(near.iter().copied()) {
-            if offered.len() < MAX_SUGGESTED_OPERATIONS && !offered.contains(&name) {
-                offered.push(name);
+        let mut suggested: Vec<&str> = Vec::new();
+        for name in misspellings.chain(found.iter().copied()).chain(near.iter().copied()) {
+            if suggested.len() < MAX_SUGGESTED_OPERATIONS && !suggested.contains(&name) {
+                suggested.push(name);
             }
         }
-        offered.into_iter().filter_map(|name| self.get(name)).collect()
+        suggested.into_iter().filter_map(|name| self.get(name)).collect()
     }
 }
 
-fn add(builder: &mut SearchIndexBuilder, operation: &Operation, outline: &Outline, of: Option<&str>) {
+fn add(builder: &mut SearchIndexBuilder, operation: &Operation, outline: &Outline, adapter: Option<&str>) {
     let path = match &operation.binding {
         Binding::Http(http) => path_text(&http.path),
         _ => String::new(),
     };
-    let tags: Vec<&str> = operation.tags.iter().map(String::as_str).chain(of).collect();
-    let params: Vec<&str> = outline.params.iter().map(|need| need.name.as_str()).collect();
-    let given = outline.answer.iter().flat_map(|given| &given.fields);
-    let fields: Vec<&str> = given.map(String::as_str).collect();
+    let tags: Vec<&str> = operation.tags.iter().map(String::as_str).chain(adapter).collect();
+    let params: Vec<&str> = outline.params.iter().map(|param| param.name.as_str()).collect();
+    let fields = outline.answer.iter().flat_map(|answer| &answer.fields);
+    let fields: Vec<&str> = fields.map(String::as_str).collect();
     builder.add(&Doc {
         path: &path,
         summary: &operation.title,

@@ -1,4 +1,4 @@
-//! Examples that validate, and the signature that a caller is shown.
+//! Keeps examples valid, and writes the signature for errors.
 
 use crate::operation::{Category, Example, Operation, Param, ParamLocation, fills_default};
 use crate::sample;
@@ -8,7 +8,7 @@ use crate::validate::{CompiledParams, SizeLimits};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-/// Keeps the examples that validate, and makes one up where there is none.
+/// Removes examples that do not validate, and generates one if none is left.
 pub(crate) fn fix_examples(
     operation: &mut Operation,
     params: &CompiledParams,
@@ -18,7 +18,7 @@ pub(crate) fn fix_examples(
 ) {
     let fits = |example: &Map<String, Value>| params.validate(example.clone(), schemas, limits).is_ok();
     operation.examples.retain(|example| fits(&example.params));
-    // Where a value stands that nobody may see, one that is made up must do as well.
+    // Replace secret values with generated ones.
     for param in operation.params.iter().filter(|param| param.sensitive) {
         for example in &mut operation.examples {
             if let Some(value) = example.params.get_mut(&param.name) {
@@ -28,14 +28,14 @@ pub(crate) fn fix_examples(
     }
     operation.examples.retain(|example| fits(&example.params));
     if operation.examples.is_empty() {
-        let ways: [(SampleFn, bool); 4] = [
+        let attempts: [(SampleFn, bool); 4] = [
             (sample::sample, true),
             (sample::sample_without_examples, true),
             (sample::sample, false),
             (sample::sample_without_examples, false),
         ];
         let mut calls =
-            ways.into_iter().filter_map(|(sample, change)| sample_call(operation, types, sample, change));
+            attempts.into_iter().filter_map(|(sample, change)| sample_call(operation, types, sample, change));
         if let Some(params) = calls.find(fits) {
             operation.examples.push(Example { description: String::new(), params });
         }
@@ -44,7 +44,7 @@ pub(crate) fn fix_examples(
 
 type SampleFn = fn(&str, &Value, &IndexMap<String, Value>) -> Option<Value>;
 
-/// The required parameters filled in, and for an update that shall `change` something, something to change.
+/// Generates a call with the required parameters. With `change`, an update also gets a field to change.
 fn sample_call(
     operation: &Operation,
     types: &IndexMap<String, Value>,
@@ -72,8 +72,9 @@ fn sample_call(
     Some(call)
 }
 
-/// All that a call needs: the parameters and the types they name, so that it can be right without introspection.
+/// Returns everything that a call needs: the parameters and their types. A caller can fix its call without
+/// introspection.
 pub(crate) fn call_signature(operation: &Operation, types: &IndexMap<String, Value>) -> String {
-    let asked = Operation { returns: None, examples: Vec::new(), ..operation.clone() };
-    signature::line_with_types_within(&asked, types, TypeBudget::ERROR)
+    let call = Operation { returns: None, examples: Vec::new(), ..operation.clone() };
+    signature::line_with_types_within(&call, types, TypeBudget::ERROR)
 }

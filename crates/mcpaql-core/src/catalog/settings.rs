@@ -1,4 +1,4 @@
-//! What may be decided about an adapter outside its document.
+//! The settings of an adapter that can be made outside its document.
 
 use crate::adapter::{Adapter, ErrorPolicy, Mode};
 use crate::policy::Policy;
@@ -7,14 +7,15 @@ use serde_json::{Map, Value};
 /// The name of the standard profile.
 pub const CRUDE_PROFILE: &str = "crude";
 
-/// What may be decided outside the document; the most specific layer that says something wins.
+/// Settings outside the document. The most specific layer that sets a value wins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AdapterSettings {
-    /// How operations are spread over tools.
+    /// How operations are distributed over tools.
     pub mode: Option<Mode>,
-    /// Whether the tools are those that all adapters share, whatever mode, profile, pattern and prefix it would have alone.
+    /// Whether and how the tools are shared by all adapters. Overrides the adapter's own mode, profile, pattern and
+    /// prefix.
     pub sharing: Option<Sharing>,
-    /// `crude`, or the name of the document's own profile.
+    /// `crude`, or the name of a profile in the document.
     pub profile: Option<String>,
     /// Pattern of tool names.
     pub pattern: Option<String>,
@@ -22,20 +23,20 @@ pub struct AdapterSettings {
     pub prefix: Option<String>,
     /// Name of the hint policy.
     pub policy: Option<String>,
-    /// Policies that may be named besides those of this version.
+    /// Policies in addition to the built-in ones.
     pub policies: Vec<Policy>,
-    /// Whether `operation` lists its values as an enum.
+    /// Whether `operation` lists the operations as an enum.
     pub operation_enum: Option<bool>,
-    /// Which failures carry `isError`.
+    /// Which failures set `isError`.
     pub errors: Option<ErrorPolicy>,
-    /// Estimated tokens the surface may cost.
+    /// Maximum estimated tokens of the surface.
     pub budget: Option<usize>,
     /// `targets` and `default_target`, as a document writes them.
     pub targets: Option<Map<String, Value>>,
 }
 
 impl AdapterSettings {
-    /// This layer over a less specific one.
+    /// Returns these settings, with `wider` for values that are not set.
     #[must_use]
     pub fn with_fallback(self, wider: AdapterSettings) -> AdapterSettings {
         AdapterSettings {
@@ -53,7 +54,7 @@ impl AdapterSettings {
         }
     }
 
-    /// How an adapter is compiled to stand behind the shared tools; this goes over everything that it says itself.
+    /// Returns the settings of an adapter behind shared tools. They override its own.
     pub(crate) fn for_shared_tools(sharing: Sharing) -> AdapterSettings {
         AdapterSettings {
             mode: Some(if sharing.is_single() { Mode::Single } else { Mode::Semantic }),
@@ -63,7 +64,7 @@ impl AdapterSettings {
         }
     }
 
-    /// What the document itself says.
+    /// Returns the settings in the document.
     pub(crate) fn from_adapter(adapter: &Adapter) -> AdapterSettings {
         AdapterSettings {
             mode: adapter.mode,
@@ -77,10 +78,10 @@ impl AdapterSettings {
     }
 }
 
-/// How all adapters share their tools.
+/// How all adapters share tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// A tool per effect.
+    /// Five tools, one for each category.
     Five,
     /// One tool.
     One,
@@ -90,7 +91,7 @@ impl Sharing {
     /// The words in configuration and flags.
     pub const WORDS: [&str; 2] = ["unified", "unified-single"];
 
-    /// The sharing of that word.
+    /// Parses the word in configuration and flags.
     #[must_use]
     pub fn parse(text: &str) -> Option<Sharing> {
         match text {
@@ -100,7 +101,7 @@ impl Sharing {
         }
     }
 
-    /// Whether one tool is for everything.
+    /// Returns whether there is a single tool.
     #[must_use]
     pub const fn is_single(self) -> bool {
         matches!(self, Sharing::One)

@@ -1,4 +1,4 @@
-//! A tool: what `tools/list` says of it.
+//! A tool, as `tools/list` shows it.
 
 use crate::hints::{Hint, HintOverrides};
 use serde_json::{Map, Value, json};
@@ -6,28 +6,28 @@ use serde_json::{Map, Value, json};
 /// One tool, as a client sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
-    /// Unique in the server.
+    /// Name, unique in the server.
     pub name: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
-    /// For the model.
+    /// Description for the model.
     pub description: String,
-    /// JSON Schema with an object root.
+    /// JSON Schema of the arguments, with an object at the root.
     pub input_schema: Value,
-    /// The hints that it writes out; the rest is left to MCP's defaults.
+    /// The hints that it states explicitly. MCP's defaults apply to the others.
     pub hints: HintOverrides,
-    /// Whether the title stands as `annotations.title`, too.
+    /// Whether the title is also in `annotations.title`.
     pub title_in_annotations: bool,
 }
 
 impl Tool {
-    /// The tool as `tools/list` carries it.
+    /// Returns the tool as in `tools/list`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let title = self.title_in_annotations.then(|| ("title".to_owned(), Value::from(self.title.as_str())));
-        let said = |hint: Hint| Some((hint.key().to_owned(), self.hints.get(hint)?.into()));
+        let stated = |hint: Hint| Some((hint.key().to_owned(), self.hints.get(hint)?.into()));
         let annotations: Map<String, Value> =
-            title.into_iter().chain(Hint::ALL.into_iter().filter_map(said)).collect();
+            title.into_iter().chain(Hint::ALL.into_iter().filter_map(stated)).collect();
         let mut tool = json!({
             "name": self.name,
             "title": self.title,
@@ -40,13 +40,13 @@ impl Tool {
         tool
     }
 
-    /// The tool that was written so.
+    /// Parses a tool that [`Tool::to_json`] wrote.
     #[must_use]
     pub fn from_json(value: &Value) -> Option<Tool> {
         let text = |key: &str| value.get(key)?.as_str().map(str::to_owned);
         let none = Map::new();
         let annotations = value.get("annotations").map_or(Some(&none), Value::as_object)?;
-        // Said, unsaid, or not what was written.
+        // `Some(None)` if the hint is missing, `None` if it is not a boolean.
         let hint =
             |hint: Hint| annotations.get(hint.key()).map_or(Some(None), |value| value.as_bool().map(Some));
         Some(Tool {

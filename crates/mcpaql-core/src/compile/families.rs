@@ -1,4 +1,4 @@
-//! Which endpoint family each operation stands in, and what the families hold.
+//! Assigns operations to endpoint families.
 
 use crate::adapter::Profile;
 use crate::catalog::{CatalogEntry, Endpoint};
@@ -15,7 +15,8 @@ pub(super) fn endpoint_of(operation: &Operation, profile: Option<&Profile>) -> S
         .to_owned()
 }
 
-/// `introspect` goes where the document puts it, else to the first family that only reads, else to the first one.
+/// Puts `introspect` into the family that the document names, otherwise into the first read-only family, otherwise into
+/// the first one.
 pub(super) fn place_introspect(operations: &mut [Operation], profile: &Profile) {
     let named = profile.family_of(INTROSPECT, Category::Read).map(str::to_owned);
     let only_reads = |family: &str| {
@@ -34,7 +35,8 @@ pub(super) fn place_introspect(operations: &mut [Operation], profile: &Profile) 
     }
 }
 
-/// Asking after executions goes where the document puts it, else where `introspect` is; stopping one to what starts one.
+/// Puts the operations for executions into the family that the document names. Otherwise those that read go where
+/// `introspect` is, and the one that cancels goes where an operation that starts executions is.
 pub(super) fn place_executions(operations: &mut [Operation], profile: &Profile) {
     let home = |wanted: &dyn Fn(&Operation) -> bool| {
         operations.iter().find(|operation| wanted(operation)).map(|operation| operation.endpoint.clone())
@@ -69,13 +71,13 @@ pub(super) fn endpoints(entries: &[CatalogEntry], profile: Option<&Profile>) -> 
             .map(|entry| entry.hints)
             .reduce(Hints::riskier);
         let Some(hints) = hints else { continue };
-        let states = members.iter().filter_map(|index| entries.get(*index)).map(|entry| entry.written_hints);
-        let states = states.fold(HintSet::NONE, HintSet::or);
+        let written_hints =
+            members.iter().filter_map(|index| entries.get(*index)).map(|entry| entry.written_hints);
+        let written_hints = written_hints.fold(HintSet::NONE, HintSet::or);
         let family = profile.and_then(|profile| profile.families.get(&name));
         let title = family.and_then(|family| family.title.clone()).unwrap_or_else(|| title_of(&name));
         let purpose = family.map(|family| family.purpose.clone()).unwrap_or_default();
-        endpoints
-            .insert(name, Endpoint { title, purpose, operations: members, hints, written_hints: states });
+        endpoints.insert(name, Endpoint { title, purpose, operations: members, hints, written_hints });
     }
     endpoints
 }

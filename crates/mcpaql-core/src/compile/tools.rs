@@ -1,4 +1,4 @@
-//! Names every tool of a catalog, and sees to it that no two names are alike.
+//! Assigns the names of all tools of a catalog, and makes sure that they are unique.
 
 use super::AdapterCompiler;
 use crate::adapter::Mode;
@@ -9,7 +9,7 @@ use crate::naming::{self, NameProblem, ToolNamer, ToolSubject};
 use crate::operation::INTROSPECT;
 use std::collections::hash_map::Entry as Slot;
 
-/// Gives tools, entries and routes their names; false where the adapter cannot be served under them.
+/// Assigns the tool names. Returns false if the adapter cannot be served with them.
 pub(super) fn assign_tool_names(
     compiler: &mut AdapterCompiler,
     catalog: &mut Catalog,
@@ -20,7 +20,7 @@ pub(super) fn assign_tool_names(
     for (subject, scope) in subjects(catalog) {
         match compiler.name(names, subject) {
             Some(name) => scopes.push((name, scope)),
-            // One operation without a tool does not keep the others from theirs.
+            // An operation without a tool does not affect the others.
             None => servable &= matches!(scope, ToolScope::Operation(_)),
         }
     }
@@ -49,21 +49,21 @@ pub(super) fn assign_tool_names(
     servable
 }
 
-/// Older names of operations that have tools of their own: each is a tool's older name, unless that is taken.
+/// Adds aliases of operations as aliases of their tools, unless the name is taken.
 fn operation_aliases(catalog: &mut Catalog, names: &ToolNamer, scopes: &[(String, ToolScope)]) {
-    for (present, scope) in scopes {
+    for (current, scope) in scopes {
         let ToolScope::Operation(index) = scope else { continue };
         let Some(entry) = catalog.operations.get(*index) else { continue };
         for alias in &entry.operation.aliases {
             if let Ok(alias) = names.name(ToolSubject::Operation(alias)) {
-                let route = ToolRoute { scope: scope.clone(), renamed_to: Some(present.clone()) };
+                let route = ToolRoute { scope: scope.clone(), renamed_to: Some(current.clone()) };
                 catalog.routes.entry(alias).or_insert(route);
             }
         }
     }
 }
 
-/// What gets a tool in the catalog's mode, in the order of the surface.
+/// Returns everything that gets a tool in the catalog's mode, in the order of the surface.
 fn subjects(catalog: &Catalog) -> Vec<(ToolSubject<'_>, ToolScope)> {
     let mut subjects = Vec::new();
     if matches!(catalog.mode, Mode::Semantic | Mode::All) {
@@ -92,7 +92,7 @@ impl AdapterCompiler {
                         Code::SchemaInvalidName,
                         "/tool_names",
                         format!(
-                            "The tool name '{name}' has {} characters; clients that put the server's name in front may cut or drop it",
+                            "The tool name '{name}' has {} characters; clients that add the server's name to it may cut or drop it",
                             name.len()
                         ),
                     ));
@@ -107,37 +107,38 @@ impl AdapterCompiler {
     }
 }
 
-/// Older names of tools: what each stands for is an endpoint, an operation, the adapter, or the present name of a tool.
+/// Adds the declared aliases of tools. An alias can refer to an endpoint, an operation, the adapter or a tool's current
+/// name.
 fn aliases(compiler: &mut AdapterCompiler, catalog: &mut Catalog, scopes: &[(String, ToolScope)]) {
-    for (alias, stands_for) in catalog.adapter.tool_names.aliases.clone() {
+    for (alias, refers_to) in catalog.adapter.tool_names.aliases.clone() {
         let pointer = format!("/tool_names/aliases/{}", alias.replace('~', "~0").replace('/', "~1"));
-        let is_meant = |scope: &ToolScope| match scope {
-            ToolScope::Endpoint(endpoint) => *endpoint == stands_for,
-            ToolScope::Adapter => catalog.adapter.name == stands_for,
+        let is_target = |scope: &ToolScope| match scope {
+            ToolScope::Endpoint(endpoint) => *endpoint == refers_to,
+            ToolScope::Adapter => catalog.adapter.name == refers_to,
             ToolScope::Operation(index) => {
-                catalog.operations.get(*index).is_some_and(|entry| entry.operation.name == stands_for)
+                catalog.operations.get(*index).is_some_and(|entry| entry.operation.name == refers_to)
             }
         };
-        let present = scopes
+        let tool = scopes
             .iter()
-            .find(|(_, scope)| is_meant(scope))
-            .or_else(|| scopes.iter().find(|(name, _)| *name == stands_for));
-        let Some((name, scope)) = present else {
-            // In another mode the endpoint or operation simply has no tool of its own.
-            let known = catalog.endpoints.contains_key(&stands_for)
-                || catalog.by_name.contains_key(&stands_for)
-                || catalog.adapter.name == stands_for;
+            .find(|(_, scope)| is_target(scope))
+            .or_else(|| scopes.iter().find(|(name, _)| *name == refers_to));
+        let Some((name, scope)) = tool else {
+            // It exists, but has no tool of its own in this mode.
+            let known = catalog.endpoints.contains_key(&refers_to)
+                || catalog.by_name.contains_key(&refers_to)
+                || catalog.adapter.name == refers_to;
             if !known {
                 compiler.diagnostics.push(
                     Diagnostic::error(
                         Code::SchemaUnresolvedRef,
                         &pointer,
                         format!(
-                            "The alias '{alias}' stands for '{stands_for}', which is no endpoint, operation or tool"
+                            "The alias '{alias}' refers to '{refers_to}', which is not an endpoint, an operation or a tool"
                         ),
                     )
                     .expected("an endpoint, an operation, the adapter or a tool")
-                    .found(stands_for),
+                    .found(refers_to),
                 );
             }
             continue;
@@ -151,7 +152,7 @@ fn aliases(compiler: &mut AdapterCompiler, catalog: &mut Catalog, scopes: &[(Str
                 slot.insert(ToolRoute { scope: scope.clone(), renamed_to: Some(name.clone()) });
             }
             Slot::Occupied(slot) => {
-                let message = format!("The alias '{}' is already a tool's name", slot.key());
+                let message = format!("The alias '{}' is already the name of a tool", slot.key());
                 compiler.problem(Code::SchemaDuplicateName, &pointer, message);
             }
         }

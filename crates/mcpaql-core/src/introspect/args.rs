@@ -1,4 +1,4 @@
-//! What somebody asks `introspect` for.
+//! The arguments of `introspect`.
 
 use super::invalid;
 use crate::error::OpError;
@@ -6,7 +6,7 @@ use crate::operation::Category;
 use crate::response::Warning;
 use serde_json::{Map, Value};
 
-/// How much is said about each operation or type.
+/// How much detail the answer has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DetailLevel {
     Names,
@@ -29,13 +29,13 @@ impl DetailLevel {
     }
 }
 
-/// The arguments, read. A blank text is as good as none: some callers fill in every parameter.
+/// The parsed arguments. A blank text counts as missing, because some callers fill in every parameter.
 #[derive(Debug)]
 pub(crate) struct IntrospectArgs<'a> {
-    /// About types, not operations.
+    /// The question is about types, not operations.
     pub(crate) types: bool,
     pub(crate) names: Option<Vec<&'a str>>,
-    /// The names came as a list.
+    /// The names were sent as a list.
     pub(crate) names_are_list: bool,
     pub(crate) search: Option<&'a str>,
     pub(crate) category: Option<Category>,
@@ -81,7 +81,7 @@ impl<'a> IntrospectArgs<'a> {
         })
     }
 
-    /// The parameters that leave operations out.
+    /// Returns the names of the filters that are set.
     pub(crate) fn narrowed_by(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             ("search", self.search.is_some()),
@@ -92,18 +92,18 @@ impl<'a> IntrospectArgs<'a> {
         given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }
 
-    /// Whether somebody wants one page of many.
+    /// Returns whether the caller asks for one page.
     pub(crate) fn paged(&self) -> bool {
         self.first.is_some() || self.after.is_some()
     }
 
-    /// A warning about what has no effect beside names.
+    /// Warns about parameters that have no effect because `name` is set.
     pub(crate) fn ignored_params_warning(&self) -> Option<Warning> {
         let paged = self.paged().then_some("first or after");
         let idle: Vec<&str> = self.narrowed_by().chain(paged).collect();
         (!idle.is_empty()).then(|| Warning {
             code: "IGNORED_PARAMS",
-            message: format!("'name' says what to show, so {} had no effect.", idle.join(", ")),
+            message: format!("Ignored because 'name' is set: {}.", idle.join(", ")),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! One operation: everything there is to know, flat. Nested object parameters are named types.
+//! Describes one operation in full. Nested object parameters are named types.
 
 use crate::catalog::{Catalog, CatalogEntry, FullOperation, Producers};
 use crate::lifecycle::{ExecutionAction, ExecutionStatus, Lifecycle};
@@ -7,7 +7,7 @@ use crate::signature::{self, TypeBudget};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-/// Keywords of a schema that stand beside a parameter's type.
+/// Schema keywords that are shown beside a parameter's type.
 const CONSTRAINTS: &[&str] = &[
     "enum",
     "const",
@@ -29,7 +29,7 @@ const CONSTRAINTS: &[&str] = &[
     "deprecated",
 ];
 
-/// Everything about an operation; `None` where it cannot be read.
+/// Describes an operation in full; `None` if it cannot be read.
 pub(super) fn operation(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
     let whole = catalog.full_operation(entry)?;
     let operation = whole.operation;
@@ -71,7 +71,7 @@ pub(super) fn operation(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value
     Some(Value::Object(out))
 }
 
-/// The signature of an operation with its types, and where its identifiers come from: all that a call needs.
+/// Describes what a call needs: the signature with its types, and the producers of its identifiers.
 pub(super) fn signature_with_types(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
     let whole = catalog.full_operation(entry)?;
     let mut out = Map::new();
@@ -86,18 +86,18 @@ pub(super) fn signature_with_types(catalog: &Catalog, entry: &CatalogEntry) -> O
     Some(Value::Object(out))
 }
 
-/// The signature of an operation in a list: the call, with types where they are few.
+/// Describes an operation in a list: its signature, with types if they are few.
 pub(super) fn list_signature(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
     let whole = catalog.full_operation(entry)?;
-    let asked = Operation { returns: None, examples: Vec::new(), ..whole.operation.clone() };
-    let signature = match signature::line_with_all_types(&asked, whole.types, TypeBudget::LISTED) {
+    let call = Operation { returns: None, examples: Vec::new(), ..whole.operation.clone() };
+    let signature = match signature::line_with_all_types(&call, whole.types, TypeBudget::LISTED) {
         Some(signature) => signature,
-        None => signature::call(&asked),
+        None => signature::call(&call),
     };
-    Some(json!({"name": asked.name, "signature": signature}))
+    Some(json!({"name": call.name, "signature": signature}))
 }
 
-/// How an operation runs in the background, and what asks after it.
+/// Describes how an operation runs in the background, and the operations to follow it.
 fn background(lifecycle: &Lifecycle) -> Value {
     json!({
         "states": ExecutionStatus::ALL.map(ExecutionStatus::as_str),
@@ -120,7 +120,7 @@ fn examples(operation: &Operation) -> Value {
     operation.examples.iter().map(example).collect()
 }
 
-/// A parameter as `ParameterInfo`: flat, with its constraints.
+/// Describes a parameter as `ParameterInfo`: flat, with its constraints.
 fn parameter(param: &Param, producers: &Producers<'_>) -> Value {
     let mut out = field(&param.name, &param.schema, param.required);
     if !param.description.is_empty() {
@@ -139,13 +139,13 @@ fn parameter(param: &Param, producers: &Producers<'_>) -> Value {
         out.insert("from".into(), json!(names));
     }
     if !is_flat(&param.schema) {
-        // Whatever the flat view cannot say is here.
+        // The complete schema, because the flat view does not show all of it.
         out.insert("schema".into(), param.schema.clone());
     }
     Value::Object(out)
 }
 
-/// Whether type, constraints and `items` say all that the schema says.
+/// Returns whether type, constraints and `items` describe the whole schema.
 fn is_flat(schema: &Value) -> bool {
     let nested = [
         "oneOf",
@@ -160,7 +160,7 @@ fn is_flat(schema: &Value) -> bool {
     nested.iter().all(|key| schema.get(key).is_none()) && schema.get("items").is_none_or(is_flat)
 }
 
-/// Name, type, `required`, constraints and `items` of anything that has a schema.
+/// Describes a value by its schema: name, type, `required`, constraints and `items`.
 pub(super) fn field(name: &str, schema: &Value, required: bool) -> Map<String, Value> {
     let mut out = Map::new();
     out.insert("name".into(), name.into());
@@ -180,7 +180,7 @@ pub(super) fn field(name: &str, schema: &Value, required: bool) -> Map<String, V
     out
 }
 
-/// `string`, `array`, a type's name, or the signature's spelling for what has no single name.
+/// Returns `string`, `array`, a type's name, or the signature's notation for other types.
 fn type_name(schema: &Value) -> String {
     match schema.get("type") {
         Some(Value::String(name)) => name.clone(),
@@ -202,7 +202,7 @@ fn returns(whole: FullOperation<'_>) -> Value {
     Value::Object(out)
 }
 
-/// Follows a reference once; declared types are never mere aliases of themselves.
+/// Follows one reference. A declared type is never only a reference to itself.
 fn resolve<'v>(types: &'v IndexMap<String, Value>, schema: &'v Value) -> &'v Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/types/"));
     name.and_then(|name| types.get(name)).unwrap_or(schema)

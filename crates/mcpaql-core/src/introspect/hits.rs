@@ -1,7 +1,7 @@
-//! What a search answers: enough about a few operations to call the right one, in few words.
+//! Search results: enough about a few operations to call the right one, in few tokens.
 //!
-//! Nothing is said twice: a summary that repeats the name is left out, where an identifier comes from is said once, and
-//! identifiers that come from the same operations share a line.
+//! What always holds: nothing is repeated. A summary that only repeats the name is left out, the producers of an
+//! identifier are named once, and identifiers with the same producers share a line.
 
 use super::summary;
 use crate::adapter::Mode;
@@ -15,21 +15,22 @@ use mcpaql_lexicon::{PREPOSITIONS, snake_case};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// So many operations where nobody says how many.
+/// Default number of search results.
 pub(crate) const DEFAULT_HITS: usize = 5;
-/// Estimated tokens of all of them together, for so many.
+/// Maximum estimated tokens of [`DEFAULT_HITS`] results together.
 const HITS_TOKEN_BUDGET: usize = 236;
 
-/// How much is said about an operation.
+/// How much is shown of an operation.
 #[derive(Clone, Copy)]
 pub(crate) struct HitSize {
     pub(crate) signature: usize,
     summary: usize,
-    /// Operations named for each parameter.
+    /// Maximum producers for each parameter.
     producers: usize,
 }
 
-/// From generous to terse. Where values come from outlasts the summary: it leads on, and the name says much already.
+/// Sizes from long to short. Producers are dropped after the summary: they lead to the next call, and the name says
+/// most of what a summary does.
 pub(crate) const HIT_SIZES: [HitSize; 6] = [
     HitSize { signature: 40, summary: 100, producers: 2 },
     HitSize { signature: 28, summary: 72, producers: 2 },
@@ -39,29 +40,29 @@ pub(crate) const HIT_SIZES: [HitSize; 6] = [
     HitSize { signature: 8, summary: 0, producers: 0 },
 ];
 
-/// The hits, the best first, as generous as there is room.
+/// Describes the hits, best first, as long as the token budget allows.
 pub(crate) fn rows(catalog: &Catalog, shown: &[(&CatalogEntry, Producers<'_>)]) -> Value {
-    let shown: Vec<_> = shown.iter().map(|(entry, from)| (catalog, *entry, from.clone())).collect();
+    let shown: Vec<_> = shown.iter().map(|(entry, producers)| (catalog, *entry, producers.clone())).collect();
     rows_of(&shown, false)
 }
 
-/// The hits of several adapters, each with its adapter where that is to be said.
+/// Describes the hits of several adapters, with the adapter's name if `named`.
 pub(crate) fn rows_of(shown: &[(&Catalog, &CatalogEntry, Producers<'_>)], named: bool) -> Value {
-    let room = HITS_TOKEN_BUDGET * shown.len().max(1).div_ceil(DEFAULT_HITS);
+    let budget = HITS_TOKEN_BUDGET * shown.len().max(1).div_ceil(DEFAULT_HITS);
     let mut rows = Value::Null;
     for size in HIT_SIZES {
-        let mut said = HashSet::new();
+        let mut shown_producers = HashSet::new();
         rows = shown
             .iter()
-            .filter_map(|(catalog, entry, from)| {
-                let mut row = row(catalog, entry, from, size, &mut said)?;
+            .filter_map(|(catalog, entry, producers)| {
+                let mut row = row(catalog, entry, producers, size, &mut shown_producers)?;
                 if named {
                     row.shift_insert(0, "adapter".into(), catalog.adapter.name.as_str().into());
                 }
                 Some(Value::Object(row))
             })
             .collect();
-        if tokens::estimate(&rows.to_string()) <= room {
+        if tokens::estimate(&rows.to_string()) <= budget {
             break;
         }
     }
@@ -73,7 +74,7 @@ fn row(
     entry: &CatalogEntry,
     producers: &Producers<'_>,
     size: HitSize,
-    said: &mut HashSet<String>,
+    shown_producers: &mut HashSet<String>,
 ) -> Option<Map<String, Value>> {
     let operation = catalog.full_operation(entry)?.operation;
     let mut out = Map::new();
@@ -88,37 +89,37 @@ fn row(
     if size.summary > 0 && !repeats_name(&summary, operation) {
         out.insert("summary".into(), clipped(&summary, size.summary).into());
     }
-    let from = producer_names(operation, producers, size.producers, said);
+    let from = producer_names(operation, producers, size.producers, shown_producers);
     if !from.is_empty() {
         out.insert("from".into(), Value::Object(from));
     }
     Some(out)
 }
 
-/// Where the required values come from, as far as no hit before said so.
+/// Returns the producers of the required parameters, except for those that an earlier hit has shown.
 fn producer_names(
     operation: &Operation,
     producers: &Producers<'_>,
-    most: usize,
-    said: &mut HashSet<String>,
+    max: usize,
+    shown_producers: &mut HashSet<String>,
 ) -> Map<String, Value> {
     let mut lines: IndexMap<Vec<&str>, Vec<&str>> = IndexMap::new();
     for (param, names) in producers {
-        let names: Vec<&str> = names.iter().copied().take(most).collect();
+        let names: Vec<&str> = names.iter().copied().take(max).collect();
         let needed = operation.param(param).is_some_and(|param| param.required);
-        if needed && !names.is_empty() && said.insert(format!("{param} {}", names.join(" "))) {
+        if needed && !names.is_empty() && shown_producers.insert(format!("{param} {}", names.join(" "))) {
             lines.entry(names).or_default().push(param);
         }
     }
     lines.into_iter().map(|(names, params)| (params.join(", "), names.into())).collect()
 }
 
-/// Whether a summary only says the name again.
+/// Returns whether a summary only repeats the name.
 pub(crate) fn repeats_name(summary: &str, operation: &Operation) -> bool {
     let params = operation.params.iter().map(|param| param.name.as_str());
     let known: Vec<&str> =
         std::iter::once(operation.name.as_str()).chain(params).flat_map(|name| name.split('_')).collect();
-    // `repositories` is `repo`, and `issues` is `issue`.
+    // `repositories` counts as `repo`, and `issues` as `issue`.
     let same =
         |a: &str, b: &str| a == b || a.len().min(b.len()) > 2 && (a.starts_with(b) || b.starts_with(a));
     let filler = |word: &str| {
@@ -130,9 +131,9 @@ pub(crate) fn repeats_name(summary: &str, operation: &Operation) -> bool {
         .all(|word| known.iter().any(|known| same(known, word)))
 }
 
-/// The text, cut between words.
-fn clipped(text: &str, most: usize) -> String {
-    let cut = shorten(text, most);
+/// Shortens a text between words.
+fn clipped(text: &str, max: usize) -> String {
+    let cut = shorten(text, max);
     match cut.strip_suffix('…').and_then(|start| start.rsplit_once(' ')) {
         Some((whole, _)) if cut != text => format!("{whole}…"),
         _ => cut.into_owned(),

@@ -1,6 +1,6 @@
-//! Pages of a list: `first`, `after` and `pageInfo`.
+//! Splits lists into pages: `first`, `after` and `pageInfo`.
 //!
-//! A cursor holds a place and what was listed, so that one of another list is refused instead of leading anywhere.
+//! What always holds: a cursor contains its position and a hash of the list, so a cursor of another list is rejected.
 
 use super::args::IntrospectArgs;
 use super::invalid;
@@ -8,49 +8,50 @@ use crate::error::OpError;
 use serde_json::{Value, json};
 use std::ops::Range;
 
-/// A list up to this length comes whole.
+/// Maximum length of a list that is not split into pages.
 pub(crate) const MAX_UNPAGED_ITEMS: usize = 50;
-/// A page of a longer one.
+/// Default page size of a longer list.
 pub(crate) const LIST_PAGE_SIZE: usize = 20;
-/// The longest page that somebody may ask for.
+/// Maximum page size that a caller may request.
 pub(crate) const MAX_LIST_PAGE_SIZE: usize = 200;
 
 /// One page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// What stands on it.
+    /// The items on the page.
     pub(crate) range: Range<usize>,
     total: usize,
     list: u32,
 }
 
 impl Page {
-    /// The page that is asked for, of a list so long; `size` where nobody says how long a page is, `most` at the most.
+    /// Returns the requested page of a list with `total` items. The page has `size` items if the caller does not say,
+    /// and at most `max`.
     pub(crate) fn of(
-        ask: &IntrospectArgs<'_>,
+        options: &IntrospectArgs<'_>,
         total: usize,
         size: usize,
-        most: usize,
+        max: usize,
     ) -> Result<Page, OpError> {
-        let list = fingerprint(ask);
-        let start = match ask.after {
+        let list = fingerprint(options);
+        let start = match options.after {
             None => 0,
-            Some(cursor) => cursor_offset(cursor, list).filter(|place| *place <= total).ok_or_else(|| {
-                let message = "Parameter 'after' is no cursor of this list. Take 'endCursor' of the page before, \
+            Some(cursor) => cursor_offset(cursor, list).filter(|offset| *offset <= total).ok_or_else(|| {
+                let message = "Parameter 'after' is not a cursor of this list. Send 'endCursor' of the previous page, \
                                with the same parameters.";
                 invalid("after", message.to_owned())
             })?,
         };
-        let size = ask.first.unwrap_or(size).clamp(1, most.max(1));
+        let size = options.first.unwrap_or(size).clamp(1, max.max(1));
         Ok(Page { range: start..total.min(start.saturating_add(size)), total, list })
     }
 
-    /// Whether the page leaves anything out.
+    /// Returns whether the page omits some items.
     pub(crate) fn is_part(&self) -> bool {
         self.range.len() < self.total
     }
 
-    /// `pageInfo`.
+    /// Returns `pageInfo`.
     pub(crate) fn info(&self) -> Value {
         let more = self.range.end < self.total;
         let cursor = (!self.range.is_empty()).then(|| format!("{:x}-{:08x}", self.range.end, self.list));
@@ -59,14 +60,20 @@ impl Page {
 }
 
 fn cursor_offset(cursor: &str, list: u32) -> Option<usize> {
-    let (place, of) = cursor.split_once('-')?;
-    (u32::from_str_radix(of, 16) == Ok(list)).then(|| usize::from_str_radix(place, 16).ok()).flatten()
+    let (offset, hash) = cursor.split_once('-')?;
+    (u32::from_str_radix(hash, 16) == Ok(list)).then(|| usize::from_str_radix(offset, 16).ok()).flatten()
 }
 
-/// What is listed, in a number (FNV-1a); how much is said about each does not matter.
-fn fingerprint(ask: &IntrospectArgs<'_>) -> u32 {
-    let category = ask.category.map(|category| category.as_str());
-    let parts = [Some(if ask.types { "types" } else { "" }), ask.search, category, ask.endpoint, ask.tag];
+/// Hashes the question and its filters (FNV-1a). The detail level does not change the list.
+fn fingerprint(options: &IntrospectArgs<'_>) -> u32 {
+    let category = options.category.map(|category| category.as_str());
+    let parts = [
+        Some(if options.types { "types" } else { "" }),
+        options.search,
+        category,
+        options.endpoint,
+        options.tag,
+    ];
     let bytes = parts.iter().flat_map(|part| part.unwrap_or_default().bytes().chain([0]));
     bytes.fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

@@ -5,12 +5,12 @@ use super::page;
 use crate::operation::{Category, Param, ParamLocation};
 use serde_json::{Value, json};
 
-/// The longest question that search reads.
+/// Maximum characters of a search question.
 const MAX_QUESTION_CHARS: usize = 500;
-/// So many names in one call.
+/// Maximum names in one call.
 const MAX_NAMES_PER_CALL: usize = 50;
 
-/// The parameters of `introspect` where these are the endpoints.
+/// Returns the parameters of `introspect` for an adapter with these endpoints.
 pub(crate) fn params(endpoints: &[&str]) -> Vec<Param> {
     let categories = Category::ALL.map(Category::as_str);
     let name = json!({"type": "string"});
@@ -31,15 +31,11 @@ pub(crate) fn params(endpoints: &[&str]) -> Vec<Param> {
         ("tag", "Only operations with this tag", json!({"type": "string"})),
         (
             "detail",
-            "How much about each",
+            "Detail level",
             json!({"type": "string", "enum": DetailLevel::ALL.map(DetailLevel::as_str)}),
         ),
-        (
-            "first",
-            "How many on a page",
-            json!({"type": "integer", "minimum": 1, "maximum": page::MAX_LIST_PAGE_SIZE}),
-        ),
-        ("after", "endCursor of the page before", json!({"type": "string"})),
+        ("first", "Page size", json!({"type": "integer", "minimum": 1, "maximum": page::MAX_LIST_PAGE_SIZE})),
+        ("after", "endCursor of the previous page", json!({"type": "string"})),
     ]
     .into_iter()
     .map(|(name, description, schema): (&str, &str, Value)| Param {

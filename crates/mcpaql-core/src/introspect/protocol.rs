@@ -1,12 +1,12 @@
-//! `_protocol`: who answers, what it can do and what it will not take.
+//! `_protocol`: the adapter's identity, capabilities and limits.
 
 use crate::catalog::Catalog;
 use serde_json::{Value, json};
 
-/// The specification this implements.
+/// The version of the specification that this program implements.
 pub const PROTOCOL_VERSION: &str = "1.0.0-draft";
 
-/// `_protocol`: who answers, what it can do and what it will not take.
+/// Returns `_protocol`.
 pub(super) fn protocol(catalog: &Catalog) -> Value {
     let limits = &catalog.limits;
     json!({

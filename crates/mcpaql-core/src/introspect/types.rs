@@ -1,4 +1,4 @@
-//! Types: the protocol's own, then the adapter's.
+//! Lists and describes types: those of the protocol, then those of the adapter.
 
 use super::args::{DetailLevel, IntrospectArgs};
 use super::details::{field, kind};
@@ -9,10 +9,10 @@ use crate::response::Answer;
 use crate::signature;
 use serde_json::{Map, Value, json};
 
-/// So many details where nobody says how many.
+/// Default page size of type details.
 const FULL_PAGE_SIZE: usize = 10;
 
-/// The protocol's own types.
+/// The types of the protocol.
 pub const PROTOCOL_TYPES: &[&str] = &[
     "SemanticCategory",
     "OperationInput",
@@ -23,31 +23,31 @@ pub const PROTOCOL_TYPES: &[&str] = &[
     "FieldSelection",
 ];
 
-/// The types, a page at a time where there are many.
-pub(super) fn list(catalog: &Catalog, ask: &IntrospectArgs<'_>) -> Result<Answer, OpError> {
+/// Lists the types, in pages if there are many.
+pub(super) fn list(catalog: &Catalog, options: &IntrospectArgs<'_>) -> Result<Answer, OpError> {
     let names: Vec<String> =
         PROTOCOL_TYPES.iter().map(|name| (*name).to_owned()).chain(catalog.type_names()).collect();
-    let detail = ask.detail.unwrap_or(DetailLevel::Summary);
-    let (size, most) = match detail {
+    let detail = options.detail.unwrap_or(DetailLevel::Summary);
+    let (size, max) = match detail {
         DetailLevel::Names => (page::MAX_LIST_PAGE_SIZE, page::MAX_LIST_PAGE_SIZE),
         DetailLevel::Full => (FULL_PAGE_SIZE, page::MAX_LIST_PAGE_SIZE),
         _ if names.len() <= page::MAX_UNPAGED_ITEMS => (page::MAX_UNPAGED_ITEMS, page::MAX_LIST_PAGE_SIZE),
         _ => (page::LIST_PAGE_SIZE, page::MAX_LIST_PAGE_SIZE),
     };
-    let page = Page::of(ask, names.len(), size, most)?;
+    let page = Page::of(options, names.len(), size, max)?;
     let shown = names.get(page.range.clone()).unwrap_or_default();
     let mut data = Map::new();
     data.insert(
         "types".into(),
         shown.iter().filter_map(|name| describe_type(catalog, name, detail)).collect(),
     );
-    if ask.paged() || page.is_part() {
+    if options.paged() || page.is_part() {
         data.insert("pageInfo".into(), page.info());
     }
     Ok(Answer::new(Value::Object(data)))
 }
 
-/// The type of that name, so far as it is asked about.
+/// Describes a type, at the requested detail level.
 pub(super) fn describe_type(catalog: &Catalog, name: &str, detail: DetailLevel) -> Option<Value> {
     match detail {
         DetailLevel::Full => type_details(catalog, name),
@@ -70,7 +70,7 @@ pub(super) fn describe_type(catalog: &Catalog, name: &str, detail: DetailLevel) 
     }
 }
 
-/// What stands before anything else about a type.
+/// Returns the fields that start every description of a type.
 fn type_header(name: &str, schema: &Value) -> Map<String, Value> {
     let mut out = Map::new();
     out.insert("name".into(), name.into());
@@ -108,7 +108,7 @@ fn type_details(catalog: &Catalog, name: &str) -> Option<Value> {
             );
         }
     }
-    // Whatever the flat view cannot say is here: the type as it was declared.
+    // The declared schema, because the flat view does not show all of it.
     out.insert("schema".into(), schema.clone());
     Some(Value::Object(out))
 }
@@ -136,18 +136,18 @@ fn protocol_type(name: &str) -> Option<Value> {
             "values": crate::operation::Category::ALL.map(crate::operation::Category::as_str),
         }),
         "OperationInput" => json!({
-            "name": name, "kind": "object", "description": "What every tool takes",
+            "name": name, "kind": "object", "description": "The arguments of every tool",
             "fields": [
                 {"name": "operation", "type": "string", "required": true, "description": "Operation name"},
                 {"name": "params", "type": "object", "required": false, "description": "Operation parameters"},
             ],
         }),
         "OperationResult" => json!({
-            "name": name, "kind": "union", "description": "What every call answers",
+            "name": name, "kind": "union", "description": "The result of every call",
             "members": ["OperationSuccess", "OperationFailure"],
         }),
         "OperationSuccess" => json!({
-            "name": name, "kind": "object", "description": "A call that worked",
+            "name": name, "kind": "object", "description": "A successful call",
             "fields": [
                 {"name": "success", "type": "boolean", "required": true, "const": true},
                 {"name": "data", "type": "any", "required": true},
@@ -162,14 +162,14 @@ fn protocol_type(name: &str) -> Option<Value> {
             ],
         }),
         "EndpointPermissions" => json!({
-            "name": name, "kind": "object", "description": "Whether an operation reads only or may destroy",
+            "name": name, "kind": "object", "description": "Whether an operation is read-only or may be destructive",
             "fields": [
                 {"name": "readOnly", "type": "boolean", "required": true},
                 {"name": "destructive", "type": "boolean", "required": true},
             ],
         }),
         "FieldSelection" => json!({
-            "name": name, "kind": "union", "description": "Which fields of an answer to return (not offered by this server yet)",
+            "name": name, "kind": "union", "description": "Which fields of a result to return (not supported by this server yet)",
             "members": ["string", "string[]"],
         }),
         _ => return None,

@@ -1,14 +1,14 @@
-//! What an operation needs, by its path and its parameters.
+//! The identifiers that an operation needs, from its path and parameters.
 
 use crate::library::Outline;
 use crate::operation::{Binding, Operation, Segment};
 use mcpaql_lexicon::{WordSet, singulars, snake_case};
 use std::collections::HashMap;
 
-/// Words that make an identifier of a noun.
+/// Last words of identifiers, such as `id` in `film_id`.
 pub(super) static IDENTIFIERS: WordSet =
     WordSet::of("id number slug name key uuid guid code sha hash handle sku login no num identifier");
-/// Short and long forms.
+/// Long and short forms of the same noun.
 const CANONICAL: [(&str, &str); 9] = [
     ("repository", "repo"),
     ("organization", "org"),
@@ -21,7 +21,7 @@ const CANONICAL: [(&str, &str); 9] = [
     ("series", "tv"),
 ];
 
-/// Nouns by number.
+/// Numbers of nouns.
 #[derive(Default)]
 pub(super) struct Nouns(HashMap<String, u32>);
 
@@ -36,19 +36,19 @@ impl Nouns {
 /// An identifier that an operation needs.
 pub(super) struct NeededIdentifier {
     pub(super) param: String,
-    /// What it identifies.
+    /// The noun of the resource that it identifies.
     pub(super) noun: u32,
-    /// What else it may identify: what the path calls the collection.
+    /// Another noun that it may identify: the collection in the path.
     pub(super) other: Option<u32>,
-    /// The path up to it, with nameless placeholders; empty where it is not in the path.
+    /// The path before it, with unnamed placeholders; empty if it is not in the path.
     pub(super) parent: String,
-    /// Whether other identifiers stand before it.
+    /// Whether other identifiers come before it.
     pub(super) scoped: bool,
 }
 
-/// An operation's path, taken apart.
+/// An operation's path and the identifiers it needs.
 pub(super) struct OperationPath {
-    /// With nameless placeholders.
+    /// The path with unnamed placeholders.
     pub(super) path: String,
     pub(super) needs: Vec<NeededIdentifier>,
 }
@@ -56,31 +56,31 @@ pub(super) struct OperationPath {
 impl OperationPath {
     pub(super) fn new(op: &Operation, outline: &Outline, nouns: &mut Nouns) -> OperationPath {
         let segments = segments(op);
-        let mut route = OperationPath { path: String::new(), needs: Vec::new() };
+        let mut path = OperationPath { path: String::new(), needs: Vec::new() };
         let subject = subject(&op.name);
-        for (at, segment) in segments.iter().enumerate() {
+        for (index, segment) in segments.iter().enumerate() {
             if let Some(param) = placeholder(segment) {
-                let before = at.checked_sub(1).and_then(|before| segments.get(before));
+                let before = index.checked_sub(1).and_then(|before| segments.get(before));
                 let literal = before.filter(|before| placeholder(before).is_none()).map(String::as_str);
-                let after = segments.get(at + 1).and_then(|after| placeholder(after));
+                let after = segments.get(index + 1).and_then(|after| placeholder(after));
                 let (noun, other) = nouns_of(param, literal, after, &subject, nouns);
-                let scoped = !route.needs.is_empty();
-                route.needs.push(NeededIdentifier {
+                let scoped = !path.needs.is_empty();
+                path.needs.push(NeededIdentifier {
                     param: caller_param_name(param, outline).to_owned(),
                     noun,
                     other,
-                    parent: route.path.clone(),
+                    parent: path.path.clone(),
                     scoped,
                 });
-                route.path.push_str("/{}");
+                path.path.push_str("/{}");
             } else {
-                route.path.push('/');
-                route.path.push_str(segment);
+                path.path.push('/');
+                path.path.push_str(segment);
             }
         }
         for param in outline.params.iter().filter(|param| param.required && !param.in_path) {
             let words = singulars(&param.name);
-            let (Some(last), known) = (words.last(), route.needs.iter().any(|need| need.param == param.name))
+            let (Some(last), known) = (words.last(), path.needs.iter().any(|need| need.param == param.name))
             else {
                 continue;
             };
@@ -88,8 +88,8 @@ impl OperationPath {
                 continue;
             }
             let (noun, other) = nouns_of(&param.name, None, None, &subject, nouns);
-            let scoped = !route.needs.is_empty();
-            route.needs.push(NeededIdentifier {
+            let scoped = !path.needs.is_empty();
+            path.needs.push(NeededIdentifier {
                 param: param.name.clone(),
                 noun,
                 other,
@@ -97,11 +97,11 @@ impl OperationPath {
                 scoped,
             });
         }
-        route
+        path
     }
 }
 
-/// What callers call the parameter of a placeholder; the head of an operation may still have the API's spelling.
+/// Returns the caller's name for the parameter of a placeholder. The head of an operation may have the API's spelling.
 fn caller_param_name<'o>(placeholder: &'o str, outline: &'o Outline) -> &'o str {
     let in_path = |name: &str| {
         outline
@@ -133,12 +133,12 @@ fn placeholder(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// What a name is about: its words after the verb.
+/// Returns the subject of a name: its words after the verb.
 pub(super) fn subject(name: &str) -> String {
     singulars(name).into_iter().skip(1).collect::<Vec<_>>().join(" ")
 }
 
-/// What a parameter identifies, by its own name and by the segments around it.
+/// Returns the nouns that a parameter may identify, from its name and the segments around it.
 fn nouns_of(
     param: &str,
     literal: Option<&str>,
@@ -150,25 +150,25 @@ fn nouns_of(
     while words.last().is_some_and(|last| IDENTIFIERS.contains(last)) {
         words.pop();
     }
-    let collection = literal.map(|literal| singulars(literal).join(" ")).filter(|noun| !noun.is_empty());
+    let collection_name = literal.map(|literal| singulars(literal).join(" ")).filter(|noun| !noun.is_empty());
     let own = words.join(" ");
     let own_number = (!own.is_empty()).then(|| nouns.number(&own));
-    let Some(collection) = collection else {
+    let Some(collection_name) = collection_name else {
         let noun = own_number.unwrap_or_else(|| nouns.number(subject));
         return (noun, None);
     };
-    let whole = nouns.number(&collection);
-    // `/repos/{owner}/{repo}`: both together identify what the path calls `repos`.
+    let collection = nouns.number(&collection_name);
+    // `/repos/{owner}/{repo}`: both together identify an item of `repos`.
     if let Some(after) = after {
         let (next, _) = nouns_of(after, None, None, subject, nouns);
-        if next == whole {
-            return (whole, own_number.filter(|own| *own != whole));
+        if next == collection {
+            return (collection, own_number.filter(|own| *own != collection));
         }
     }
     match own_number {
-        // `/users/{username}`: the name says no more than the path.
-        Some(_) if own.starts_with(&collection) => (whole, None),
-        Some(own) => (own, (own != whole).then_some(whole)),
-        None => (whole, None),
+        // `/users/{username}`: the parameter's name adds nothing to the path.
+        Some(_) if own.starts_with(&collection_name) => (collection, None),
+        Some(own) => (own, (own != collection).then_some(collection)),
+        None => (collection, None),
     }
 }

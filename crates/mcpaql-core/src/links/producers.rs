@@ -1,4 +1,4 @@
-//! What operations return, and which of them serve a need best.
+//! Indexes what operations return, and ranks the producers of an identifier.
 
 use super::path::{IDENTIFIERS, NeededIdentifier, Nouns, OperationPath, subject};
 use crate::library::Outline;
@@ -6,24 +6,24 @@ use crate::operation::{Category, Operation};
 use mcpaql_lexicon::{WordSet, singulars};
 use std::collections::{HashMap, HashSet};
 
-/// Producers that are known of a parameter.
+/// Maximum producers of a parameter.
 const MAX_PRODUCERS: usize = 8;
-/// Producers of a noun that are weighed for each parameter, the ones that need least.
+/// Maximum producers of a noun that are compared for each parameter. Those that need the fewest identifiers are kept.
 const MAX_CANDIDATES: usize = 24;
-/// Words before a noun that make a count or a default of it.
+/// Words before a noun that make it a count or a default.
 static MEASURES: WordSet = WordSet::of("public private total number num count open max default owned");
-/// Words of operations that look something up.
+/// Words in the names of search operations.
 static SEARCHES: WordSet = WordSet::of("search find lookup query autocomplete suggest");
-/// Words around the noun in the name of an answer's type.
+/// Words around the noun in the name of a result type.
 static WRAPPERS: WordSet = WordSet::of(
     "list collection response result page item object dto model summary detail paged minimal simple",
 );
 
-/// What a field of an answer holds; the same fields come again and again.
+/// The meaning of a field in a result. It is cached, because the same fields appear in many results.
 enum FieldMeaning {
-    /// The identifier of that name.
+    /// An identifier with this name.
     Identifier(String),
-    /// Things of that noun.
+    /// Resources of this noun.
     Things(u32),
     /// Anything else.
     Other,
@@ -43,9 +43,9 @@ impl FieldMeaning {
             };
         }
         let plural = !field.to_lowercase().ends_with(last.as_str());
-        // `default_branch` and `public_repos` are a name and a count.
-        let measured = MEASURES.contains(first);
-        if words.len() == 1 || (plural && !measured) {
+        // `default_branch` is a name and `public_repos` is a count.
+        let is_measure = MEASURES.contains(first);
+        if words.len() == 1 || (plural && !is_measure) {
             FieldMeaning::Things(nouns.number(last))
         } else {
             FieldMeaning::Other
@@ -53,25 +53,25 @@ impl FieldMeaning {
     }
 }
 
-/// How an operation is known to return an identifier, the surest first.
+/// How an operation returns an identifier, most certain first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ProducerKind {
-    /// Lists what the path identifies one of.
+    /// Lists the collection in the path of the identifier.
     Collection,
-    /// Looks things of that kind up.
+    /// Searches resources of this kind.
     Search,
     /// Lists a part of the collection: `/movies/popular`.
     Part,
-    /// Lists things of that kind.
+    /// Lists resources of this kind.
     List,
-    /// Its answer holds a field of the parameter's name.
+    /// Has a result field with the parameter's name.
     Field,
-    /// Its answer holds things of that kind.
+    /// Has resources of this kind in its result.
     Embedded,
 }
 
 impl ProducerKind {
-    /// How many further identifiers a caller would rather find than use it instead of a list.
+    /// Returns the cost compared with a list. 10 is the cost of one further identifier that the caller needs.
     const fn cost(self, scoped: bool) -> u32 {
         match self {
             ProducerKind::Collection if scoped => 0,
@@ -85,16 +85,16 @@ impl ProducerKind {
     }
 }
 
-/// An operation one literal below a path, with the words of its answer's type, where that has a name.
+/// An operation one literal segment below a path, with the words of its result type if that has a name.
 type ChildOperation = (u32, Option<Box<[u32]>>);
 
 /// What operations return.
 pub(super) struct ProducerIndex {
     by_noun: HashMap<u32, Vec<(u32, ProducerKind)>>,
     by_path: HashMap<String, u32>,
-    /// By the path that they stand below.
+    /// Operations by the path that they are below.
     parts: HashMap<String, Vec<ChildOperation>>,
-    /// Paths that items stand below.
+    /// Paths with items below them.
     collections: HashSet<String>,
     by_field: HashMap<String, Vec<u32>>,
 }
@@ -102,43 +102,43 @@ pub(super) struct ProducerIndex {
 impl ProducerIndex {
     pub(super) fn new(
         ops: &[(&Operation, Outline)],
-        routes: &[OperationPath],
+        paths: &[OperationPath],
         nouns: &mut Nouns,
     ) -> ProducerIndex {
-        let mut supply = ProducerIndex {
+        let mut index = ProducerIndex {
             by_noun: HashMap::new(),
             by_path: HashMap::new(),
             parts: HashMap::new(),
             collections: HashSet::new(),
             by_field: HashMap::new(),
         };
-        for need in routes.iter().flat_map(|route| &route.needs) {
-            if !supply.collections.contains(&need.parent) {
-                supply.collections.insert(need.parent.clone());
+        for need in paths.iter().flat_map(|path| &path.needs) {
+            if !index.collections.contains(&need.parent) {
+                index.collections.insert(need.parent.clone());
             }
         }
         let mut meanings = FieldMeanings::default();
         let reads =
-            ops.iter().zip(routes).enumerate().filter(|(_, ((op, _), _))| op.category == Category::Read);
-        for (position, ((op, outline), route)) in reads {
+            ops.iter().zip(paths).enumerate().filter(|(_, ((op, _), _))| op.category == Category::Read);
+        for (position, ((op, outline), path)) in reads {
             let Ok(position) = u32::try_from(position) else { break };
-            supply.register(position, op, outline, route, nouns);
-            supply.register_fields(position, outline, &mut meanings, nouns);
+            index.register(position, op, outline, path, nouns);
+            index.register_fields(position, outline, &mut meanings, nouns);
         }
-        let needs = |position: u32| routes.get(position as usize).map_or(0, |route| route.needs.len());
-        for list in supply.by_noun.values_mut() {
+        let needs = |position: u32| paths.get(position as usize).map_or(0, |path| path.needs.len());
+        for list in index.by_noun.values_mut() {
             list.sort_by_key(|&(position, kind)| (needs(position), kind, position));
             list.dedup_by_key(|(position, _)| *position);
             list.truncate(MAX_CANDIDATES);
         }
-        for list in supply.parts.values_mut() {
+        for list in index.parts.values_mut() {
             list.sort_by_key(|(position, _)| (needs(*position), *position));
         }
-        for list in supply.by_field.values_mut() {
+        for list in index.by_field.values_mut() {
             list.sort_by_key(|&position| (needs(position), position));
             list.truncate(MAX_CANDIDATES);
         }
-        supply
+        index
     }
 
     fn register(
@@ -146,28 +146,28 @@ impl ProducerIndex {
         position: u32,
         op: &Operation,
         outline: &Outline,
-        route: &OperationPath,
+        path: &OperationPath,
         nouns: &mut Nouns,
     ) {
         let answer = outline.answer.as_ref();
-        let listing = answer.is_none_or(|answer| answer.list || answer.fields.is_empty());
-        if !route.path.is_empty() && !route.path.ends_with('}') {
-            self.by_path.entry(route.path.clone()).or_insert(position);
-            if let Some((parent, _)) = route.path.rsplit_once('/') {
-                let of = answer.and_then(|answer| answer.type_name.as_deref()).map(|name| {
+        let is_list = answer.is_none_or(|answer| answer.list || answer.fields.is_empty());
+        if !path.path.is_empty() && !path.path.ends_with('}') {
+            self.by_path.entry(path.path.clone()).or_insert(position);
+            if let Some((parent, _)) = path.path.rsplit_once('/') {
+                let type_words = answer.and_then(|answer| answer.type_name.as_deref()).map(|name| {
                     let words: Vec<u32> = singulars(name).iter().map(|word| nouns.number(word)).collect();
                     words.into_boxed_slice()
                 });
-                self.parts.entry(parent.to_owned()).or_default().push((position, of));
+                self.parts.entry(parent.to_owned()).or_default().push((position, type_words));
             }
         }
         let words = singulars(&op.name);
         let literals: Vec<Vec<String>> =
-            route.path.split('/').filter(|s| !s.is_empty() && *s != "{}").map(singulars).collect();
+            path.path.split('/').filter(|s| !s.is_empty() && *s != "{}").map(singulars).collect();
         let searches = words.iter().chain(literals.iter().flatten()).any(|word| SEARCHES.contains(word));
         let mut entities: Vec<(u32, ProducerKind)> = Vec::new();
         let listed = if searches { ProducerKind::Search } else { ProducerKind::List };
-        if listing && !route.path.ends_with('}') {
+        if is_list && !path.path.ends_with('}') {
             if let Some(last) = literals.last() {
                 entities.push((nouns.number(&last.join(" ")), listed));
             } else {
@@ -214,23 +214,23 @@ impl ProducerIndex {
         }
     }
 
-    /// The producers of what an operation needs, the best first.
+    /// Returns the producers of an identifier that an operation needs, best first.
     pub(super) fn producers_for(
         &self,
         position: usize,
-        route: &OperationPath,
+        path: &OperationPath,
         need: &NeededIdentifier,
-        routes: &[OperationPath],
+        paths: &[OperationPath],
     ) -> Vec<u32> {
         let mut candidates: Vec<(u32, ProducerKind)> = Vec::new();
         if !need.parent.is_empty() {
             candidates.extend(self.by_path.get(&need.parent).map(|&found| (found, ProducerKind::Collection)));
             let parts = self.parts.get(&need.parent).into_iter().flatten();
-            let fitting = parts.filter(|(found, of)| {
-                let path = routes.get(*found as usize).map_or("", |route| &route.path);
-                // `/issues/events` has events below it, so it lists events and not issues.
+            let fitting = parts.filter(|(found, type_words)| {
+                let path = paths.get(*found as usize).map_or("", |path| &path.path);
+                // `/issues/events` has events below it, so it lists events, not issues.
                 !self.collections.contains(path)
-                    && of.as_ref().is_none_or(|words| {
+                    && type_words.as_ref().is_none_or(|words| {
                         words.contains(&need.noun) || need.other.is_some_and(|other| words.contains(&other))
                     })
             });
@@ -247,10 +247,10 @@ impl ProducerIndex {
             .into_iter()
             .filter(|(found, _)| *found as usize != position)
             .filter_map(|(found, kind)| {
-                let producer = routes.get(found as usize)?;
+                let producer = paths.get(found as usize)?;
                 let circular = producer.needs.iter().any(|other| other.noun == need.noun);
                 let further = producer.needs.iter().filter(|other| {
-                    !route.needs.iter().any(|own| own.noun == other.noun && own.param != need.param)
+                    !path.needs.iter().any(|own| own.noun == other.noun && own.param != need.param)
                 });
                 let further = u32::try_from(further.count()).unwrap_or(u32::MAX);
                 (!circular).then(|| {

@@ -1,4 +1,4 @@
-//! Which operations are said to provide an identifier.
+//! Tests which operations are found as producers of an identifier.
 
 use super::{Links, producers};
 use crate::library::{AnswerOutline, Outline, ParamOutline};
@@ -15,7 +15,7 @@ impl LinkedOperations {
         LinkedOperations(rows.collect())
     }
 
-    /// The same with an answer: whether a list, of which type, with which fields.
+    /// Adds a result to an operation: whether it is a list, its type and its fields.
     fn answers(
         mut self,
         name: &str,
@@ -42,8 +42,8 @@ impl LinkedOperations {
         producers(&self.0.iter().map(|(operation, outline)| (operation, outline.clone())).collect::<Vec<_>>())
     }
 
-    /// The producers of a parameter by name.
-    fn from(&self, name: &str, param: &str) -> Vec<&str> {
+    /// Returns the producers of a parameter by name.
+    fn producers_of(&self, name: &str, param: &str) -> Vec<&str> {
         let position = self.0.iter().position(|(operation, _)| operation.name == name).unwrap();
         let links = self.links();
         let source = links.for_operation(position).find(|source| source.param == param);
@@ -59,7 +59,7 @@ fn the_collection_lists_what_the_path_identifies_one_of() {
         ("get_issue", "/repos/{owner}/{repo}/issues/{issue_number}", Read),
         ("list_things", "/things", Read),
     ]);
-    assert_eq!(api.from("get_issue", "issue_number"), ["list_issues"]);
+    assert_eq!(api.producers_of("get_issue", "issue_number"), ["list_issues"]);
 }
 
 #[test]
@@ -69,14 +69,14 @@ fn a_search_is_best_where_nothing_else_is_known() {
         ("search_person", "/search/person", Read),
         ("get_person", "/people/{person_id}", Read),
     ]);
-    assert_eq!(api.from("get_person", "person_id"), ["search_person", "list_people"]);
+    assert_eq!(api.producers_of("get_person", "person_id"), ["search_person", "list_people"]);
 }
 
 #[test]
 fn a_bare_id_is_that_of_the_collection() {
     let api =
         LinkedOperations::new(&[("list_people", "/people", Read), ("get_person", "/people/{id}", Read)]);
-    assert_eq!(api.from("get_person", "id"), ["list_people"]);
+    assert_eq!(api.producers_of("get_person", "id"), ["list_people"]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn parts_of_a_collection_provide_too_but_not_other_collections_below_it() {
         ("get_film_event", "/films/events/{event_id}", Read),
         ("get_film", "/films/{film_id}", Read),
     ]);
-    assert_eq!(api.from("get_film", "film_id"), ["list_popular_films"]);
+    assert_eq!(api.producers_of("get_film", "film_id"), ["list_popular_films"]);
 }
 
 #[test]
@@ -98,8 +98,8 @@ fn owner_and_repo_come_together() {
         ("list_forks", "/repos/{owner}/{repo}/forks", Read),
     ])
     .answers("list_my_repos", true, Some("MinimalRepository"), &["id", "name", "owner"]);
-    assert_eq!(api.from("get_repo", "owner"), ["list_my_repos"]);
-    assert_eq!(api.from("get_repo", "repo"), ["list_my_repos"]);
+    assert_eq!(api.producers_of("get_repo", "owner"), ["list_my_repos"]);
+    assert_eq!(api.producers_of("get_repo", "repo"), ["list_my_repos"]);
 }
 
 #[test]
@@ -112,15 +112,15 @@ fn answers_tell_by_their_type_and_by_their_fields() {
     ])
     .answers("list_staff", true, Some("EmployeeList"), &["id"])
     .answers("get_order", false, Some("Order"), &["id", "studio_id"]);
-    assert_eq!(api.from("get_employee", "employee_id"), ["list_staff"]);
-    assert_eq!(api.from("get_studio", "studio_id"), ["get_order"]);
+    assert_eq!(api.producers_of("get_employee", "employee_id"), ["list_staff"]);
+    assert_eq!(api.producers_of("get_studio", "studio_id"), ["get_order"]);
 }
 
 #[test]
 fn counts_and_defaults_of_things_are_not_things() {
     let api = LinkedOperations::new(&[("get_user", "/user", Read), ("get_gist", "/gists/{gist_id}", Read)])
         .answers("get_user", false, None, &["id", "public_gists", "default_gist"]);
-    assert!(api.from("get_gist", "gist_id").is_empty());
+    assert!(api.producers_of("get_gist", "gist_id").is_empty());
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn what_needs_fewer_further_identifiers_comes_first() {
         ("list_org_members", "/orgs/{org}/members", Read),
         ("remove_member", "/orgs/{org}/memberships/{member_id}", Category::Delete),
     ]);
-    assert_eq!(api.from("remove_member", "member_id"), ["list_org_members", "list_team_members"]);
+    assert_eq!(api.producers_of("remove_member", "member_id"), ["list_org_members", "list_team_members"]);
 }
 
 #[test]
@@ -140,8 +140,8 @@ fn a_producer_never_needs_what_it_provides_nor_writes() {
         ("create_film", "/films", Create),
         ("get_film", "/films/{film_id}", Read),
     ]);
-    assert!(api.from("get_film", "film_id").is_empty());
-    assert!(api.from("list_similar_films", "film_id").is_empty());
+    assert!(api.producers_of("get_film", "film_id").is_empty());
+    assert!(api.producers_of("list_similar_films", "film_id").is_empty());
 }
 
 #[test]
@@ -149,8 +149,8 @@ fn identifiers_outside_the_path_count_and_other_parameters_do_not() {
     let api = LinkedOperations::new(&[("list_films", "/films", Read), ("lend", "/loans", Create)])
         .needs("lend", "film_id")
         .needs("lend", "film_cursor");
-    assert_eq!(api.from("lend", "film_id"), ["list_films"]);
-    assert!(api.from("lend", "film_cursor").is_empty());
+    assert_eq!(api.producers_of("lend", "film_id"), ["list_films"]);
+    assert!(api.producers_of("lend", "film_cursor").is_empty());
 }
 
 #[test]
@@ -170,12 +170,12 @@ fn an_identifier_that_most_need_is_marked() {
 }
 
 #[test]
-fn positions_that_there_are_not_need_nothing() {
+fn unknown_positions_need_nothing() {
     assert_eq!(Links::default().for_operation(7).count(), 0);
 }
 
 #[test]
-fn odd_paths_are_no_reason_to_stop() {
+fn unusual_paths_are_accepted() {
     let api = LinkedOperations::new(&[
         ("", "", Read),
         ("a", "/{}/{}", Read),

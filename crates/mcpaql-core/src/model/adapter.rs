@@ -1,16 +1,16 @@
-//! The document model: one shape for the element form, the generator form and their three spellings.
+//! The model of a document. It is the same for the element form and the generator form.
 
 use crate::hints::HintOverrides;
 use crate::operation::{BodyForm, Category, Operation};
 use indexmap::IndexMap;
 use serde_json::Value;
 
-/// One described API.
+/// An API and how it is served.
 #[derive(Debug, Clone)]
 pub struct Adapter {
-    /// As written: lower case, hyphens or underscores.
+    /// Name as written: lower case, with hyphens or underscores.
     pub name: String,
-    /// For people; derived from the name where the document has none.
+    /// Name for people; derived from `name` if the document has none.
     pub display_name: String,
     /// Semantic version of the document.
     pub version: String,
@@ -18,11 +18,11 @@ pub struct Adapter {
     pub description: String,
     /// How tools are named.
     pub tool_names: ToolNames,
-    /// How operations are spread over tools, where the document says.
+    /// How operations are distributed over tools, if the document sets it.
     pub mode: Option<Mode>,
-    /// The custom endpoint families, where the document declares any.
+    /// Custom endpoint families, if the document declares any.
     pub profile: Option<Profile>,
-    /// Name of the hint policy, where the document says.
+    /// Name of the hint policy, if the document sets it.
     pub policy: Option<String>,
     /// Hints for every tool of the adapter.
     pub hints: HintOverrides,
@@ -30,24 +30,24 @@ pub struct Adapter {
     pub endpoint_hints: IndexMap<String, HintOverrides>,
     /// Named schemas, referred to as `#/types/Name`.
     pub types: IndexMap<String, Value>,
-    /// In the order of the document; `introspect` is not among them.
+    /// Operations in the order of the document, without `introspect`.
     pub operations: Vec<Operation>,
-    /// Where calls go; what `targets` have in common where there are any.
+    /// Where calls go. With several `targets`, what they have in common.
     pub target: TargetConfig,
-    /// Several upstreams of one kind, of which each call chooses one; empty where there is only `target`.
+    /// Several upstreams of the same kind; each call chooses one. Empty if there is only `target`.
     pub targets: IndexMap<String, AlternativeTarget>,
-    /// The one that is taken where a call chooses none.
+    /// The target of calls that choose none.
     pub default_target: Option<String>,
     /// How calls are authenticated.
     pub auth: Auth,
-    /// Which failures carry `isError`.
+    /// Which failures set `isError`.
     pub errors: ErrorPolicy,
-    /// Free words for discovery.
+    /// Words for discovery.
     pub tags: Vec<String>,
 }
 
 impl Adapter {
-    /// An adapter that says nothing but what it is called and where its calls go.
+    /// Creates an adapter with a name and a target and nothing else.
     #[must_use]
     pub fn new(name: impl Into<String>, target: TargetConfig) -> Adapter {
         Adapter {
@@ -80,11 +80,11 @@ pub struct ToolNames {
     pub pattern: Option<String>,
     /// Replaces the `{adapter}_` part.
     pub prefix: Option<String>,
-    /// Older tool names → the endpoint (or operation, in discrete mode) they stand for.
+    /// Older tool names → their endpoint (or operation, in discrete mode).
     pub aliases: IndexMap<String, String>,
 }
 
-/// How operations are spread over tools.
+/// How operations are distributed over tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// A tool per endpoint family.
@@ -112,7 +112,7 @@ impl Mode {
         }
     }
 
-    /// The mode of that word.
+    /// Parses the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<Mode> {
         Mode::ALL.into_iter().find(|mode| mode.as_str() == text)
@@ -122,14 +122,14 @@ impl Mode {
 /// A custom set of endpoint families.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// The name introspection shows; `custom` unless the document names it.
+    /// The name that introspection shows; `custom` if the document has none.
     pub name: String,
-    /// In the order of the document.
+    /// Families in the order of the document.
     pub families: IndexMap<String, EndpointFamily>,
 }
 
 impl Profile {
-    /// The family an operation belongs to: named there, else by its category.
+    /// Returns the family of an operation: the one that names it, otherwise by its category.
     #[must_use]
     pub fn family_of(&self, operation: &str, category: Category) -> Option<&str> {
         let named =
@@ -145,11 +145,11 @@ impl Profile {
 pub struct EndpointFamily {
     /// What it is for, in one sentence.
     pub purpose: String,
-    /// For people.
+    /// Title for people.
     pub title: Option<String>,
-    /// Operations that belong here by name.
+    /// Names of operations that belong to it.
     pub operations: Vec<String>,
-    /// Categories whose other operations belong here.
+    /// Categories of other operations that belong to it.
     pub categories: Vec<Category>,
     /// Hints of the family's tool.
     pub hints: HintOverrides,
@@ -171,8 +171,8 @@ pub enum TargetConfig {
 }
 
 impl TargetConfig {
-    /// Whether calls may leave this machine, which is what `openWorldHint` tells. What an MCP server does behind its tools
-    /// cannot be seen, so it counts unless the server itself says otherwise.
+    /// Returns whether calls may leave this machine, which `openWorldHint` states. This includes MCP servers, because
+    /// it is unknown what their tools do, unless the server states it.
     #[must_use]
     pub const fn is_remote(&self) -> bool {
         matches!(
@@ -185,7 +185,7 @@ impl TargetConfig {
 /// One of several upstreams of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AlternativeTarget {
-    /// What it is, for the model; may be empty.
+    /// Description for the model; may be empty.
     pub description: String,
     /// Where its calls go.
     pub target: TargetConfig,
@@ -196,19 +196,19 @@ pub struct AlternativeTarget {
 /// An HTTP API.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HttpTarget {
-    /// Without trailing slash; may hold a path, and `${env:NAME}`.
+    /// Base URL without trailing slash; may have a path and contain `${env:NAME}`.
     pub base_url: String,
-    /// Sent with every request; values may hold `${env:NAME}`.
+    /// Headers of every request; values may contain `${env:NAME}`.
     pub headers: IndexMap<String, String>,
-    /// How bodies are written where an operation does not say.
+    /// Format of bodies, unless an operation sets another one.
     pub serialization: BodyForm,
-    /// Plain `http://` to other machines is allowed only where the document says so.
+    /// Allow plain `http://` to other machines.
     pub allow_http: bool,
     /// Default 10 s.
     pub connect_timeout_ms: u64,
-    /// Default 60 s, for the whole call with its retries.
+    /// Timeout of a whole call, including its retries. Default 60 s.
     pub timeout_ms: u64,
-    /// How often an idempotent operation is tried again; default 2.
+    /// Maximum retries of an idempotent operation. Default 2.
     pub retries: u32,
     /// Default 10 MiB.
     pub max_response_bytes: u64,
@@ -226,58 +226,58 @@ pub struct StoreTarget {
 pub struct Resource {
     /// What it is, for descriptions.
     pub description: String,
-    /// `notes` for `note`.
+    /// Plural name, such as `notes` for `note`.
     pub plural: String,
     /// Field → JSON Schema.
     pub fields: IndexMap<String, Value>,
     /// Fields a record must have.
     pub required: Vec<String>,
-    /// Fields that search reads; every field of free text where it is empty.
+    /// Fields that search covers; all fields of free text if empty.
     pub search: Vec<String>,
 }
 
 /// Local programs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandTarget {
-    /// Working directory of every process; may hold `${env:NAME}`.
+    /// Working directory of every process; may contain `${env:NAME}`.
     pub cwd: Option<String>,
-    /// Names of environment variables that are passed on besides the usual ones.
+    /// Names of environment variables that are passed on in addition to the default ones.
     pub env: Vec<String>,
-    /// Variables set to fixed values.
+    /// Variables with fixed values.
     pub set_env: IndexMap<String, String>,
     /// Default 30 s.
     pub timeout_ms: u64,
-    /// Default 1 MiB for standard output.
+    /// Maximum bytes of standard output. Default 1 MiB.
     pub max_output_bytes: u64,
 }
 
-/// The program that serves the adapter: operations are functions of its own.
+/// The program that serves the adapter. Its operations are functions in that program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CodeTarget {
-    /// Whether its functions reach beyond this machine, which only their author knows.
+    /// Whether its functions reach beyond this machine. Only their author knows.
     pub remote: bool,
 }
 
 /// Another MCP server, whose tools are the operations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct McpTarget {
-    /// How it is reached.
+    /// How to connect to it.
     pub link: McpLink,
-    /// Headers of a caller's request that are passed on to a server over HTTP; callers with other values have sessions of
-    /// their own.
+    /// Headers of a caller's request that are passed on to a server over HTTP. Callers with different values get
+    /// separate sessions.
     pub caller_headers: Vec<String>,
-    /// Whether it is started with the adapter and not with the first call.
+    /// Start it with the adapter instead of on the first call.
     pub eager: bool,
-    /// Default 30 s, until it has answered the handshake.
+    /// Timeout of the start, including the handshake. Default 30 s.
     pub start_timeout_ms: u64,
-    /// Default 60 s, for one call; news of its progress begins it anew.
+    /// Timeout of a call. Progress notifications restart it. Default 60 s.
     pub timeout_ms: u64,
-    /// Default 10 MiB.
+    /// Maximum bytes of a response. Default 10 MiB.
     pub max_response_bytes: u64,
 }
 
 impl McpTarget {
-    /// A server with the usual limits.
+    /// Creates a target with default limits.
     #[must_use]
     pub const fn new(link: McpLink) -> McpTarget {
         McpTarget {
@@ -291,18 +291,18 @@ impl McpTarget {
     }
 }
 
-/// How an MCP server is reached.
+/// How to connect to an MCP server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum McpLink {
-    /// A program that speaks over its standard streams.
+    /// A program, over its standard input and output.
     Command(McpCommand),
-    /// Streamable HTTP; the adapter's `auth` applies.
+    /// Streamable HTTP. The adapter's `auth` applies.
     Url {
-        /// Of the endpoint; may hold `${env:NAME}`.
+        /// URL of the endpoint; may contain `${env:NAME}`.
         url: String,
-        /// Sent with every request; values may hold `${env:NAME}`.
+        /// Headers of every request; values may contain `${env:NAME}`.
         headers: IndexMap<String, String>,
-        /// Plain `http://` to other machines is allowed only where the document says so.
+        /// Allow plain `http://` to other machines.
         allow_http: bool,
     },
 }
@@ -310,38 +310,38 @@ pub enum McpLink {
 /// A program that is an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpCommand {
-    /// The program and its arguments, never a shell line; may hold `${env:NAME}`.
+    /// The program and its arguments, never a shell line; may contain `${env:NAME}`.
     pub command: Vec<String>,
-    /// Working directory; may hold `${env:NAME}`.
+    /// Working directory; may contain `${env:NAME}`.
     pub cwd: Option<String>,
-    /// Names of environment variables that are passed on besides the usual ones.
+    /// Names of environment variables that are passed on in addition to the default ones.
     pub env: Vec<String>,
-    /// Variables set to fixed values, which may hold `${env:NAME}`.
+    /// Variables with fixed values, which may contain `${env:NAME}`.
     pub set_env: IndexMap<String, String>,
 }
 
-/// How calls are authenticated. Only names of environment variables are here, never values.
+/// How calls are authenticated. It contains only names of environment variables, never values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Auth {
-    /// Not at all.
+    /// No authentication.
     #[default]
     None,
     /// `Authorization: Bearer …`.
     Bearer {
         /// Variable that holds the token.
         token_env: String,
-        /// Header, `Authorization` unless set.
+        /// Header; default `Authorization`.
         header: String,
-        /// What stands before the token, `Bearer ` unless set.
+        /// Text before the token; default `Bearer `.
         prefix: String,
     },
     /// A key in a header, in the query or in a cookie.
     ApiKey {
         /// Variable that holds the key.
         key_env: String,
-        /// Where it goes.
+        /// Where to send it.
         location: KeyLocation,
-        /// What stands before the key, nothing unless set.
+        /// Text before the key; default empty.
         prefix: String,
     },
     /// HTTP basic authentication.
@@ -351,42 +351,42 @@ pub enum Auth {
         /// Variable that holds the password.
         password_env: String,
     },
-    /// OAuth 2.0: a token is fetched, kept and renewed.
+    /// OAuth 2.0. Tokens are fetched, kept and renewed.
     OAuth2(OAuth2),
-    /// All of them together.
+    /// All of these together.
     All(Vec<Auth>),
-    /// The first whose variables are set.
+    /// The first one whose variables are set.
     Any(Vec<Auth>),
 }
 
-/// OAuth 2.0 without a person: by client credentials or by a refresh token.
+/// OAuth 2.0 without user interaction: client credentials or a refresh token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OAuth2 {
-    /// Where tokens come from.
+    /// URL of the token endpoint.
     pub token_url: String,
     /// Variable that holds the client's id.
     pub client_id_env: String,
-    /// Variable that holds the client's secret, where it has one.
+    /// Variable that holds the client's secret, if it has one.
     pub client_secret_env: Option<String>,
-    /// Variable that holds a refresh token; client credentials where there is none.
+    /// Variable that holds a refresh token. Without it, client credentials are used.
     pub refresh_token_env: Option<String>,
-    /// What to ask for.
+    /// Scopes to request.
     pub scopes: Vec<String>,
 }
 
-/// Where an API key goes.
+/// Where to send an API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyLocation {
-    /// A header of that name.
+    /// A header with this name.
     Header(String),
-    /// A query parameter of that name.
+    /// A query parameter with this name.
     Query(String),
-    /// A cookie of that name.
+    /// A cookie with this name.
     Cookie(String),
 }
 
 impl KeyLocation {
-    /// The word in documents, and what the key is called there.
+    /// Returns the word in documents and the name of the header, query parameter or cookie.
     #[must_use]
     pub fn parts(&self) -> (&'static str, &str) {
         match self {
@@ -397,10 +397,10 @@ impl KeyLocation {
     }
 }
 
-/// Which failures carry `isError`.
+/// Which failures set `isError`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ErrorPolicy {
-    /// Only what an agent cannot repair, as MCP-AQL says.
+    /// Only those that an agent cannot fix, as in MCP-AQL.
     #[default]
     Unrecoverable,
     /// Every failure, as plain MCP hosts expect.
@@ -411,7 +411,7 @@ impl ErrorPolicy {
     /// The words in documents and configuration.
     pub const WORDS: &[&str] = &["unrecoverable", "all"];
 
-    /// The policy of that word.
+    /// Parses the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<ErrorPolicy> {
         match text {

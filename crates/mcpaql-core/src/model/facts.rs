@@ -1,12 +1,12 @@
-//! Facts about an operation: what it does, free of any policy about how to announce it.
+//! Facts about an operation: what it does, independent of any policy for hints.
 //!
-//! Facts are stored; hints are derived from them (`policy`). Two systems that annotate the same operation
-//! differently disagree about policy, never about facts.
+//! Facts are stored; hints are derived from them ([`policy`](crate::policy)). Two systems that annotate the same
+//! operation differently disagree about policy, never about facts.
 
 use crate::operation::{Binding, Category, Danger};
 pub use mcpaql_lexicon::{Effect, danger_of};
 
-/// What a second, identical call does.
+/// The effect of a second, identical call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Repeat {
     /// Succeeds and changes nothing more.
@@ -15,20 +15,20 @@ pub enum Repeat {
     FailsWithoutEffect,
     /// Has its effect again.
     Accumulates,
-    /// Nobody said.
+    /// Unknown.
     Unknown,
 }
 
-/// What protects the present state from a blind write.
+/// What protects the current state from a blind write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Guard {
     /// Nothing.
     None,
     /// A required etag or version argument.
     Etag,
-    /// Another condition on the present state.
+    /// Another condition on the current state.
     Precondition,
-    /// A human's agreement.
+    /// A person's approval.
     Confirm,
 }
 
@@ -39,32 +39,32 @@ pub enum Reach {
     Process,
     /// One known backend.
     Backend,
-    /// Whatever is out there.
+    /// Anything outside.
     Open,
 }
 
-/// What is known about an operation's effect.
+/// The known facts about an operation's effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// The kind of effect.
     pub effect: Effect,
-    /// What a repeat does.
+    /// The effect of a repeated call.
     pub repeat: Repeat,
-    /// Overwrites what was there.
+    /// Overwrites existing data.
     pub overwrites: bool,
     /// Can be undone.
     pub reversible: bool,
-    /// What protects the present state.
+    /// What protects the current state.
     pub guard: Guard,
     /// How far it reaches.
     pub reach: Reach,
 }
 
-/// Derives the facts of an operation from what its document declares.
+/// Infers the facts of an operation from its declaration.
 #[must_use]
 pub fn infer(declared: &Declared<'_>) -> Facts {
     let effect = declared.effect.unwrap_or(match declared.binding {
-        // The method says more than the list that the operation stands in.
+        // The method is more specific than the category that the document lists it under.
         Binding::Http(http) if http.method == "DELETE" => Effect::Delete,
         _ => Effect::of(declared.category),
     });
@@ -84,7 +84,7 @@ pub fn infer(declared: &Declared<'_>) -> Facts {
     }
 }
 
-/// What a document says about an operation, before facts are drawn from it.
+/// The declaration of an operation, from which facts are inferred.
 #[derive(Debug)]
 pub struct Declared<'a> {
     /// Declared category.
@@ -99,7 +99,7 @@ pub struct Declared<'a> {
     pub guard: Guard,
     /// Derived from the target.
     pub reach: Reach,
-    /// How the operation reaches its target.
+    /// How the operation calls its target.
     pub binding: &'a Binding,
 }
 

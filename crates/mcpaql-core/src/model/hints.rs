@@ -1,4 +1,4 @@
-//! MCP's four behavioural hints: all of them, some of them, and which.
+//! MCP's four behavioural hints.
 
 /// One of MCP's behavioural hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,20 +28,20 @@ impl Hint {
         }
     }
 
-    /// What MCP takes a tool for that does not say.
+    /// Returns MCP's default for a tool without this hint.
     #[must_use]
     pub const fn default_value(self) -> bool {
         matches!(self, Hint::Destructive | Hint::OpenWorld)
     }
 
-    /// The hint of that key.
+    /// Parses the key.
     #[must_use]
     pub fn parse(text: &str) -> Option<Hint> {
         Hint::ALL.into_iter().find(|hint| hint.key() == text)
     }
 }
 
-/// Some of the four hints.
+/// A set of hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HintSet(u8);
 
@@ -51,13 +51,13 @@ impl HintSet {
     /// All four.
     pub const ALL: HintSet = HintSet(0b1111);
 
-    /// Whether it is among them.
+    /// Returns whether the set has a hint.
     #[must_use]
     pub const fn contains(self, hint: Hint) -> bool {
         self.0 & (1 << hint as u8) != 0
     }
 
-    /// Those of either.
+    /// Returns the union of two sets.
     #[must_use]
     pub const fn or(self, other: HintSet) -> HintSet {
         HintSet(self.0 | other.0)
@@ -70,21 +70,21 @@ impl FromIterator<Hint> for HintSet {
     }
 }
 
-/// MCP's four behavioural hints, all explicit.
+/// Values of all four hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hints {
     /// Changes nothing.
     pub read_only: bool,
     /// May destroy or overwrite.
     pub destructive: bool,
-    /// A repeat has no further effect, in the policy's meaning of the word.
+    /// A repeated call has no further effect, as the policy defines it.
     pub idempotent: bool,
     /// Reaches beyond this machine.
     pub open_world: bool,
 }
 
 impl Hints {
-    /// One of them.
+    /// Returns one hint.
     #[must_use]
     pub const fn get(self, hint: Hint) -> bool {
         match hint {
@@ -95,7 +95,7 @@ impl Hints {
         }
     }
 
-    /// The hints of a tool that can do what either can.
+    /// Returns the hints of a tool that can do what either can.
     #[must_use]
     pub const fn riskier(self, other: Hints) -> Hints {
         Hints {
@@ -106,20 +106,20 @@ impl Hints {
         }
     }
 
-    /// These of them; the others are left unsaid.
+    /// Returns only the hints in a set; the others are not set.
     #[must_use]
     pub fn select(self, hints: HintSet) -> HintOverrides {
-        let said = |hint: Hint| hints.contains(hint).then(|| self.get(hint));
+        let selected = |hint: Hint| hints.contains(hint).then(|| self.get(hint));
         HintOverrides {
-            read_only: said(Hint::ReadOnly),
-            destructive: said(Hint::Destructive),
-            idempotent: said(Hint::Idempotent),
-            open_world: said(Hint::OpenWorld),
+            read_only: selected(Hint::ReadOnly),
+            destructive: selected(Hint::Destructive),
+            idempotent: selected(Hint::Idempotent),
+            open_world: selected(Hint::OpenWorld),
         }
     }
 }
 
-/// What somebody says about hints, be it an author over a policy's word or a tool of itself; `None` is left unsaid.
+/// Optional values of hints: those that an author sets, or those that a tool states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HintOverrides {
     /// `readOnlyHint`.
@@ -139,7 +139,7 @@ impl From<Hints> for HintOverrides {
 }
 
 impl HintOverrides {
-    /// One of them.
+    /// Returns one hint.
     #[must_use]
     pub const fn get(self, hint: Hint) -> Option<bool> {
         match hint {
@@ -150,25 +150,25 @@ impl HintOverrides {
         }
     }
 
-    /// Which of them are said.
+    /// Returns the hints that are set.
     #[must_use]
     pub fn specified(self) -> HintSet {
         Hint::ALL.into_iter().filter(|hint| self.get(*hint).is_some()).collect()
     }
 
-    /// What a client takes a tool for that says this: MCP's defaults for the rest.
+    /// Returns the hints as a client sees them, with MCP's defaults for those that are not set.
     #[must_use]
     pub fn effective(self) -> Hints {
-        let taken = |hint: Hint| self.get(hint).unwrap_or(hint.default_value());
+        let value = |hint: Hint| self.get(hint).unwrap_or(hint.default_value());
         Hints {
-            read_only: taken(Hint::ReadOnly),
-            destructive: taken(Hint::Destructive),
-            idempotent: taken(Hint::Idempotent),
-            open_world: taken(Hint::OpenWorld),
+            read_only: value(Hint::ReadOnly),
+            destructive: value(Hint::Destructive),
+            idempotent: value(Hint::Idempotent),
+            open_world: value(Hint::OpenWorld),
         }
     }
 
-    /// This layer over a less specific one.
+    /// Returns these hints, with `wider` for those that are not set.
     #[must_use]
     pub fn with_fallback(self, wider: HintOverrides) -> HintOverrides {
         HintOverrides {
@@ -179,13 +179,14 @@ impl HintOverrides {
         }
     }
 
-    /// The same without `readOnlyHint: true`: what a layer wider than an operation may say about a write.
+    /// Returns these hints without `readOnlyHint: true`, which only an operation itself may set for a write.
     #[must_use]
     pub fn without_read_only(self) -> HintOverrides {
         HintOverrides { read_only: self.read_only.filter(|value| !value), ..self }
     }
 
-    /// Applies the layer. What says it only reads does not destroy and may be repeated, unless it says otherwise.
+    /// Applies these hints to `hints`. A read-only operation is not destructive and is idempotent, unless these hints
+    /// say otherwise.
     #[must_use]
     pub fn apply(self, hints: Hints) -> Hints {
         let hints = match self.read_only {

@@ -1,70 +1,70 @@
-//! Operations that are read one at a time, because there are too many to read them all before the first answer.
+//! Operations that are read one at a time, because reading all of them before the first answer would take too long.
 //!
-//! The adapter then holds only their heads: operations without parameters, answers and examples, but with everything that
-//! tools and lists need. A library hands out the rest when somebody asks for it.
+//! The adapter has only their heads: operations without parameters, results and examples, but with everything that
+//! tools and lists need. A library reads the rest on demand.
 
 use crate::operation::{Operation, ParamLocation};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::fmt;
 
-/// Where the rest of an adapter's operations comes from.
+/// Reads the full operations of an adapter.
 pub trait Library: Send + Sync + fmt::Debug {
-    /// Everything about the operation whose head stands at that position of the adapter; `None` where it cannot be read.
+    /// Returns the full operation for the head at `index` in the adapter; `None` if it cannot be read.
     fn operation(&self, index: usize) -> Option<LibraryOperation>;
 
-    /// What discovery needs to know about it, which must be much cheaper than reading it whole.
+    /// Returns its outline for discovery. This must be much cheaper than reading the full operation.
     fn outline(&self, index: usize) -> Outline;
 
-    /// The names of all types.
+    /// Returns the names of all types.
     fn type_names(&self) -> Vec<String>;
 
-    /// The type of that name.
+    /// Returns the type with this name.
     fn type_named(&self, name: &str) -> Option<Value>;
 }
 
-/// An operation with the types that it reaches.
+/// An operation with the types that it uses.
 #[derive(Debug, Clone)]
 pub struct LibraryOperation {
-    /// The whole operation.
+    /// The full operation.
     pub operation: Operation,
     /// Every type its schemas refer to as `#/types/Name`, directly or through others.
     pub types: IndexMap<String, Value>,
 }
 
-/// What an operation takes and gives, in names only.
+/// The names of an operation's parameters and result fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// Parameters, by the names callers use.
+    /// Parameters, with the names that callers use.
     pub params: Vec<ParamOutline>,
-    /// What comes back, where that is known.
+    /// The result, if it is known.
     pub answer: Option<AnswerOutline>,
 }
 
-/// A parameter, in outline.
+/// The outline of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParamOutline {
-    /// As callers write it.
+    /// Name, as callers write it.
     pub name: String,
-    /// Must be given.
+    /// The caller must send it.
     pub required: bool,
-    /// Part of the path.
+    /// It is part of the path.
     pub in_path: bool,
 }
 
-/// An answer, in outline.
+/// The outline of a result.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnswerOutline {
-    /// The named type of the answer, or of its items.
+    /// The named type of the result, or of its items.
     pub type_name: Option<String>,
-    /// Whether the answer is a collection, be it in an envelope.
+    /// Whether the result is a list, directly or in an envelope.
     pub list: bool,
-    /// The fields of the answer, or of its items.
+    /// The fields of the result, or of its items.
     pub fields: Vec<String>,
 }
 
 impl Outline {
-    /// The outline of a whole operation.
+    /// Returns the outline of a full operation.
     #[must_use]
     pub fn of(operation: &Operation, types: &IndexMap<String, Value>) -> Outline {
         let params = operation.params.iter().map(|param| ParamOutline {
@@ -78,7 +78,7 @@ impl Outline {
 }
 
 impl AnswerOutline {
-    /// The outline of what a schema describes: an object, a list of them, or a list in an envelope.
+    /// Returns the outline of a schema: an object, a list of objects, or a list in an envelope.
     #[must_use]
     pub fn of(schema: &Value, types: &IndexMap<String, Value>) -> AnswerOutline {
         let (name, schema) = resolve_reference(schema, types);
@@ -91,7 +91,7 @@ impl AnswerOutline {
             .flatten()
             .filter_map(|(_, property)| resolve_reference(property, types).1.get("items"))
             .collect();
-        // An envelope holds one list; an object with several is a thing of its own.
+        // An envelope has one list. An object with several lists is a resource itself.
         match lists.as_slice() {
             [items] if properties.is_some_and(|properties| properties.len() <= 8) => {
                 AnswerOutline { list: true, ..AnswerOutline::of_item(items, types) }
@@ -111,7 +111,7 @@ fn field_names(schema: &Value) -> Vec<String> {
     properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
 }
 
-/// The schema behind a reference, with its name. References that lead on are followed a little.
+/// Follows references up to a limit. Returns the schema and the name of the first reference.
 fn resolve_reference<'v>(
     schema: &'v Value,
     types: &'v IndexMap<String, Value>,

@@ -1,33 +1,32 @@
-//! Work that goes on in the background: what a document says of it, the states it passes through, and the operations that
-//! ask after it.
+//! Background work: how a document declares it, the states of an execution, and the operations to follow it.
 //!
-//! What always holds: only EXECUTE operations have a lifecycle, and a state that ends is never left again.
+//! What always holds: only EXECUTE operations have a lifecycle, and a final state never changes.
 
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::operation::{Binding, Category, Danger, Example, Operation, Param, ParamLocation, Returns};
 use serde_json::{Map, Value, json};
 
-/// How long a finished execution is kept unless the document says otherwise: a day.
+/// How long a finished execution is kept by default: one day.
 pub const DEFAULT_KEEP_SECONDS: u64 = 86_400;
-/// The longest time that one may be kept: a year.
+/// Maximum time that a finished execution is kept: one year.
 pub const MAX_KEEP_SECONDS: u64 = 31_536_000;
-/// How long an execution may take unless the document says otherwise: an hour.
+/// Default timeout of an execution: one hour.
 pub const DEFAULT_EXECUTION_TIMEOUT_MS: u64 = 3_600_000;
-/// The longest time that one call waits for an execution.
+/// Maximum time that one call waits for an execution.
 pub const MAX_WAIT_SECONDS: u64 = 30;
-/// A page of executions where nobody says how long it is, and the longest one.
+/// Default page size of a list of executions.
 pub const DEFAULT_EXECUTIONS_PAGE_SIZE: usize = 20;
-/// The longest page.
+/// Maximum page size of a list of executions.
 pub const MAX_EXECUTIONS_PAGE_SIZE: usize = 200;
 
 /// How an operation runs in the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lifecycle {
-    /// It goes on when the session that started it ends.
+    /// It continues when the session that started it ends.
     pub survives: bool,
-    /// How long it is kept after its end.
+    /// How long it is kept after it has finished.
     pub keep_seconds: u64,
-    /// How long it may take, where the document says; it stands in place of the target's own timeout.
+    /// Timeout, if the document sets one. It replaces the timeout of the target.
     pub timeout_ms: Option<u64>,
 }
 
@@ -38,30 +37,30 @@ impl Default for Lifecycle {
 }
 
 impl Lifecycle {
-    /// How long it may take.
+    /// Returns the timeout.
     #[must_use]
     pub fn limit_ms(&self) -> u64 {
         self.timeout_ms.unwrap_or(DEFAULT_EXECUTION_TIMEOUT_MS)
     }
 }
 
-/// Where an execution stands.
+/// The state of an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExecutionStatus {
-    /// Waits for its turn.
+    /// Waiting to start.
     Pending,
-    /// Is being worked on.
+    /// Running.
     Running,
-    /// Has a result.
+    /// Finished with a result.
     Completed,
-    /// Has an error.
+    /// Finished with an error.
     Failed,
-    /// Was stopped.
+    /// Cancelled.
     Cancelled,
 }
 
 impl ExecutionStatus {
-    /// All five, in the order in which they come.
+    /// All five, in order.
     pub const ALL: [ExecutionStatus; 5] = [
         ExecutionStatus::Pending,
         ExecutionStatus::Running,
@@ -82,19 +81,19 @@ impl ExecutionStatus {
         }
     }
 
-    /// The state of that word.
+    /// Parses the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<ExecutionStatus> {
         ExecutionStatus::ALL.into_iter().find(|status| status.as_str() == text)
     }
 
-    /// Whether nothing follows.
+    /// Returns whether the state is final.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self, ExecutionStatus::Completed | ExecutionStatus::Failed | ExecutionStatus::Cancelled)
     }
 
-    /// Whether the one may follow the other.
+    /// Returns whether `next` may follow this state.
     #[must_use]
     pub const fn may_become(self, next: ExecutionStatus) -> bool {
         match self {
@@ -108,14 +107,14 @@ impl ExecutionStatus {
     }
 }
 
-/// What can be asked about executions.
+/// An operation on executions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExecutionAction {
-    /// One of them, perhaps after waiting for its end.
+    /// Returns one execution, after waiting for its end if requested.
     Get,
-    /// Those there are, the newest first.
+    /// Lists executions, newest first.
     List,
-    /// Stops one.
+    /// Cancels one execution.
     Cancel,
 }
 
@@ -124,7 +123,7 @@ impl ExecutionAction {
     pub const ALL: [ExecutionAction; 3] =
         [ExecutionAction::Get, ExecutionAction::List, ExecutionAction::Cancel];
 
-    /// What it does, in a word.
+    /// Returns the word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -134,7 +133,7 @@ impl ExecutionAction {
         }
     }
 
-    /// The operation that does it.
+    /// Returns the name of the operation.
     #[must_use]
     pub const fn operation_name(self) -> &'static str {
         match self {
@@ -144,23 +143,23 @@ impl ExecutionAction {
         }
     }
 
-    /// Whether an operation of that name is one of these.
+    /// Returns whether this is the name of one of these operations.
     #[must_use]
     pub fn is_name(name: &str) -> bool {
         ExecutionAction::ALL.iter().any(|action| action.operation_name() == name)
     }
 
-    /// The operation itself, in an adapter whose calls reach that far.
+    /// Returns the operation, for an adapter with this reach.
     pub(crate) fn operation(self, reach: Reach) -> Operation {
         let cancels = self == ExecutionAction::Cancel;
         let (title, description) = match self {
             ExecutionAction::Get => (
                 "Get Execution",
-                "How far work in the background has come, and its result or error. `wait` answers when it has ended.",
+                "Get the status of a background execution, and its result or error. `wait` waits for its end.",
             ),
-            ExecutionAction::List => ("List Executions", "Work in the background, the newest first."),
+            ExecutionAction::List => ("List Executions", "List background executions, newest first."),
             ExecutionAction::Cancel => {
-                ("Cancel Execution", "Stop work in the background. What it has done already is not undone.")
+                ("Cancel Execution", "Cancel a background execution. Changes already made are not undone.")
             }
         };
         let facts = Facts {
@@ -190,7 +189,7 @@ impl ExecutionAction {
     fn params(self) -> Vec<Param> {
         let id = Param {
             required: true,
-            description: "As the call that started it answered".to_owned(),
+            description: "The id returned by the call that started it".to_owned(),
             ..Param::new("execution_id", ParamLocation::Query, json!({"type": "string", "maxLength": 64}))
         };
         let optional = |name: &str, description: &str, schema: Value| Param {
@@ -206,15 +205,19 @@ impl ExecutionAction {
             ExecutionAction::List => vec![
                 optional(
                     "status",
-                    "Only those in this state",
+                    "Only executions in this state",
                     json!({"type": "string", "enum": ExecutionStatus::ALL.map(ExecutionStatus::as_str)}),
                 ),
                 optional(
                     "first",
-                    "How many on a page",
+                    "Page size",
                     json!({"type": "integer", "minimum": 1, "maximum": MAX_EXECUTIONS_PAGE_SIZE}),
                 ),
-                optional("after", "endCursor of the page before", json!({"type": "string", "maxLength": 64})),
+                optional(
+                    "after",
+                    "endCursor of the previous page",
+                    json!({"type": "string", "maxLength": 64}),
+                ),
             ],
         }
     }

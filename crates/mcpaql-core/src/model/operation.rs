@@ -1,8 +1,8 @@
-//! An operation: one thing an adapter can do, as the document means it.
+//! An operation: one thing that an adapter can do.
 //!
-//! What always holds after loading: the name is snake_case and unique in its adapter, the category is exactly one, every
-//! placeholder of the binding is a declared parameter, and a parameter's `schema` is the full JSON Schema that the
-//! author wrote (type references as `{"$ref": "#/types/Name"}`).
+//! What always holds after loading: the name is snake_case and unique in its adapter, there is exactly one category,
+//! every placeholder of the binding is a declared parameter, and a parameter's `schema` is the full JSON Schema that
+//! the author wrote (type references as `{"$ref": "#/types/Name"}`).
 
 use crate::adapter::Auth;
 use crate::facts::{Facts, Repeat};
@@ -12,52 +12,52 @@ use indexmap::IndexMap;
 pub use mcpaql_lexicon::{Category, Danger};
 use serde_json::Value;
 
-/// The one operation every adapter has.
+/// The operation that every adapter has.
 pub const INTROSPECT: &str = "introspect";
 
-/// One thing an adapter can do.
+/// One thing that an adapter can do.
 #[derive(Debug, Clone)]
 pub struct Operation {
     /// snake_case, unique in the adapter.
     pub name: String,
-    /// Older names that still work and are answered with a deprecation warning.
+    /// Older names that still work, with a deprecation warning.
     pub aliases: Vec<String>,
-    /// What it does to the world.
+    /// The category of its effect.
     pub category: Category,
-    /// The endpoint family it is reached through.
+    /// The endpoint family that it belongs to.
     pub endpoint: String,
-    /// For people; derived from the name where the document has none.
+    /// Title for people; derived from the name if the document has none.
     pub title: String,
-    /// What it does; may be empty.
+    /// Description; may be empty.
     pub description: String,
-    /// In the order of the document.
+    /// Parameters in the order of the document.
     pub params: Vec<Param>,
-    /// What comes back, where the document says.
+    /// The result, if the document describes it.
     pub returns: Option<Returns>,
     /// Example calls that validate against `params`.
     pub examples: Vec<Example>,
-    /// Free groups for discovery.
+    /// Groups for discovery.
     pub tags: Vec<String>,
-    /// Declared, else by name, else by category.
+    /// Danger level: declared, otherwise from the name, otherwise from the category.
     pub danger: Danger,
-    /// Policy-free facts, from which every hint is derived.
+    /// Facts that do not depend on a policy. All hints are derived from them.
     pub facts: Facts,
-    /// The author's own words about the hints; the most specific layer.
+    /// Hints that the author sets. The most specific layer.
     pub hints: HintOverrides,
-    /// Set where the author discourages the operation; the text says what to use instead.
+    /// Set if the operation is deprecated; the text names the replacement.
     pub deprecated: Option<String>,
-    /// The name it has where the document was imported from.
+    /// Its name in the source that the document was imported from.
     pub source_id: Option<String>,
-    /// How its answers are divided into pages, where they are.
+    /// How its results are split into pages, if they are.
     pub pagination: Option<Pagination>,
-    /// Set where it runs in the background, as an execution of its own.
+    /// Set if it runs in the background, as an execution.
     pub lifecycle: Option<Lifecycle>,
-    /// How it reaches the target.
+    /// How it calls the target.
     pub binding: Binding,
 }
 
 impl Operation {
-    /// An operation that says nothing but what it is and does.
+    /// Creates an operation without parameters and texts.
     #[must_use]
     pub fn new(name: impl Into<String>, category: Category, facts: Facts, binding: Binding) -> Operation {
         Operation {
@@ -82,13 +82,13 @@ impl Operation {
         }
     }
 
-    /// The parameter of that name.
+    /// Returns the parameter with this name.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|param| param.name == name)
     }
 
-    /// Whether repeating a call does no harm, by the facts: what may be tried again when no answer came.
+    /// Returns whether a repeated call does no harm, so it may be retried if there was no response.
     #[must_use]
     pub fn may_repeat(&self) -> bool {
         match self.facts.repeat {
@@ -103,32 +103,32 @@ impl Operation {
 /// One parameter of an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Param {
-    /// snake_case, as callers write it.
+    /// Name in snake_case, as callers write it.
     pub name: String,
-    /// The name the target knows (`as:` in the document), else the same.
+    /// Name that the target uses (`as:` in the document); the same by default.
     pub wire: String,
-    /// Where an HTTP request carries it.
+    /// Location in an HTTP request.
     pub location: ParamLocation,
-    /// Must be given.
+    /// The caller must send it.
     pub required: bool,
-    /// Never logged, never echoed.
+    /// A secret: never logged or repeated.
     pub sensitive: bool,
-    /// For the model; may be empty.
+    /// Description for the model; may be empty.
     pub description: String,
     /// JSON Schema of the value, without `required`, `description` and the keys of this struct.
     pub schema: Value,
-    /// Filled in when the caller gives nothing.
+    /// Value to use if the caller sends none.
     pub default: Option<Value>,
-    /// What the target assumes when it is given nothing: shown, never sent.
+    /// Value that the target assumes if it gets none. Shown, but never sent.
     pub api_default: Option<Value>,
-    /// How arrays and objects are spelled outside a JSON body (`style`/`explode` of OpenAPI).
+    /// How arrays and objects are written outside a JSON body (`style`/`explode` of OpenAPI).
     pub style: ParamStyle,
-    /// Operations that return a value for it, best first: the chain an agent has to walk.
+    /// Operations that return a value for it, best first.
     pub from: Vec<String>,
 }
 
 impl Param {
-    /// An optional parameter whose wire name is its name, spelled as OpenAPI does by default in that place.
+    /// Creates an optional parameter whose wire name is its name, in OpenAPI's default style for its location.
     #[must_use]
     pub fn new(name: impl Into<String>, location: ParamLocation, schema: Value) -> Param {
         let name = name.into();
@@ -148,31 +148,31 @@ impl Param {
     }
 }
 
-/// How an operation's answers are divided into pages.
+/// How an operation's results are split into pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pagination {
-    /// How the next page is asked for.
+    /// How to request the next page.
     pub kind: PageKind,
-    /// The parameter that says which page: its number, its cursor or its offset.
+    /// The parameter that selects a page: its number, cursor or offset.
     pub at: Option<String>,
-    /// The parameter that says how many items a page has.
+    /// The parameter for the number of items on a page.
     pub size: Option<String>,
-    /// Where the answer holds the next cursor or address, as dotted names.
+    /// Path of the next cursor or URL in the result, as dotted names.
     pub next: Option<String>,
-    /// Where the answer holds the items, as dotted names; empty where the answer is the list.
+    /// Path of the items in the result, as dotted names; empty if the result is the list.
     pub items: Option<String>,
 }
 
-/// How the next page is asked for.
+/// How to request the next page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PageKind {
-    /// A `Link` header leads there.
+    /// By a `Link` header.
     Link,
-    /// By number.
+    /// By page number.
     Page,
-    /// By a cursor from the answer.
+    /// By a cursor from the result.
     Cursor,
-    /// By counting items.
+    /// By the number of items to skip.
     Offset,
 }
 
@@ -191,14 +191,14 @@ impl PageKind {
         }
     }
 
-    /// The kind of that word.
+    /// Parses the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<PageKind> {
         PageKind::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
-/// Where an HTTP request carries a parameter.
+/// Location of a parameter in an HTTP request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ParamLocation {
     /// A placeholder of the path.
@@ -211,12 +211,12 @@ pub enum ParamLocation {
     Cookie,
     /// A field of the body.
     Body,
-    /// Nowhere: it chooses the upstream.
+    /// Not sent: it chooses the upstream.
     Target,
 }
 
 impl ParamLocation {
-    /// The word in documents; what chooses the upstream is written like a field of the body.
+    /// Returns the word in documents. A parameter that chooses the upstream is written like a field of the body.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -229,7 +229,7 @@ impl ParamLocation {
     }
 }
 
-/// Headers that no document and no parameter sets: they frame the message or name its receiver.
+/// Headers that neither a document nor a parameter may set, because they frame the message or name its receiver.
 pub const FRAMING_HEADERS: &[&str] = &[
     "accept-encoding",
     "connection",
@@ -244,21 +244,21 @@ pub const FRAMING_HEADERS: &[&str] = &[
     "upgrade",
 ];
 
-/// Headers that carry a credential, which a caller must not choose.
+/// Headers that carry credentials. Callers must not set them.
 pub const CREDENTIAL_HEADERS: &[&str] = &["authorization", "cookie", "proxy-authorization"];
 
-/// OpenAPI's spelling of arrays and objects outside the body.
+/// OpenAPI's style of arrays and objects outside the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParamStyle {
-    /// Which separator.
+    /// How elements are separated.
     pub form: StyleForm,
-    /// One `name=value` per element.
+    /// One `name=value` for each element.
     pub explode: bool,
-    /// Reserved characters (`/`, `?`, `,` …) are sent as they are (`allowReserved` of OpenAPI).
+    /// Send reserved characters (`/`, `?`, `,` …) without encoding (`allowReserved` of OpenAPI).
     pub reserved: bool,
 }
 
-/// The spelling's name.
+/// The name of a style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StyleForm {
     /// Query: `a=1&a=2`, or `a=1,2` unexploded.
@@ -277,7 +277,7 @@ pub enum StyleForm {
     Matrix,
     /// The value as JSON text (`content: application/json` of OpenAPI).
     Json,
-    /// Path: `1/2`, several segments; `/` alone is none.
+    /// Path: `1/2`, several segments; `/` alone means no segments.
     Segments,
 }
 
@@ -311,7 +311,7 @@ impl StyleForm {
         }
     }
 
-    /// The spelling of that word.
+    /// Parses the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<StyleForm> {
         StyleForm::ALL.into_iter().find(|form| form.as_str() == text)
@@ -319,10 +319,10 @@ impl StyleForm {
 }
 
 impl ParamStyle {
-    /// OpenAPI's default for that place.
+    /// Returns OpenAPI's default for a location.
     #[must_use]
-    pub const fn default_for(place: ParamLocation) -> ParamStyle {
-        let (form, explode) = match place {
+    pub const fn default_for(location: ParamLocation) -> ParamStyle {
+        let (form, explode) = match location {
             ParamLocation::Query | ParamLocation::Body | ParamLocation::Cookie | ParamLocation::Target => {
                 (StyleForm::Form, true)
             }
@@ -332,12 +332,12 @@ impl ParamStyle {
     }
 }
 
-/// What an operation answers.
+/// The result of an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Returns {
-    /// JSON Schema of the answer.
+    /// JSON Schema of the result.
     pub schema: Value,
-    /// For the model; may be empty.
+    /// Description for the model; may be empty.
     pub description: String,
 }
 
@@ -350,12 +350,12 @@ pub struct Example {
     pub params: serde_json::Map<String, Value>,
 }
 
-/// How an operation reaches its target.
+/// How an operation calls its target.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Binding {
-    /// Answered by the protocol itself.
+    /// Answered from the catalog.
     Introspect,
-    /// Answered by the server from what it knows of its executions.
+    /// Answered by the server from its list of executions.
     Execution(ExecutionAction),
     /// One HTTP request.
     Http(HttpBinding),
@@ -372,9 +372,9 @@ pub enum Binding {
 /// One tool of another MCP server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct McpBinding {
-    /// The tool's own name.
+    /// The name of the tool.
     pub tool: String,
-    /// Arguments that are always sent and never asked for: the switch of a tool that is several operations.
+    /// Arguments that are always sent and never requested, such as the action of a tool that has several operations.
     pub fixed: serde_json::Map<String, Value>,
 }
 
@@ -383,22 +383,22 @@ pub struct McpBinding {
 pub struct HttpBinding {
     /// `GET`, `POST`, `PUT`, `PATCH`, `DELETE`, `HEAD`, `OPTIONS`.
     pub method: String,
-    /// The path in order; literals are sent as written, placeholders are encoded.
+    /// The path. Literals are sent as written, placeholders are encoded.
     pub path: Vec<Segment>,
     /// How body parameters are sent.
     pub body: BodyForm,
-    /// A parameter that *is* the body instead of a field of it.
+    /// A parameter that is the whole body instead of a field.
     pub body_param: Option<String>,
-    /// The body's media type where it is not the usual one of its form.
+    /// The body's media type, if it is not the default of its form.
     pub content_type: Option<String>,
-    /// The API's address where it is not the target's.
+    /// The base URL, if it is not the target's.
     pub base_url: Option<String>,
-    /// How the call is authenticated where it is not the adapter's way.
+    /// The authentication, if it is not the adapter's.
     pub auth: Option<Auth>,
 }
 
 impl HttpBinding {
-    /// A request with a JSON body, if it has one.
+    /// Creates a request with a JSON body, if it has one.
     #[must_use]
     pub fn new(method: impl Into<String>, path: Vec<Segment>) -> HttpBinding {
         HttpBinding {
@@ -413,16 +413,16 @@ impl HttpBinding {
     }
 }
 
-/// A piece of a template.
+/// A part of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Segment {
-    /// As written.
+    /// Text, as written.
     Literal(String),
-    /// The value of the parameter of that name.
+    /// The value of the parameter with this name.
     Param(String),
 }
 
-/// How a body is written.
+/// The format of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyForm {
     /// `application/json`.
@@ -454,7 +454,7 @@ impl BodyForm {
         }
     }
 
-    /// The form of that word.
+    /// Parses the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<BodyForm> {
         BodyForm::ALL.into_iter().find(|form| form.as_str() == text)
@@ -466,29 +466,29 @@ impl BodyForm {
 pub struct StoreBinding {
     /// The resource type.
     pub resource: String,
-    /// What to do with it.
+    /// The action.
     pub action: StoreAction,
 }
 
-/// What the store can do.
+/// The actions of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreAction {
-    /// A new record.
+    /// Creates a record.
     Create,
-    /// One record by id.
+    /// Returns one record by id.
     Get,
-    /// Records in order, a page at a time, with equality filters.
+    /// Lists records in order, in pages, with equality filters.
     List,
-    /// Records whose text matches.
+    /// Searches the text of records.
     Search,
-    /// Deep merge into one record.
+    /// Merges fields into one record, deeply.
     Update,
-    /// Removes one record.
+    /// Deletes one record.
     Delete,
 }
 
 impl StoreAction {
-    /// The verb that its operations begin with.
+    /// Returns the verb at the start of its operations.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -507,35 +507,35 @@ impl StoreAction {
 pub struct CommandBinding {
     /// The program and its arguments.
     pub argv: Vec<Arg>,
-    /// What goes to standard input.
+    /// What is written to standard input.
     pub stdin: Stdin,
     /// How standard output is read.
     pub output: Output,
     /// Overrides the target's timeout.
     pub timeout_ms: Option<u64>,
-    /// Exit codes that mean success besides 0, or an error of their own.
+    /// Exit codes other than 0 that mean success or a specific error.
     pub exit: IndexMap<i32, ExitMeaning>,
 }
 
 /// One entry of an argv template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arg {
-    /// Pieces that make up one argument; a missing optional parameter drops the argument.
+    /// Parts of one argument. It is dropped if an optional parameter in it is missing.
     Template(Vec<Segment>),
-    /// Arguments that stand or fall together: dropped when any parameter in them is missing.
+    /// Arguments that belong together. All are dropped if any parameter in them is missing.
     Group(Vec<Vec<Segment>>),
-    /// Arguments that are there when the boolean parameter is true.
+    /// Arguments that are present if the boolean parameter is true.
     When(String, Vec<Vec<Segment>>),
 }
 
-/// What goes to a command's standard input.
+/// What is written to a command's standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stdin {
-    /// Nothing; closed.
+    /// Nothing; it is closed.
     Closed,
     /// All parameters as one JSON object.
     Params,
-    /// One parameter: a string as it is, anything else as JSON.
+    /// One parameter: a string as is, anything else as JSON.
     Param(String),
 }
 
@@ -567,7 +567,7 @@ impl Output {
         }
     }
 
-    /// The reading of that word.
+    /// Parses the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<Output> {
         Output::ALL.into_iter().find(|output| output.as_str() == text)
@@ -583,7 +583,7 @@ pub enum ExitMeaning {
     Error(crate::error::Code),
 }
 
-/// Whether validation fills in the parameter's default when the caller gives nothing.
+/// Returns whether validation fills in the parameter's default if the caller sends no value.
 #[must_use]
 pub fn fills_default(op: &Operation, param: &Param) -> bool {
     let patch = op.category == Category::Update
@@ -592,7 +592,8 @@ pub fn fills_default(op: &Operation, param: &Param) -> bool {
     param.default.is_some() && !patch
 }
 
-/// What the target assumes when the caller gives nothing. Leaving a field out of an update leaves it as it is.
+/// Returns the value that the target assumes if the caller sends none. A field that is missing in an update stays
+/// unchanged, so it has none.
 #[must_use]
 pub fn assumed_default<'p>(op: &Operation, param: &'p Param) -> Option<&'p Value> {
     let patched = op.category == Category::Update && param.location == ParamLocation::Body;
@@ -600,13 +601,13 @@ pub fn assumed_default<'p>(op: &Operation, param: &'p Param) -> Option<&'p Value
     default.filter(|_| !patched && !param.sensitive)
 }
 
-/// Where a diagnostic about an operation of the model points to.
+/// Returns the pointer for diagnostics about an operation of the model.
 #[must_use]
 pub fn operation_pointer(name: &str) -> String {
     format!("/operations/{name}")
 }
 
-/// Where a diagnostic about a parameter of the model points to.
+/// Returns the pointer for diagnostics about a parameter of the model.
 #[must_use]
 pub fn param_pointer(operation: &str, name: &str) -> String {
     format!("/operations/{operation}/params/{name}")

@@ -1,4 +1,4 @@
-//! Policies from files: what is written, and what it means.
+//! Reads policies from files.
 
 use super::{Hint, HintSet, Idempotence, OpenWorld, Policy};
 use crate::diagnostic::Diagnostic;
@@ -25,10 +25,10 @@ const KEYS: &[&str] = &[
 ];
 const DESTRUCTIVE_KEYS: &[&str] = &["categories", "effects"];
 
-/// The name of the policy of adapters that choose none.
+/// The name of the default policy.
 pub const DEFAULT_POLICY: &str = "mcpaql";
 
-/// One of this version, read when it is first asked for.
+/// A built-in policy, read on first use.
 struct Builtin {
     text: &'static str,
     policy: OnceLock<Policy>,
@@ -40,7 +40,7 @@ impl Builtin {
     }
 }
 
-/// The default first.
+/// The built-in policies, the default first.
 const NAMES: [&str; 6] = [DEFAULT_POLICY, "mcpaql-issue", "mcpaql-spec", "mcp", "lightdash", "nextcloud"];
 
 static BUILTIN: [Builtin; NAMES.len()] = [
@@ -60,45 +60,45 @@ fn builtin_value(name: &str) -> Option<Value> {
     serde_json::from_str(entry(name)?.text).ok()
 }
 
-/// The policy of this version that has that name.
+/// Returns the built-in policy with this name.
 pub(super) fn builtin(name: &str) -> Option<&'static Policy> {
     Some(entry(name)?.policy.get_or_init(|| read_builtin(&mut DocumentReader::default(), name)))
 }
 
 pub(super) fn read_builtin(reader: &mut DocumentReader, name: &str) -> Policy {
     let none = Map::new();
-    let shelf =
+    let set =
         ExtendableSet { noun: "policy", members: &none, builtin: &NAMES, builtin_value: &builtin_value };
     let value = builtin_value(name).unwrap_or_default();
-    let whole = shelf.resolve(reader, &value, "", &mut vec![name.to_owned()], &mut HashMap::new());
-    reader.object(&whole, "").map(|object| read(reader, name, &object)).unwrap_or_default()
+    let resolved = set.resolve(reader, &value, "", &mut vec![name.to_owned()], &mut HashMap::new());
+    reader.object(&resolved, "").map(|object| read(reader, name, &object)).unwrap_or_default()
 }
 
-/// The names of the policies of this version, the default first.
+/// Returns the names of the built-in policies, the default first.
 #[must_use]
 pub fn names() -> &'static [&'static str] {
     &NAMES
 }
 
-/// Every policy of this version, the default first.
+/// Returns all built-in policies, the default first.
 pub fn policies() -> impl Iterator<Item = &'static Policy> {
     NAMES.into_iter().filter_map(builtin)
 }
 
-/// The policy of adapters that choose none.
+/// Returns the default policy.
 #[must_use]
 pub fn default() -> &'static Policy {
     static FALLBACK: OnceLock<Policy> = OnceLock::new();
     builtin(DEFAULT_POLICY).unwrap_or_else(|| FALLBACK.get_or_init(Policy::default))
 }
 
-/// The policy of that name: a team's own, or one of this version.
+/// Returns the policy with this name: a team's own or a built-in one.
 #[must_use]
 pub fn find<'p>(name: &str, own: &'p [Policy]) -> Option<&'p Policy> {
     own.iter().find(|policy| policy.name == name).or_else(|| builtin(name))
 }
 
-/// That there is no policy of that name, at a place that the caller knows; `None` where there is one.
+/// Returns a diagnostic about an unknown policy, without a pointer; `None` if the policy exists.
 #[must_use]
 pub fn unknown_policy(name: &str, own: &[Policy]) -> Option<Diagnostic> {
     let known: Vec<&str> = NAMES.into_iter().chain(own.iter().map(|policy| policy.name.as_str())).collect();
@@ -106,7 +106,7 @@ pub fn unknown_policy(name: &str, own: &[Policy]) -> Option<Diagnostic> {
         return None;
     }
     let known_names = known.join(", ");
-    let message = format!("There is no hint policy '{name}' (there are {known_names})");
+    let message = format!("Unknown hint policy '{name}' (known: {known_names})");
     let diagnostic =
         Diagnostic::error(Code::SchemaInvalidValue, "", message).expected(known_names).found(name);
     Some(match suggest::nearest(name, known) {
@@ -115,30 +115,30 @@ pub fn unknown_policy(name: &str, own: &[Policy]) -> Option<Diagnostic> {
     })
 }
 
-/// Reads policies from an untyped mapping that stands behind `pointer`.
+/// Reads policies from the mapping at `pointer`.
 #[must_use]
 pub fn read_all(value: &Value, pointer: &str) -> (Vec<Policy>, Vec<Diagnostic>) {
     let mut reader = DocumentReader::default();
     let Some(members) = reader.object(value, pointer) else { return (Vec::new(), reader.diagnostics) };
-    let shelf = ExtendableSet {
+    let set = ExtendableSet {
         noun: "policy",
         members: members.map,
         builtin: &NAMES,
         builtin_value: &builtin_value,
     };
-    let policies = shelf.read_all(&mut reader, pointer, read);
+    let policies = set.read_all(&mut reader, pointer, read);
     (policies, reader.diagnostics)
 }
 
-/// What is not said is as in the default policy.
+/// Reads a policy. Missing keys have the values of the default policy.
 fn read(reader: &mut DocumentReader, name: &str, object: &DocumentObject<'_>) -> Policy {
     reader.check_keys(object, KEYS);
-    let usual = Policy::default();
+    let defaults = Policy::default();
     let destructive = reader.member(object, "destructive");
-    let (mut destroying, mut effects) = (None, None);
+    let (mut destructive_categories, mut effects) = (None, None);
     if let Some(destructive) = &destructive {
         reader.check_keys(destructive, DESTRUCTIVE_KEYS);
-        destroying = categories(reader, destructive, "categories");
+        destructive_categories = categories(reader, destructive, "categories");
         effects = list(reader, destructive, "effects", &Effect::ALL.map(Effect::as_str), Effect::parse);
     }
     let meanings = Idempotence::ALL.map(Idempotence::as_str);
@@ -147,23 +147,23 @@ fn read(reader: &mut DocumentReader, name: &str, object: &DocumentObject<'_>) ->
         name: name.to_owned(),
         about: reader.string(object, "about").unwrap_or_default(),
         source: reader.string(object, "source"),
-        destructive_categories: destroying.unwrap_or(usual.destructive_categories),
-        destructive_effects: effects.unwrap_or(usual.destructive_effects),
+        destructive_categories: destructive_categories.unwrap_or(defaults.destructive_categories),
+        destructive_effects: effects.unwrap_or(defaults.destructive_effects),
         idempotent: reader
             .choice(object, "idempotent", &meanings, Idempotence::parse)
-            .unwrap_or(usual.idempotent),
-        never_idempotent: categories(reader, object, "never_idempotent").unwrap_or(usual.never_idempotent),
+            .unwrap_or(defaults.idempotent),
+        never_idempotent: categories(reader, object, "never_idempotent").unwrap_or(defaults.never_idempotent),
         open_world: reader
             .choice(object, "open_world", &worlds, OpenWorld::parse)
-            .unwrap_or(usual.open_world),
-        written_hints: writes(reader, object),
+            .unwrap_or(defaults.open_world),
+        written_hints: written_hints(reader, object),
         title_in_annotations: reader
             .boolean(object, "title_in_annotations")
-            .unwrap_or(usual.title_in_annotations),
+            .unwrap_or(defaults.title_in_annotations),
     }
 }
 
-/// `None` where nothing is said, which is not the same as an empty list.
+/// Reads a list; `None` if it is missing, which differs from an empty list.
 fn list<T>(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
@@ -179,8 +179,8 @@ fn categories(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &st
     list(reader, object, key, &Category::ALL.map(Category::endpoint), Category::parse)
 }
 
-/// One list for every category, or a list for each.
-fn writes(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> [HintSet; 5] {
+/// Reads `writes`: one list for all categories, or a list for each.
+fn written_hints(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> [HintSet; 5] {
     let hints = |reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str| {
         let listed = list(reader, object, key, &Hint::ALL.map(Hint::key), Hint::parse);
         listed.map_or(HintSet::ALL, |listed| listed.into_iter().collect())

@@ -1,4 +1,4 @@
-//! Each policy's table, row by row; what a team writes, and what is wrong with it.
+//! Tests of each policy's table, and of policies that a team writes.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn facts(effect: Effect, repeat: Repeat, reach: Reach) -> Facts {
     Facts { effect, repeat, overwrites, reversible: true, guard: Guard::None, reach }
 }
 
-/// What is known about the kinds of tools that the tables tell apart, of a remote system.
+/// Returns the category and facts of each kind of tool in the tables, for a remote system.
 fn kind(name: &str) -> (Category, Facts) {
     let (effect, repeat) = match name {
         "read" => (Effect::Read, Repeat::NoEffect),
@@ -30,11 +30,11 @@ fn kind(name: &str) -> (Category, Facts) {
     (effect.category(), Facts { guard, ..facts(effect, repeat, Reach::Open) })
 }
 
-/// readOnly, destructive, idempotent, openWorld, as a tool of that kind announces them.
+/// Returns readOnly, destructive, idempotent and openWorld, as a tool of this kind states them.
 fn row(policy: &str, name: &str) -> [Option<bool>; 4] {
     let (category, facts) = kind(name);
-    let said = Policy::named(policy).expect("a policy").tool_hints(category, &facts);
-    Hint::ALL.map(|hint| said.get(hint))
+    let stated = Policy::named(policy).expect("a policy").tool_hints(category, &facts);
+    Hint::ALL.map(|hint| stated.get(hint))
 }
 
 fn table(policy: &str, rows: &[(&str, [Option<bool>; 4])]) {
@@ -99,7 +99,7 @@ fn the_naming_proposal() {
     assert!(policy.title_in_annotations, "the title is an annotation there");
     for category in [Category::Create, Category::Execute] {
         let facts = facts(Effect::of(category), Repeat::NoEffect, Reach::Open);
-        assert!(!policy.hints(category, &facts).idempotent, "{category}, whatever it does");
+        assert!(!policy.hints(category, &facts).idempotent, "{category} with any effect");
     }
     for (reach, open) in [(Reach::Open, true), (Reach::Backend, true), (Reach::Process, false)] {
         let facts = facts(Effect::Read, Repeat::NoEffect, reach);
@@ -164,7 +164,7 @@ fn nextcloud() {
     let policy = Policy::named("nextcloud").unwrap();
     assert!(!policy.title_in_annotations);
     let local = facts(Effect::Read, Repeat::NoEffect, Reach::Process);
-    assert_eq!(policy.tool_hints(Category::Read, &local).open_world, T, "whatever is searched");
+    assert_eq!(policy.tool_hints(Category::Read, &local).open_world, T, "for a local target, too");
 }
 
 #[test]
@@ -189,9 +189,9 @@ fn what_is_left_unsaid_never_sounds_safer_than_it_is() {
             ["read", "create", "append", "patch", "etag update", "put", "delete", "run", "session", "send"]
         {
             let (category, facts) = kind(name);
-            let (meant, taken) =
+            let (actual, assumed) =
                 (policy.hints(category, &facts), policy.tool_hints(category, &facts).effective());
-            assert_eq!(meant.riskier(taken), taken, "{name} under {}", policy.name);
+            assert_eq!(actual.riskier(assumed), assumed, "{name} under {}", policy.name);
         }
     }
 }

@@ -1,25 +1,25 @@
-//! Regular expression → texts that it matches, the plainest first.
+//! Generates texts that match a regular expression, simplest first.
 
 use crate::schema::translate;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Longer texts are no examples.
+/// Maximum characters of a text.
 const MAX_TEXT: usize = 400;
-/// How often something that may be repeated is, beyond what must be.
+/// Maximum additional repetitions.
 const MAX_REPEATS: u32 = 64;
-/// Letters that read as an example, in the order they are taken.
+/// Letters for examples, in the order of their use.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const DIGITS: &str = "1234567890";
 
-/// Proposals: whether one fits is for the caller to check.
+/// Returns proposals. The caller must check whether they fit.
 pub(super) fn texts(pattern: &str) -> impl Iterator<Item = String> {
     let parsed = ParserBuilder::new().nest_limit(64).build().parse(&translate(pattern)).ok();
-    let ways =
+    let choices =
         [1, 0].into_iter().chain(2..=MAX_REPEATS).flat_map(|more| (0..3).map(move |branch| (more, branch)));
     parsed.into_iter().flat_map(move |hir| {
-        ways.clone().filter_map(move |(more, branch)| {
-            let mut writer = PatternSampler { out: String::new(), more, branch, turn: 0 };
+        choices.clone().filter_map(move |(more, branch)| {
+            let mut writer = PatternSampler { out: String::new(), more, branch, chosen: 0 };
             writer.write(&hir, 0).then_some(writer.out)
         })
     })
@@ -28,14 +28,14 @@ pub(super) fn texts(pattern: &str) -> impl Iterator<Item = String> {
 struct PatternSampler {
     out: String,
     more: u32,
-    /// Which alternative is taken.
+    /// The alternative to take.
     branch: usize,
-    /// Characters that were chosen so far.
-    turn: usize,
+    /// Number of characters chosen so far.
+    chosen: usize,
 }
 
 impl PatternSampler {
-    /// Adds what the expression matches; false where nothing plain does.
+    /// Appends a match of the expression. Returns false if there is no simple one.
     fn write(&mut self, hir: &Hir, depth: usize) -> bool {
         if depth > 64 || self.out.len() > MAX_TEXT {
             return false;
@@ -52,7 +52,7 @@ impl PatternSampler {
             HirKind::Class(class) => match self.pick(class) {
                 Some(ch) => {
                     self.out.push(ch);
-                    self.turn += 1;
+                    self.chosen += 1;
                     true
                 }
                 None => false,
@@ -71,18 +71,18 @@ impl PatternSampler {
         }
     }
 
-    /// A character of the class: letters in turn, else digits in turn, else its first one that can be seen.
+    /// Chooses a character of the class: letters in turn, otherwise digits in turn, otherwise the first visible one.
     fn pick(&self, class: &Class) -> Option<char> {
         let Class::Unicode(class) = class else { return None };
-        let holds = |ch: &char| class.iter().any(|range| range.start() <= *ch && *ch <= range.end());
-        let of = |all: &str| {
-            let known: Vec<char> = all.chars().filter(holds).collect();
-            known.get(self.turn % known.len().max(1)).copied()
+        let contains = |ch: &char| class.iter().any(|range| range.start() <= *ch && *ch <= range.end());
+        let nth_of = |all: &str| {
+            let known: Vec<char> = all.chars().filter(contains).collect();
+            known.get(self.chosen % known.len().max(1)).copied()
         };
-        let seen = || class.iter().map(|range| range.start()).find(|ch| !ch.is_control());
-        of(LETTERS)
-            .or_else(|| of(DIGITS))
-            .or_else(seen)
+        let visible = || class.iter().map(|range| range.start()).find(|ch| !ch.is_control());
+        nth_of(LETTERS)
+            .or_else(|| nth_of(DIGITS))
+            .or_else(visible)
             .or_else(|| class.iter().next().map(|range| range.start()))
     }
 }

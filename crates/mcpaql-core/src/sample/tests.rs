@@ -1,4 +1,4 @@
-//! Every sample fits the schema it was made for.
+//! Tests that samples fit their schema.
 
 use super::*;
 use crate::schema::strategies;

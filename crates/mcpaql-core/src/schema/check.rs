@@ -1,5 +1,5 @@
-//! Nodes × value → violations. The path exists only on the stack until something is wrong, so a valid value costs no
-//! allocation.
+//! Checks values against compiled schemas. The path is kept on the stack until a violation is found, so a valid value
+//! costs no allocation.
 
 use super::integers;
 use super::{
@@ -12,17 +12,17 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// More would not help anybody who repairs a call.
+/// Maximum violations to report. More would not help to fix a call.
 const MAX_VIOLATIONS: usize = 10;
-/// Deeper values are refused.
+/// Maximum nesting depth of a value.
 const MAX_DEPTH: usize = 64;
-/// Deeper than any value, because variants and references judge the same value again.
+/// Maximum nested schema checks. Larger than `MAX_DEPTH`, because variants and references check the same value again.
 const MAX_FRAMES: usize = 192;
-/// Recursive variants can take exponential time; this many steps are some hundredths of a second.
+/// Maximum steps of a check, a few hundredths of a second. Recursive variants can take exponential time.
 const MAX_STEPS: u32 = 1_000_000;
-/// The largest integer up to which a float holds every one.
+/// The largest integer up to which floats represent every integer exactly.
 const MAX_EXACT: i64 = (1 << 53) - 1;
-/// Values of an enum that a message lists.
+/// Maximum enum values in a message.
 const MAX_LISTED_VALUES: usize = 10;
 
 pub(super) fn check(schemas: &SchemaSet, id: SchemaId, value: &Value) -> Vec<Violation> {
@@ -38,7 +38,7 @@ pub(super) fn check(schemas: &SchemaSet, id: SchemaId, value: &Value) -> Vec<Vio
         sensitive: false,
     };
     checker.visit(id, value, &ValuePath::ROOT);
-    // A probe that gave up decided nothing, so neither did what was built on it.
+    // A check that gave up is not a result, and neither is anything that depends on it.
     let gave_up = match (checker.steps > MAX_STEPS, checker.too_deep) {
         (true, _) => ViolationKind::TooComplex,
         (false, true) => ViolationKind::TooDeep,
@@ -47,7 +47,7 @@ pub(super) fn check(schemas: &SchemaSet, id: SchemaId, value: &Value) -> Vec<Vio
     vec![Violation { path: Vec::new(), sensitive: false, kind: gave_up }]
 }
 
-/// Where a visit stands: a list of parents that lives on the stack.
+/// The path of a visited value, as a linked list on the stack.
 struct ValuePath<'t> {
     parent: Option<&'t ValuePath<'t>>,
     part: ValueStep<'t>,
@@ -71,15 +71,15 @@ impl<'t> ValuePath<'t> {
 
     fn path(&self) -> Vec<PathPart> {
         let mut parts = Vec::with_capacity(self.depth);
-        let mut here = Some(self);
-        while let Some(trail) = here {
-            match trail.part {
+        let mut next = Some(self);
+        while let Some(step) = next {
+            match step.part {
                 ValueStep::Root => {}
                 ValueStep::Field(name) => parts.push(PathPart::Field(name.to_owned())),
                 ValueStep::Key(name) => parts.push(PathPart::Key(name.to_owned())),
                 ValueStep::Index(index) => parts.push(PathPart::Index(index)),
             }
-            here = trail.parent;
+            next = step.parent;
         }
         parts.reverse();
         parts
@@ -91,7 +91,7 @@ struct Checker<'s> {
     found: Vec<Violation>,
     limit: usize,
     failures: usize,
-    /// Only whether it fails is asked for.
+    /// Only the result is needed, not the violations.
     probing: bool,
     steps: u32,
     frames: usize,
@@ -107,7 +107,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// Whether further findings would change nothing.
+    /// Returns whether more violations would change nothing.
     fn settled(&self) -> bool {
         if self.probing { self.failures > 0 } else { self.found.len() >= self.limit }
     }
@@ -181,18 +181,16 @@ impl<'s> Checker<'s> {
         if let Some(id) = rules.not
             && self.is_valid(id, value, at)
         {
-            self.fail(at, || {
-                value_violation("has a form that is not allowed".to_owned(), json!({"not": {}}))
-            });
+            self.fail(at, || value_violation("has a forbidden form".to_owned(), json!({"not": {}})));
         }
     }
 
     fn is_valid(&mut self, id: SchemaId, value: &Value, at: &ValuePath<'_>) -> bool {
         let outer = (std::mem::replace(&mut self.probing, true), std::mem::take(&mut self.failures));
         self.visit(id, value, at);
-        let holds = self.failures == 0;
+        let valid = self.failures == 0;
         (self.probing, self.failures) = outer;
-        holds
+        valid
     }
 
     fn fail_literal(&mut self, literals: &[Value], value: &Value, at: &ValuePath<'_>) {
@@ -208,7 +206,7 @@ impl<'s> Checker<'s> {
         });
     }
 
-    /// Reports the variant that was meant where that can be told, and every form otherwise.
+    /// Reports the intended variant if it can be determined, otherwise all forms.
     fn fail_choice(&mut self, variants: &'s [SchemaId], value: &Value, at: &ValuePath<'_>) {
         if self.probing {
             return self.fail(at, || ViolationKind::TooComplex);
@@ -254,7 +252,7 @@ impl<'s> Checker<'s> {
         self.schemas.node(id)?.rules.as_ref()?.literals.as_deref()
     }
 
-    /// Whether a field that can have only one value (`kind: {const: circle}`) says that this variant is meant.
+    /// Returns whether a field with only one possible value (`kind: {const: circle}`) selects this variant.
     fn has_discriminator(&self, id: SchemaId, value: &Value, fuel: u8) -> bool {
         let (Some(fields), Some(fuel)) = (value.as_object(), fuel.checked_sub(1)) else { return false };
         let Some(rules) = self.schemas.node(id).and_then(|node| node.rules.as_deref()) else { return false };
@@ -293,7 +291,7 @@ impl<'s> Checker<'s> {
 
     fn string(&mut self, rules: Option<&StringRules>, text: &str, at: &ValuePath<'_>) {
         let Some(rules) = rules else { return };
-        // A text has no more characters than bytes, which settles most cases without counting.
+        // A text never has more characters than bytes, so most cases need no counting.
         let bytes = text.len() as u64;
         let short =
             rules.min.is_some_and(|min| bytes < min || (bytes < min.saturating_mul(4) && count(text) < min));
@@ -388,7 +386,7 @@ impl<'s> Checker<'s> {
     }
 }
 
-/// `must be one of 'open', 'closed'`.
+/// Writes the allowed values: `must be one of 'open', 'closed'`.
 pub(super) fn literals_message(literals: &[Value]) -> String {
     let mut fragment = match literals {
         [only] => format!("must be {}", literal_text(only)),
@@ -425,7 +423,8 @@ fn bounds_violation(rules: &NumberRules) -> ViolationKind {
     value_violation(bounds_message(rules), allowed.into())
 }
 
-/// "or more" and "or less", because leak checks read "at" and a word as a stack frame.
+/// Writes the bounds of a number. It uses "or more" and "or less", because leak checks take "at" and a word for a stack
+/// frame.
 pub(super) fn bounds_message(rules: &NumberRules) -> String {
     if let (Some((low, false)), Some((high, false))) = (&rules.minimum, &rules.maximum) {
         return format!("must be between {low} and {high}");
@@ -469,7 +468,7 @@ fn count(text: &str) -> u64 {
     text.chars().count() as u64
 }
 
-/// Exact for integers; a number that is neither is compared as a float.
+/// Compares integers exactly, and other numbers as floats.
 fn compare(a: &Number, b: &Number) -> Ordering {
     match (integer(a), integer(b)) {
         (Some(a), Some(b)) => a.cmp(&b),
@@ -490,7 +489,7 @@ fn is_multiple(number: &Number, step: &Number) -> bool {
     !quotient.is_finite() || (quotient - quotient.round()).abs() <= 1e-9 * quotient.abs().max(1.0)
 }
 
-/// JSON equality: `1` and `1.0` are the same number, the order of fields means nothing.
+/// Compares JSON values: `1` equals `1.0`, and the order of fields does not matter.
 fn json_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => compare(a, b) == Ordering::Equal,
@@ -504,7 +503,7 @@ fn json_equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The first item that equals an earlier one.
+/// Returns the index of the first item that equals an earlier one.
 fn duplicate(items: &[Value]) -> Option<usize> {
     if items.len() < 2 {
         return None;
@@ -518,7 +517,7 @@ fn duplicate(items: &[Value]) -> Option<usize> {
     })
 }
 
-/// Equal values have equal fingerprints.
+/// Hashes a value. Equal values have equal fingerprints.
 fn fingerprint(value: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     type_name(value).hash(&mut hasher);

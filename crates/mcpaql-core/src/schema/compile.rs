@@ -1,5 +1,7 @@
-//! Value → nodes. What cannot be understood is reported and then allows everything: one bad keyword never takes an
-//! operation away.
+//! Compiles JSON Schema into nodes.
+//!
+//! What always holds: a keyword that cannot be understood is reported and then allows every value, so one bad keyword
+//! never removes an operation.
 
 use super::format::StringFormat;
 use super::{
@@ -14,12 +16,12 @@ use crate::suggest::nearest;
 use indexmap::IndexMap;
 use serde_json::{Map, Number, Value};
 
-/// Deeper schemas are reported and cut; no hand or generator writes them.
+/// Maximum nesting depth of a schema. Deeper schemas are reported and cut; real documents are never that deep.
 const MAX_DEPTH: usize = 64;
 
 pub(super) fn types(types: &IndexMap<String, Value>) -> (SchemaSet, Vec<SchemaProblem>) {
     let mut schemas = SchemaSet::default();
-    // Every name has its place before any body is compiled, so that types may refer to each other in any order.
+    // All names get an id before any type is compiled, so types may refer to each other in any order.
     for name in types.keys() {
         let id = push(&mut schemas, SchemaNode::ANY);
         schemas.names.insert(name.clone(), id);
@@ -77,7 +79,7 @@ impl SchemaCompiler<'_> {
         self.with_pointer(parts, |compiler| compiler.add(schema))
     }
 
-    /// Runs `f` with the pointer moved down.
+    /// Runs `f` with `parts` appended to the pointer.
     fn with_pointer<R>(&mut self, parts: &[&str], f: impl FnOnce(&mut Self) -> R) -> R {
         let length = self.pointer.len();
         for part in parts {
@@ -195,7 +197,7 @@ impl SchemaCompiler<'_> {
         let suggestion = if self.schemas.names.contains_key(name) {
             Some(format!("$ref: \"#/types/{name}\""))
         } else if lower == "any" {
-            Some("no 'type' at all, which allows every value".to_owned())
+            Some("remove 'type' to allow every value".to_owned())
         } else {
             keywords::nearest_type(&lower).map(|meant| format!("type: {meant}"))
         };
@@ -218,7 +220,7 @@ impl SchemaCompiler<'_> {
                 let problem = self.error(
                     Code::SchemaInvalidValue,
                     "enum",
-                    "'enum' must list a value or more".to_owned(),
+                    "'enum' must list one or more values".to_owned(),
                 );
                 self.problems.push(problem);
                 None
@@ -230,7 +232,7 @@ impl SchemaCompiler<'_> {
         }
     }
 
-    /// Literals of another type than the declared one can never be sent.
+    /// Reports literals that can never be sent, because they do not have the declared type.
     fn literal_types(&mut self, map: &Map<String, Value>, types: TypeSet) {
         let (Some(declared), Some(Value::Array(values))) = (map.get("type"), map.get("enum")) else { return };
         let nullable = map.get("nullable") == Some(&Value::Bool(true));
@@ -249,7 +251,7 @@ impl SchemaCompiler<'_> {
         }
     }
 
-    /// A format that is nearly a known one would be taken for one that nobody checks.
+    /// Warns about a format that is nearly a known one. It would otherwise be ignored, as all unknown formats are.
     fn report_misspelled_format(&mut self, name: &str) {
         if let Some(meant) = StringFormat::nearest_name(name) {
             let pointer = format!("{}/format", self.pointer);
@@ -269,7 +271,7 @@ impl SchemaCompiler<'_> {
                 SchemaProblem::error(Code::SchemaInvalidValue, pointer, text).expected("a regular expression")
             }
             None => {
-                let text = "the pattern cannot be checked here and is left to the target";
+                let text = "the pattern is not supported here, so only the target checks it";
                 SchemaProblem::warning(Code::SchemaInvalidValue, pointer, text)
                     .expected("a regular expression without look-around and back references")
             }
@@ -297,22 +299,22 @@ impl SchemaCompiler<'_> {
         if empty { None } else { Some(rules) }
     }
 
-    /// A bound with its exclusive form: a number of its own, or draft 4's flag on the inclusive one.
+    /// Returns a bound. The exclusive form is a number of its own, or a flag (draft 4) on the inclusive one.
     fn bound(&mut self, map: &Map<String, Value>, key: &str, exclusive: &str) -> Option<(Number, bool)> {
         let inclusive = self.number(map, key);
         match map.get(exclusive) {
             Some(Value::Bool(flag)) => inclusive.map(|number| (number, *flag)),
             _ => match (inclusive, self.number(map, exclusive)) {
-                (Some(at), Some(beyond)) => {
-                    let beyond_first = if key == "minimum" {
-                        beyond.as_f64() >= at.as_f64()
+                (Some(inclusive), Some(exclusive)) => {
+                    let exclusive_wins = if key == "minimum" {
+                        exclusive.as_f64() >= inclusive.as_f64()
                     } else {
-                        beyond.as_f64() <= at.as_f64()
+                        exclusive.as_f64() <= inclusive.as_f64()
                     };
-                    Some(if beyond_first { (beyond, true) } else { (at, false) })
+                    Some(if exclusive_wins { (exclusive, true) } else { (inclusive, false) })
                 }
-                (Some(at), None) => Some((at, false)),
-                (None, beyond) => beyond.map(|number| (number, true)),
+                (Some(inclusive), None) => Some((inclusive, false)),
+                (None, exclusive) => exclusive.map(|number| (number, true)),
             },
         }
     }
@@ -348,7 +350,7 @@ impl SchemaCompiler<'_> {
         let mut prefix = self.list(map, "prefixItems");
         let items = match map.get("items") {
             None => None,
-            // The tuple form of older drafts, with `additionalItems` for the rest.
+            // The tuple form of older drafts, with `additionalItems` for the other items.
             Some(Value::Array(_)) => {
                 prefix = self.list(map, "items");
                 map.get("additionalItems").map(|schema| self.add_below(&["additionalItems"], schema))
@@ -383,7 +385,7 @@ impl SchemaCompiler<'_> {
             let id = self.add_below(&["patternProperties", pattern], property);
             match self.schemas.patterns.read(pattern) {
                 Some(read) => patterns.push((read, id)),
-                // Whatever it would match cannot be told from an unknown key.
+                // Keys that the unsupported pattern matches cannot be told apart from unknown keys.
                 None => additional = AdditionalRule::Any,
             }
         }
@@ -406,7 +408,7 @@ impl SchemaCompiler<'_> {
         let last = target.rsplit('/').next().unwrap_or(target);
         let names = self.schemas.names.keys().map(String::as_str);
         let suggestion = nearest(name.as_deref().unwrap_or(last), names);
-        let text = format!("'{}' refers to a type that is not declared", shorten(target, 80));
+        let text = format!("'{}' refers to an undeclared type", shorten(target, 80));
         let mut problem = self
             .error(Code::SchemaUnresolvedRef, "$ref", text)
             .expected("#/types/NAME of a declared type")
@@ -416,7 +418,7 @@ impl SchemaCompiler<'_> {
         None
     }
 
-    /// A key that is nearly a keyword says something that would be lost.
+    /// Warns about a key that is nearly a keyword. It would otherwise be ignored.
     fn report_misspelled_keywords(&mut self, map: &Map<String, Value>) {
         for key in map.keys() {
             if let Some(meant) = keywords::nearest_keyword(key) {
@@ -481,7 +483,7 @@ impl SchemaCompiler<'_> {
         }
     }
 
-    /// Two counts; the first may not exceed the second.
+    /// Returns two counts; reports if the first is larger than the second.
     fn range(&mut self, map: &Map<String, Value>, low: &str, high: &str) -> (Option<u64>, Option<u64>) {
         let [min, max] = [low, high].map(|key| self.count(map, key));
         if let (Some(min), Some(max)) = (min, max) {
@@ -495,7 +497,7 @@ impl SchemaCompiler<'_> {
         let float = value.as_f64().filter(|float| *float >= 0.0 && float.fract() == 0.0);
         let count = value.as_u64().or(float.map(|float| float as u64));
         if count.is_none() {
-            self.wrong_type(key, "a whole number of 0 or more", value);
+            self.wrong_type(key, "a whole number, 0 or more", value);
         }
         count
     }
@@ -515,7 +517,7 @@ impl Rules {
         if empty { None } else { Some(Box::new(self)) }
     }
 
-    /// Where no `type` is written, declared properties mean an object and declared items an array.
+    /// Returns the types of a schema without `type`: declared properties mean an object, declared items an array.
     fn implied_types(&self) -> TypeSet {
         if self.reference.is_some()
             || !self.all_of.is_empty()

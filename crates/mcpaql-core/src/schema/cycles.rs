@@ -1,4 +1,4 @@
-//! References that lead only to themselves.
+//! Finds and cuts reference cycles: types that refer only to themselves.
 
 use super::compile::escape;
 use super::{Rules, SchemaId, SchemaNode, SchemaProblem, SchemaSet, shorten};
@@ -6,7 +6,7 @@ use crate::error::Code;
 use std::collections::HashSet;
 
 impl Rules {
-    /// The schemas that judge the same value.
+    /// Returns the schemas that apply to the same value.
     fn same_value_schemas(&self) -> impl Iterator<Item = SchemaId> {
         self.reference
             .into_iter()
@@ -16,8 +16,8 @@ impl Rules {
     }
 }
 
-/// Types that refer only to themselves describe nothing, and would be followed for ever: they are reported and then
-/// allow everything. Without recursion, because a chain of types may be as long as the document.
+/// Reports types that refer only to themselves. They describe nothing and would be followed forever, so they allow
+/// every value afterwards. This is not recursive, because a chain of types may be as long as the document.
 pub(super) fn break_cycles(schemas: &mut SchemaSet, problems: &mut Vec<SchemaProblem>) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {

@@ -1,12 +1,16 @@
-//! A compiled schema as standard JSON Schema (2020-12), for validators in other languages.
+//! Exports compiled schemas as standard JSON Schema (2020-12), for validators in other languages.
 //!
-//! What always holds: what is written admits what is checked here, save that whole floats beyond 2^53 pass as integers and that
-//! a repetition in a pattern counts to 1000 at most; no dialect is left (`nullable`, tuples in `items`, `required: true`), nothing
-//! that is not checked either; formats are written as patterns, and patterns for engines of the RE2 family, which are linear
-//! in the text; a named type is `#/$defs/NAME`.
+//! A choice is exported so that a validator can report the intended variant: with `if` and `then` by the type of the
+//! value, where only one variant has that type. The other variants become `anyOf`.
 //!
-//! A choice is written so that a validator tells the variant that was meant: by the type of the value with `if` and `then`, as
-//! far as one variant alone has that type. Only the others are `anyOf`.
+//! What always holds:
+//!
+//! - The exported schema accepts the same values as the check here, with two exceptions: whole floats beyond 2^53 pass
+//!   as integers, and a repetition in a pattern counts up to 1000.
+//! - The output has no dialect (`nullable`, tuples in `items`, `required: true`) and no keyword that is not checked
+//!   here.
+//! - Formats are exported as patterns, and patterns are for engines of the RE2 family, which take linear time.
+//! - A named type is `#/$defs/NAME`.
 
 use super::{
     AdditionalRule, ArrayRules, NumberRules, ObjectRules, Rules, SchemaId, SchemaNode, SchemaSet, StringRules,
@@ -17,13 +21,13 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Capture, Hir, HirKind, Repetition};
 use serde_json::{Map, Number, Value, json};
 
-/// References that are followed to find the types of a variant.
-const FUEL: u8 = 16;
-/// The highest count of a repetition that engines of the RE2 family take.
+/// Maximum references that are followed to find the types of a variant.
+const MAX_REFERENCES: u8 = 16;
+/// Maximum count of a repetition in engines of the RE2 family.
 const MAX_REPEAT: u32 = 1000;
 
 impl SchemaSet {
-    /// A schema as standard JSON Schema; named types are references.
+    /// Returns a schema as standard JSON Schema. Named types are references.
     #[must_use]
     pub fn to_json_schema(&self, id: SchemaId) -> Value {
         if let Some((name, _)) = self.names.get_index(id.0 as usize) {
@@ -32,7 +36,7 @@ impl SchemaSet {
         self.definition(id)
     }
 
-    /// A named type as standard JSON Schema.
+    /// Returns a named type as standard JSON Schema.
     #[must_use]
     pub fn type_to_json_schema(&self, name: &str) -> Option<Value> {
         self.named(name).map(|id| self.definition(id))
@@ -54,11 +58,11 @@ impl SchemaSet {
         }
         let Some(rules) = node.rules.as_deref() else { return out.into() };
         self.rules(rules, node.nullable, &mut out);
-        let judges_null = rules.reference.is_some()
+        let applies_to_null = rules.reference.is_some()
             || !rules.all_of.is_empty()
             || !rules.choices.is_empty()
             || rules.not.is_some();
-        match node.nullable && judges_null {
+        match node.nullable && applies_to_null {
             true => json!({"if": {"not": {"type": "null"}}, "then": out}),
             false => out.into(),
         }
@@ -72,13 +76,13 @@ impl SchemaSet {
             }
             out.insert("enum".into(), literals.into());
         }
-        // Keywords that one schema cannot hold twice.
-        let mut besides = Vec::new();
+        // Keywords that one schema cannot have twice.
+        let mut all_of = Vec::new();
         if let Some(rules) = &rules.number {
             number(rules, out);
         }
         if let Some(rules) = &rules.string {
-            string(rules, out, &mut besides);
+            string(rules, out, &mut all_of);
         }
         if let Some(rules) = &rules.array {
             self.array(rules, out);
@@ -89,17 +93,17 @@ impl SchemaSet {
         if let Some(Value::Object(reference)) = rules.reference.map(|id| self.to_json_schema(id)) {
             out.extend(reference);
         }
-        besides.extend(rules.all_of.iter().map(|id| self.to_json_schema(*id)));
-        besides.extend(rules.choices.iter().map(|variants| self.choice(variants)));
-        if !besides.is_empty() {
-            out.insert("allOf".into(), besides.into());
+        all_of.extend(rules.all_of.iter().map(|id| self.to_json_schema(*id)));
+        all_of.extend(rules.choices.iter().map(|variants| self.choice(variants)));
+        if !all_of.is_empty() {
+            out.insert("allOf".into(), all_of.into());
         }
         if let Some(id) = rules.not {
             out.insert("not".into(), self.to_json_schema(id));
         }
     }
 
-    /// One of several variants: what each type of value has to be.
+    /// Exports a choice between variants as a rule for each type of value.
     fn choice(&self, variants: &[SchemaId]) -> Value {
         const TYPES: [(&str, TypeSet); 6] = [
             ("string", TypeSet::STRING),
@@ -112,9 +116,13 @@ impl SchemaSet {
         let mut all = TypeSet::NONE;
         let mut by_variants: IndexMap<Vec<SchemaId>, Vec<&str>> = IndexMap::new();
         for (name, one) in TYPES {
-            let fits: Vec<SchemaId> =
-                variants.iter().copied().filter(|id| self.types(*id, FUEL).intersects(one)).collect();
-            all = fits.iter().fold(all, |set, id| set.union(self.types(*id, FUEL).intersection(one)));
+            let fits: Vec<SchemaId> = variants
+                .iter()
+                .copied()
+                .filter(|id| self.types(*id, MAX_REFERENCES).intersects(one))
+                .collect();
+            all =
+                fits.iter().fold(all, |set, id| set.union(self.types(*id, MAX_REFERENCES).intersection(one)));
             if !fits.is_empty() {
                 by_variants.entry(fits).or_default().push(name);
             }
@@ -139,23 +147,26 @@ impl SchemaSet {
         out.into()
     }
 
-    /// One of variants of the same type: the one that a field with a single value names, where each has such a field.
+    /// Exports a choice between variants of the same type. If each variant has a field with a single allowed value,
+    /// that field selects the variant.
     fn one_of(&self, variants: &[SchemaId]) -> Value {
         if let [only] = variants {
             return self.to_json_schema(*only);
         }
-        let marks: Option<Vec<(String, Value)>> =
-            variants.iter().map(|id| self.discriminator(*id, FUEL)).collect();
-        let Some(marks) = marks else { return json!({"anyOf": self.to_json_schemas(variants)}) };
-        let is_marked = |(name, literal): &(String, Value)| json!({"properties": {name: {"enum": [literal]}}, "required": [name]});
+        let discriminators: Option<Vec<(String, Value)>> =
+            variants.iter().map(|id| self.discriminator(*id, MAX_REFERENCES)).collect();
+        let Some(discriminators) = discriminators else {
+            return json!({"anyOf": self.to_json_schemas(variants)});
+        };
+        let matches = |(name, literal): &(String, Value)| json!({"properties": {name: {"enum": [literal]}}, "required": [name]});
         let mut rest = json!({"anyOf": self.to_json_schemas(variants)});
-        for (id, mark) in variants.iter().zip(&marks).rev() {
-            rest = json!({"if": is_marked(mark), "then": self.to_json_schema(*id), "else": rest});
+        for (id, discriminator) in variants.iter().zip(&discriminators).rev() {
+            rest = json!({"if": matches(discriminator), "then": self.to_json_schema(*id), "else": rest});
         }
         rest
     }
 
-    /// A field that can have only one value.
+    /// Returns a field that has only one allowed value.
     fn discriminator(&self, id: SchemaId, fuel: u8) -> Option<(String, Value)> {
         let (node, fuel) = (self.node(id)?, fuel.checked_sub(1)?);
         let rules = node.rules.as_deref()?;
@@ -221,7 +232,7 @@ impl SchemaSet {
     }
 }
 
-/// `type` of a set of types.
+/// Returns the `type` keyword for a set of types.
 fn type_value(types: TypeSet) -> Value {
     let names: Vec<&str> = ["string", "number", "integer", "boolean", "array", "object", "null"]
         .into_iter()
@@ -234,7 +245,7 @@ fn type_value(types: TypeSet) -> Value {
     }
 }
 
-/// A name as part of a JSON Pointer in a fragment.
+/// Escapes a name for a JSON Pointer in a URI fragment.
 fn pointer_part(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for byte in name.replace('~', "~0").replace('/', "~1").bytes() {
@@ -267,7 +278,7 @@ fn number(rules: &NumberRules, out: &mut Map<String, Value>) {
     }
 }
 
-fn string(rules: &StringRules, out: &mut Map<String, Value>, besides: &mut Vec<Value>) {
+fn string(rules: &StringRules, out: &mut Map<String, Value>, all_of: &mut Vec<Value>) {
     bounds(out, ("minLength", rules.min), ("maxLength", rules.max));
     if let Some(pattern) = &rules.pattern {
         out.insert("pattern".into(), portable_pattern(pattern.translated()).into());
@@ -275,7 +286,7 @@ fn string(rules: &StringRules, out: &mut Map<String, Value>, besides: &mut Vec<V
     if let Some(format) = rules.format {
         let pattern = format!("^(?:{})$", format_pattern(format));
         match out.contains_key("pattern") {
-            true => besides.push(json!({"format": format.name(), "pattern": pattern})),
+            true => all_of.push(json!({"format": format.name(), "pattern": pattern})),
             false => {
                 out.insert("format".into(), format.name().into());
                 out.insert("pattern".into(), pattern.into());
@@ -284,24 +295,24 @@ fn string(rules: &StringRules, out: &mut Map<String, Value>, besides: &mut Vec<V
     }
 }
 
-/// A pattern in which nothing depends on the engine: shorthands are written out, and a word's edge is ASCII in RE2 anyway.
+/// Returns a pattern that means the same in all engines. Shorthands are written out; `\b` is ASCII in RE2 anyway.
 fn portable_pattern(translated: &str) -> String {
     match ParserBuilder::new().build().parse(translated) {
         Ok(parsed) => {
             cap_repetitions(&parsed).to_string().replace(r"(?-u:\b)", r"\b").replace(r"(?-u:\B)", r"\B")
         }
-        // It was read before, so this is never reached.
+        // Unreachable: the pattern was parsed before.
         Err(_) => String::new(),
     }
 }
 
-/// The pattern with repetitions that engines take: a higher maximum is none.
+/// Caps repetitions to the engines' limit. A higher maximum is removed.
 fn cap_repetitions(pattern: &Hir) -> Hir {
     let all = |parts: &[Hir]| parts.iter().map(cap_repetitions).collect();
     match pattern.kind() {
         HirKind::Repetition(repeated) => {
             let sub = match cap_repetitions(&repeated.sub) {
-                // Without a group `(?:a+)+` would be written as `a++`, which engines refuse.
+                // Without a group, `(?:a+)+` would become `a++`, which engines reject.
                 sub if matches!(sub.kind(), HirKind::Repetition(_)) => {
                     Hir::capture(Capture { index: 1, name: None, sub: Box::new(sub) })
                 }
@@ -321,7 +332,7 @@ fn cap_repetitions(pattern: &Hir) -> Hir {
     }
 }
 
-/// What a format asks for, as a pattern.
+/// Returns the pattern of a format.
 fn format_pattern(format: StringFormat) -> String {
     const DATE: &str = "(?:(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29\
         |[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)\
@@ -345,7 +356,8 @@ fn format_pattern(format: StringFormat) -> String {
     }
 }
 
-/// Eight groups, of which the last two may be an IPv4 address, with `::` for one or more of them.
+/// Returns the pattern of an IPv6 address: eight groups, of which the last two may be an IPv4 address and any number
+/// may be `::`.
 fn ipv6(ipv4: &str) -> String {
     const GROUP: &str = "[0-9A-Fa-f]{1,4}";
     let tail = format!("(?:{GROUP}:{GROUP}|{ipv4})");
@@ -374,7 +386,7 @@ mod tests {
     use indexmap::IndexMap;
     use regex::Regex;
 
-    fn standard(schema: &Value) -> Value {
+    fn exported(schema: &Value) -> Value {
         let types = IndexMap::from([("Node".to_owned(), json!({"type": "object"}))]);
         let (mut schemas, _) = SchemaSet::compile(&types);
         let (id, _) = schemas.add(schema, "");
@@ -422,7 +434,7 @@ mod tests {
             ),
             (json!({"type": "string", "pattern": "(?=a)"}), json!({"type": "string"})),
         ] {
-            assert_eq!(standard(&given), expected, "{given}");
+            assert_eq!(exported(&given), expected, "{given}");
         }
     }
 

@@ -1,4 +1,5 @@
-//! The formats that are checked: small, strict enough to catch a wrong shape, never stricter than the standard.
+//! The string formats that are checked. The checks are small: strict enough to find wrong values, never stricter than
+//! the standard.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -18,7 +19,7 @@ pub(super) enum StringFormat {
 }
 
 impl StringFormat {
-    /// The format of that name; unknown names mean nothing.
+    /// Returns the format with this name; `None` for unknown names, which are not checked.
     pub(super) fn named(name: &str) -> Option<StringFormat> {
         Some(match name {
             "date" => StringFormat::Date,
@@ -48,7 +49,7 @@ impl StringFormat {
         StringFormat::Byte,
     ];
 
-    /// The checked format that an unknown name nearly is; nothing for names that mean something elsewhere.
+    /// Returns the format that an unknown name misspells. Returns `None` for names that other tools use.
     pub(super) fn nearest_name(name: &str) -> Option<&'static str> {
         const OTHERS: [&str; 4] = ["iri", "uris", "bytes", "url"];
         if name.len() < 4 || name.len() > 20 || OTHERS.contains(&name) {
@@ -76,7 +77,7 @@ impl StringFormat {
         }
     }
 
-    /// What to send instead, as the rest of a sentence that begins with the parameter's name.
+    /// Returns the rule as a fragment that follows the parameter's name in a sentence.
     pub(super) const fn fragment(self) -> &'static str {
         match self {
             StringFormat::Date => "must be a date such as 2025-01-31",
@@ -108,7 +109,7 @@ impl StringFormat {
     }
 }
 
-/// A number of exactly `width` ASCII digits.
+/// Parses a number of exactly `width` ASCII digits.
 fn digits(text: &str, width: usize) -> Option<u32> {
     let plain = text.len() == width && text.bytes().all(|byte| byte.is_ascii_digit());
     if plain { text.parse().ok() } else { None }
@@ -255,7 +256,7 @@ mod tests {
                 assert!(format.accepts(text), "{name} should accept {text:?}");
             }
             for text in wrong {
-                assert!(!format.accepts(text), "{name} should refuse {text:?}");
+                assert!(!format.accepts(text), "{name} should reject {text:?}");
             }
         }
         assert_eq!(StringFormat::named("int32"), None);

@@ -1,24 +1,26 @@
-//! Whole numbers as whole numbers: JSON writes the integer 1000 as `1e3` or `1000.0` too, and a target that asked for an
-//! integer shall get one. A float that is too large to have been read exactly is never passed on as an integer.
+//! Normalizes whole numbers. JSON can write the integer 1000 as `1e3` or `1000.0`, and a target that expects an integer
+//! must get one.
+//!
+//! What always holds: a float that is too large to be exact is never passed on as an integer.
 
 use super::{AdditionalRule, SchemaId, SchemaSet, TypeSet};
 use serde_json::{Number, Value};
 
-/// Beyond it floats skip integers, so nobody can tell which one was written.
+/// From this size on, floats skip integers, so the original integer is unknown.
 const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
-/// References that are followed from one value.
-const FUEL: u8 = 16;
+/// Maximum references that are followed from one value.
+const MAX_REFERENCES: u8 = 16;
 
-/// Whether the number was written as a whole number but may not be the one that was written.
+/// Returns whether a whole number may differ from the one that the caller wrote.
 pub(super) fn is_inexact(number: &Number) -> bool {
     number.is_f64()
         && number.as_f64().is_some_and(|float| float.fract() == 0.0 && float.abs() >= MAX_EXACT_FLOAT)
 }
 
-/// Writes whole floats as integers wherever the schema asks for an integer and not for a number.
+/// Replaces whole floats with integers where the schema expects an integer and not a number.
 pub(super) fn normalize_integers(schemas: &SchemaSet, id: SchemaId, value: &mut Value) {
     if has_float(value) {
-        visit(schemas, id, value, FUEL);
+        visit(schemas, id, value, MAX_REFERENCES);
     }
 }
 
@@ -34,7 +36,7 @@ fn has_float(value: &Value) -> bool {
 fn visit(schemas: &SchemaSet, id: SchemaId, value: &mut Value, fuel: u8) {
     let (Some(node), Some(fuel)) = (schemas.node(id), fuel.checked_sub(1)) else { return };
     if let Value::Number(number) = value {
-        if !schemas.types(id, FUEL).intersects(TypeSet::FRACTION)
+        if !schemas.types(id, MAX_REFERENCES).intersects(TypeSet::FRACTION)
             && let Some(whole) = as_exact_integer(number)
         {
             *value = whole.into();
@@ -46,14 +48,16 @@ fn visit(schemas: &SchemaSet, id: SchemaId, value: &mut Value, fuel: u8) {
         (Value::Array(items), Some(array), _) => {
             for (index, item) in items.iter_mut().enumerate() {
                 if let Some(id) = array.prefix.get(index).copied().or(array.items) {
-                    visit(schemas, id, item, FUEL);
+                    visit(schemas, id, item, MAX_REFERENCES);
                 }
             }
         }
         (Value::Object(fields), _, Some(object)) => {
             for (name, field) in fields {
                 match (object.properties.get(name), object.additional) {
-                    (Some(&id), _) | (None, AdditionalRule::Schema(id)) => visit(schemas, id, field, FUEL),
+                    (Some(&id), _) | (None, AdditionalRule::Schema(id)) => {
+                        visit(schemas, id, field, MAX_REFERENCES)
+                    }
                     (None, AdditionalRule::Any | AdditionalRule::None) => {}
                 }
             }

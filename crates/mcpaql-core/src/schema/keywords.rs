@@ -1,9 +1,9 @@
-//! The words of JSON Schema, to recognise the ones that were meant.
+//! The keywords and type names of JSON Schema, and the nearest one for a misspelled name.
 
 use crate::suggest::nearest;
 
-/// The keywords of schemas in documents, in the order of writing: what it is, what it may be, what it means, what is inside. The
-/// last one, `ref`, is how authors may write `$ref`.
+/// The keywords of schemas in documents, in the order in which they are written: type, constraints, annotations, nested
+/// schemas. The last one, `ref`, is an alternative that authors may write for `$ref`.
 #[rustfmt::skip]
 pub const DOCUMENT_KEYWORDS: &[&str] = &[
     "type", "$ref", "nullable", "format", "enum", "const", "default", "minimum", "exclusiveMinimum", "maximum",
@@ -13,7 +13,7 @@ pub const DOCUMENT_KEYWORDS: &[&str] = &[
     "prefixItems", "allOf", "anyOf", "oneOf", "discriminator", "not", "ref",
 ];
 
-/// Keywords of JSON Schema and OpenAPI that mean something to people, or only in tools of others.
+/// Keywords of JSON Schema and OpenAPI that are only for people or for other tools.
 #[rustfmt::skip]
 const OTHER_KEYWORDS: &[&str] = &[
     "patternProperties", "sensitive", "$comment", "$id", "$schema", "$defs", "$anchor", "definitions", "xml",
@@ -21,7 +21,7 @@ const OTHER_KEYWORDS: &[&str] = &[
     "unevaluatedItems", "dependentRequired", "dependentSchemas", "if", "then", "else",
 ];
 
-/// What the value of a keyword is.
+/// The kind of value that a keyword has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeywordValue {
     /// A schema.
@@ -40,7 +40,7 @@ pub enum KeywordValue {
     Data,
 }
 
-/// What the value of a keyword is.
+/// Returns the kind of value that a keyword has.
 #[inline]
 #[must_use]
 pub fn keyword_value(keyword: &str) -> KeywordValue {
@@ -62,7 +62,7 @@ pub fn keyword_value(keyword: &str) -> KeywordValue {
     }
 }
 
-/// Whether a keyword narrows the values of a schema; `allOf` and `$ref` only say where else to look.
+/// Returns whether a keyword restricts the values of a schema. `allOf` and `$ref` do not: they refer to other schemas.
 #[must_use]
 pub fn constrains(keyword: &str) -> bool {
     match keyword {
@@ -73,7 +73,7 @@ pub fn constrains(keyword: &str) -> bool {
     }
 }
 
-/// What people write for a type when they mean another word.
+/// Other names that people write for a type.
 const TYPE_SYNONYMS: [(&str, &str); 16] = [
     ("int", "integer"),
     ("int32", "integer"),
@@ -95,7 +95,7 @@ const TYPE_SYNONYMS: [(&str, &str); 16] = [
 
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
 
-/// The keyword that `key` nearly is; nothing for keywords themselves, extensions and words of another kind.
+/// Returns the keyword that `key` misspells. Returns `None` for keywords, extensions and unrelated words.
 pub(super) fn nearest_keyword(key: &str) -> Option<&'static str> {
     let keywords =
         || DOCUMENT_KEYWORDS.iter().chain(OTHER_KEYWORDS).copied().filter(|keyword| *keyword != "ref");
@@ -108,8 +108,8 @@ pub(super) fn nearest_keyword(key: &str) -> Option<&'static str> {
     })
 }
 
-/// The type that `name`, in lower case, probably stands for.
+/// Returns the type that `name`, in lower case, probably means.
 pub fn nearest_type(name: &str) -> Option<&'static str> {
-    let synonym = TYPE_SYNONYMS.iter().find(|(word, _)| *word == name).map(|(_, meant)| *meant);
+    let synonym = TYPE_SYNONYMS.iter().find(|(word, _)| *word == name).map(|(_, kind)| *kind);
     synonym.or_else(|| nearest(name, TYPES))
 }

@@ -1,8 +1,9 @@
-//! ECMA-262 patterns as JSON Schema means them, run by an engine that is linear in the text.
+//! Patterns of JSON Schema (ECMA-262), run by a regex engine with linear time.
 //!
-//! What the two dialects spell alike but mean differently is translated; what the engine cannot do (look-around,
-//! back references, repetitions of enormous classes) is refused, and the caller of [`Patterns::read`] reports it.
-//! Reading a pattern is cheap; its automaton is made when a value is checked for the first time, because most never are.
+//! Syntax that both dialects have with different meanings is translated. Patterns that the engine does not support
+//! (look-around, back references, repetitions of very large classes) are rejected, and the caller of
+//! [`SchemaPatternCache::read`] reports them. Reading a pattern is cheap: its automaton is built when the first value
+//! is checked, because most patterns are never used.
 
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
@@ -10,14 +11,14 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// Groups inside groups.
+/// Maximum nesting depth of groups.
 const MAX_NESTING: u32 = 64;
-/// [`weight`] of the largest automaton; more would make checking a long text slow.
+/// Maximum [`weight`] of an automaton. A larger one would make checks of long texts slow.
 const MAX_WEIGHT: usize = 1 << 15;
-/// Bytes of an automaton of that weight, amply.
+/// Maximum bytes of an automaton; more than enough for `MAX_WEIGHT`.
 const MAX_BYTES: usize = 1 << 22;
 
-/// A pattern that can be checked.
+/// A pattern that this engine supports.
 #[derive(Debug)]
 pub(super) struct SchemaPattern {
     translated: String,
@@ -25,7 +26,7 @@ pub(super) struct SchemaPattern {
 }
 
 impl SchemaPattern {
-    /// As the engine reads it.
+    /// Returns the pattern in the syntax of the engine.
     pub(super) fn translated(&self) -> &str {
         &self.translated
     }
@@ -43,12 +44,12 @@ impl SchemaPattern {
     }
 }
 
-/// Patterns repeat a lot within one document.
+/// The patterns of a document. The same pattern often appears many times.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SchemaPatternCache(HashMap<String, Option<Arc<SchemaPattern>>>);
 
 impl SchemaPatternCache {
-    /// The pattern, unless it cannot be checked.
+    /// Returns the pattern; `None` if it is not supported.
     pub(super) fn read(&mut self, pattern: &str) -> Option<Arc<SchemaPattern>> {
         if let Some(known) = self.0.get(pattern) {
             return known.clone();
@@ -62,14 +63,14 @@ impl SchemaPatternCache {
     }
 }
 
-/// How large the automaton will be, roughly in states.
+/// Estimates the size of the automaton, roughly in states.
 fn weight(pattern: &Hir) -> usize {
     let sum = |parts: &[Hir]| parts.iter().map(weight).fold(1, usize::saturating_add);
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
         HirKind::Literal(literal) => literal.0.len(),
         HirKind::Class(Class::Unicode(class)) if class.is_ascii() => 1 + class.ranges().len() / 4,
-        // Other characters are sequences of bytes, some of which all ranges share.
+        // Other characters are byte sequences, parts of which all ranges share.
         HirKind::Class(Class::Unicode(class)) => 14 + class.ranges().len() * 3,
         HirKind::Class(Class::Bytes(class)) => 1 + class.ranges().len() / 4,
         HirKind::Repetition(repeated) => {
@@ -81,7 +82,7 @@ fn weight(pattern: &Hir) -> usize {
     }
 }
 
-/// Why a pattern is no regular expression in any dialect; nothing where another engine may know better.
+/// Returns why a pattern is not a regular expression in any dialect; `None` if another engine may accept it.
 #[must_use]
 pub fn pattern_mistake(pattern: &str) -> Option<&'static str> {
     let parsed = ParserBuilder::new().nest_limit(MAX_NESTING).build().parse(&translate(pattern));
@@ -91,18 +92,19 @@ pub fn pattern_mistake(pattern: &str) -> Option<&'static str> {
     [
         ("unclosed group", "a '(' is never closed", true),
         ("unopened group", "a ')' closes nothing", true),
-        // ECMA's empty class, and its literal brace.
+        // Except for ECMA's empty class and literal brace.
         ("unclosed character class", "a '[' is never closed", !empty_class),
-        ("repetition operator missing expression", "nothing stands before a repetition", !brace),
+        ("repetition operator missing expression", "a repetition has nothing to repeat", !brace),
         ("incomplete escape sequence", "it ends in a backslash", true),
-        ("invalid character class range", "a range of characters runs backwards", true),
+        ("invalid character class range", "a range of characters is reversed", true),
     ]
     .into_iter()
-    .find(|(theirs, _, sure)| *sure && text.contains(theirs))
-    .map(|(_, ours, _)| ours)
+    .find(|(engine_message, _, certain)| *certain && text.contains(engine_message))
+    .map(|(_, mistake, _)| mistake)
 }
 
-/// ECMA's `\d`, `\w` and `\b` are ASCII, and inside a class `[`, `&` and `~` are ordinary characters.
+/// Translates a pattern to the engine's syntax. ECMA's `\d`, `\w` and `\b` are ASCII, and inside a class `[`, `&` and
+/// `~` are ordinary characters.
 pub(crate) fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut chars = pattern.chars();

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Any JSON value, a few levels deep.
+/// Generates any JSON value, a few levels deep.
 pub(crate) fn any_json() -> BoxedStrategy<Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -32,7 +32,7 @@ pub(crate) fn any_json() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// Keys that are often keywords, so that arbitrary JSON is often nearly a schema.
+/// Generates keys. Most are keywords, so arbitrary JSON is often nearly a schema.
 fn key() -> BoxedStrategy<String> {
     const KEYS: [&str; 32] = [
         "type",
@@ -71,7 +71,7 @@ fn key() -> BoxedStrategy<String> {
     prop_oneof![4 => proptest::sample::select(&KEYS[..]).prop_map(str::to_owned), 1 => "\\PC{0,6}"].boxed()
 }
 
-/// A schema that some value fits.
+/// Generates schemas that at least one value fits.
 pub(crate) fn schema() -> BoxedStrategy<Value> {
     let leaf = prop_oneof![
         Just(json!({})),
@@ -105,7 +105,7 @@ fn object((fields, open): (Vec<(String, Value, bool)>, bool)) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": open})
 }
 
-/// A value that fits a schema of [`schema`]; `seed` decides where there is a choice.
+/// Returns a value that fits a schema of [`schema`]. `seed` decides between alternatives.
 pub(crate) fn fitting(schema: &Value, seed: &mut u64) -> Value {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     let roll = *seed >> 33;

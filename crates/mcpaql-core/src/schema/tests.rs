@@ -9,7 +9,7 @@ fn types(value: Value) -> IndexMap<String, Value> {
     value.as_object().unwrap().clone().into_iter().collect()
 }
 
-/// The violations of `value`, as text.
+/// Returns the violations of `value` as text.
 fn violations(schema: Value, value: Value) -> Vec<String> {
     let mut schemas = SchemaSet::default();
     let (id, problems) = schemas.add(&schema, "");
@@ -101,7 +101,7 @@ fn every_keyword_accepts_and_refuses() {
             assert_eq!(violations(schema.clone(), value.clone()), [""; 0], "{schema} should accept {value}");
         }
         for value in wrong.as_array().unwrap() {
-            assert_ne!(violations(schema.clone(), value.clone()), [""; 0], "{schema} should refuse {value}");
+            assert_ne!(violations(schema.clone(), value.clone()), [""; 0], "{schema} should reject {value}");
         }
     }
 }
@@ -121,7 +121,7 @@ fn violations_read_as_the_rest_of_a_sentence() {
         (json!({"minItems": 2, "maxItems": 2}), json!([]), "must have exactly 2 items, has 0"),
         (json!({"pattern": "^a$"}), json!("b"), "must match the pattern ^a$"),
         (json!({"uniqueItems": true}), json!([1, 2, 1]), "'[2]' repeats an earlier item of the list"),
-        (json!({"required": ["name"]}), json!({}), "misses required field 'name'"),
+        (json!({"required": ["name"]}), json!({}), "is missing required field 'name'"),
         (
             json!({"properties": {"color": {}}, "additionalProperties": false}),
             json!({"colour": 1}),
@@ -150,12 +150,12 @@ fn a_choice_reports_the_variant_that_was_meant() {
         {"type": "string"},
     ]});
     for (value, expected) in [
-        (json!({"kind": "circle"}), "misses required field 'radius'"),
+        (json!({"kind": "circle"}), "is missing required field 'radius'"),
         (json!({"kind": "square", "side": "x"}), "'side' expected 'number', got 'string'"),
         (json!(5), "expected 'string | object', got 'integer'"),
         (
             json!({"kind": "line"}),
-            "matches none of its forms: misses required field 'radius'; or misses required field 'side'",
+            "matches none of its forms: is missing required field 'radius'; or is missing required field 'side'",
         ),
     ] {
         assert_eq!(violations(shapes.clone(), value), [expected]);

@@ -1,37 +1,38 @@
-//! Hits with the operations that provide what they need: the chain an agent has to walk, not only its last link.
+//! Hits with the operations that produce their identifiers: the chain of calls that an agent needs, not only the last
+//! one.
 
 use super::index::SearchIndex;
 use super::rank::Ranking;
 use super::{SearchHit, query};
 use crate::links::Links;
 
-/// Producers that are named for one identifier.
+/// Maximum producers for one identifier.
 const MAX_PRODUCERS_PER_PARAM: usize = 2;
-/// How much the question counts against the order that links have by themselves.
+/// Weight of the question compared with the order of the links.
 const QUESTION_WEIGHT: f32 = 2.0;
 
-/// A hit and where its identifiers come from.
+/// A hit with the producers of its identifiers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HitWithProducers {
     /// The operation.
     pub hit: SearchHit,
-    /// What has to be asked before. Left out are identifiers that were named for a hit before this one, and those that
-    /// nearly every operation needs, which a caller has already.
+    /// The producers, to be called first. Leaves out identifiers that an earlier hit has, and those that nearly every
+    /// operation needs, because callers already have them.
     pub sources: Vec<ParamProducers>,
 }
 
-/// Identifiers that come from the same operations.
+/// Identifiers with the same producers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParamProducers {
     /// The parameters, as callers write them.
     pub params: Vec<String>,
-    /// Positions of the operations that return them: those that fit the question first.
+    /// Positions of the operations that return them. Those that match the question come first.
     pub producers: Vec<usize>,
 }
 
 impl SearchIndex {
-    /// At most `limit` operations that fit the question, among those at positions that `fits` lets through, each with
-    /// where its identifiers come from.
+    /// Returns up to `limit` matching operations, among the positions for which `fits` is true, each with the producers
+    /// of its identifiers.
     #[must_use]
     pub fn search_with_chain(
         &self,
@@ -44,18 +45,18 @@ impl SearchIndex {
         let ranking = Ranking::new(self, &query);
         let hits = ranking.hits(limit, fits);
         let best = hits.first().map_or(0.0, |hit| hit.score);
-        let mut said: Vec<(&str, Vec<usize>)> = Vec::new();
+        let mut named: Vec<(&str, Vec<usize>)> = Vec::new();
         let mut found = Vec::with_capacity(hits.len());
         for hit in hits {
             let mut sources: Vec<ParamProducers> = Vec::new();
             for source in links.for_operation(hit.position).filter(|source| !source.everywhere) {
                 let producers = choose(&source.producers, &ranking, best);
-                let said_before =
-                    said.iter().any(|(param, named)| *param == source.param && *named == producers);
-                if said_before {
+                let named_before =
+                    named.iter().any(|(param, others)| *param == source.param && *others == producers);
+                if named_before {
                     continue;
                 }
-                said.push((&source.param, producers.clone()));
+                named.push((&source.param, producers.clone()));
                 match sources.iter_mut().find(|other| other.producers == producers) {
                     Some(other) => other.params.push(source.param.clone()),
                     None => sources.push(ParamProducers { params: vec![source.param.clone()], producers }),
@@ -67,14 +68,14 @@ impl SearchIndex {
     }
 }
 
-/// The producers that fit both the identifier and the question.
+/// Chooses the producers that suit both the identifier and the question.
 fn choose(producers: &[u32], ranking: &Ranking<'_>, best: f32) -> Vec<usize> {
     let mut weighed: Vec<(f32, usize)> = producers
         .iter()
         .zip(1_u8..)
-        .map(|(&position, place)| {
-            let asked = if best > 0.0 { ranking.score(position) / best } else { 0.0 };
-            (1.0 / f32::from(place) + QUESTION_WEIGHT * asked, position as usize)
+        .map(|(&position, rank)| {
+            let relevance = if best > 0.0 { ranking.score(position) / best } else { 0.0 };
+            (1.0 / f32::from(rank) + QUESTION_WEIGHT * relevance, position as usize)
         })
         .collect();
     weighed.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -1,4 +1,4 @@
-//! The index: every stem with the operations that hold it, and how much it counts there.
+//! The search index: for every stem, the operations that contain it and its weight there.
 
 use super::rank::Ranking;
 use super::vocabulary::Vocabulary;
@@ -8,31 +8,31 @@ use mcpaql_lexicon::questions::STOP_WORDS;
 use mcpaql_lexicon::{first_sentence, is_plural, stem};
 use std::collections::HashMap;
 
-/// Where a word stands.
+/// The field of an operation that a word is in.
 #[derive(Debug, Clone, Copy)]
 enum IndexField {
-    /// The last literal segment of the path, which says what the operation is about.
+    /// The last literal segment of the path: the subject of the operation.
     Subject,
-    /// The segment before, which says whose.
+    /// The segment before it: what the subject belongs to.
     Owner,
-    /// Further to the front.
+    /// Earlier segments.
     Area,
     Placeholder,
     Name,
     Summary,
     Tag,
     Param,
-    /// A parameter of an operation that changes something, which often is what it changes.
+    /// A parameter of an update, which is often what it changes.
     BodyParam,
     Field,
     /// The description's first sentence.
     Sentence,
-    /// The rest of it.
+    /// The rest of the description.
     Description,
 }
 
 impl IndexField {
-    /// How much a word counts there.
+    /// Returns the weight of a word in this field.
     const fn weight(self) -> f32 {
         match self {
             IndexField::Subject => 2.6,
@@ -50,43 +50,43 @@ impl IndexField {
         }
     }
 
-    /// Whether the words there name the operation.
+    /// Returns whether words in this field name the operation.
     const fn is_head(self) -> bool {
         matches!(self, IndexField::Name | IndexField::Subject | IndexField::Owner | IndexField::Area)
     }
 }
 
-/// Where further words hardly add anything.
+/// Weight at which further occurrences add little.
 const WEIGHT_SATURATION: f32 = 3.0;
-/// How much a word for the caller counts in a head: whose things are meant goes without saying.
+/// Weight of a word for the caller (`my`) in a head. It is implied.
 const CALLER_WEIGHT: f32 = 0.5;
-/// Words of a description that are read; what matters is said first.
-const DESCRIPTION_WORDS: usize = 60;
-/// Bytes of a description in which they are looked for.
-const DESCRIPTION_BYTES: usize = 900;
-/// Parameters, and fields of an answer, that are read.
+/// Maximum words of a description that are indexed. The important ones come first.
+const MAX_DESCRIPTION_WORDS: usize = 60;
+/// Maximum bytes of a description that are read.
+const MAX_DESCRIPTION_BYTES: usize = 900;
+/// Maximum parameters, and maximum result fields, that are indexed.
 const MAX_NAMES: usize = 48;
 
-/// One operation that holds a stem.
+/// An operation that contains a stem.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Posting {
-    /// Which.
+    /// The operation.
     pub(super) doc: u32,
-    /// How much the stem counts there, in parts of [`WHOLE`].
+    /// The stem's weight there, as a fraction of [`FULL_WEIGHT`].
     weight: u16,
     marks: u16,
 }
 
-/// The weight of a word that says everything.
+/// The maximum weight.
 const FULL_WEIGHT: f32 = 65_535.0;
 
 /// The stem is part of the head.
 const HEAD: u16 = 1;
-/// A placeholder follows it in the path: the operation is about one such thing, or about what belongs to one.
+/// A placeholder follows it in the path: the operation is about one such thing, or about a part of one.
 const ONE: u16 = 2;
-/// It stands last in the path, which says what the operation is about.
+/// It is the last word of the path: the topic of the operation.
 const TOPIC: u16 = 8;
-/// A plural without one: the operation is about all such things.
+/// It is a plural without a placeholder: the operation is about all such things.
 const MANY: u16 = 4;
 
 impl Posting {
@@ -117,24 +117,24 @@ impl Posting {
 pub(super) struct DocInfo {
     pub(super) category: Category,
     pub(super) deprecated: bool,
-    /// Whether its path ends in a placeholder, so that it is about one thing.
+    /// Whether its path ends in a placeholder, so it is about one thing.
     pub(super) single: bool,
-    /// How many placeholders its path has.
+    /// Number of placeholders in its path.
     pub(super) needs: u8,
-    /// How much all words of its head weigh.
+    /// Weight of all words of its head.
     pub(super) head: f32,
-    /// How many these are.
+    /// Number of words of its head.
     pub(super) words: u8,
-    /// Whether it gives several things.
+    /// Whether it returns several things.
     pub(super) list: bool,
-    /// Its place in the order of names: of two that fit equally well the same one is first, however they were added.
+    /// Position in the order of names. It breaks ties, so the order of adding does not matter.
     pub(super) rank: u32,
 }
 
-/// Operations, ready to be searched.
+/// An index of operations.
 #[derive(Debug, Clone, Default)]
 pub struct SearchIndex {
-    /// All stems in order, one after another.
+    /// All stems in order, concatenated.
     text: String,
     /// Where each stem ends in `text`.
     ends: Vec<u32>,
@@ -145,7 +145,7 @@ pub struct SearchIndex {
 }
 
 impl SearchIndex {
-    /// An index of these operations; a hit's position is the place in this order.
+    /// Builds an index. A hit's position is the position in `docs`.
     #[must_use]
     pub fn build<'a>(docs: impl IntoIterator<Item = Doc<'a>>) -> SearchIndex {
         let mut builder = SearchIndexBuilder::default();
@@ -155,25 +155,25 @@ impl SearchIndex {
         builder.finish()
     }
 
-    /// At most `limit` operations that fit the question, the best first, none of them twice.
+    /// Returns up to `limit` matching operations, best first, without duplicates.
     #[must_use]
     pub fn search(&self, question: &str, limit: usize) -> Vec<SearchHit> {
         self.search_among(question, limit, |_| true)
     }
 
-    /// The same among the operations at positions that `fits` lets through.
+    /// Searches only the operations at positions for which `fits` is true.
     #[must_use]
     pub fn search_among(&self, question: &str, limit: usize, fits: impl Fn(usize) -> bool) -> Vec<SearchHit> {
         Ranking::new(self, &query::read(self, question)).hits(limit, fits)
     }
 
-    /// How many operations it holds.
+    /// Returns the number of operations.
     #[must_use]
     pub fn len(&self) -> usize {
         self.docs.len()
     }
 
-    /// Whether it holds none.
+    /// Returns whether there are no operations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.docs.is_empty()
@@ -189,7 +189,7 @@ impl SearchIndex {
         self.text.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// The first stem that is not before `text` in the alphabet.
+    /// Returns the position of the first stem that is not before `text` in the alphabet.
     pub(super) fn position(&self, text: &str) -> usize {
         let (mut low, mut high) = (0, self.terms());
         while low < high {
@@ -199,10 +199,10 @@ impl SearchIndex {
         low
     }
 
-    /// The number of that stem.
+    /// Returns the number of a stem.
     pub(super) fn find(&self, stem: &str) -> Option<usize> {
-        let at = self.position(stem);
-        (at < self.terms() && self.term(at) == stem).then_some(at)
+        let position = self.position(stem);
+        (position < self.terms() && self.term(position) == stem).then_some(position)
     }
 
     pub(super) fn postings(&self, id: usize) -> &[Posting] {
@@ -211,7 +211,7 @@ impl SearchIndex {
         self.postings.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// How much a stem says: the rarer, the more.
+    /// Returns how rare a stem is. Rare stems say more.
     pub(super) fn rarity(&self, id: usize) -> f32 {
         rarity(self.postings(id).len(), self.docs.len())
     }
@@ -223,38 +223,38 @@ fn rarity(holders: usize, all: usize) -> f32 {
     (1.0 + (all - holders + 0.5) / (holders + 0.5)).ln()
 }
 
-/// What is known of a word.
+/// What is known about a word.
 #[derive(Debug, Clone, Copy)]
 struct WordInfo {
     /// The number of its stem.
     stem: u32,
-    /// Whether it says nothing.
+    /// Whether it is a stop word.
     empty: bool,
-    /// Whether it says, in a name or path, what the operation is about.
+    /// Whether it names the subject in a name or path.
     names: bool,
 }
 
-/// What an operation holds of a stem.
+/// The occurrences of a stem in the current operation.
 #[derive(Debug, Clone, Copy, Default)]
 struct StemOccurrence {
-    /// A bit for each place.
-    places: u16,
+    /// One bit for each field.
+    fields: u16,
     weight: f32,
     marks: u16,
 }
 
-/// An index in the making, for operations that are read one at a time.
+/// Builds an index from operations that are added one at a time.
 #[derive(Debug, Default)]
 pub struct SearchIndexBuilder {
-    /// Every word that was seen, so that each is looked at once.
+    /// All words so far, so that each is stemmed once.
     words: HashMap<Box<str>, WordInfo>,
     numbers: HashMap<Box<str>, u32>,
-    /// Stem, operation, weight.
+    /// Stem and posting.
     found: Vec<(u32, Posting)>,
     docs: Vec<DocInfo>,
-    /// What the present operation holds, by stem.
-    held: Vec<StemOccurrence>,
-    /// The stems it holds.
+    /// The occurrences in the current operation, by stem.
+    occurrences: Vec<StemOccurrence>,
+    /// The stems of the current operation.
     touched: Vec<u32>,
     names: Vec<Box<str>>,
     buffer: String,
@@ -294,7 +294,7 @@ impl SearchIndexBuilder {
         self.names.push(doc.name.into());
     }
 
-    /// The finished index.
+    /// Returns the finished index.
     #[must_use]
     pub fn finish(mut self) -> SearchIndex {
         let mut stems: Vec<(Box<str>, u32)> = std::mem::take(&mut self.numbers).into_iter().collect();
@@ -303,8 +303,8 @@ impl SearchIndexBuilder {
         let mut by_name: Vec<(&str, &mut DocInfo)> =
             self.names.iter().map(|name| &**name).zip(&mut index.docs).collect();
         by_name.sort_by_key(|(name, _)| *name);
-        for (rank, (_, card)) in by_name.into_iter().enumerate() {
-            card.rank = number(rank);
+        for (rank, (_, info)) in by_name.into_iter().enumerate() {
+            info.rank = number(rank);
         }
         let mut place = vec![0_u32; stems.len()];
         for (at, (stem, id)) in stems.iter().enumerate() {
@@ -314,7 +314,7 @@ impl SearchIndexBuilder {
             index.text.push_str(stem);
             index.ends.push(number(index.text.len()));
         }
-        // A counting sort by stem; operations were added in order and stay so.
+        // A counting sort by stem. It keeps the order of operations.
         let mut runs = vec![0_u32; stems.len()];
         for (stem, _) in &mut self.found {
             *stem = place.get(*stem as usize).copied().unwrap_or(0);
@@ -365,7 +365,7 @@ impl SearchIndexBuilder {
         known
     }
 
-    /// Reads the literal segments, of which the last says most; says whether a placeholder ends the path.
+    /// Reads a path. The last literal segment counts most. Returns whether the path ends in a placeholder.
     fn read_path(&mut self, path: &str, vocabulary: &Vocabulary) -> bool {
         let segments = || path.split('/').filter(|segment| !segment.is_empty());
         let single = segments().next_back().is_some_and(|segment| segment.ends_with('}'));
@@ -388,7 +388,7 @@ impl SearchIndexBuilder {
         single
     }
 
-    /// Reads a literal segment, of which the last word says what all are about: `branch-policies` are policies.
+    /// Reads a literal segment. Its last word is the noun: `branch-policies` are policies.
     fn read_segment(&mut self, segment: &str, place: IndexField, one: bool, vocabulary: &Vocabulary) {
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut before: Option<WordInfo> = None;
@@ -421,11 +421,11 @@ impl SearchIndexBuilder {
     }
 
     fn read_description(&mut self, text: &str, vocabulary: &Vocabulary) {
-        let text = text.get(..text.floor_char_boundary(DESCRIPTION_BYTES)).unwrap_or_default();
+        let text = text.get(..text.floor_char_boundary(MAX_DESCRIPTION_BYTES)).unwrap_or_default();
         let first = first_sentence(text);
         let rest = text.get(first.len()..).unwrap_or_default();
         let mut buffer = std::mem::take(&mut self.buffer);
-        let mut left = DESCRIPTION_WORDS;
+        let mut left = MAX_DESCRIPTION_WORDS;
         for (part, place) in [(first, IndexField::Sentence), (rest, IndexField::Description)] {
             each_word(part, &mut buffer, |word| {
                 if left == 0 {
@@ -441,34 +441,36 @@ impl SearchIndexBuilder {
         self.buffer = buffer;
     }
 
-    /// A word counts once in each place.
+    /// Adds a word. It counts once for each field.
     fn add_occurrence(&mut self, known: WordInfo, place: IndexField, marks: u16) {
-        let at = known.stem as usize;
-        if at >= self.held.len() {
-            self.held.resize(at + 1, StemOccurrence::default());
+        let index = known.stem as usize;
+        if index >= self.occurrences.len() {
+            self.occurrences.resize(index + 1, StemOccurrence::default());
         }
-        let Some(held) = self.held.get_mut(at) else { return };
+        let Some(occurrence) = self.occurrences.get_mut(index) else { return };
         let mark = 1_u16 << place as u8;
-        if held.places == 0 {
+        if occurrence.fields == 0 {
             self.touched.push(known.stem);
         }
-        if held.places & mark == 0 {
-            held.places |= mark;
-            held.weight += place.weight();
+        if occurrence.fields & mark == 0 {
+            occurrence.fields |= mark;
+            occurrence.weight += place.weight();
         }
-        held.marks |= marks;
+        occurrence.marks |= marks;
         if place.is_head() && known.names {
-            held.marks |= HEAD;
+            occurrence.marks |= HEAD;
         }
     }
 
-    /// Turns what is held of the present operation into postings, one for each stem.
+    /// Turns the occurrences in the current operation into postings, one for each stem.
     fn finish_doc(&mut self) {
         let doc = number(self.docs.len());
         for stem in self.touched.drain(..) {
-            let Some(held) = self.held.get_mut(stem as usize).map(std::mem::take) else { continue };
-            let weight = held.weight / (held.weight + WEIGHT_SATURATION);
-            self.found.push((stem, Posting::new(doc, weight, held.marks)));
+            let Some(occurrence) = self.occurrences.get_mut(stem as usize).map(std::mem::take) else {
+                continue;
+            };
+            let weight = occurrence.weight / (occurrence.weight + WEIGHT_SATURATION);
+            self.found.push((stem, Posting::new(doc, weight, occurrence.marks)));
         }
     }
 }
@@ -486,12 +488,12 @@ fn weigh_heads(index: &mut SearchIndex) {
             }
         }
     }
-    for (card, head) in index.docs.iter_mut().zip(heads) {
-        (card.head, card.words) = head;
+    for (info, head) in index.docs.iter_mut().zip(heads) {
+        (info.head, info.words) = head;
     }
 }
 
-/// A count as the index stores it; a catalog of four thousand million words does not come up.
+/// Converts a count to the index's number type. No catalog has four billion words.
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -1,13 +1,13 @@
-//! What shall be done to the world, as far as a question says so.
+//! The intent of a question: the categories of operations that it asks for.
 
 use crate::operation::Category;
 
-/// The categories that are meant; none where the question does not say.
+/// The intended categories; none if the question does not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Intent(u8);
 
 impl Intent {
-    /// Something shall be done, whatever it is.
+    /// Any category that changes something.
     pub(super) const ANY_ACTION: Intent = Intent::of(Category::Create)
         .and(Intent::of(Category::Update))
         .and(Intent::of(Category::Delete))
@@ -21,7 +21,7 @@ impl Intent {
         Intent(self.0 | other.0)
     }
 
-    /// This one, else the other where this one says nothing.
+    /// Returns this intent, or `other` if this one is unknown.
     pub(super) const fn or(self, other: Intent) -> Intent {
         if self.is_unknown() { other } else { self }
     }
@@ -34,7 +34,7 @@ impl Intent {
         self.0 & Intent::of(category).0 != 0
     }
 
-    /// How well an operation's category fits what shall be done.
+    /// Returns how well an operation's category matches the intent.
     pub(super) fn agreement(self, category: Category) -> f32 {
         use Category::{Create, Delete, Execute, Read, Update};
         if self.is_unknown() {

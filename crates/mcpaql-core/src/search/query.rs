@@ -1,4 +1,4 @@
-//! A question as search understands it: what shall be done, and to what.
+//! Turns a question into a query against the index: the intent and the weighted stems.
 
 use super::index::SearchIndex;
 use super::intent::Intent;
@@ -7,27 +7,27 @@ use super::vocabulary::Vocabulary;
 use crate::operation::Category;
 use mcpaql_lexicon::{agent_noun_stems, related_stems};
 
-/// How much a word counts for another of its family.
-const RELATIVE: f32 = 0.6;
-/// How much a deed counts for those who do it, where these are asked for.
-const DOER: f32 = 1.25;
-/// How much a word counts for one that is spelt nearly alike.
-const MISSPELT: f32 = 0.6;
-/// A word of this weight may be what a verb is about.
-const NOUN: f32 = 0.5;
+/// Weight of a related word.
+const RELATED_WEIGHT: f32 = 0.6;
+/// Weight of the noun for those who do something (`watcher`), if the question asks who does it.
+const AGENT_NOUN_WEIGHT: f32 = 1.25;
+/// Weight of a word with a similar spelling.
+const MISSPELLED_WEIGHT: f32 = 0.6;
+/// Minimum weight of a word that can be the object of a verb.
+const MIN_NOUN_WEIGHT: f32 = 0.5;
 
-/// What was asked.
+/// A question as a query.
 #[derive(Debug, Default)]
 pub(super) struct Query {
-    /// The words that matter.
+    /// The important words.
     pub(super) concepts: Vec<Concept>,
-    /// What shall be done to the world, where the question says so.
+    /// The intended categories, if the question tells.
     pub(super) intent: Intent,
-    /// Whether one thing is meant, or several, where the question says so.
+    /// Whether one thing is wanted or several, if the question tells.
     pub(super) number: Option<GrammaticalNumber>,
 }
 
-/// One or several.
+/// Singular or plural.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GrammaticalNumber {
     /// `commit abc123`.
@@ -39,35 +39,35 @@ pub(super) enum GrammaticalNumber {
 /// A word of the question.
 #[derive(Debug)]
 pub(super) struct Concept {
-    /// How much it matters.
+    /// Its weight.
     pub(super) weight: f32,
-    /// The stems that fit it, each with how well.
+    /// The matching stems, each with how well it matches.
     pub(super) stems: Vec<(usize, f32)>,
     pub(super) role: Role,
-    /// Whether one such thing is meant.
+    /// Whether one such thing is wanted or several.
     pub(super) number: Option<GrammaticalNumber>,
-    /// How rare the word itself is: one that stands for it says no more.
+    /// How rare the word itself is. A word that replaces it counts as no rarer.
     pub(super) rarity: f32,
 }
 
-/// Reads a question against the words that the index holds.
+/// Reads a question, using the stems of the index.
 pub(super) fn read(index: &SearchIndex, question: &str) -> Query {
     let vocabulary = Vocabulary::get();
     let words = question::split(question);
-    let reading = question::parse_question(&words, vocabulary);
-    let concepts = concepts(index, &reading.terms, reading.intent, vocabulary);
-    Query { concepts, intent: reading.intent, number: reading.number }
+    let parsed = question::parse_question(&words, vocabulary);
+    let concepts = concepts(index, &parsed.terms, parsed.intent, vocabulary);
+    Query { concepts, intent: parsed.intent, number: parsed.number }
 }
 
 fn concepts(
     index: &SearchIndex,
-    asked: &[QueryTerm<'_>],
+    terms: &[QueryTerm<'_>],
     intent: Intent,
     vocabulary: &Vocabulary,
 ) -> Vec<Concept> {
     let mut concepts: Vec<Concept> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
-    for (place, word) in asked.iter().enumerate() {
+    for (position, word) in terms.iter().enumerate() {
         let mut concept = Concept {
             weight: word.weight,
             stems: Vec::new(),
@@ -83,11 +83,11 @@ fn concepts(
             !stem.is_empty() && !seen.contains(&stem) && !stem.bytes().all(|byte| byte.is_ascii_digit());
         if new {
             seen.push(stem);
-            let before = place.checked_sub(1).and_then(|before| asked.get(before));
-            let after = asked.get(place + 1);
+            let before = position.checked_sub(1).and_then(|before| terms.get(before));
+            let after = terms.get(position + 1);
             if word.role == Role::Action {
-                for doer in agent_noun_stems(stem) {
-                    concept.add(index.find(&doer), DOER);
+                for noun in agent_noun_stems(stem) {
+                    concept.add(index.find(&noun), AGENT_NOUN_WEIGHT);
                 }
             }
             concept.fill(index, stem, before.map(|word| word.stem), after.map(|word| word.stem), vocabulary);
@@ -103,21 +103,22 @@ fn concepts(
     concepts
 }
 
-/// However rare a verb is, it says no more than what it is about: there may be no operation of that name.
+/// Limits the weight of verbs. A rare verb counts no more than its object, because there may be no operation with this
+/// verb.
 fn limit_verb_weights(concepts: &mut [Concept]) {
-    let nouns = concepts
-        .iter()
-        .filter(|concept| concept.role != Role::Verb && concept.weight >= NOUN && concept.rarity.is_finite());
-    let most = nouns.map(|concept| concept.rarity).fold(0.0, f32::max);
-    if most > 0.0 {
+    let nouns = concepts.iter().filter(|concept| {
+        concept.role != Role::Verb && concept.weight >= MIN_NOUN_WEIGHT && concept.rarity.is_finite()
+    });
+    let rarest = nouns.map(|concept| concept.rarity).fold(0.0, f32::max);
+    if rarest > 0.0 {
         for verb in concepts.iter_mut().filter(|concept| concept.role == Role::Verb) {
-            verb.rarity = verb.rarity.min(most);
+            verb.rarity = verb.rarity.min(rarest);
         }
     }
 }
 
 impl Concept {
-    /// Everything in the index that a word may mean, next to the words around it.
+    /// Adds all stems of the index that a word may mean, considering the words around it.
     fn fill(
         &mut self,
         index: &SearchIndex,
@@ -134,19 +135,19 @@ impl Concept {
             [before.map(|before| (before, stem)), after.map(|after| (stem, after))].into_iter().flatten()
         {
             self.add(index.find(&format!("{one}{other}")), 1.0);
-            for (others, much) in vocabulary.synonyms(&format!("{one} {other}")) {
-                self.add_all(index, others, *much);
+            for (others, weight) in vocabulary.synonyms(&format!("{one} {other}")) {
+                self.add_all(index, others, *weight);
             }
         }
-        for (others, much) in vocabulary.synonyms(stem) {
-            self.add_all(index, others, *much);
+        for (others, weight) in vocabulary.synonyms(stem) {
+            self.add_all(index, others, *weight);
         }
         for relative in related_stems(stem) {
-            self.add(index.find(&relative), RELATIVE);
+            self.add(index.find(&relative), RELATED_WEIGHT);
         }
         if self.stems.is_empty() {
-            for (id, much) in guesses(index, stem) {
-                self.add(Some(id), much);
+            for (id, weight) in guesses(index, stem) {
+                self.add(Some(id), weight);
             }
         }
     }
@@ -159,18 +160,18 @@ impl Concept {
         }
     }
 
-    /// Adds a word, or those of a turn of phrase, of which each says only a part.
+    /// Adds a word, or the words of a phrase. Each word of a phrase counts only in part.
     fn add_all(&mut self, index: &SearchIndex, stems: &[String], weight: f32) {
         let part = if stems.len() > 1 { 0.7 } else { 1.0 };
         for stem in stems {
-            let doer = self.role == Role::Action && (stem.ends_with("er") || stem.ends_with("or"));
-            self.add(index.find(stem), if doer { DOER } else { weight * part });
+            let is_agent_noun = self.role == Role::Action && (stem.ends_with("er") || stem.ends_with("or"));
+            self.add(index.find(stem), if is_agent_noun { AGENT_NOUN_WEIGHT } else { weight * part });
         }
     }
 }
 
-/// What a word that the index does not hold may have meant: two words written as one, the start of a longer one, or a
-/// slip of the hand.
+/// Guesses what a word that is not in the index means: two words written as one, the start of a longer word, or a
+/// misspelling.
 fn guesses(index: &SearchIndex, stem: &str) -> Vec<(usize, f32)> {
     let halves = (3..stem.len().saturating_sub(2)).find_map(|at| {
         let (one, other) = stem.split_at_checked(at)?;
@@ -184,15 +185,15 @@ fn guesses(index: &SearchIndex, stem: &str) -> Vec<(usize, f32)> {
     }
     let start = index.position(stem);
     if start < index.terms() && index.term(start).starts_with(stem) {
-        return vec![(start, MISSPELT)];
+        return vec![(start, MISSPELLED_WEIGHT)];
     }
-    nearest(index, stem).map(|id| (id, MISSPELT)).into_iter().collect()
+    nearest(index, stem).map(|id| (id, MISSPELLED_WEIGHT)).into_iter().collect()
 }
 
-/// The stem that is one slip away, or two in a long word, and starts with the same letter.
+/// Returns the stem that is one typing error away (two in a long word) and starts with the same letter.
 fn nearest(index: &SearchIndex, stem: &str) -> Option<usize> {
     let first = stem.chars().next()?;
-    let slips = match stem.len() {
+    let max_errors = match stem.len() {
         0..5 => return None,
         5..8 => 1,
         _ => 2,
@@ -201,9 +202,9 @@ fn nearest(index: &SearchIndex, stem: &str) -> Option<usize> {
     let mut id = index.position(first.encode_utf8(&mut [0; 4]));
     while id < index.terms() && index.term(id).starts_with(first) {
         let term = index.term(id);
-        if term.len().abs_diff(stem.len()) <= slips {
+        if term.len().abs_diff(stem.len()) <= max_errors {
             let distance = strsim::osa_distance(stem, term);
-            if distance <= slips && best.is_none_or(|(_, least)| distance < least) {
+            if distance <= max_errors && best.is_none_or(|(_, least)| distance < least) {
                 best = Some((id, distance));
             }
         }

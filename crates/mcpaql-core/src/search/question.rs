@@ -1,6 +1,6 @@
-//! A question word by word: what shall be done, with what, and how much each word counts.
+//! Parses a question word by word: the action, its object, and how much each word counts.
 //!
-//! What always holds: every word is looked at once, from the left, and no more of them than [`MOST_WORDS`].
+//! What always holds: every word is read once, from left to right, up to [`MAX_QUESTION_WORDS`] words.
 
 use super::each_word;
 use super::intent::Intent;
@@ -13,32 +13,32 @@ use mcpaql_lexicon::questions::{
 };
 use mcpaql_lexicon::{is_plural, singular, stem};
 
-/// Longer questions are read up to here.
+/// Maximum bytes of a question. The rest is ignored.
 const MAX_QUESTION_BYTES: usize = 4096;
-/// Further words are not read.
+/// Maximum words of a question. The rest is ignored.
 const MAX_QUESTION_WORDS: usize = 48;
-/// How much a verb counts that half of all operations start with.
+/// Weight of a verb that half of all operations start with.
 const COMMON_VERB: f32 = 0.3;
-/// How much a word counts that looks like part of somebody's name or a title.
+/// Weight of a word that looks like part of a person's name or a title.
 const PROPER_NAME: f32 = 0.2;
-/// How much a noun counts that only introduces another: `the title of an issue`.
+/// Weight of a noun that only introduces another one: `the title of an issue`.
 const LIGHT_NOUN: f32 = 0.3;
-/// How much the verb counts that a command starts with, where it is a rare one.
+/// Weight of the first verb of a command, if it is a rare one.
 const COMMAND: f32 = 1.5;
-/// How much a word counts for what it hints at.
+/// Weight of the words that a word hints at.
 const HINT: f32 = 0.22;
-/// How much a question that yes or no answers asks for an operation that checks something.
+/// Weight of `check` in a yes-or-no question.
 const CHECK: f32 = 0.6;
-/// Once a word of this weight was said, others may be said in addition.
+/// Minimum weight of a main word. After one, further clauses count less.
 const MIN_MAIN_WEIGHT: f32 = 0.9;
-/// What is said in addition counts so much less, with each clause.
+/// Factor for the weight of each further clause.
 const CLAUSE_DECAY: f32 = 0.8;
-/// What is said in addition counts no less than this.
+/// Minimum weight of a further clause.
 const MIN_CLAUSE_WEIGHT: f32 = 0.5;
-/// How far a verb's second word may stand from its first.
+/// Maximum distance between a verb and its particle.
 const MAX_PARTICLE_DISTANCE: usize = 5;
 
-/// A word as it was written.
+/// A word of the question.
 #[derive(Debug)]
 pub(super) struct QuestionWord {
     text: String,
@@ -46,26 +46,26 @@ pub(super) struct QuestionWord {
     proper: bool,
 }
 
-/// A stem that was asked for.
+/// A term of the query: a stem, its weight and its role.
 pub(super) struct QueryTerm<'q> {
     pub(super) stem: &'q str,
     pub(super) weight: f32,
-    /// Only hints at these, and means nothing itself.
+    /// Stems that the word hints at. The word itself has no meaning then.
     pub(super) hints: &'q [String],
     pub(super) role: Role,
     pub(super) number: Option<GrammaticalNumber>,
 }
 
-/// What a word does in the question.
+/// The role of a word in the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Says what shall be done.
+    /// The action.
     Verb,
-    /// Names what shall be dealt with.
+    /// The object of the action.
     Object,
-    /// Says what the people do who are asked for: `who watches`.
+    /// What the people in question do: `who watches`.
     Action,
-    /// Says something else.
+    /// Anything else.
     Other,
 }
 
@@ -75,44 +75,44 @@ impl<'q> QueryTerm<'q> {
     }
 }
 
-/// What was understood of a question.
+/// A parsed question, and the state of the parser.
 pub(super) struct ParsedQuestion<'q> {
     pub(super) terms: Vec<QueryTerm<'q>>,
     pub(super) intent: Intent,
     pub(super) number: Option<GrammaticalNumber>,
     words: &'q [QuestionWord],
     vocabulary: &'q Vocabulary,
-    /// The words that stand together with the present one.
+    /// The noun phrase of the current word.
     group: NounPhrase,
     /// Whether a verb may come next.
     verb_next: bool,
-    /// Whether somebody's words or the name of something follow.
+    /// Whether a quotation or a name follows.
     content: bool,
-    /// Whether people were asked for whose deed comes next.
+    /// Whether `who` was read, and the action of these people comes next.
     who: bool,
-    /// How much what follows counts.
+    /// The weight of the current clause.
     clause_weight: f32,
 }
 
-/// Words that stand together, of which the last says what all are about: `the stale feature branch`.
+/// Words that form a phrase. The last one is its noun: `the stale feature branch`.
 #[derive(Debug, Default)]
 struct NounPhrase {
-    /// The last of them so far that says something.
+    /// The last meaningful word so far.
     last: Option<usize>,
-    /// Whether an article before them says that one is meant.
+    /// Whether an article before them means a single one.
     one: bool,
-    /// Whether the word before them says that it is known which.
+    /// Whether a determiner before them means a known one.
     known: bool,
-    /// Whether an earlier group said already what shall be dealt with.
+    /// Whether an earlier phrase was the object.
     done: bool,
 }
 
-/// Takes the words in turn.
+/// Parses the words of a question in order.
 pub(super) fn parse_question<'q>(
     words: &'q [QuestionWord],
     vocabulary: &'q Vocabulary,
 ) -> ParsedQuestion<'q> {
-    let mut reading = ParsedQuestion {
+    let mut parsed = ParsedQuestion {
         terms: Vec::new(),
         intent: Intent::default(),
         number: None,
@@ -125,18 +125,18 @@ pub(super) fn parse_question<'q>(
         clause_weight: 1.0,
     };
     if is_yes_no_question(words) {
-        reading.terms.push(QueryTerm::new("check", CHECK, Role::Other));
+        parsed.terms.push(QueryTerm::new("check", CHECK, Role::Other));
     }
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
-        at += reading.take(at, word);
+    let mut index = 0;
+    while let Some(word) = words.get(index) {
+        index += parsed.take(index, word);
     }
-    reading.close_group();
-    reading
+    parsed.close_group();
+    parsed
 }
 
 impl<'q> ParsedQuestion<'q> {
-    /// Reads what stands there; says how many words that were.
+    /// Reads the word or phrase at `at`. Returns the number of words read.
     fn take(&mut self, at: usize, word: &'q QuestionWord) -> usize {
         let vocabulary = self.vocabulary;
         if let Some((length, phrase)) = phrase_at(self.words, at, vocabulary) {
@@ -189,7 +189,7 @@ impl<'q> ParsedQuestion<'q> {
         self.verb_next = false;
     }
 
-    /// A word that says nothing itself, but something about what follows.
+    /// Reads a word that only says something about the next words.
     fn take_function_word(&mut self, word: &QuestionWord) {
         self.close_group();
         let text = word.text.as_str();
@@ -198,7 +198,7 @@ impl<'q> ParsedQuestion<'q> {
         self.verb_next |= matches!(text, "to" | "and" | "please" | "then" | "by" | "you");
     }
 
-    /// A word that says something.
+    /// Reads a meaningful word.
     fn take_word(&mut self, word: &'q QuestionWord, first: bool, next: Option<&QuestionWord>) {
         let mut weight = verb_weight(&word.stem, self.vocabulary);
         let verb = if self.verb_next { self.verb(word, first, next) } else { Intent::default() };
@@ -225,7 +225,7 @@ impl<'q> ParsedQuestion<'q> {
         } else if light {
             weight *= LIGHT_NOUN;
         }
-        // `users located in Berlin`: what was done to them is not what they are.
+        // `users located in Berlin`: the participle ends the phrase.
         if word.text.len() > 4 && word.text.ends_with("ed") && self.group.last.is_some() {
             self.close_group();
         } else if role == Role::Other && weight >= MIN_MAIN_WEIGHT {
@@ -235,17 +235,18 @@ impl<'q> ParsedQuestion<'q> {
         self.terms.push(QueryTerm { number: word.number(), ..QueryTerm::new(&word.stem, weight, role) });
     }
 
-    /// What a word tells to do where it is a verb; a plural is none, and a word before an article is one, whichever it is.
+    /// Returns the intent of a word that may be a verb. A plural is not a verb; the first word before an article is
+    /// always one.
     fn verb(&self, word: &QuestionWord, first: bool, next: Option<&QuestionWord>) -> Intent {
         if word.number() == Some(GrammaticalNumber::Several) {
             return Intent::default();
         }
         let known = self.vocabulary.verb(&word.stem);
-        let told = first && next.is_some_and(|next| DETERMINERS.contains(&next.text));
-        if told { known.or(Intent::ANY_ACTION) } else { known }
+        let is_command = first && next.is_some_and(|next| DETERMINERS.contains(&next.text));
+        if is_command { known.or(Intent::ANY_ACTION) } else { known }
     }
 
-    /// The words that stood together are all there: the last one may be what shall be dealt with.
+    /// Ends the current noun phrase. Its last word may be the object.
     fn close_group(&mut self) {
         let (one, known) = (self.group.one, self.group.known);
         (self.group.one, self.group.known) = (false, false);
@@ -263,12 +264,12 @@ impl<'q> ParsedQuestion<'q> {
     }
 }
 
-/// How much a word counts that may be a verb; `find` asks for an operation that searches.
+/// Weighs a word that may be a verb. `find` counts fully, because it means an operation that searches.
 fn verb_weight(stem: &str, vocabulary: &Vocabulary) -> f32 {
     if vocabulary.is_common(stem) && stem != "find" { COMMON_VERB } else { 1.0 }
 }
 
-/// Whether the answer is yes or no: `is she a member`, but not `can you show me`.
+/// Returns whether this is a yes-or-no question: `is she a member`, but not `can you show me`.
 fn is_yes_no_question(words: &[QuestionWord]) -> bool {
     let mut texts = words.iter().map(|word| word.text.as_str());
     let first = texts.next().unwrap_or_default();
@@ -280,7 +281,7 @@ fn is_yes_no_question(words: &[QuestionWord]) -> bool {
     (YES_NO_WORDS.contains(first) && !polite) || words.iter().take(3).any(|word| word.text == "whether")
 }
 
-/// Whether `I` and `me` are those whose things are meant, and not those who ask.
+/// Returns whether `I` or `me` means the caller's own things, and not the person asking.
 fn means_caller(words: &[QuestionWord], at: usize) -> bool {
     let text = |at: Option<usize>| at.and_then(|at| words.get(at)).map_or("", |word| word.text.as_str());
     let (before, after) = (text(at.checked_sub(1)), text(Some(at + 1)));
@@ -299,14 +300,14 @@ fn means_caller(words: &[QuestionWord], at: usize) -> bool {
     }
 }
 
-/// `stop following`: the opposite of following.
+/// Returns whether this is `stop following`, the opposite of following.
 fn is_stop_doing(word: &QuestionWord, next: Option<&QuestionWord>) -> bool {
     matches!(word.text.as_str(), "cease" | "quit" | "stop")
         && next.is_some_and(|next| next.text.ends_with("ing") && next.text.len() > 5)
 }
 
 impl QuestionWord {
-    /// Whether it is a plural, or the number or hash of one thing.
+    /// Returns `Several` for a plural, and `One` for the number or hash of a single thing.
     fn number(&self) -> Option<GrammaticalNumber> {
         if self.text.bytes().any(|byte| byte.is_ascii_digit()) {
             return Some(GrammaticalNumber::One);
@@ -315,10 +316,10 @@ impl QuestionWord {
     }
 }
 
-/// The words of a question.
+/// Splits a question into words.
 pub(super) fn split(question: &str) -> Vec<QuestionWord> {
     let question = question.get(..question.floor_char_boundary(MAX_QUESTION_BYTES)).unwrap_or_default();
-    let shouted = !question.chars().any(char::is_lowercase);
+    let all_upper_case = !question.chars().any(char::is_lowercase);
     let mut words = Vec::new();
     let mut buffer = String::new();
     let mut quoted = false;
@@ -326,7 +327,7 @@ pub(super) fn split(question: &str) -> Vec<QuestionWord> {
     for chunk in question.split_whitespace() {
         let opens = chunk.starts_with(['"', '“', '«']);
         quoted |= opens;
-        let proper = !shouted && (quoted || (!starts && is_proper(chunk)));
+        let proper = !all_upper_case && (quoted || (!starts && is_proper(chunk)));
         each_word(chunk, &mut buffer, |word| {
             if words.len() < MAX_QUESTION_WORDS {
                 words.push(QuestionWord { text: word.to_owned(), stem: stem(word), proper });
@@ -339,7 +340,7 @@ pub(super) fn split(question: &str) -> Vec<QuestionWord> {
     words
 }
 
-/// `Nolan` and `The`, but not `TV`, `pullRequest` or `I`.
+/// Returns whether a word looks like a proper name: `Nolan` and `The`, but not `TV`, `pullRequest` or `I`.
 fn is_proper(chunk: &str) -> bool {
     let mut letters = chunk.chars().filter(|c| c.is_alphabetic());
     letters.next().is_some_and(char::is_uppercase) && {
@@ -364,7 +365,7 @@ fn phrase_at<'v>(
             }
             _ => false,
         };
-        // A particle at a distance says nothing by itself and is passed over in its turn.
+        // A distant particle has no meaning itself and is skipped when it is read.
         if same { Some((1 + phrase.rest.len(), phrase)) } else { enclosing().then_some((1, phrase)) }
     })
 }

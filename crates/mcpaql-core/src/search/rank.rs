@@ -1,4 +1,4 @@
-//! Which operations answer a question best.
+//! Ranks the operations that match a question.
 
 use super::SearchHit;
 use super::index::{DocInfo, SearchIndex};
@@ -6,44 +6,44 @@ use super::query::{Concept, GrammaticalNumber, Query};
 use super::question::Role;
 use crate::operation::Category;
 
-/// How many of the best are looked at more closely.
-const SHORTLIST: usize = 64;
-/// How many hits are chosen from these with an eye on each other; who reads further wants the plain order.
+/// Number of best operations that are compared with each other.
+const SHORTLIST_SIZE: usize = 64;
+/// Maximum hits that are diversified. Later hits are in plain order.
 const MAX_DIVERSIFIED: usize = 20;
-/// How much of an operation's score does not depend on what its head says beyond the question.
-const ANY_HEAD: f32 = 0.45;
-/// How much of it does not depend on how much of the question it has something to say about.
-const ANY_PART: f32 = 0.35;
-/// How much of it does not depend on what it says about what shall be dealt with.
-const ANY_OBJECT: f32 = 0.85;
-/// Where it says enough about that.
-const OBJECT: f32 = 0.5;
-/// How much less an operation is worth for each word of its head that nobody asked for, be it as common as it may.
-const UNASKED: f32 = 0.02;
-/// How much less an operation is worth for each placeholder of its path: of two that fit, the simpler one is meant.
-const EFFORT: f32 = 0.01;
-/// What an operation is worth that its author discourages.
-const DEPRECATED: f32 = 0.7;
-/// What a read of one thing is worth where several are meant.
-const SINGLE: f32 = 0.85;
-/// What a list is worth where one thing is meant.
-const LIST: f32 = 0.72;
-/// What a read of all is worth where one is meant, though nothing calls it a list.
-const ALL_READ: f32 = 0.8;
-/// What a change to all is worth where one is meant.
-const ALL_CHANGED: f32 = 0.9;
-/// What a deletion of one is worth where several are meant: often there is no other.
-const ONE_DELETED: f32 = 0.95;
-/// How much less an operation is worth for each further thing of which one is meant where it is about all.
-const MISMATCH: f32 = 0.1;
-/// What a read is worth that is about something of what shall be dealt with.
-const OFF_TOPIC: f32 = 0.9;
-/// A stem that fits so well may say what an operation is about.
-const FITS: f32 = 0.7;
-/// What a word is still worth to the next hit after a hit has answered it.
-const ANSWERED: f32 = 0.7;
+/// Share of a score that does not depend on additional words in the head.
+const MIN_HEAD: f32 = 0.45;
+/// Share of a score that does not depend on how much of the question matches.
+const MIN_COVERAGE: f32 = 0.35;
+/// Share of a score that does not depend on the object.
+const MIN_OBJECT: f32 = 0.85;
+/// Weight at which the object matches fully.
+const FULL_OBJECT_WEIGHT: f32 = 0.5;
+/// Penalty for each word of the head that is not in the question, even if it is common.
+const EXTRA_WORD_PENALTY: f32 = 0.02;
+/// Penalty for each placeholder of the path. Of two matches, the simpler one is more likely.
+const PLACEHOLDER_PENALTY: f32 = 0.01;
+/// Factor for a deprecated operation.
+const DEPRECATED_FACTOR: f32 = 0.7;
+/// Factor for a read of one thing if several are wanted.
+const SINGLE_READ_FACTOR: f32 = 0.85;
+/// Factor for a list if one thing is wanted.
+const LIST_FACTOR: f32 = 0.72;
+/// Factor for a read of all things, not called a list, if one is wanted.
+const ALL_READ_FACTOR: f32 = 0.8;
+/// Factor for a change of all things if one is wanted.
+const ALL_CHANGED_FACTOR: f32 = 0.9;
+/// Factor for a deletion of one thing if several are wanted. Often there is no other.
+const ONE_DELETED_FACTOR: f32 = 0.95;
+/// Penalty for each further word that means one thing while the operation is about all of them.
+const MISMATCH_PENALTY: f32 = 0.1;
+/// Factor for a read whose topic is not the object but something that belongs to it.
+const OFF_TOPIC_FACTOR: f32 = 0.9;
+/// Minimum fit of a stem that can be the topic of an operation.
+const MIN_TOPIC_FIT: f32 = 0.7;
+/// Factor for a word that an earlier hit has already covered.
+const COVERED_FACTOR: f32 = 0.7;
 
-/// What a question is worth to every operation.
+/// The scores of all operations for a question.
 pub(super) struct Ranking<'q> {
     index: &'q SearchIndex,
     query: &'q Query,
@@ -55,63 +55,63 @@ impl<'q> Ranking<'q> {
         Ranking { index, query, found: QueryMatches::new(index, query) }
     }
 
-    /// How well the operation at that position fits.
+    /// Returns how well the operation at a position matches.
     pub(super) fn score(&self, doc: u32) -> f32 {
-        self.index.docs.get(doc as usize).map_or(0.0, |card| self.found.score(doc, card, self.query))
+        self.index.docs.get(doc as usize).map_or(0.0, |info| self.found.score(doc, info, self.query))
     }
 
-    /// At most `limit` operations among those that fit, the best first.
+    /// Returns up to `limit` of the operations for which `fits` is true, best first.
     pub(super) fn hits(&self, limit: usize, fits: impl Fn(usize) -> bool) -> Vec<SearchHit> {
         let fitting = self.found.docs.iter().filter(|doc| fits(**doc as usize));
         let mut list: Vec<(u32, f32)> = fitting.map(|&doc| (doc, self.score(doc))).collect();
-        let rank = |doc: u32| self.index.docs.get(doc as usize).map(|card| card.rank);
+        let rank = |doc: u32| self.index.docs.get(doc as usize).map(|info| info.rank);
         list.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| rank(a.0).cmp(&rank(b.0))));
-        let far = list.split_off(list.len().min(SHORTLIST));
+        let far = list.split_off(list.len().min(SHORTLIST_SIZE));
         let mut hits = diversify(&mut list, &self.found, limit.min(MAX_DIVERSIFIED));
-        // Further hits are never better than the last one that was chosen, as a score says how far down it stands.
-        let mut least = hits.last().map_or(0.0, |hit| hit.score);
+        // Scores never increase down the list, so cap further hits at the score of the last chosen one.
+        let mut lowest = hits.last().map_or(0.0, |hit| hit.score);
         for (doc, score) in list.into_iter().chain(far).take(limit.saturating_sub(hits.len())) {
-            least = least.min(score);
-            hits.push(SearchHit { position: doc as usize, score: least });
+            lowest = lowest.min(score);
+            hits.push(SearchHit { position: doc as usize, score: lowest });
         }
         hits
     }
 }
 
-/// What the words of a question found.
+/// What the words of a question match.
 struct QueryMatches {
-    /// For each concept the operations that hold it, in order, with what it is worth there.
+    /// For each concept, the operations that contain it, in order, with its worth there.
     worth: Vec<Vec<(u32, f32)>>,
-    /// Every operation that holds any.
+    /// All operations that match any concept.
     docs: Vec<u32>,
-    /// What was found of each operation.
+    /// The totals of each operation.
     tally: Vec<Tally>,
-    /// How much the question asks for.
-    asked: f32,
-    /// Whether it says what shall be dealt with.
+    /// Weight of the whole question.
+    weight: f32,
+    /// Whether the question has an object.
     object: bool,
 }
 
-/// What one or all words of a question found of an operation.
+/// What one or all words of a question match in an operation.
 #[derive(Clone, Copy, Default)]
 struct Tally {
-    /// How much the words are worth.
+    /// Worth of the matching words.
     worth: f32,
-    /// How much of its head was asked for.
+    /// How much of its head is in the question.
     head: f32,
-    /// How much of the question it has something to say about.
+    /// How much of the question it covers.
     covered: f32,
-    /// How many words of its head were asked for.
+    /// How many words of its head are in the question.
     heads: f32,
-    /// How much it says about what shall be dealt with.
+    /// How well it matches the object.
     object: f32,
-    /// Whether it is about all of what the word names.
+    /// Whether it is about all things that the word names.
     many: bool,
-    /// How many words name one thing where it is about all of them.
+    /// Number of words that mean one thing while it is about all of them.
     mismatches: f32,
-    /// The same for what shall be dealt with.
+    /// The same for the object.
     all: bool,
-    /// Whether it is about what shall be dealt with, and not only about something of it.
+    /// Whether its topic is the object, and not something that belongs to it.
     topic: bool,
 }
 
@@ -121,7 +121,7 @@ impl QueryMatches {
             worth: Vec::with_capacity(query.concepts.len()),
             docs: Vec::new(),
             tally: vec![Tally::default(); index.len()],
-            asked: query.concepts.iter().map(|concept| concept.weight).sum(),
+            weight: query.concepts.iter().map(|concept| concept.weight).sum(),
             object: query.concepts.iter().any(|concept| concept.role == Role::Object),
         };
         let mut best = vec![Tally::default(); index.len()];
@@ -129,8 +129,10 @@ impl QueryMatches {
             let touched = weigh(index, concept, &mut best);
             let mut worth = Vec::with_capacity(touched.len());
             for doc in touched {
-                let at = doc as usize;
-                let (Some(one), Some(all)) = (best.get_mut(at), found.tally.get_mut(at)) else { continue };
+                let index = doc as usize;
+                let (Some(one), Some(all)) = (best.get_mut(index), found.tally.get_mut(index)) else {
+                    continue;
+                };
                 if all.worth == 0.0 {
                     found.docs.push(doc);
                 }
@@ -151,41 +153,41 @@ impl QueryMatches {
         found
     }
 
-    fn score(&self, doc: u32, card: &DocInfo, query: &Query) -> f32 {
+    fn score(&self, doc: u32, info: &DocInfo, query: &Query) -> f32 {
         let Some(tally) = self.tally.get(doc as usize) else { return 0.0 };
-        let head = if card.head > 0.0 { (tally.head / card.head).min(1.0) } else { 1.0 };
-        let covered = if self.asked > 0.0 { (tally.covered / self.asked).min(1.0) } else { 0.0 };
-        let object = if self.object { (tally.object / OBJECT).min(1.0) } else { 1.0 };
-        let deprecated = if card.deprecated { DEPRECATED } else { 1.0 };
-        let simple = 1.0 - EFFORT * f32::from(card.needs.min(8));
-        let unasked = (f32::from(card.words) - tally.heads).clamp(0.0, 8.0);
+        let head = if info.head > 0.0 { (tally.head / info.head).min(1.0) } else { 1.0 };
+        let covered = if self.weight > 0.0 { (tally.covered / self.weight).min(1.0) } else { 0.0 };
+        let object = if self.object { (tally.object / FULL_OBJECT_WEIGHT).min(1.0) } else { 1.0 };
+        let deprecated = if info.deprecated { DEPRECATED_FACTOR } else { 1.0 };
+        let simple = 1.0 - PLACEHOLDER_PENALTY * f32::from(info.needs.min(8));
+        let extra_words = (f32::from(info.words) - tally.heads).clamp(0.0, 8.0);
         tally.worth
-            * with_minimum(ANY_HEAD, head)
-            * with_minimum(ANY_PART, covered)
-            * with_minimum(ANY_OBJECT, object)
-            * query.intent.agreement(card.category)
-            * self.fits_number(tally, card, query)
+            * with_minimum(MIN_HEAD, head)
+            * with_minimum(MIN_COVERAGE, covered)
+            * with_minimum(MIN_OBJECT, object)
+            * query.intent.agreement(info.category)
+            * self.fits_number(tally, info, query)
             * deprecated
             * simple
-            * (1.0 - UNASKED * unasked)
+            * (1.0 - EXTRA_WORD_PENALTY * extra_words)
     }
 
-    /// Whether it is about one thing where one is meant, and about several where several are.
-    fn fits_number(&self, tally: &Tally, card: &DocInfo, query: &Query) -> f32 {
-        let others = 1.0 - MISMATCH * tally.mismatches.min(4.0);
-        let object = match card.category {
-            Category::Update | Category::Delete if tally.all => ALL_CHANGED,
-            Category::Delete if card.single && query.number == Some(GrammaticalNumber::Several) => {
-                ONE_DELETED
+    /// Returns whether the operation is about one or several things, as the question wants.
+    fn fits_number(&self, tally: &Tally, info: &DocInfo, query: &Query) -> f32 {
+        let others = 1.0 - MISMATCH_PENALTY * tally.mismatches.min(4.0);
+        let object = match info.category {
+            Category::Update | Category::Delete if tally.all => ALL_CHANGED_FACTOR,
+            Category::Delete if info.single && query.number == Some(GrammaticalNumber::Several) => {
+                ONE_DELETED_FACTOR
             }
             Category::Read => {
                 let read = match query.number {
-                    Some(GrammaticalNumber::Several) if card.single => SINGLE,
-                    Some(GrammaticalNumber::One) if card.list => LIST,
-                    _ if tally.all && !card.list => ALL_READ,
+                    Some(GrammaticalNumber::Several) if info.single => SINGLE_READ_FACTOR,
+                    Some(GrammaticalNumber::One) if info.list => LIST_FACTOR,
+                    _ if tally.all && !info.list => ALL_READ_FACTOR,
                     _ => 1.0,
                 };
-                if self.object && !tally.topic { read * OFF_TOPIC } else { read }
+                if self.object && !tally.topic { read * OFF_TOPIC_FACTOR } else { read }
             }
             _ => 1.0,
         };
@@ -199,23 +201,23 @@ impl QueryMatches {
     }
 }
 
-/// Weighs one word of the question against every operation that holds it or what it may stand for: the best of these
-/// counts. Gives the operations in order.
+/// Weighs one word of the question against every operation that contains it or a related stem. The best stem counts.
+/// Returns the operations in order.
 fn weigh(index: &SearchIndex, concept: &Concept, best: &mut [Tally]) -> Vec<u32> {
     let mut touched: Vec<u32> = Vec::new();
     for &(id, fit) in &concept.stems {
         let rarity = index.rarity(id);
-        let said = rarity.min(concept.rarity);
+        let shared_rarity = rarity.min(concept.rarity);
         for posting in index.postings(id) {
             let Some(slot) = best.get_mut(posting.doc as usize) else { continue };
             if slot.worth == 0.0 {
                 touched.push(posting.doc);
             }
-            slot.worth = slot.worth.max(concept.weight * fit * said * posting.weight());
+            slot.worth = slot.worth.max(concept.weight * fit * shared_rarity * posting.weight());
             slot.covered = slot.covered.max(concept.weight * fit * posting.weight().sqrt());
             slot.many |= posting.is_many();
             if concept.role == Role::Object {
-                slot.topic |= posting.is_topic() && fit >= FITS;
+                slot.topic |= posting.is_topic() && fit >= MIN_TOPIC_FIT;
                 slot.object = slot.object.max(fit * posting.weight());
             }
             if posting.is_head() {
@@ -228,36 +230,37 @@ fn weigh(index: &SearchIndex, concept: &Concept, best: &mut [Tally]) -> Vec<u32>
     touched
 }
 
-/// A score of which `least` is given in any case.
-fn with_minimum(least: f32, share: f32) -> f32 {
-    least + (1.0 - least) * share
+/// Scales `share` so that the result is at least `minimum`.
+fn with_minimum(minimum: f32, share: f32) -> f32 {
+    minimum + (1.0 - minimum) * share
 }
 
-/// Takes the best, then the best for what the ones before have not answered yet: a question often asks for several things.
+/// Picks the best hit, then repeatedly the best for the words that earlier hits have not covered. A question often asks
+/// for several things.
 fn diversify(list: &mut Vec<(u32, f32)>, found: &QueryMatches, limit: usize) -> Vec<SearchHit> {
     let concepts = found.worth.len();
     let mut left = vec![1.0_f32; concepts];
     let mut hits = Vec::with_capacity(limit.min(list.len()));
     while hits.len() < limit && !list.is_empty() {
         let mut best: Option<(usize, f32)> = None;
-        for (place, &(doc, score)) in list.iter().enumerate() {
-            // Scores only fall, so nothing behind this one can be better.
-            if best.is_some_and(|(_, most)| score <= most) {
+        for (index, &(doc, score)) in list.iter().enumerate() {
+            // Scores only decrease, so no later operation can be better.
+            if best.is_some_and(|(_, highest)| score <= highest) {
                 break;
             }
             let total = found.tally.get(doc as usize).map_or(0.0, |tally| tally.worth);
             let still: f32 =
                 (0..concepts).zip(&left).map(|(concept, left)| found.worth(concept, doc) * left).sum();
             let now = if total > 0.0 { score * still / total } else { 0.0 };
-            if best.is_none_or(|(_, most)| now > most) {
-                best = Some((place, now));
+            if best.is_none_or(|(_, highest)| now > highest) {
+                best = Some((index, now));
             }
         }
-        let Some((place, score)) = best else { break };
-        let (doc, _) = list.remove(place);
+        let Some((index, score)) = best else { break };
+        let (doc, _) = list.remove(index);
         for (concept, left) in left.iter_mut().enumerate() {
             if found.worth(concept, doc) > 0.0 {
-                *left *= ANSWERED;
+                *left *= COVERED_FACTOR;
             }
         }
         hits.push(SearchHit { position: doc as usize, score });

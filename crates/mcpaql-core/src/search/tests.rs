@@ -1,4 +1,4 @@
-//! Search as its users see it, over the catalog of a small library that lends films and books.
+//! Tests search as users see it, with the catalog of a small library that lends films and books.
 
 use super::{Doc, SearchIndex};
 use crate::library::{AnswerOutline, Outline, ParamOutline};
@@ -7,7 +7,7 @@ use crate::operation::Category::{self, Create, Delete, Execute, Read, Update};
 use crate::operation::{Binding, HttpBinding, Operation, Segment};
 use proptest::prelude::*;
 
-/// Name, path, summary, category, fields of the answer.
+/// Name, path, summary, category, result fields.
 type OperationRow = (&'static str, &'static str, &'static str, Category, &'static [&'static str]);
 
 const LIBRARY: &[OperationRow] = &[
@@ -70,8 +70,8 @@ fn links() -> Links {
 
 pub(crate) fn operation(name: &str, path: &str, category: Category) -> Operation {
     let mut segments = Vec::new();
-    for (at, part) in path.split('{').enumerate() {
-        match part.split_once('}').filter(|_| at > 0) {
+    for (index, part) in path.split('{').enumerate() {
+        match part.split_once('}').filter(|_| index > 0) {
             Some((name, rest)) => {
                 segments.push(Segment::Param(name.to_owned()));
                 segments.push(Segment::Literal(rest.to_owned()));
@@ -161,7 +161,7 @@ fn a_title_is_not_what_the_operation_is_about() {
     assert_eq!(first("add a film called \"Popular People\""), "create_film");
 }
 
-/// The best of these for a question: name, path, category.
+/// Returns the best operation for a question. Each operation has a name, a path and a category.
 fn best(question: &str, operations: &[(&'static str, &'static str, Category)]) -> &'static str {
     let docs = operations.iter().map(|(name, path, category)| Doc { path, ..Doc::new(name, *category) });
     let hits = SearchIndex::build(docs).search(question, 1);
@@ -275,7 +275,7 @@ fn hits_are_distinct_and_scores_fall() {
 }
 
 #[test]
-fn ties_go_to_the_earlier_operation_every_time() {
+fn operations_with_equal_names_keep_their_order() {
     let same = Doc { summary: "A twin", ..Doc::new("twin", Read) };
     for _ in 0..3 {
         let hits = SearchIndex::build(vec![same; 50]).search("twin", 50);

@@ -1,4 +1,4 @@
-//! The lexicon as questions and operations are looked up in it: by stem.
+//! The lexicon, indexed by stem, for questions and operations.
 
 use super::intent::Intent;
 use mcpaql_lexicon::questions::{
@@ -8,9 +8,9 @@ use mcpaql_lexicon::{stem, verbs};
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// What a word said in a question may stand for.
+/// Weight of a synonym.
 const SAME_WEIGHT: f32 = 0.8;
-/// The same for words that only go together.
+/// Weight of a related word.
 const NEAR_WEIGHT: f32 = 0.4;
 
 /// The lexicon by stem.
@@ -19,19 +19,19 @@ pub(super) struct Vocabulary {
     verbs: HashMap<String, Intent>,
     light: HashSet<String>,
     caller: HashSet<String>,
-    /// Words that count a little for others, whatever else they say.
+    /// Stems that a word hints at, in addition to its own meaning.
     hints: HashMap<&'static str, Vec<String>>,
     phrases: HashMap<&'static str, Vec<QueryPhrase>>,
     synonyms: HashMap<String, Vec<(Vec<String>, f32)>>,
 }
 
-/// A turn of phrase.
+/// A phrase with a meaning of its own.
 pub(super) struct QueryPhrase {
     /// Its words after the first, unstemmed.
     pub(super) rest: Vec<&'static str>,
-    /// What it means to do.
+    /// The intent of the phrase.
     pub(super) intent: Intent,
-    /// The stem that stands for it; empty where none does.
+    /// The stem that replaces it; may be empty.
     pub(super) stands_for: String,
 }
 
@@ -40,10 +40,10 @@ fn stems<'w>(words: impl Iterator<Item = &'w str>) -> HashSet<String> {
 }
 
 impl Vocabulary {
-    /// The one there is.
+    /// Returns the vocabulary, built on first use.
     pub(super) fn get() -> &'static Vocabulary {
-        static ALL: LazyLock<Vocabulary> = LazyLock::new(Vocabulary::new);
-        &ALL
+        static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(Vocabulary::new);
+        &VOCABULARY
     }
 
     fn new() -> Vocabulary {
@@ -78,37 +78,37 @@ impl Vocabulary {
         }
     }
 
-    /// Whether a stem is that of a verb that half of all operations start with.
+    /// Returns whether half of all operations start with this verb.
     pub(super) fn is_common(&self, stem: &str) -> bool {
         self.common.contains(stem)
     }
 
-    /// What the verb of that stem does to the world.
+    /// Returns the intent of a verb.
     pub(super) fn verb(&self, stem: &str) -> Intent {
         self.verbs.get(stem).copied().unwrap_or_default()
     }
 
-    /// Whether a stem is that of a noun that says little before `of`.
+    /// Returns whether a noun says little before `of`.
     pub(super) fn is_light(&self, stem: &str) -> bool {
         self.light.contains(stem)
     }
 
-    /// Whether a stem is that of a word for the caller.
+    /// Returns whether a word means the caller.
     pub(super) fn is_caller(&self, stem: &str) -> bool {
         self.caller.contains(stem)
     }
 
-    /// Stems that an unstemmed word hints at.
+    /// Returns the stems that a word hints at. The word is not stemmed.
     pub(super) fn hints(&self, word: &str) -> &[String] {
         self.hints.get(word).map_or(&[], Vec::as_slice)
     }
 
-    /// Turns of phrase that start with an unstemmed word, the longest first.
+    /// Returns the phrases that start with a word, longest first. The word is not stemmed.
     pub(super) fn phrases(&self, first: &str) -> &[QueryPhrase] {
         self.phrases.get(first).map_or(&[], Vec::as_slice)
     }
 
-    /// What else the word of that stem may stand for, as stems of one or more words, with how much it weighs.
+    /// Returns the synonyms of a stem, as stems of one or more words, with their weights.
     pub(super) fn synonyms(&self, stem: &str) -> &[(Vec<String>, f32)] {
         self.synonyms.get(stem).map_or(&[], Vec::as_slice)
     }
@@ -116,9 +116,9 @@ impl Vocabulary {
 
 fn hints() -> HashMap<&'static str, Vec<String>> {
     let mut all = HashMap::new();
-    for (words, meant) in [(&PERSON_PRONOUNS, &PERSON_NOUNS), (&POSSESSIVES, &CALLER_WORDS)] {
+    for (words, hinted) in [(&PERSON_PRONOUNS, &PERSON_NOUNS), (&POSSESSIVES, &CALLER_WORDS)] {
         for word in words.iter() {
-            all.insert(word, meant.iter().map(stem).collect());
+            all.insert(word, hinted.iter().map(stem).collect());
         }
     }
     all

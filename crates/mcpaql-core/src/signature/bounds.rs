@@ -1,16 +1,16 @@
-//! What a value must keep to besides its type, as far as a caller gets it wrong without being told.
+//! Writes constraints of a value besides its type, if a caller would likely violate them otherwise.
 
 use crate::schema::shorten;
 use serde_json::{Map, Value};
 
-/// A longer pattern is no hint any more.
-const LONG_PATTERN: usize = 40;
-/// Longer texts and lists are rarely written by accident.
+/// Maximum characters of a pattern. A longer one does not help.
+const MAX_PATTERN_CHARS: usize = 40;
+/// Maximum length limit that is shown. Longer texts and lists are rarely written by accident.
 const MAX_SHOWN_LENGTH: u64 = 100;
-/// From here on a bound is only the width of a machine's integer.
+/// Bounds from here on are only the range of a machine integer.
 const MACHINE_INTEGER_BOUND: f64 = 2_147_483_647.0;
 
-/// `1..100`, `..80 chars`, `/^[0-9a-f]{40}$/`.
+/// Writes the constraints of a type: `1..100`, `..80 chars`, `/^[0-9a-f]{40}$/`.
 pub(super) fn bounds(kind: &str, map: &Map<String, Value>) -> Option<String> {
     match kind {
         "string" => pattern(map).or_else(|| length(map)),
@@ -20,30 +20,31 @@ pub(super) fn bounds(kind: &str, map: &Map<String, Value>) -> Option<String> {
     }
 }
 
-/// Whether a schema only says how long its texts are, which is noise inside a list.
+/// Returns whether a schema only limits the length of strings, which is not worth showing inside a list.
 pub(super) fn only_length(schema: &Value) -> bool {
     schema.get("type").is_some_and(|kind| kind == "string") && schema.get("pattern").is_none()
 }
 
-/// ` /* default 30 */`: what the target takes where a caller says nothing. Empty values go without saying.
+/// Writes the default of the target: ` /* default 30 */`. Empty values are not shown.
 pub(super) fn default_comment(default: &Value) -> Option<String> {
-    let says_something = match default {
+    let is_shown = match default {
         Value::Null | Value::Bool(false) | Value::Object(_) => false,
         Value::Bool(true) | Value::Number(_) => true,
         Value::String(text) => !text.is_empty() && !text.contains("*/"),
         Value::Array(items) => !items.is_empty() && items.iter().all(Value::is_number),
     };
-    says_something.then(|| format!(" /* default {} */", shorten(&default.to_string(), 32)))
+    is_shown.then(|| format!(" /* default {} */", shorten(&default.to_string(), 32)))
 }
 
 fn pattern(map: &Map<String, Value>) -> Option<String> {
     let pattern = map.get("pattern")?.as_str()?;
-    let shown = !pattern.is_empty() && pattern.len() <= LONG_PATTERN && !pattern.contains(char::is_control);
-    shown.then(|| format!("/{}/", slashed(pattern)))
+    let shown =
+        !pattern.is_empty() && pattern.len() <= MAX_PATTERN_CHARS && !pattern.contains(char::is_control);
+    shown.then(|| format!("/{}/", escape_slashes(pattern)))
 }
 
-/// The pattern as it stands between slashes: one of its own outside a class would end it.
-fn slashed(pattern: &str) -> String {
+/// Escapes slashes of a pattern outside of classes, so that it can be written between slashes.
+fn escape_slashes(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 4);
     let (mut escaped, mut in_class) = (false, false);
     for ch in pattern.chars() {
@@ -59,26 +60,26 @@ fn slashed(pattern: &str) -> String {
 
 fn length(map: &Map<String, Value>) -> Option<String> {
     let bound = |key: &str| map.get(key).and_then(Value::as_u64);
-    // One character is what every text has.
-    let least = bound("minLength").filter(|least| *least > 1);
-    let most = bound("maxLength").filter(|most| *most <= MAX_SHOWN_LENGTH);
-    span(least, most).map(|span| format!("{span} chars"))
+    // A minimum of one character is usual.
+    let min = bound("minLength").filter(|min| *min > 1);
+    let max = bound("maxLength").filter(|max| *max <= MAX_SHOWN_LENGTH);
+    span(min, max).map(|span| format!("{span} chars"))
 }
 
 fn items(map: &Map<String, Value>) -> Option<String> {
     let bound = |key: &str| map.get(key).and_then(Value::as_u64);
-    let least = bound("minItems").filter(|least| *least > 0);
-    let most = bound("maxItems").filter(|most| *most <= MAX_SHOWN_LENGTH);
-    span(least, most).map(|span| format!("{span} items"))
+    let min = bound("minItems").filter(|min| *min > 0);
+    let max = bound("maxItems").filter(|max| *max <= MAX_SHOWN_LENGTH);
+    span(min, max).map(|span| format!("{span} items"))
 }
 
-fn span(least: Option<u64>, most: Option<u64>) -> Option<String> {
-    match (least, most) {
+fn span(min: Option<u64>, max: Option<u64>) -> Option<String> {
+    match (min, max) {
         (None, None) => None,
-        (Some(least), Some(most)) if least == most => Some(least.to_string()),
-        (least, most) => {
+        (Some(min), Some(max)) if min == max => Some(min.to_string()),
+        (min, max) => {
             let text = |bound: Option<u64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
-            Some(format!("{}..{}", text(least), text(most)))
+            Some(format!("{}..{}", text(min), text(max)))
         }
     }
 }
@@ -87,24 +88,24 @@ fn range(map: &Map<String, Value>) -> Option<String> {
     let number = |key: &str| {
         map.get(key).filter(|bound| bound.as_f64().is_some_and(|n| n.abs() < MACHINE_INTEGER_BOUND))
     };
-    // OpenAPI 3.0 marks a bound as exclusive, JSON Schema has a keyword for it.
-    let marked = |key: &str| map.get(key) == Some(&Value::Bool(true));
+    // OpenAPI 3.0 has a flag for exclusive bounds, JSON Schema a keyword.
+    let is_flag_set = |key: &str| map.get(key) == Some(&Value::Bool(true));
     let bound = |plain: &str, exclusive: &str, sign: &str| match (number(plain), number(exclusive)) {
         (_, Some(bound)) => Some(format!("{sign}{bound}")),
-        (Some(bound), None) if marked(exclusive) => Some(format!("{sign}{bound}")),
+        (Some(bound), None) if is_flag_set(exclusive) => Some(format!("{sign}{bound}")),
         (Some(bound), None) => Some(bound.to_string()),
         (None, None) => None,
     };
-    let least = bound("minimum", "exclusiveMinimum", ">");
-    let most = bound("maximum", "exclusiveMaximum", "<");
-    // Counting from nought or one is what everybody does.
-    let usual = matches!(least.as_deref(), Some("0" | "1"));
-    match (least, most) {
+    let min = bound("minimum", "exclusiveMinimum", ">");
+    let max = bound("maximum", "exclusiveMaximum", "<");
+    // Minimums of zero and one are usual.
+    let is_usual = matches!(min.as_deref(), Some("0" | "1"));
+    match (min, max) {
         (None, None) => None,
-        (Some(_), None) if usual => None,
-        (Some(least), None) if least.starts_with('>') => Some(least),
-        (None, Some(most)) if most.starts_with('<') => Some(most),
-        (least, most) => Some(format!("{}..{}", least.unwrap_or_default(), most.unwrap_or_default())),
+        (Some(_), None) if is_usual => None,
+        (Some(min), None) if min.starts_with('>') => Some(min),
+        (None, Some(max)) if max.starts_with('<') => Some(max),
+        (min, max) => Some(format!("{}..{}", min.unwrap_or_default(), max.unwrap_or_default())),
     }
 }
 

@@ -1,16 +1,18 @@
-//! Nested objects as named types, so that introspection can name them and nothing of the source schema is lost:
-//! putting the bodies back in place of the references gives the original schema again.
+//! Replaces nested objects with named types, so that introspection can refer to them.
+//!
+//! What always holds: nothing of the source schema is lost. Replacing the references with the types gives the original
+//! schema.
 
 use crate::operation::Param;
 use indexmap::IndexMap;
 use mcpaql_lexicon::snake_case;
 use serde_json::{Map, Value};
 
-/// Deeper schemas stay as they are.
+/// Maximum nesting depth. Deeper schemas are left unchanged.
 const MAX_DEPTH: usize = 64;
 
-/// The parameters with every nested object schema replaced by a reference to a type of its own, which is added to
-/// `types`: `CreateIssueLabels` for the parameter `labels` of `create_issue`.
+/// Returns the parameters with every nested object schema replaced by a reference to a new type in `types`:
+/// `CreateIssueLabels` for the parameter `labels` of `create_issue`.
 #[must_use]
 pub fn hoist(op_name: &str, params: &[Param], types: &mut IndexMap<String, Value>) -> Vec<Param> {
     params
@@ -22,7 +24,7 @@ pub fn hoist(op_name: &str, params: &[Param], types: &mut IndexMap<String, Value
         .collect()
 }
 
-/// Gives the objects inside declared types names of their own as well: `AddressGeo` for the field `geo` of `Address`.
+/// Replaces the objects inside declared types, too: `AddressGeo` for the field `geo` of `Address`.
 pub fn hoist_types(types: &mut IndexMap<String, Value>) {
     for name in types.keys().cloned().collect::<Vec<_>>() {
         if let Some(Value::Object(body)) = types.get(&name).cloned() {
@@ -32,13 +34,13 @@ pub fn hoist_types(types: &mut IndexMap<String, Value>) {
     }
 }
 
-/// One schema with its object schemas replaced; `name` is what the outermost is called, in any spelling.
+/// Returns a schema with its object schemas replaced. `name` is the name of the outermost one, in any spelling.
 #[must_use]
 pub fn hoist_schema(name: &str, schema: &Value, types: &mut IndexMap<String, Value>) -> Value {
     lift(schema, &pascal_case(name), types, 0)
 }
 
-/// `create_issue` as `CreateIssue`.
+/// Converts a name to Pascal case: `create_issue` becomes `CreateIssue`.
 #[must_use]
 pub fn pascal_case(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -59,11 +61,11 @@ fn lift(schema: &Value, name: &str, types: &mut IndexMap<String, Value>, depth: 
         return Value::Object(lift_inside(map, name, types, depth));
     }
     let name = unused(name, types);
-    // The name is taken before the inner types look for theirs, and stands before them.
+    // The name is reserved before the inner types choose theirs, and comes before them.
     types.insert(name.clone(), Value::Null);
     let mut body = lift_inside(map, &name, types, depth);
     let mut reference = Map::from_iter([("$ref".to_owned(), Value::from(format!("#/types/{name}")))]);
-    // `required: true` on a property speaks about the object around it, so it stays there.
+    // `required: true` of a property belongs to the object around it, so it stays there.
     if let Some(Value::Bool(_)) = body.get("required")
         && let Some(flag) = body.shift_remove("required")
     {
@@ -73,7 +75,7 @@ fn lift(schema: &Value, name: &str, types: &mut IndexMap<String, Value>, depth: 
     Value::Object(reference)
 }
 
-/// The same map with the schemas inside it lifted.
+/// Returns the map with the schemas inside it replaced.
 fn lift_inside(
     map: &Map<String, Value>,
     name: &str,
@@ -101,7 +103,7 @@ fn lift_inside(
                 lift(value, &format!("{name}Value"), types, depth + 1)
             }
             ("anyOf" | "oneOf", Value::Array(variants)) => lift_variants(variants, name, types, depth),
-            // The parts of one object are one type together; only what is inside them has a name.
+            // The parts of one object are one type together. Only objects inside them get names.
             ("allOf", Value::Array(parts)) => parts
                 .iter()
                 .map(|part| match part {
@@ -152,7 +154,7 @@ mod tests {
         Param::new(name, ParamLocation::Body, schema)
     }
 
-    /// Puts the bodies of generated types back in place of the references to them.
+    /// Replaces the references to generated types with their bodies.
     fn expand(value: &Value, types: &IndexMap<String, Value>) -> Value {
         match value {
             Value::Array(items) => items.iter().map(|item| expand(item, types)).collect(),

@@ -1,4 +1,4 @@
-//! A schema as the text of a type. One line, whatever the schema.
+//! Writes a schema as the text of a type. It always fits on one line.
 
 use super::bounds::{bounds, default_comment, only_length};
 use super::{key, pascal_case, type_name};
@@ -7,34 +7,34 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 
-/// A longer enum is cut in the one-line form.
-const LONG_ENUM: usize = 8;
-/// So many of its values stay.
+/// Maximum values of an enum on the line. A longer one is cut.
+const MAX_ENUM_VALUES: usize = 8;
+/// Number of values that a cut enum shows.
 const ENUM_SAMPLE: usize = 4;
-/// Where even the block of types has no room for an enum, so many of its values stay.
+/// Number of values that an enum shows if it does not fit below the line either.
 const LARGE_ENUM_SAMPLE: usize = 48;
-/// An object with more fields is not written inline.
-const SMALL_OBJECT: usize = 4;
-/// No schema that people read is nested deeper.
+/// Maximum fields of an object on the line.
+const MAX_INLINE_FIELDS: usize = 4;
+/// Maximum nesting depth. Schemas for people are never deeper.
 const MAX_DEPTH: usize = 12;
-/// Formats that say how a string must look; others say nothing a caller can act on.
+/// Formats that tell how a string must look. The others do not help a caller.
 const SHOWN_FORMATS: [&str; 11] =
     ["date", "date-time", "time", "email", "uri", "uuid", "ipv4", "ipv6", "hostname", "byte", "binary"];
 
-/// How much is written out.
+/// How much of a type is written.
 #[derive(Clone, Copy)]
 pub(super) struct TypeFormat<'l> {
-    /// A longer enum is cut to the second number of values.
+    /// Maximum values of an enum, and the number of values that a longer one shows.
     pub(super) enums: Option<(usize, usize)>,
-    /// Objects of any size are written inline down to this depth.
+    /// Depth down to which objects of any size are written inline.
     pub(super) expand: usize,
-    /// Bounds, patterns and defaults of the target are said as well.
+    /// Whether to write bounds, patterns and defaults of the target.
     pub(super) hints: bool,
-    /// Takes what the line has no room for and gives it a name.
+    /// Collects types that do not fit on the line.
     pub(super) lifted: Option<&'l HoistedTypes<'l>>,
 }
 
-/// What a line has no room for, under names that no type has.
+/// Types that do not fit on the line, under unused names.
 pub(super) struct HoistedTypes<'t> {
     taken: &'t IndexMap<String, Value>,
     owner: RefCell<String>,
@@ -46,12 +46,12 @@ impl<'t> HoistedTypes<'t> {
         HoistedTypes { taken, owner: RefCell::default(), types: RefCell::default() }
     }
 
-    /// What comes next belongs to the parameter of that name.
+    /// Sets the parameter that the next types belong to.
     pub(super) fn owned_by(&self, name: &str) {
         *self.owner.borrow_mut() = pascal_case(name);
     }
 
-    /// Equal schemas share a name.
+    /// Returns the name of a type. Equal schemas share a name.
     fn name(&self, schema: &Value) -> String {
         let mut types = self.types.borrow_mut();
         if let Some((name, _)) = types.iter().find(|(_, known)| *known == schema) {
@@ -71,7 +71,7 @@ impl<'t> HoistedTypes<'t> {
     }
 }
 
-/// A type's text, and whether it needs parentheses before `[]`.
+/// The text of a type, and whether it needs parentheses before `[]`.
 struct TypeText {
     text: String,
     compound: bool,
@@ -82,7 +82,7 @@ impl TypeText {
         TypeText { text: text.into(), compound: false }
     }
 
-    /// Distinct texts with a separator between them.
+    /// Joins distinct texts with a separator.
     fn joined(parts: impl IntoIterator<Item = TypeText>, separator: &str) -> TypeText {
         let mut distinct: IndexMap<String, bool> = IndexMap::new();
         for part in parts {
@@ -98,15 +98,15 @@ impl TypeText {
 }
 
 impl TypeFormat<'_> {
-    /// For a line: only what is small.
+    /// For a line: only small types.
     pub(super) const LINE: TypeFormat<'static> =
-        TypeFormat { enums: Some((LONG_ENUM, ENUM_SAMPLE)), expand: 0, hints: false, lifted: None };
-    /// For a type on its own: small objects, whole enums.
+        TypeFormat { enums: Some((MAX_ENUM_VALUES, ENUM_SAMPLE)), expand: 0, hints: false, lifted: None };
+    /// For a single type: small objects, complete enums.
     pub(super) const TYPE: TypeFormat<'static> = TypeFormat { enums: None, ..TypeFormat::LINE };
     /// For the body of a named type: everything.
     pub(super) const FULL: TypeFormat<'static> =
         TypeFormat { enums: None, expand: usize::MAX, hints: true, lifted: None };
-    /// For the body of a named type that has no room for everything.
+    /// For the body of a named type that does not fit.
     pub(super) const FLAT: TypeFormat<'static> =
         TypeFormat { enums: Some((LARGE_ENUM_SAMPLE, LARGE_ENUM_SAMPLE)), expand: 1, ..TypeFormat::FULL };
 
@@ -139,13 +139,13 @@ impl TypeFormat<'_> {
             return self.enumeration(values);
         }
         let list = |name: &str| map.get(name).and_then(Value::as_array).into_iter().flatten();
-        let told = |text: &TypeText| text.text != "any";
+        let is_known = |text: &TypeText| text.text != "any";
         let variants: Vec<TypeText> =
             list("oneOf").chain(list("anyOf")).map(|variant| self.render(variant, depth + 1)).collect();
         let parts: Vec<TypeText> =
-            list("allOf").map(|part| self.render(part, depth + 1)).filter(told).collect();
-        // Variants that only add conditions to what the schema itself declares say nothing about its type.
-        let variants = if variants.iter().any(told) { variants } else { Vec::new() };
+            list("allOf").map(|part| self.render(part, depth + 1)).filter(is_known).collect();
+        // Variants that only add conditions say nothing about the type.
+        let variants = if variants.iter().any(is_known) { variants } else { Vec::new() };
         if variants.is_empty() && parts.is_empty() {
             return self.own(schema, map, depth);
         }
@@ -158,7 +158,7 @@ impl TypeFormat<'_> {
         }
     }
 
-    /// What the schema says by `type` and its companions.
+    /// Writes the type that `type` and related keywords describe.
     fn own(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> TypeText {
         match map.get("type") {
             Some(Value::String(name)) => self.typed(name, schema, map, depth),
@@ -204,7 +204,7 @@ impl TypeFormat<'_> {
     fn object(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> TypeText {
         let properties = map.get("properties").and_then(Value::as_object).filter(|map| !map.is_empty());
         let small = |properties: &Map<String, Value>| {
-            properties.len() <= SMALL_OBJECT && properties.values().all(is_flat)
+            properties.len() <= MAX_INLINE_FIELDS && properties.values().all(is_flat)
         };
         if depth >= self.expand && properties.is_some_and(|properties| !small(properties)) {
             return TypeText::plain(self.lifted.map_or("object".to_owned(), |lifted| lifted.name(schema)));
@@ -239,19 +239,20 @@ impl TypeFormat<'_> {
     }
 }
 
-/// A scalar, a name, or a list of these.
+/// Returns whether a schema is a scalar, a named type, or a list of these.
 fn is_flat(schema: &Value) -> bool {
-    let of = |schema: &Value| {
+    let is_simple = |schema: &Value| {
         ["$ref", "enum", "const"].iter().any(|key| schema.get(key).is_some())
             || matches!(
                 schema.get("type").and_then(Value::as_str),
                 Some("string" | "integer" | "number" | "boolean")
             )
     };
-    of(schema) || schema.get("type").is_some_and(|t| t == "array") && schema.get("items").is_some_and(of)
+    is_simple(schema)
+        || schema.get("type").is_some_and(|t| t == "array") && schema.get("items").is_some_and(is_simple)
 }
 
-/// Callers must be able to write it, so it is whole unless nobody would write it by hand.
+/// Writes a value. It is complete unless it is very long, because callers must be able to copy it.
 fn literal(value: &Value) -> String {
     shorten(&value.to_string(), 256).into_owned()
 }

@@ -181,7 +181,7 @@ fn a_default_that_only_the_target_knows_is_a_comment() {
     );
     let mut op = operation("update_thing", Category::Update);
     op.params = vec![param("size", ParamLocation::Body, false, per_page)];
-    assert_eq!(line(&op), "update_thing(size?: integer(..100))", "what is left out stays as it is");
+    assert_eq!(line(&op), "update_thing(size?: integer(..100))", "fields that are left out do not change");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Descriptions of tools that stand for many operations.
+//! Writes the descriptions of tools that have several operations.
 
 use crate::catalog::{CRUDE_PROFILE, Catalog, CatalogEntry, Endpoint};
 use crate::groups::Groups;
@@ -10,19 +10,20 @@ use crate::tokens;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-/// How many groups a description counts before it says "and more"; fewer where that would break the budget.
-const GROUPS: usize = 12;
+/// Maximum groups in a description; fewer if they do not fit the budget.
+const MAX_GROUPS: usize = 12;
 const SOME_GROUPS: usize = 6;
 const FEW_GROUPS: usize = 3;
-/// A longer title or tag is cut.
+/// Maximum characters of a title or tag. Longer ones are cut.
 const MAX_LABEL_CHARS: usize = 32;
-/// So many operations are looked at for an example call, and so many where each has to be read for it.
-const CANDIDATES: usize = 24;
-const DEFERRED_CANDIDATES: usize = 2;
-/// A longer call is no example for a start.
-const LONG_EXAMPLE: usize = 200;
+/// Maximum operations that are examined for an example call; the second number is for operations that must be read
+/// first.
+const MAX_CANDIDATES: usize = 24;
+const MAX_DEFERRED_CANDIDATES: usize = 2;
+/// Maximum characters of an example call.
+const MAX_EXAMPLE_CHARS: usize = 200;
 
-/// How much a description says about each operation.
+/// How much a description shows of each operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DescriptionDetail {
     Counts,
@@ -32,16 +33,16 @@ pub(super) enum DescriptionDetail {
     Signatures,
 }
 
-/// Speaks about some operations of a catalog, in as much detail as is asked for.
+/// Writes descriptions of some operations of a catalog.
 pub(super) struct DescriptionWriter<'c> {
     catalog: &'c Catalog,
     entries: &'c [&'c CatalogEntry],
-    /// Shows the call that searches instead of the one that lists.
+    /// Show an example of a search instead of a list.
     search: bool,
     example: Option<String>,
 }
 
-/// Where operations are asked for: the only name of a tool in a description that is not its author's.
+/// Names the tool to introspect with. This is the only tool name in a description that does not come from the author.
 pub(super) fn introspect_through(tool: &str) -> String {
     format!("introspect through {tool}.")
 }
@@ -55,7 +56,7 @@ impl<'c> DescriptionWriter<'c> {
         DescriptionWriter { catalog, entries, search, example: quick_start(catalog, entries) }
     }
 
-    /// The description of an endpoint's tool.
+    /// Writes the description of an endpoint's tool.
     pub(super) fn endpoint(&self, name: &str, endpoint: &Endpoint, detail: DescriptionDetail) -> String {
         let (catalog, entries) = (self.catalog, self.entries);
         let category = (catalog.profile == CRUDE_PROFILE).then(|| Category::parse(name)).flatten();
@@ -83,8 +84,8 @@ impl<'c> DescriptionWriter<'c> {
         parts.join("\n\n")
     }
 
-    /// The description of the tool that stands for everything.
-    pub(super) fn whole(&self, detail: DescriptionDetail) -> String {
+    /// Writes the description of the tool that has all operations.
+    pub(super) fn adapter(&self, detail: DescriptionDetail) -> String {
         let display_name = title(self.catalog);
         let mut parts = vec![
             format!("MCP-AQL {display_name} adapter. All operations through one entry point."),
@@ -109,7 +110,7 @@ impl<'c> DescriptionWriter<'c> {
         parts.join("\n\n")
     }
 
-    /// How to find out more. The tool that carries `introspect` shows the call; the others only say where it is.
+    /// Explains how to find operations. The tool with `introspect` shows the call; the others name that tool.
     fn discovery(&self, endpoint: &str) -> String {
         let home = self.catalog.get(INTROSPECT).map(|entry| entry.operation.endpoint.as_str());
         if home == Some(endpoint) {
@@ -132,34 +133,34 @@ impl<'c> DescriptionWriter<'c> {
     }
 }
 
-/// What the description of an endpoint's tool says at least, whatever its operations are.
+/// Returns the shortest text that the description of an endpoint's tool always has.
 pub(super) fn base_description(category: Category) -> String {
-    let harmless = Hints { read_only: true, destructive: false, idempotent: false, open_world: false };
-    let harmful = Hints { read_only: false, destructive: true, ..harmless };
-    let effects = [harmless, harmful].map(|hints| effect(category, hints));
+    let read_only = Hints { read_only: true, destructive: false, idempotent: false, open_world: false };
+    let destructive = Hints { read_only: false, destructive: true, ..read_only };
+    let effects = [read_only, destructive].map(|hints| effect(category, hints));
     let effect = effects.into_iter().min_by_key(|effect| tokens::estimate(effect)).unwrap_or_default();
     [purpose(category), "Supported operations:", effect, &introspect_through("")].join("\n\n")
 }
 
-/// The call that lists everything.
+/// The call that lists all operations.
 const LIST_CALL: &str = r#"{"operation":"introspect","params":{"query":"operations"}}"#;
-/// The call that searches.
+/// An example of a search.
 const SEARCH_CALL: &str = r#"{"operation":"introspect","params":{"search":"what you want to do"}}"#;
 
-/// What a gateway takes for shell syntax.
-const SHELL: [&str; 6] = [";", "&&", "||", "$(", "> ", "< "];
+/// Characters that a gateway takes for shell syntax.
+const SHELL_SYNTAX: [&str; 6] = [";", "&&", "||", "$(", "> ", "< "];
 
 fn has_no_shell_syntax(text: &str) -> bool {
-    SHELL.iter().all(|word| !text.contains(word))
+    SHELL_SYNTAX.iter().all(|syntax| !text.contains(syntax))
 }
 
-/// A title or a tag on one line: short, and without what a gateway takes for shell syntax.
+/// Writes a title or tag on one line: short, and without shell syntax.
 pub(super) fn label(text: &str) -> String {
-    let harmful = |c: char| c.is_control() || matches!(c, ';' | '&' | '|' | '$' | '<' | '>');
-    // A single `&` is a word of many titles.
-    let text = text.replace(" & ", " and ").replace(harmful, " ");
+    let is_unsafe = |c: char| c.is_control() || matches!(c, ';' | '&' | '|' | '$' | '<' | '>');
+    // A single `&` is common in titles.
+    let text = text.replace(" & ", " and ").replace(is_unsafe, " ");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // What is not ASCII costs more and needs fewer characters to say the same.
+    // Other characters than ASCII cost more tokens, but fewer of them say the same.
     let mut width = 0;
     let fitting = text.chars().take_while(|c| {
         width += if c.is_ascii() { 1 } else { 4 };
@@ -167,7 +168,7 @@ pub(super) fn label(text: &str) -> String {
     });
     let fitting = fitting.count();
     let cut = shorten(&text, fitting);
-    // Between words, unless that would leave next to nothing.
+    // Cut between words, unless too little would remain.
     let whole = cut.strip_suffix('…').filter(|_| cut != text).and_then(|start| start.rsplit_once(' '));
     match whole.map(|(start, _)| start.trim_end_matches(|c: char| !c.is_alphanumeric())) {
         Some(start) if start.chars().count() * 2 > fitting => format!("{start}…"),
@@ -175,13 +176,13 @@ pub(super) fn label(text: &str) -> String {
     }
 }
 
-/// What the adapter is called.
+/// Returns the title of the adapter.
 pub(super) fn title(catalog: &Catalog) -> String {
     let adapter = &catalog.adapter;
     Some(label(&adapter.display_name)).filter(|text| !text.is_empty()).unwrap_or_else(|| adapter.name.clone())
 }
 
-/// What a family is for, in the CRUDE profile.
+/// Returns the purpose of an endpoint in the CRUDE profile.
 pub(super) fn purpose(category: Category) -> &'static str {
     match category {
         Category::Create => "Operations that add something new.",
@@ -192,15 +193,15 @@ pub(super) fn purpose(category: Category) -> &'static str {
     }
 }
 
-/// What its calls do to the world; never milder than its hints.
+/// Describes the effect of an endpoint's calls. Never milder than its hints.
 pub(super) fn effect(category: Category, hints: Hints) -> &'static str {
     match category {
-        Category::Create if hints.destructive => "Some of them may overwrite or remove what is there.",
-        Category::Create => "They add data and leave what is there untouched.",
+        Category::Create if hints.destructive => "Some of them may overwrite or remove existing data.",
+        Category::Create => "They add data and leave existing data untouched.",
         Category::Read if !hints.read_only => "Some of them may do more than read.",
         Category::Read => "They only read and never change anything.",
         Category::Update => "They may overwrite previous values.",
-        Category::Delete => "What they remove may be gone for good. Use with caution.",
+        Category::Delete => "Removed data may be gone for good. Use with caution.",
         Category::Execute => "IMPORTANT: they may be destructive, and repeating one runs it again.",
     }
 }
@@ -210,20 +211,20 @@ fn list(catalog: &Catalog, entries: &[&CatalogEntry], detail: DescriptionDetail,
         entries.iter().map(|entry| text(entry)).collect::<Vec<_>>().join(separator)
     };
     match detail {
-        // `introspect` is explained by the discovery line; its signature would only repeat it.
+        // The discovery text explains `introspect`, so its signature would only repeat it.
         DescriptionDetail::Signatures => names(&|entry| {
             let whole = catalog.full_operation(entry).filter(|_| entry.operation.name != INTROSPECT);
             let signature = whole.map(|whole| signature::call(whole.operation));
             signature.filter(|text| has_no_shell_syntax(text)).unwrap_or_else(|| entry.operation.name.clone())
         }),
         DescriptionDetail::Names => names(&|entry| entry.operation.name.clone()),
-        DescriptionDetail::Groups => group_counts(entries, GROUPS),
+        DescriptionDetail::Groups => group_counts(entries, MAX_GROUPS),
         DescriptionDetail::SomeGroups => group_counts(entries, SOME_GROUPS),
         DescriptionDetail::Counts => group_counts(entries, FEW_GROUPS),
     }
 }
 
-/// Which operations answer before they are done, and where their results are found.
+/// Names the operations that run in the background, and how to get their results.
 fn background(entries: &[&CatalogEntry]) -> Option<String> {
     let long: Vec<&str> = entries
         .iter()
@@ -236,17 +237,18 @@ fn background(entries: &[&CatalogEntry]) -> Option<String> {
         many => format!("{} operations", many.len()),
     };
     Some(format!(
-        "In the background: {names}. They answer with an execution_id, and get_execution waits for the result."
+        "In the background: {names}. They return an execution_id, and get_execution waits for the result."
     ))
 }
 
-/// `412 in 23 groups: repos 45, issues 30 and 21 more`; where nearly every operation is a group of its own, a few names.
-fn group_counts(entries: &[&CatalogEntry], most: usize) -> String {
+/// Counts operations by group: `412 in 23 groups: repos 45, issues 30 and 21 more`. If nearly every operation is its
+/// own group, it names a few operations.
+fn group_counts(entries: &[&CatalogEntry], max: usize) -> String {
     let own = || entries.iter().map(|entry| &entry.operation).filter(|op| op.name != INTROSPECT);
     let groups = Groups::of(own());
     let (total, count) = (groups.len(), own().count());
     if total * 2 > count {
-        let names: Vec<&str> = own().take(most).map(|operation| operation.name.as_str()).collect();
+        let names: Vec<&str> = own().take(max).map(|operation| operation.name.as_str()).collect();
         let such_as = if names.len() < count { ", such as " } else { ": " };
         return if names.is_empty() {
             "introspect".to_owned()
@@ -254,61 +256,62 @@ fn group_counts(entries: &[&CatalogEntry], most: usize) -> String {
             format!("{count}{such_as}{}", names.join(", "))
         };
     }
-    // Groups whose names begin alike look the same when they are cut.
+    // Cut group names may become equal.
     let mut labels: IndexMap<String, usize> = IndexMap::new();
-    for (group, count) in groups.largest(most) {
+    for (group, count) in groups.largest(max) {
         *labels.entry(label(group)).or_default() += count;
     }
     let shown: Vec<String> = labels.iter().map(|(group, count)| format!("{group} {count}")).collect();
-    let more = if total > most { format!(" and {} more", total - most) } else { String::new() };
+    let more = if total > max { format!(" and {} more", total - max) } else { String::new() };
     format!("{count} in {total} groups: {}{more}", shown.join(", "))
 }
 
-/// The shortest example call of a real operation; one that needs no identifier first, since nobody has one at the start.
+/// Returns the shortest example call. Prefers operations that need no identifier, because a new caller has none.
 fn quick_start(catalog: &Catalog, entries: &[&CatalogEntry]) -> Option<String> {
     let needs_id = |operation: &Operation| {
         let is_id = |name: &str| name == "id" || name.ends_with("_id") || name.ends_with("_number");
         operation.params.iter().any(|param| param.required && is_id(&param.name))
     };
-    // A write without any parameter is the wrong thing to try first.
-    let blind = |entry: &CatalogEntry, call: &str| !entry.hints.read_only && !call.contains("\"params\"");
+    // A write without parameters is not a good first call.
+    let is_blind_write =
+        |entry: &CatalogEntry, call: &str| !entry.hints.read_only && !call.contains("\"params\"");
     let is_own = |entry: &&CatalogEntry| {
         !matches!(entry.operation.binding, Binding::Introspect | Binding::Execution(_))
     };
     let own: Vec<&CatalogEntry> = entries.iter().copied().filter(is_own).collect();
     let deferred = own.first().is_some_and(|entry| catalog.is_deferred(entry));
-    let most = if deferred { DEFERRED_CANDIDATES } else { CANDIDATES };
-    let calls = candidates(own, most, |entry| &entry.operation).into_iter().filter_map(|entry| {
+    let max = if deferred { MAX_DEFERRED_CANDIDATES } else { MAX_CANDIDATES };
+    let calls = candidates(own, max, |entry| &entry.operation).into_iter().filter_map(|entry| {
         let operation = catalog.full_operation(entry)?.operation;
         let call = example_call(operation)?;
-        Some(((risk(operation), blind(entry, &call), needs_id(operation), call.len()), call))
+        Some(((risk(operation), is_blind_write(entry, &call), needs_id(operation), call.len()), call))
     });
     calls.min_by_key(|(rank, _)| *rank).map(|(_, call)| call)
 }
 
-/// Of many operations only those with the fewest placeholders are looked into: they need the least.
-fn candidates<T>(mut own: Vec<T>, most: usize, operation: impl Fn(&T) -> &Operation) -> Vec<T> {
-    if own.len() > most {
+/// Selects the operations to examine: those with the fewest placeholders, because they need the fewest values.
+fn candidates<T>(mut own: Vec<T>, max: usize, operation: impl Fn(&T) -> &Operation) -> Vec<T> {
+    if own.len() > max {
         own.sort_by_key(|one| {
             let operation = operation(one);
-            let discouraged = operation.deprecated.is_some();
-            (discouraged, risk(operation), placeholders(operation), operation.name.len())
+            let is_deprecated = operation.deprecated.is_some();
+            (is_deprecated, risk(operation), placeholders(operation), operation.name.len())
         });
-        own.truncate(most);
+        own.truncate(max);
     }
     own
 }
 
-/// Those of a family's operations, by their positions, that an example call may be taken from.
+/// Returns the positions of the operations that an example call may come from.
 pub(super) fn example_candidates(family: Vec<(usize, &Operation)>) -> impl Iterator<Item = usize> {
-    candidates(family, CANDIDATES, |(_, operation)| operation).into_iter().map(|(position, _)| position)
+    candidates(family, MAX_CANDIDATES, |(_, operation)| operation).into_iter().map(|(position, _)| position)
 }
 
 fn risk(operation: &Operation) -> (Danger, bool) {
     (operation.danger, is_sweeping(operation))
 }
 
-/// Whether an operation removes something that may hold much: what stands near the root of an API does.
+/// Returns whether an operation may delete a lot: resources near the root of an API contain many others.
 fn is_sweeping(operation: &Operation) -> bool {
     operation.category == Category::Delete
         && matches!(operation.binding, Binding::Http(_))
@@ -320,7 +323,7 @@ fn placeholders(operation: &Operation) -> usize {
     http.path.iter().filter(|segment| matches!(segment, Segment::Param(_))).count()
 }
 
-/// The first example of an operation as the arguments of a call, unless it is long.
+/// Writes the first example of an operation as the arguments of a call; `None` if it is too long.
 fn example_call(operation: &Operation) -> Option<String> {
     let example = operation.examples.first()?;
     let mut call = Map::new();
@@ -329,7 +332,7 @@ fn example_call(operation: &Operation) -> Option<String> {
         call.insert("params".into(), Value::Object(example.params.clone()));
     }
     let text = Value::Object(call).to_string();
-    (text.len() <= LONG_EXAMPLE && has_no_shell_syntax(&text)).then_some(text)
+    (text.len() <= MAX_EXAMPLE_CHARS && has_no_shell_syntax(&text)).then_some(text)
 }
 
 fn categories(entries: &[&CatalogEntry]) -> Vec<&'static str> {

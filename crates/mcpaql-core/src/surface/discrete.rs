@@ -1,15 +1,14 @@
-//! A tool that is one operation: its own schema, with the types it needs inside.
+//! Builds the tool of a single operation. Its schema includes the types it needs.
 
 use crate::catalog::{Catalog, CatalogEntry, Tool};
 use crate::operation::{Param, assumed_default, fills_default};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-/// What a model must know of a tool whose answer is not its result.
-const BACKGROUND: &str =
-    "Runs in the background: answers with an execution_id for get_execution, which waits.";
+/// Added to the description of an operation that runs in the background.
+const BACKGROUND: &str = "Runs in the background: returns an execution_id for get_execution, which waits.";
 
-/// `params` are those of the document, which a library has again where there is one.
+/// Builds the tool of an operation. `params` are those of the document; for a library operation they are read again.
 pub(super) fn operation_tool(catalog: &Catalog, entry: &CatalogEntry, params: &[Param]) -> Option<Tool> {
     let full = catalog.read_from_library(entry);
     let (operation, params, types) = match &full {
@@ -69,24 +68,24 @@ pub(super) fn operation_tool(catalog: &Catalog, entry: &CatalogEntry, params: &[
     })
 }
 
-/// Rewrites `#/types/X` to `#/$defs/X` and collects the types that are needed, each once.
+/// Rewrites `#/types/X` to `#/$defs/X` and collects the needed types, each once.
 fn definitions(schema: &mut Value, types: &IndexMap<String, Value>) -> Map<String, Value> {
-    let mut wanted = Vec::new();
-    rewrite(schema, &mut wanted);
+    let mut needed = Vec::new();
+    rewrite(schema, &mut needed);
     let mut defs = Map::new();
-    while let Some(name) = wanted.pop() {
+    while let Some(name) = needed.pop() {
         if defs.contains_key(&name) {
             continue;
         }
         let mut definition = types.get(&name).cloned().unwrap_or_else(|| json!({}));
-        rewrite(&mut definition, &mut wanted);
+        rewrite(&mut definition, &mut needed);
         defs.insert(name, definition);
     }
     defs.sort_keys();
     defs
 }
 
-fn rewrite(value: &mut Value, wanted: &mut Vec<String>) {
+fn rewrite(value: &mut Value, needed: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
             spell_out_null(map);
@@ -95,20 +94,20 @@ fn rewrite(value: &mut Value, wanted: &mut Vec<String>) {
                 match name {
                     Some(name) if key == "$ref" => {
                         *member = Value::from(format!("#/$defs/{name}"));
-                        wanted.push(name);
+                        needed.push(name);
                     }
-                    _ => rewrite(member, wanted),
+                    _ => rewrite(member, needed),
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| rewrite(item, wanted)),
+        Value::Array(items) => items.iter_mut().for_each(|item| rewrite(item, needed)),
         _ => {}
     }
 }
 
-/// `nullable` is not JSON Schema: clients that validate would refuse the null that the operation takes.
+/// Replaces `nullable`, which is not JSON Schema: clients that validate would reject null.
 fn spell_out_null(map: &mut Map<String, Value>) {
-    // Beside anything but a boolean it is a property of that name.
+    // If it is not a boolean, it is a property with that name.
     if map.get("nullable").is_none_or(|value| !value.is_boolean()) {
         return;
     }

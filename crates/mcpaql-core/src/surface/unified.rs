@@ -1,4 +1,4 @@
-//! The surface of all adapters together: as large as that of one, whatever their number.
+//! Builds the tools that all adapters share. Their size does not depend on the number of adapters.
 
 use super::describe::{effect, label, purpose, title};
 use super::{SEMANTIC_BUDGET, SINGLE_BUDGET, cost};
@@ -7,32 +7,32 @@ use crate::operation::{Category, INTROSPECT};
 use crate::policy::{HintSet, Hints};
 use serde_json::{Value, json};
 
-/// How much is said about each adapter, from generous to terse; the last says it of so few that it always fits.
+/// How much is shown of each adapter, from long to short. The last size always fits.
 const ADAPTER_LIST_SIZES: [AdapterListSize; 6] = [
-    AdapterListSize { most: usize::MAX, title: true },
-    AdapterListSize { most: usize::MAX, title: false },
-    AdapterListSize { most: 24, title: false },
-    AdapterListSize { most: 12, title: false },
-    AdapterListSize { most: 5, title: false },
-    AdapterListSize { most: 0, title: false },
+    AdapterListSize { max: usize::MAX, title: true },
+    AdapterListSize { max: usize::MAX, title: false },
+    AdapterListSize { max: 24, title: false },
+    AdapterListSize { max: 12, title: false },
+    AdapterListSize { max: 5, title: false },
+    AdapterListSize { max: 0, title: false },
 ];
 
 #[derive(Clone, Copy)]
 struct AdapterListSize {
-    most: usize,
+    max: usize,
     title: bool,
 }
 
 const SEARCH_CALL: &str = r#"{"operation":"introspect","params":{"search":"what you want to do"}}"#;
-const SHAPE: &str = r#"{"adapter":NAME,"operation":NAME,"params":{…}}"#;
+const CALL_FORM: &str = r#"{"adapter":NAME,"operation":NAME,"params":{…}}"#;
 
-/// The tools over all catalogs.
+/// Builds the tools for all catalogs.
 pub(crate) fn unified(catalogs: &[&Catalog], single: bool, budget: Option<usize>) -> Vec<Tool> {
     let budget = budget.unwrap_or(if single { SINGLE_BUDGET } else { SEMANTIC_BUDGET });
     let mut tools = Vec::new();
     for size in ADAPTER_LIST_SIZES {
         tools = if single {
-            whole(catalogs, size).into_iter().collect()
+            single_tool(catalogs, size).into_iter().collect()
         } else {
             Category::ALL.into_iter().filter_map(|category| endpoint(catalogs, category, size)).collect()
         };
@@ -45,7 +45,7 @@ pub(crate) fn unified(catalogs: &[&Catalog], single: bool, budget: Option<usize>
 
 fn endpoint(catalogs: &[&Catalog], category: Category, size: AdapterListSize) -> Option<Tool> {
     let name = category.endpoint();
-    let holding: Vec<(&Catalog, usize, &Endpoint)> = catalogs
+    let providers: Vec<(&Catalog, usize, &Endpoint)> = catalogs
         .iter()
         .filter_map(|catalog| {
             let endpoint = catalog.endpoints.get(name)?;
@@ -54,25 +54,25 @@ fn endpoint(catalogs: &[&Catalog], category: Category, size: AdapterListSize) ->
             Some((*catalog, count, endpoint))
         })
         .collect();
-    let (first, _, _) = holding.first()?;
-    let hints = holding.iter().map(|(_, _, endpoint)| endpoint.hints).reduce(Hints::riskier)?;
-    let states =
-        holding.iter().map(|(_, _, endpoint)| endpoint.written_hints).fold(HintSet::NONE, HintSet::or);
+    let (first, _, _) = providers.first()?;
+    let hints = providers.iter().map(|(_, _, endpoint)| endpoint.hints).reduce(Hints::riskier)?;
+    let written =
+        providers.iter().map(|(_, _, endpoint)| endpoint.written_hints).fold(HintSet::NONE, HintSet::or);
     let tool = first.tools.iter().find(|tool| {
         first
             .route(&tool.name)
             .is_some_and(|route| route.scope == crate::catalog::ToolScope::Endpoint(name.into()))
     })?;
-    let counted: Vec<(&Catalog, usize)> = holding
+    let counted: Vec<(&Catalog, usize)> = providers
         .iter()
         .map(|(catalog, count, _)| (*catalog, *count))
         .filter(|(_, count)| *count > 0)
         .collect();
     let mut parts = vec![
         format!("All adapters: {}", purpose(category)),
-        format!("Adapters: {}", listed(&counted, size)),
+        format!("Adapters: {}", adapter_list(&counted, size)),
         effect(category, hints).to_owned(),
-        format!("Call {SHAPE}."),
+        format!("Call {CALL_FORM}."),
     ];
     parts.push(if category == Category::Read {
         format!("Search the operations of all adapters, with their parameters:\n{SEARCH_CALL}")
@@ -85,22 +85,22 @@ fn endpoint(catalogs: &[&Catalog], category: Category, size: AdapterListSize) ->
         title: format!("All Adapters — {}", crate::naming::title_of(name)),
         description: parts.join("\n\n"),
         input_schema: input_schema(),
-        hints: hints.select(states),
+        hints: hints.select(written),
         title_in_annotations: catalogs.iter().any(|catalog| catalog.title_in_annotations),
     })
 }
 
-fn whole(catalogs: &[&Catalog], size: AdapterListSize) -> Option<Tool> {
+fn single_tool(catalogs: &[&Catalog], size: AdapterListSize) -> Option<Tool> {
     let tool = catalogs.iter().find_map(|catalog| catalog.tools.first())?;
     let entries = || catalogs.iter().flat_map(|catalog| &catalog.operations);
     let hints = entries().map(|entry| entry.hints).reduce(Hints::riskier)?;
-    let states = entries().map(|entry| entry.written_hints).fold(HintSet::NONE, HintSet::or);
+    let written = entries().map(|entry| entry.written_hints).fold(HintSet::NONE, HintSet::or);
     let counted: Vec<(&Catalog, usize)> =
         catalogs.iter().map(|catalog| (*catalog, catalog.operations.len().saturating_sub(1))).collect();
     let parts = [
         "MCP-AQL: all operations of all adapters through one entry point.".to_owned(),
-        format!("Adapters: {}", listed(&counted, size)),
-        format!("Call {SHAPE}."),
+        format!("Adapters: {}", adapter_list(&counted, size)),
+        format!("Call {CALL_FORM}."),
         format!("Search the operations of all adapters, with their parameters:\n{SEARCH_CALL}"),
     ];
     Some(Tool {
@@ -108,21 +108,25 @@ fn whole(catalogs: &[&Catalog], size: AdapterListSize) -> Option<Tool> {
         title: "All Adapters".to_owned(),
         description: parts.join("\n\n"),
         input_schema: input_schema(),
-        hints: hints.select(states),
+        hints: hints.select(written),
         title_in_annotations: catalogs.iter().any(|catalog| catalog.title_in_annotations),
     })
 }
 
-/// `github (GitHub, 89), files (6) and 3 more with 40`.
-fn listed(counted: &[(&Catalog, usize)], size: AdapterListSize) -> String {
+/// Lists the adapters: `github (GitHub, 89), files (6) and 3 more with 40 operations`.
+fn adapter_list(counted: &[(&Catalog, usize)], size: AdapterListSize) -> String {
     let mut shown: Vec<String> = Vec::new();
-    for (catalog, count) in counted.iter().take(size.most) {
+    for (catalog, count) in counted.iter().take(size.max) {
         let name = label(&catalog.adapter.name);
         let title = title(catalog);
-        let telling = size.title && !title.eq_ignore_ascii_case(&name.replace(['-', '_'], " "));
-        shown.push(if telling { format!("{name} ({title}, {count})") } else { format!("{name} ({count})") });
+        let show_title = size.title && !title.eq_ignore_ascii_case(&name.replace(['-', '_'], " "));
+        shown.push(if show_title {
+            format!("{name} ({title}, {count})")
+        } else {
+            format!("{name} ({count})")
+        });
     }
-    let rest = counted.iter().skip(size.most);
+    let rest = counted.iter().skip(size.max);
     let (more, operations) = rest.fold((0, 0), |(more, sum), (_, count)| (more + 1, sum + count));
     match (shown.is_empty(), more) {
         (true, 0) => "none".to_owned(),
@@ -136,7 +140,7 @@ fn input_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "adapter": {"type": "string", "description": "Adapter name; may be left out where one adapter alone has the operation"},
+            "adapter": {"type": "string", "description": "Adapter name; optional if only one adapter has the operation"},
             "operation": {"type": "string", "description": "Operation name", "x-mcp-header": "Operation"},
             "params": {"type": "object", "description": "Operation parameters", "additionalProperties": true},
         },

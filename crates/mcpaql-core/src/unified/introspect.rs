@@ -1,4 +1,4 @@
-//! Introspection over all adapters, until one of them is named.
+//! Introspection of all adapters, for calls without `adapter`.
 
 use super::Unified;
 use crate::catalog::{Catalog, Producers};
@@ -12,38 +12,38 @@ use crate::schema::shorten;
 use mcpaql_lexicon::first_sentence;
 use serde_json::{Map, Value, json};
 
-/// A list of adapters shows so much of a description.
+/// Maximum characters of a description in the list of adapters.
 const MAX_DESCRIPTION_CHARS: usize = 120;
 const HINT: &str =
     r#"Find operations with {"search":"what you want to do"}, or name an adapter beside 'operation'."#;
 
-/// Answers `introspect` for arguments that are already validated.
+/// Answers `introspect`. The arguments are already validated.
 ///
 /// # Errors
-/// For what only makes sense for one adapter.
+/// Parameters that need a single adapter.
 pub(crate) fn answer(
     catalogs: &[&Catalog],
     unified: &Unified,
     args: &Map<String, Value>,
 ) -> Result<Answer, OpError> {
-    let ask = IntrospectArgs::read(args)?;
-    if let Some(names) = &ask.names {
-        if ask.types {
+    let options = IntrospectArgs::read(args)?;
+    if let Some(names) = &options.names {
+        if options.types {
             return Err(invalid("query", "Types belong to an adapter. Name it in 'adapter'.".to_owned()));
         }
-        return Ok(answer_by_name(&ask, names, "operation", |name| {
-            operation(catalogs, name, ask.detail.unwrap_or(DetailLevel::Full))
+        return Ok(answer_by_name(&options, names, "operation", |name| {
+            operation(catalogs, name, options.detail.unwrap_or(DetailLevel::Full))
         }));
     }
-    match ask.search {
-        Some(question) => search(catalogs, unified, &ask, question),
-        None => adapters(catalogs, &ask),
+    match options.search {
+        Some(question) => search(catalogs, unified, &options, question),
+        None => adapters(catalogs, &options),
     }
 }
 
 fn operation(catalogs: &[&Catalog], name: &str, detail: DetailLevel) -> Result<Value, Warning> {
-    let holding: Vec<&&Catalog> = catalogs.iter().filter(|catalog| catalog.get(name).is_some()).collect();
-    match holding.as_slice() {
+    let providers: Vec<&&Catalog> = catalogs.iter().filter(|catalog| catalog.get(name).is_some()).collect();
+    match providers.as_slice() {
         [catalog] => {
             let mut shown = introspect::operation(catalog, name, detail)?;
             if let (Value::Object(map), true) = (&mut shown, name != INTROSPECT) {
@@ -52,7 +52,7 @@ fn operation(catalogs: &[&Catalog], name: &str, detail: DetailLevel) -> Result<V
             Ok(shown)
         }
         [] => Err(not_found_warning("operation", name, &[])),
-        // The protocol's own is the same everywhere.
+        // `introspect` is the same in every adapter.
         [catalog, ..] if name == INTROSPECT => introspect::operation(catalog, name, detail),
         several => {
             let names: Vec<&str> = several.iter().map(|catalog| catalog.adapter.name.as_str()).collect();
@@ -67,17 +67,17 @@ fn operation(catalogs: &[&Catalog], name: &str, detail: DetailLevel) -> Result<V
 fn search(
     catalogs: &[&Catalog],
     unified: &Unified,
-    ask: &IntrospectArgs<'_>,
+    options: &IntrospectArgs<'_>,
     question: &str,
 ) -> Result<Answer, OpError> {
     let all: usize = catalogs.iter().map(|catalog| catalog.operations.len()).sum();
     let fits = |(position, index): &(usize, usize)| {
         let entry = catalogs.get(*position).and_then(|catalog| catalog.operations.get(*index));
-        entry.is_some_and(|entry| list::fits(ask, entry))
+        entry.is_some_and(|entry| list::fits(options, entry))
     };
     let hits: Vec<(usize, usize)> =
         unified.search(catalogs, question, all).into_iter().filter(fits).collect();
-    let page = Page::of(ask, hits.len(), hits::DEFAULT_HITS, page::MAX_LIST_PAGE_SIZE)?;
+    let page = Page::of(options, hits.len(), hits::DEFAULT_HITS, page::MAX_LIST_PAGE_SIZE)?;
     let shown: Vec<(&Catalog, &crate::catalog::CatalogEntry, Producers<'_>)> = hits
         .get(page.range.clone())
         .unwrap_or_default()
@@ -89,7 +89,7 @@ fn search(
         })
         .collect();
     let mut data = Map::new();
-    let rows = match ask.detail {
+    let rows = match options.detail {
         None => hits::rows_of(&shown, true),
         Some(detail) => shown
             .iter()
@@ -106,12 +106,12 @@ fn search(
             .collect(),
     };
     data.insert("operations".into(), rows);
-    if ask.paged() {
+    if options.paged() {
         data.insert("pageInfo".into(), page.info());
     }
     let warnings = if hits.is_empty() {
         let message =
-            "No operation of any adapter fits. Search with other words, or list the adapters.".to_owned();
+            "No operation found in any adapter. Search with other words, or list the adapters.".to_owned();
         vec![Warning { code: "NOT_FOUND", message }]
     } else {
         Vec::new()
@@ -119,22 +119,22 @@ fn search(
     Ok(Answer { warnings, ..Answer::new(Value::Object(data)) })
 }
 
-fn adapters(catalogs: &[&Catalog], ask: &IntrospectArgs<'_>) -> Result<Answer, OpError> {
-    if ask.types {
+fn adapters(catalogs: &[&Catalog], options: &IntrospectArgs<'_>) -> Result<Answer, OpError> {
+    if options.types {
         return Err(invalid("query", "Types belong to an adapter. Name it in 'adapter'.".to_owned()));
     }
-    if let Some(param) = ask.narrowed_by().next() {
+    if let Some(param) = options.narrowed_by().next() {
         let message = format!(
-            "Parameter '{param}' narrows the operations of one adapter. Name it in 'adapter', or search."
+            "Parameter '{param}' filters the operations of one adapter. Name the adapter in 'adapter', or use 'search'."
         );
         return Err(invalid(param, message));
     }
-    let page = Page::of(ask, catalogs.len(), page::MAX_UNPAGED_ITEMS, page::MAX_LIST_PAGE_SIZE)?;
+    let page = Page::of(options, catalogs.len(), page::MAX_UNPAGED_ITEMS, page::MAX_LIST_PAGE_SIZE)?;
     let shown = catalogs.get(page.range.clone()).unwrap_or_default();
     let rows: Vec<Value> = shown.iter().map(|catalog| adapter(catalog)).collect();
     let mut data = Map::new();
     data.insert("adapters".into(), Value::Array(rows));
-    if page.is_part() || ask.paged() {
+    if page.is_part() || options.paged() {
         data.insert("pageInfo".into(), page.info());
     }
     data.insert("hint".into(), HINT.into());

@@ -1,4 +1,5 @@
-//! What to tell the model: one sentence with the repair in it, the rest in `details`, the signature always.
+//! Builds the validation errors for the model: one sentence with the fix, the rest in `details`, and always the
+//! signature.
 
 use super::limits::LimitExceeded;
 use super::{CompiledParam, CompiledParams, INPUT, ParamViolation};
@@ -9,36 +10,37 @@ use crate::signature::type_of;
 use crate::suggest::nearest;
 use serde_json::{Map, Value};
 
-/// Characters of a value that `details` repeats.
+/// Maximum characters of a value in `details`.
 const MAX_ECHO_CHARS: usize = 200;
-/// Names that a message lists.
+/// Maximum names in a message.
 const MAX_LISTED_NAMES: usize = 10;
-/// Further problems that `details.also` lists.
+/// Maximum further problems in `details.also`.
 const MAX_FURTHER_PROBLEMS: usize = 4;
 
-/// `string (repository owner)`: the type, and what it is for where that is short and reads well inside a sentence.
+/// Returns the type and the purpose of a parameter: `string (repository owner)`. Leaves out a purpose that is empty or
+/// that a leak check would flag.
 pub(super) fn expected(param: &Param) -> String {
     let kind = type_of(&param.schema);
     let first = param.description.lines().next().unwrap_or_default();
     let first = first.split(". ").next().unwrap_or_default().trim().trim_end_matches('.');
-    // Leak checks read "at" and a word as a stack frame.
-    let reads_well = !first.split_whitespace().any(|word| word.eq_ignore_ascii_case("at"));
-    if first.is_empty() || !reads_well { kind } else { format!("{kind} ({})", shorten(first, 80)) }
+    // Leak checks take "at" and a word for a stack frame.
+    let is_safe = !first.split_whitespace().any(|word| word.eq_ignore_ascii_case("at"));
+    if first.is_empty() || !is_safe { kind } else { format!("{kind} ({})", shorten(first, 80)) }
 }
 
-/// A caller's name as a message shows it: short, and one word, so that it never reads as a sentence of ours.
-fn shown(name: &str) -> String {
+/// Writes a caller's name for a message: short and without spaces, so it cannot look like part of our sentence.
+fn display_name(name: &str) -> String {
     shorten(name, 64).split_whitespace().collect::<Vec<_>>().join("_")
 }
 
-/// Names as a message lists them.
-fn listed(names: &[String]) -> String {
-    let shown: Vec<_> = names.iter().take(MAX_LISTED_NAMES).map(|name| shown(name)).collect();
+/// Lists names for a message.
+fn join_names(names: &[String]) -> String {
+    let shown: Vec<_> = names.iter().take(MAX_LISTED_NAMES).map(|name| display_name(name)).collect();
     let rest = names.len() - shown.len();
     if rest == 0 { shown.join(", ") } else { format!("{} and {rest} more", shown.join(", ")) }
 }
 
-/// Unknown name → the declared one that was probably meant.
+/// Maps each unknown name to the nearest declared one.
 fn nearest_names(unknown: &[String], valid: &[String]) -> Map<String, Value> {
     let pairs = unknown.iter().take(MAX_LISTED_NAMES).filter_map(|name| {
         let meant = nearest(name, valid.iter().map(String::as_str))?;
@@ -47,12 +49,15 @@ fn nearest_names(unknown: &[String], valid: &[String]) -> Map<String, Value> {
     pairs.collect()
 }
 
-/// `. Did you mean 'force'?`
+/// Writes the hint `. Did you mean 'force'?`.
 fn did_you_mean(meant: &Map<String, Value>, unknown: usize) -> String {
     let quoted = |name: &Value| format!("'{}'", name.as_str().unwrap_or_default());
     let words: Vec<String> = match unknown {
         1 => meant.values().map(quoted).collect(),
-        _ => meant.iter().map(|(name, meant)| format!("{} for '{}'", quoted(meant), shown(name))).collect(),
+        _ => meant
+            .iter()
+            .map(|(name, meant)| format!("{} for '{}'", quoted(meant), display_name(name)))
+            .collect(),
     };
     if words.is_empty() { String::new() } else { format!(". Did you mean {}?", words.join(", ")) }
 }
@@ -83,7 +88,7 @@ impl CompiledParams {
             did_you_mean(&meant, unknown.len())
         };
         let message =
-            format!("Unknown parameter(s) for operation '{}': {}{hint}", self.operation, listed(unknown));
+            format!("Unknown parameter(s) for operation '{}': {}{hint}", self.operation, join_names(unknown));
         let mut error = self
             .error(Code::UnknownParam, message)
             .with_detail("unknown_params", texts(unknown))
@@ -100,7 +105,7 @@ impl CompiledParams {
         let message = format!(
             "Unknown field(s) in 'input' of operation '{}': {}{}",
             self.operation,
-            listed(unknown),
+            join_names(unknown),
             did_you_mean(&meant, unknown.len())
         );
         let mut error = self
@@ -116,7 +121,7 @@ impl CompiledParams {
 
     pub(super) fn identifier_in_input(&self, param: &CompiledParam) -> OpError {
         let name = &param.name;
-        let message = format!("'{name}' says what is updated and belongs beside 'input', not inside it");
+        let message = format!("'{name}' identifies the resource to update. Move it out of 'input'");
         let error = self
             .error(Code::UnknownField, message)
             .with_detail("param_name", format!("{INPUT}.{name}"))
@@ -137,7 +142,7 @@ impl CompiledParams {
     pub(super) fn input_not_an_object(&self, given: &Value) -> OpError {
         let actual = type_name(given);
         let message = format!(
-            "Parameter 'input' expected 'object', got '{actual}'. Send the fields to change as an object or as flat parameters"
+            "Parameter 'input' expected 'object', got '{actual}'. Send the fields to change as an object, or as top-level parameters"
         );
         let error = self
             .error(Code::InvalidType, message)
@@ -157,7 +162,7 @@ impl CompiledParams {
         let others = if rest.is_empty() {
             String::new()
         } else {
-            format!(" (and {} more: {})", rest.len(), listed(&rest))
+            format!(" (and {} more: {})", rest.len(), join_names(&rest))
         };
         let message =
             format!("Missing required parameter '{}'{others}. Expected: {}", first.name, first.expected);
@@ -173,20 +178,20 @@ impl CompiledParams {
         &self,
         param: &CompiledParam,
         params: &Map<String, Value>,
-        excess: LimitExceeded,
+        exceeded: LimitExceeded,
     ) -> OpError {
         let name = &param.name;
-        let (limit, actual, maximum, message) = match excess {
+        let (limit, actual, maximum, message) = match exceeded {
             LimitExceeded::Request { maximum } => {
                 let actual = serde_json::to_vec(params).map_or(maximum, |json| json.len());
                 let message = format!(
-                    "The parameters have {actual} bytes, the limit is {maximum}. Send less in one call"
+                    "The parameters are {actual} bytes long, the limit is {maximum}. Send less in one call"
                 );
                 ("max_request_size", Some(actual), maximum, message)
             }
             LimitExceeded::String { actual, maximum } => {
                 let message = format!(
-                    "Parameter '{name}' has a text of {actual} bytes, the limit is {maximum}. Send a shorter one"
+                    "Parameter '{name}' has a string of {actual} bytes, the limit is {maximum}. Send a shorter one"
                 );
                 ("max_string_length", Some(actual), maximum, message)
             }
@@ -202,14 +207,14 @@ impl CompiledParams {
                 ("max_nesting_depth", None, maximum, message)
             }
             LimitExceeded::Nul => {
-                let message = format!("Parameter '{name}' holds the character U+0000. Send it without");
+                let message = format!("Parameter '{name}' contains the character U+0000. Remove it");
                 return self.with_signature_detail(
                     self.error(Code::InvalidEncoding, message).with_detail("param_name", name.as_str()),
                 );
             }
             LimitExceeded::Control => {
                 let message = format!(
-                    "Parameter '{name}' holds a control character such as a line break. Send one plain line"
+                    "Parameter '{name}' contains a control character such as a line break. Send one plain line"
                 );
                 return self.with_signature_detail(
                     self.error(Code::InvalidEncoding, message).with_detail("param_name", name.as_str()),
@@ -220,12 +225,12 @@ impl CompiledParams {
             .error(Code::PayloadTooLarge, message)
             .with_detail("param_name", name.as_str())
             .with_detail("limit", limit);
-        // A value that is too deep is not walked to its end; one level more is what is known.
+        // Values that are too deep are not walked to the end, so only one level more than the limit is known.
         error = error.with_detail("actual", actual.unwrap_or(maximum + 1)).with_detail("maximum", maximum);
         self.with_signature_detail(error)
     }
 
-    /// The gravest violation as the error, the others as `details.also`.
+    /// Reports the most important violation as the error, the others in `details.also`.
     pub(super) fn violation_error(&self, mut found: Vec<ParamViolation<'_>>) -> OpError {
         found.sort_by_key(|(_, _, violation)| rank(&violation.kind));
         let mut reports = found.iter().filter_map(|(position, value, violation)| {
@@ -246,7 +251,7 @@ impl CompiledParams {
     }
 }
 
-/// The protocol's order: unknown → required → types → constraints.
+/// Sorts violations in the protocol's order: unknown → required → types → constraints.
 fn rank(kind: &ViolationKind) -> u8 {
     match kind {
         ViolationKind::UnknownField { .. } => 0,
@@ -256,11 +261,11 @@ fn rank(kind: &ViolationKind) -> u8 {
     }
 }
 
-/// One violation of one parameter, on its way to a sentence. A secret one tells nothing that the caller gave: no value,
-/// no key, no suggestion that depends on them.
+/// One violation of one parameter, ready to be reported. For a secret it shows nothing that the caller sent: no value,
+/// no key, and no suggestion that depends on them.
 struct ViolationReport<'v> {
     violation: &'v Violation,
-    /// `labels[2].name`.
+    /// Path of the violation, such as `labels[2].name`.
     place: String,
     secret: bool,
     given: Option<&'v Value>,
@@ -305,13 +310,13 @@ impl<'v> ViolationReport<'v> {
             }
             ViolationKind::Missing { field } => format!("Missing required field '{field}' in '{place}'"),
             ViolationKind::UnknownField { valid, .. } if self.secret => {
-                format!("Unknown field in '{place}'. Its fields are: {}", listed(valid))
+                format!("Unknown field in '{place}'. Its fields are: {}", join_names(valid))
             }
             ViolationKind::UnknownField { field, valid, nearest } => {
                 let hint = match nearest {
                     Some(nearest) => format!(". Did you mean '{nearest}'?"),
                     None if valid.is_empty() => ". It has no fields".to_owned(),
-                    None => format!(". Its fields are: {}", listed(valid)),
+                    None => format!(". Its fields are: {}", join_names(valid)),
                 };
                 format!("Unknown field in '{place}': {}{hint}", shorten(field, 64))
             }
@@ -359,7 +364,7 @@ impl<'v> ViolationReport<'v> {
             _ => {}
         }
         let echoed = match &self.violation.kind {
-            // A list or an object that was sent as a text may have secrets among its parts.
+            // A list or an object that was sent as a string may contain secrets.
             ViolationKind::Type { expected, .. } => {
                 !expects_type(expected, "array") && !expects_type(expected, "object")
             }
@@ -373,8 +378,8 @@ impl<'v> ViolationReport<'v> {
     }
 }
 
-/// A scalar as it was given, shortened. Larger values are known to whoever sent them, and may hold a secret; so may a
-/// text that spells one of them.
+/// Returns a scalar for `details`, shortened. Lists and objects are not repeated, because they may contain a secret;
+/// neither is a string that looks like one of them.
 fn echo(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => None,
@@ -384,16 +389,16 @@ fn echo(value: &Value) -> Option<Value> {
     }
 }
 
-/// Whether a value of one of these types is expected.
+/// Returns whether `expected` (`string | integer`) includes the type `kind`.
 fn expects_type(expected: &str, kind: &str) -> bool {
     expected.split(" | ").any(|name| name == kind || (name == "number" && kind == "integer"))
 }
 
-/// What to send instead of a value of the wrong type.
+/// Suggests what to send instead of a value of the wrong type.
 fn advice(expected: &str, given: &Value) -> Option<String> {
     match given {
         Value::Null => Some("Leave it out instead of sending null".to_owned()),
-        Value::String(text) => match value_spelled_by(text)
+        Value::String(text) => match value_in_text(text)
             .filter(|value| expects_type(expected, type_name(value)))
         {
             Some(Value::Array(_) | Value::Object(_)) => Some("Send it as JSON, unquoted".to_owned()),
@@ -408,8 +413,8 @@ fn advice(expected: &str, given: &Value) -> Option<String> {
     }
 }
 
-/// The value that a text spells.
-fn value_spelled_by(text: &str) -> Option<Value> {
+/// Parses the JSON value in a string.
+fn value_in_text(text: &str) -> Option<Value> {
     let text = text.trim();
     let flag = [true, false]
         .into_iter()

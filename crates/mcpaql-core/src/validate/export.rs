@@ -1,4 +1,4 @@
-//! The parameters of an operation as a validator in another language needs them.
+//! Exports the parameter rules of an operation for validators in other languages.
 
 use super::limits::TextRule;
 use super::{CompiledParam, CompiledParams};
@@ -7,42 +7,42 @@ use crate::suggest::snake_case;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How one parameter is checked.
+/// The validation rule of one parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParamRule<'p> {
     /// Its declared name.
     pub name: &'p str,
     /// Standard JSON Schema, with references to `#/$defs/NAME`.
     pub schema: Value,
-    /// Must be given.
+    /// The caller must send it.
     pub required: bool,
-    /// A secret: never repeated.
+    /// Its value is a secret and is never repeated.
     pub sensitive: bool,
-    /// Names the thing that is changed, so it never stands inside `input`.
+    /// Names the resource to change, so it is never inside `input`.
     pub identifier: bool,
-    /// `no_nul` or `no_control`: characters that its texts may not hold.
+    /// Characters that its strings may not contain: `no_nul` or `no_control`.
     pub text: Option<&'static str>,
-    /// What is filled in where the caller gives nothing.
+    /// The value to use if the caller sends none.
     pub default: Option<&'p Value>,
 }
 
 impl CompiledParams {
-    /// Each parameter, in order.
+    /// Returns the rule of each parameter, in order.
     pub fn rules(&self, schemas: &SchemaSet) -> impl Iterator<Item = ParamRule<'_>> {
         self.params.iter().map(|param| param.rule(schemas.to_json_schema(param.schema)))
     }
 
-    /// Whether the fields of an update may stand in `input`.
+    /// Returns whether the fields of an update may be in `input`.
     #[must_use]
     pub fn takes_input(&self) -> bool {
         self.takes_input
     }
 
-    /// Other spellings of names: a wire name, or the snake_case of a name that is spelled otherwise, and the parameter that it
-    /// stands for; `None` where it stands for several.
+    /// Returns other spellings of parameter names (wire names and snake_case), each with the parameter it means; `None`
+    /// if it is ambiguous.
     #[must_use]
     pub fn spellings(&self) -> BTreeMap<String, Option<&str>> {
-        let name = |at: &usize| self.params.get(*at).map(|param| param.name.as_str());
+        let name = |position: &usize| self.params.get(*position).map(|param| param.name.as_str());
         let mut out: BTreeMap<String, Option<&str>> = self
             .params
             .iter()
@@ -51,7 +51,7 @@ impl CompiledParams {
             .map(|spelled| (self.spelled.get(&spelled).and_then(name), spelled))
             .map(|(name, spelled)| (spelled, name))
             .collect();
-        out.extend(self.wire.iter().map(|(wire, at)| (wire.clone(), name(at))));
+        out.extend(self.wire.iter().map(|(wire, position)| (wire.clone(), name(position))));
         out
     }
 }

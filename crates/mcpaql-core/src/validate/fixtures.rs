@@ -4,7 +4,7 @@ use crate::facts::{Declared, Guard, Reach, infer};
 use crate::operation::{Binding, Category, Danger, HttpBinding, Operation, Param, ParamLocation};
 use serde_json::Value;
 
-/// An operation over HTTP without parameters.
+/// Returns an operation over HTTP without parameters.
 pub(crate) fn operation(name: &str, category: Category) -> Operation {
     let binding = Binding::Http(HttpBinding::new("POST", Vec::new()));
     let danger = Danger::Reversible;
@@ -21,7 +21,7 @@ pub(crate) fn operation(name: &str, category: Category) -> Operation {
     Operation::new(name, category, facts, binding)
 }
 
-/// A parameter whose wire name is its name.
-pub(crate) fn param(name: &str, place: ParamLocation, required: bool, schema: Value) -> Param {
-    Param { required, ..Param::new(name, place, schema) }
+/// Returns a parameter whose wire name is its name.
+pub(crate) fn param(name: &str, location: ParamLocation, required: bool, schema: Value) -> Param {
+    Param { required, ..Param::new(name, location, schema) }
 }

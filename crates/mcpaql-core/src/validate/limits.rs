@@ -1,24 +1,25 @@
-//! One walk over a value that ends as soon as a limit is passed, before anything more expensive looks at it.
+//! Size limits of calls. Each value is walked once before the more expensive checks, and the walk ends at the first
+//! exceeded limit.
 
 use serde_json::Value;
 
-/// How large a call and its answer may be; published to clients.
+/// The maximum sizes of a call and its response. Published to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SizeLimits {
-    /// The parameters of a call as JSON.
+    /// Bytes of the parameters as JSON.
     pub request_bytes: usize,
-    /// The answer as JSON.
+    /// Bytes of the response as JSON.
     pub response_bytes: usize,
-    /// One string or key.
+    /// Bytes of one string or key.
     pub string_bytes: usize,
-    /// The elements of one array, or the fields of one object.
+    /// Elements of one array, or fields of one object.
     pub array_items: usize,
-    /// Objects and arrays inside each other, the parameters' own object included.
+    /// Nesting depth of objects and arrays, including the object of parameters.
     pub depth: usize,
 }
 
 impl SizeLimits {
-    /// The protocol's own.
+    /// The limits of the protocol.
     pub const DEFAULT: SizeLimits = SizeLimits {
         request_bytes: 1 << 20,
         response_bytes: 10 << 20,
@@ -34,16 +35,16 @@ impl Default for SizeLimits {
     }
 }
 
-/// Which characters a parameter's texts may hold.
+/// Which characters the strings of a parameter may contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextRule {
     Any,
     NoNul,
-    /// Nothing below U+0020 but the tab, and no U+007F.
+    /// No character below U+0020 except the tab, and no U+007F.
     NoControl,
 }
 
-/// What went beyond.
+/// The limit or text rule that a value exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LimitExceeded {
     Request { maximum: usize },
@@ -56,7 +57,7 @@ pub(super) enum LimitExceeded {
 
 pub(super) struct SizeChecker<'l> {
     limits: &'l SizeLimits,
-    /// Never more than the size as JSON: escapes and most digits are not counted.
+    /// Lower bound of the size as JSON: escapes and most digits are not counted.
     bytes: usize,
 }
 

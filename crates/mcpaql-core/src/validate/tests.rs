@@ -56,7 +56,7 @@ fn validate(op: &Operation, params: Value) -> Result<Value, OpError> {
     validate_with(op, params, &SizeLimits::default())
 }
 
-/// The two required parameters and `more`.
+/// Returns the two required parameters and `more`.
 fn with(more: Value) -> Value {
     let mut params = json!({"owner": "o", "number": 1});
     params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -312,7 +312,7 @@ fn an_update_takes_its_fields_flat_or_in_input() {
         (
             json!({"input": {"owner": "x"}}),
             Code::UnknownField,
-            "'owner' says what is updated and belongs beside 'input', not inside it",
+            "'owner' identifies the resource to update. Move it out of 'input'",
         ),
         (
             json!({"input": {"stat": "open"}}),
@@ -327,7 +327,7 @@ fn an_update_takes_its_fields_flat_or_in_input() {
         (
             json!({"input": []}),
             Code::InvalidType,
-            "Parameter 'input' expected 'object', got 'array'. Send the fields to change as an object or as flat parameters",
+            "Parameter 'input' expected 'object', got 'array'. Send the fields to change as an object, or as top-level parameters",
         ),
         (
             json!({"input": {"state": "x"}}),
@@ -365,7 +365,7 @@ fn limits_name_themselves() {
         (json!({"a": [1, 2, 3, 4, 5, 6]}), "max_array_elements", 6, 5),
         (json!({"a": [[[1]]]}), "max_nesting_depth", 4, 3),
         (json!({"a": vec!["x".repeat(20); 5]}), "max_request_size", 122, 100),
-        // Types would complain too, but nothing is checked that is too large.
+        // The type is wrong, too, but a value that is too large is not checked further.
         (json!({"b": [1, 2, 3, 4, 5, 6]}), "max_array_elements", 6, 5),
     ] {
         let error = validate_with(&op, params.clone(), &limits).unwrap_err();
@@ -426,8 +426,8 @@ fn a_secret_is_refused_without_being_repeated() {
     }
 }
 
-/// A value that holds `secret` somewhere, or everywhere.
-fn holding(secret: String) -> BoxedStrategy<Value> {
+/// Generates values that contain `secret` in some or all places.
+fn value_with_secret(secret: String) -> BoxedStrategy<Value> {
     let leaf = prop_oneof![
         Just(json!(secret)),
         Just(json!(format!("x{secret}y"))),
@@ -484,12 +484,12 @@ proptest! {
     #[test]
     fn no_error_repeats_a_secret(
         schema in prop_oneof![schema(), any_json()],
-        (secret, value) in "[A-Z]{16}".prop_flat_map(|secret| (Just(secret.clone()), holding(secret))),
+        (secret, value) in "[A-Z]{16}".prop_flat_map(|secret| (Just(secret.clone()), value_with_secret(secret))),
         nested in any::<bool>(),
     ) {
         let mut op = operation("login", Category::Update);
         op.params = if nested {
-            // The secret is a part of a parameter that is otherwise open.
+            // The secret is a part of a parameter that is not a secret itself.
             let mut schema = if schema.is_object() { schema } else { json!({}) };
             schema["sensitive"] = json!(true);
             vec![param("p", ParamLocation::Query, true, json!({"type": "object", "properties": {"q": schema}}))]

@@ -528,7 +528,7 @@ async fn what_should_be_looked_at_is_a_warning() {
     let tracker: &[&str] = &["--tools", "tracker.json"];
     for (source, server, count, said) in [
         (&["--openapi", "bookshop.yaml"][..], &[][..], 1, "check_stock should be looked at: "),
-        (tracker, &["--", "server"], 2, "announced as read-only, but its name says that it acts"),
+        (tracker, &["--", "server"], 2, "annotated as read-only, but its name says that it changes something"),
     ] {
         let of = |args: &[&'static str]| [source, &["-t", "rust"], args, server].concat();
         let human = generate(&place, &of(&["--dry-run"])).await;
