@@ -66,7 +66,7 @@ codes! {
         "Send the type shown in `details.signature`; do not quote numbers and booleans.";
     InvalidValue "VALIDATION_INVALID_VALUE" Agent
         "A parameter has the right type, but the operation does not allow its value."
-        "Choose a value within the enum, bounds, length, pattern or format named in the message.";
+        "Choose a value within the enum, bounds, format, pattern or length named in the message.";
     UnknownParam "VALIDATION_UNKNOWN_PARAM" Agent
         "The call has a parameter which the operation does not declare."
         "Use one of `details.valid_params`; the message names the nearest one.";
@@ -111,7 +111,7 @@ codes! {
         "Call the operation again without a token to get a new one.";
     TokenScopeMismatch "TOKEN_SCOPE_MISMATCH" Agent
         "The confirmation token was issued for another operation or other parameters."
-        "Repeat exactly the call that was confirmed.";
+        "Send exactly the confirmed call again.";
     RateLimitExceeded "RATE_LIMIT_EXCEEDED" Agent
         "Too many calls in a short time."
         "Wait `details.retry_after_seconds` and try again.";
@@ -129,7 +129,7 @@ codes! {
         "Read the current state, then update it or choose another name.";
     ConflictVersion "CONFLICT_VERSION_MISMATCH" Agent
         "The record changed since it was read."
-        "Read it again and repeat the change with the new `_etag`.";
+        "Read it again and make the change with the new `_etag`.";
     Internal "INTERNAL_ERROR" Operator
         "The server or the upstream failed."
         "The call was correct; try again later or tell the user. The operator finds the cause in the log.";
@@ -242,6 +242,7 @@ impl std::error::Error for OpError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::validate::fixtures::trips_leak_check;
 
     #[test]
     fn codes_are_unique_and_found_again() {
@@ -253,10 +254,9 @@ mod tests {
 
     #[test]
     fn texts_never_trip_a_leak_check() {
-        // The reference implementation's leak check takes "at <word>" for a stack frame.
-        for &code in Code::ALL {
+        for &code in Code::ALL.iter().filter(|code| code.remedy() != Remedy::Author) {
             for text in [code.meaning(), code.advice()] {
-                assert!(!format!(" {text}").contains(" at "), "{code}: {text}");
+                assert!(!trips_leak_check(text), "{code}: {text}");
             }
         }
     }

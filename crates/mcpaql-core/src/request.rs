@@ -93,11 +93,11 @@ pub(crate) fn wrong_endpoint_error(
     tool: &str,
     arguments: Map<String, Value>,
 ) -> OpError {
-    let meant = split_envelope(arguments).and_then(|(operation, params)| {
+    let found = split_envelope(arguments).and_then(|(operation, params)| {
         let name = operation.ok_or_else(missing_operation)?;
         find(catalog, &name, &params)
     });
-    match meant {
+    match found {
         Ok(entry) => wrong_endpoint(entry, endpoint, tool),
         Err(error) => error,
     }
@@ -109,14 +109,14 @@ fn finish<'c>(
     params: Map<String, Value>,
     mut warnings: Vec<Warning>,
 ) -> Result<PreparedCall<'c>, OpError> {
-    let whole = full_operation(catalog, entry)?;
-    let args = whole.params.validate(params, whole.schemas, &catalog.limits)?;
+    let full = full_operation(catalog, entry)?;
+    let args = full.params.validate(params, full.schemas, &catalog.limits)?;
     if let Some(instead) = &entry.operation.deprecated {
         let name = &entry.operation.name;
         let text = format!("The operation '{name}' is deprecated. {instead}");
         warnings.push(deprecated("DEPRECATED_OPERATION", text.trim_end().to_owned()));
     }
-    Ok(PreparedCall { entry, full_operation: whole, args, warnings })
+    Ok(PreparedCall { entry, full_operation: full, args, warnings })
 }
 
 fn full_operation<'c>(catalog: &'c Catalog, entry: &'c CatalogEntry) -> Result<FullOperation<'c>, OpError> {
@@ -247,8 +247,8 @@ fn find<'c>(
     }
     let keys =
         params.keys().map(String::as_str).filter(|key| key.len() <= MAX_KEY_LENGTH).take(MAX_HINT_KEYS);
-    let meant = catalog.suggest_operations(name, keys);
-    let names: Vec<&str> = meant.iter().map(|entry| entry.operation.name.as_str()).collect();
+    let suggested = catalog.suggest_operations(name, keys);
+    let names: Vec<&str> = suggested.iter().map(|entry| entry.operation.name.as_str()).collect();
     let shown: String = name.chars().take(64).collect();
     let hint = match names.first() {
         Some(first) => format!("Did you mean '{first}'?"),
@@ -258,7 +258,7 @@ fn find<'c>(
         OpError::new(Code::NotFoundOperation, format!("Unknown operation{}. {hint}", quoted_name(name)))
             .with_detail("operation", shown)
             .with_detail("suggestions", names);
-    let signatures: Vec<String> = meant
+    let signatures: Vec<String> = suggested
         .iter()
         .filter_map(|entry| {
             Some(signature::brief(catalog.full_operation(entry)?.operation, MAX_SIGNATURE_TOKENS))

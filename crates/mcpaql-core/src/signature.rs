@@ -96,8 +96,8 @@ fn in_order(op: &Operation) -> (Vec<&Param>, Vec<&Param>) {
 fn line_in(op: &Operation, form: TypeFormat<'_>) -> String {
     let mut out = call_in(op, form);
     if let Some(returns) = &op.returns {
-        if let Some(lifted) = form.lifted {
-            lifted.owned_by("Result");
+        if let Some(hoisted) = form.hoisted {
+            hoisted.owned_by("Result");
         }
         // A caller does not have to meet the bounds of a result.
         let returned = TypeFormat { hints: false, ..form }.text(&returns.schema);
@@ -117,8 +117,8 @@ fn call_in(op: &Operation, form: TypeFormat<'_>) -> String {
 }
 
 fn param_text(op: &Operation, param: &Param, form: TypeFormat<'_>) -> String {
-    if let Some(lifted) = form.lifted {
-        lifted.owned_by(&param.name);
+    if let Some(hoisted) = form.hoisted {
+        hoisted.owned_by(&param.name);
     }
     let filled = fills_default(op, param);
     let mark = if param.required && !filled { "" } else { "?" };
@@ -183,10 +183,10 @@ struct TypeBlock {
 
 impl TypeBlock {
     fn of(op: &Operation, types: &IndexMap<String, Value>, budget: TypeBudget) -> TypeBlock {
-        let lifted = HoistedTypes::new(types);
-        let line = line_in(op, TypeFormat { hints: true, lifted: Some(&lifted), ..TypeFormat::LINE });
+        let hoisted = HoistedTypes::new(types);
+        let line = line_in(op, TypeFormat { hints: true, hoisted: Some(&hoisted), ..TypeFormat::LINE });
         let mut block = TypeBlock { out: line, budget, rest: Vec::new(), cut: false };
-        for (name, schema) in lifted.into_types() {
+        for (name, schema) in hoisted.into_types() {
             if !block.push_if_fits(&type_line(&name, &schema)) {
                 block.cut = true;
                 block.push_if_fits(&format!("type {name} = {}", TypeFormat::FLAT.text(&schema)));

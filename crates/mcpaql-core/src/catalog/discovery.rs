@@ -85,7 +85,7 @@ impl Catalog {
         mut inferred: Producers<'c>,
         known: &Producers<'_>,
     ) -> Producers<'c> {
-        let declared = self.full_operation(entry).into_iter().flat_map(|whole| &whole.operation.params);
+        let declared = self.full_operation(entry).into_iter().flat_map(|full| &full.operation.params);
         for param in declared.filter(|param| !param.from.is_empty()) {
             let names: Vec<&str> = param.from.iter().map(String::as_str).collect();
             if known.iter().any(|(name, known)| *name == param.name && *known == names) {

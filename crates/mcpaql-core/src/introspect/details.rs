@@ -31,8 +31,8 @@ const CONSTRAINTS: &[&str] = &[
 
 /// Describes an operation in full; `None` if it cannot be read.
 pub(super) fn operation(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
-    let whole = catalog.full_operation(entry)?;
-    let operation = whole.operation;
+    let full = catalog.full_operation(entry)?;
+    let operation = full.operation;
     let mut out = Map::new();
     out.insert("name".into(), operation.name.as_str().into());
     out.insert("semantic_category".into(), operation.category.as_str().into());
@@ -48,11 +48,11 @@ pub(super) fn operation(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value
         "parameters".into(),
         operation.params.iter().map(|param| parameter(param, &producers)).collect(),
     );
-    out.insert("returns".into(), returns(whole));
+    out.insert("returns".into(), returns(full));
     out.insert("examples".into(), examples(operation));
     out.insert("danger".into(), operation.danger.as_str().into());
     out.insert("idempotent".into(), entry.hints.idempotent.into());
-    out.insert("signature".into(), signature::line_with_types(operation, whole.types).into());
+    out.insert("signature".into(), signature::line_with_types(operation, full.types).into());
     if !operation.tags.is_empty() {
         out.insert("tags".into(), json!(operation.tags));
     }
@@ -73,11 +73,11 @@ pub(super) fn operation(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value
 
 /// Describes what a call needs: the signature with its types, and the producers of its identifiers.
 pub(super) fn signature_with_types(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
-    let whole = catalog.full_operation(entry)?;
+    let full = catalog.full_operation(entry)?;
     let mut out = Map::new();
-    out.insert("name".into(), whole.operation.name.as_str().into());
-    out.insert("endpoint".into(), whole.operation.endpoint.as_str().into());
-    out.insert("signature".into(), signature::line_with_types(whole.operation, whole.types).into());
+    out.insert("name".into(), full.operation.name.as_str().into());
+    out.insert("endpoint".into(), full.operation.endpoint.as_str().into());
+    out.insert("signature".into(), signature::line_with_types(full.operation, full.types).into());
     let from: Map<String, Value> =
         catalog.producers(entry).into_iter().map(|(param, names)| (param, names.into())).collect();
     if !from.is_empty() {
@@ -88,9 +88,9 @@ pub(super) fn signature_with_types(catalog: &Catalog, entry: &CatalogEntry) -> O
 
 /// Describes an operation in a list: its signature, with types if they are few.
 pub(super) fn list_signature(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
-    let whole = catalog.full_operation(entry)?;
-    let call = Operation { returns: None, examples: Vec::new(), ..whole.operation.clone() };
-    let signature = match signature::line_with_all_types(&call, whole.types, TypeBudget::LISTED) {
+    let full = catalog.full_operation(entry)?;
+    let call = Operation { returns: None, examples: Vec::new(), ..full.operation.clone() };
+    let signature = match signature::line_with_all_types(&call, full.types, TypeBudget::LISTED) {
         Some(signature) => signature,
         None => signature::call(&call),
     };
@@ -145,7 +145,7 @@ fn parameter(param: &Param, producers: &Producers<'_>) -> Value {
     Value::Object(out)
 }
 
-/// Returns whether type, constraints and `items` describe the whole schema.
+/// Returns whether type, constraints and `items` describe the full schema.
 fn is_flat(schema: &Value) -> bool {
     let nested = [
         "oneOf",
@@ -188,14 +188,14 @@ fn type_name(schema: &Value) -> String {
     }
 }
 
-fn returns(whole: FullOperation<'_>) -> Value {
-    let Some(returns) = &whole.operation.returns else {
+fn returns(full: FullOperation<'_>) -> Value {
+    let Some(returns) = &full.operation.returns else {
         return json!({"name": "any", "kind": "scalar"});
     };
     let name = signature::type_of(&returns.schema);
     let mut out = Map::new();
     out.insert("name".into(), name.into());
-    out.insert("kind".into(), kind(resolve(whole.types, &returns.schema)).into());
+    out.insert("kind".into(), kind(resolve(full.types, &returns.schema)).into());
     if !returns.description.is_empty() {
         out.insert("description".into(), returns.description.as_str().into());
     }

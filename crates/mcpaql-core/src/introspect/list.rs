@@ -24,12 +24,12 @@ const MAX_GROUPS: usize = 15;
 /// Lists the requested operations.
 pub(crate) fn operations(catalog: &Catalog, options: &IntrospectArgs<'_>) -> Result<Answer, OpError> {
     let found = matching_entries(catalog, options);
-    let whole = found.len() <= page::MAX_UNPAGED_ITEMS;
+    let fits_one_page = found.len() <= page::MAX_UNPAGED_ITEMS;
     let (size, max) = match (options.detail, options.search) {
         (Some(DetailLevel::Full), _) => (DETAILS_PAGE_SIZE, MAX_DETAILS_PAGE_SIZE),
         (_, Some(_)) => (hits::DEFAULT_HITS, page::MAX_LIST_PAGE_SIZE),
         (Some(DetailLevel::Names), _) => (NAMES_PAGE_SIZE, page::MAX_LIST_PAGE_SIZE),
-        _ if whole => (page::MAX_UNPAGED_ITEMS, page::MAX_LIST_PAGE_SIZE),
+        _ if fits_one_page => (page::MAX_UNPAGED_ITEMS, page::MAX_LIST_PAGE_SIZE),
         _ => (page::LIST_PAGE_SIZE, page::MAX_LIST_PAGE_SIZE),
     };
     let page = Page::of(options, found.len(), size, max)?;

@@ -217,21 +217,21 @@ impl<'s> Checker<'s> {
             let kind = ViolationKind::Type { expected: all.label(), actual: type_name(value) };
             return self.fail(at, || kind);
         }
-        let mut meant: Vec<SchemaId> =
+        let mut intended: Vec<SchemaId> =
             variants.iter().copied().filter(|&id| self.schemas.types(id, 16).contains(given)).collect();
         let marked: Vec<SchemaId> =
-            meant.iter().copied().filter(|&id| self.has_discriminator(id, value, 16)).collect();
+            intended.iter().copied().filter(|&id| self.has_discriminator(id, value, 16)).collect();
         if !marked.is_empty() {
-            meant = marked;
+            intended = marked;
         }
-        if let [only] = meant[..] {
+        if let [only] = intended[..] {
             return self.visit(only, value, at);
         }
-        let literals: Option<Vec<&[Value]>> = meant.iter().map(|&id| self.literals(id)).collect();
+        let literals: Option<Vec<&[Value]>> = intended.iter().map(|&id| self.literals(id)).collect();
         if let Some(literals) = literals {
             return self.fail_literal(&literals.concat(), value, at);
         }
-        let forms: Vec<Violation> = meant.iter().take(4).filter_map(|&id| self.first(id, value)).collect();
+        let forms: Vec<Violation> = intended.iter().take(4).filter_map(|&id| self.first(id, value)).collect();
         let outer = self.sensitive;
         self.sensitive |= forms.iter().any(|form| form.sensitive);
         self.fail(at, || ViolationKind::NoVariant { forms });

@@ -199,7 +199,7 @@ impl SchemaCompiler<'_> {
         } else if lower == "any" {
             Some("remove 'type' to allow every value".to_owned())
         } else {
-            keywords::nearest_type(&lower).map(|meant| format!("type: {meant}"))
+            keywords::nearest_type(&lower).map(|name| format!("type: {name}"))
         };
         let text = format!("'{}' is not a JSON type", shorten(name, 64));
         let mut problem = self
@@ -253,12 +253,12 @@ impl SchemaCompiler<'_> {
 
     /// Warns about a format that is nearly a known one. It would otherwise be ignored, as all unknown formats are.
     fn report_misspelled_format(&mut self, name: &str) {
-        if let Some(meant) = StringFormat::nearest_name(name) {
+        if let Some(known) = StringFormat::nearest_name(name) {
             let pointer = format!("{}/format", self.pointer);
             let text = format!("'{}' is not a known format", shorten(name, 64));
             let problem = SchemaProblem::warning(Code::SchemaInvalidValue, pointer, text)
                 .found(shorten(name, 64))
-                .suggest(format!("did you mean `{meant}`?"));
+                .suggest(format!("did you mean `{known}`?"));
             self.problems.push(problem);
         }
     }
@@ -421,11 +421,11 @@ impl SchemaCompiler<'_> {
     /// Warns about a key that is nearly a keyword. It would otherwise be ignored.
     fn report_misspelled_keywords(&mut self, map: &Map<String, Value>) {
         for key in map.keys() {
-            if let Some(meant) = keywords::nearest_keyword(key) {
+            if let Some(keyword) = keywords::nearest_keyword(key) {
                 let pointer = format!("{}/{}", self.pointer, escape(key));
                 let text = format!("'{}' is not a keyword of JSON Schema", shorten(key, 64));
                 let problem =
-                    SchemaProblem::warning(Code::SchemaUnknownField, pointer, text).at_key().suggest(meant);
+                    SchemaProblem::warning(Code::SchemaUnknownField, pointer, text).at_key().suggest(keyword);
                 self.problems.push(problem);
             }
         }

@@ -155,8 +155,7 @@ impl<'q> ParsedQuestion<'q> {
             self.number = self.number.or(Some(GrammaticalNumber::Several));
             self.who = true;
         }
-        if CLAUSE_OPENERS.contains(&word.text)
-            && self.terms.iter().any(|asked| asked.weight >= MIN_MAIN_WEIGHT)
+        if CLAUSE_OPENERS.contains(&word.text) && self.terms.iter().any(|term| term.weight >= MIN_MAIN_WEIGHT)
         {
             self.clause_weight *= CLAUSE_DECAY;
         }

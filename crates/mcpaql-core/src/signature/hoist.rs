@@ -28,8 +28,8 @@ pub fn hoist(op_name: &str, params: &[Param], types: &mut IndexMap<String, Value
 pub fn hoist_types(types: &mut IndexMap<String, Value>) {
     for name in types.keys().cloned().collect::<Vec<_>>() {
         if let Some(Value::Object(body)) = types.get(&name).cloned() {
-            let lifted = lift_inside(&body, &name, types, 0);
-            types.insert(name, Value::Object(lifted));
+            let hoisted = hoist_inside(&body, &name, types, 0);
+            types.insert(name, Value::Object(hoisted));
         }
     }
 }
@@ -37,7 +37,7 @@ pub fn hoist_types(types: &mut IndexMap<String, Value>) {
 /// Returns a schema with its object schemas replaced. `name` is the name of the outermost one, in any spelling.
 #[must_use]
 pub fn hoist_schema(name: &str, schema: &Value, types: &mut IndexMap<String, Value>) -> Value {
-    lift(schema, &pascal_case(name), types, 0)
+    hoist_value(schema, &pascal_case(name), types, 0)
 }
 
 /// Converts a name to Pascal case: `create_issue` becomes `CreateIssue`.
@@ -52,18 +52,18 @@ pub fn pascal_case(text: &str) -> String {
     out
 }
 
-fn lift(schema: &Value, name: &str, types: &mut IndexMap<String, Value>, depth: usize) -> Value {
+fn hoist_value(schema: &Value, name: &str, types: &mut IndexMap<String, Value>, depth: usize) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     if depth > MAX_DEPTH {
         return schema.clone();
     }
     if !declares_fields(map) {
-        return Value::Object(lift_inside(map, name, types, depth));
+        return Value::Object(hoist_inside(map, name, types, depth));
     }
     let name = unused(name, types);
     // The name is reserved before the inner types choose theirs, and comes before them.
     types.insert(name.clone(), Value::Null);
-    let mut body = lift_inside(map, &name, types, depth);
+    let mut body = hoist_inside(map, &name, types, depth);
     let mut reference = Map::from_iter([("$ref".to_owned(), Value::from(format!("#/types/{name}")))]);
     // `required: true` of a property belongs to the object around it, so it stays there.
     if let Some(Value::Bool(_)) = body.get("required")
@@ -76,7 +76,7 @@ fn lift(schema: &Value, name: &str, types: &mut IndexMap<String, Value>, depth: 
 }
 
 /// Returns the map with the schemas inside it replaced.
-fn lift_inside(
+fn hoist_inside(
     map: &Map<String, Value>,
     name: &str,
     types: &mut IndexMap<String, Value>,
@@ -84,49 +84,54 @@ fn lift_inside(
 ) -> Map<String, Value> {
     let mut out = Map::with_capacity(map.len());
     for (key, value) in map {
-        let lifted = match (key.as_str(), value) {
+        let hoisted = match (key.as_str(), value) {
             ("properties", Value::Object(fields)) => {
-                let lifted = fields.iter().map(|(field, schema)| {
+                let hoisted = fields.iter().map(|(field, schema)| {
                     let name = format!("{name}{}", pascal_case(field));
-                    (field.clone(), lift(schema, &name, types, depth + 1))
+                    (field.clone(), hoist_value(schema, &name, types, depth + 1))
                 });
-                Value::Object(lifted.collect())
+                Value::Object(hoisted.collect())
             }
-            ("items", Value::Object(_)) => lift(value, name, types, depth + 1),
+            ("items", Value::Object(_)) => hoist_value(value, name, types, depth + 1),
             ("items" | "prefixItems", Value::Array(items)) => {
-                let lifted = items.iter().enumerate();
-                lifted
-                    .map(|(n, item)| lift(item, &format!("{name}Item{}", n + 1), types, depth + 1))
+                let hoisted = items.iter().enumerate();
+                hoisted
+                    .map(|(n, item)| hoist_value(item, &format!("{name}Item{}", n + 1), types, depth + 1))
                     .collect()
             }
             ("additionalProperties", Value::Object(_)) => {
-                lift(value, &format!("{name}Value"), types, depth + 1)
+                hoist_value(value, &format!("{name}Value"), types, depth + 1)
             }
-            ("anyOf" | "oneOf", Value::Array(variants)) => lift_variants(variants, name, types, depth),
+            ("anyOf" | "oneOf", Value::Array(variants)) => hoist_variants(variants, name, types, depth),
             // The parts of one object are one type together. Only objects inside them get names.
             ("allOf", Value::Array(parts)) => parts
                 .iter()
                 .map(|part| match part {
                     Value::Object(part) if depth < MAX_DEPTH => {
-                        Value::Object(lift_inside(part, name, types, depth + 1))
+                        Value::Object(hoist_inside(part, name, types, depth + 1))
                     }
                     other => other.clone(),
                 })
                 .collect(),
             _ => value.clone(),
         };
-        out.insert(key.clone(), lifted);
+        out.insert(key.clone(), hoisted);
     }
     out
 }
 
-fn lift_variants(variants: &[Value], name: &str, types: &mut IndexMap<String, Value>, depth: usize) -> Value {
+fn hoist_variants(
+    variants: &[Value],
+    name: &str,
+    types: &mut IndexMap<String, Value>,
+    depth: usize,
+) -> Value {
     let several = variants.iter().filter_map(Value::as_object).filter(|map| declares_fields(map)).count() > 1;
-    let lifted = variants.iter().enumerate().map(|(n, variant)| {
+    let hoisted = variants.iter().enumerate().map(|(n, variant)| {
         let name = if several { format!("{name}Option{}", n + 1) } else { name.to_owned() };
-        lift(variant, &name, types, depth + 1)
+        hoist_value(variant, &name, types, depth + 1)
     });
-    lifted.collect()
+    hoisted.collect()
 }
 
 fn declares_fields(map: &Map<String, Value>) -> bool {

@@ -31,7 +31,7 @@ pub(super) struct TypeFormat<'l> {
     /// Whether to write bounds, patterns and defaults of the target.
     pub(super) hints: bool,
     /// Collects types that do not fit on the line.
-    pub(super) lifted: Option<&'l HoistedTypes<'l>>,
+    pub(super) hoisted: Option<&'l HoistedTypes<'l>>,
 }
 
 /// Types that do not fit on the line, under unused names.
@@ -100,12 +100,12 @@ impl TypeText {
 impl TypeFormat<'_> {
     /// For a line: only small types.
     pub(super) const LINE: TypeFormat<'static> =
-        TypeFormat { enums: Some((MAX_ENUM_VALUES, ENUM_SAMPLE)), expand: 0, hints: false, lifted: None };
+        TypeFormat { enums: Some((MAX_ENUM_VALUES, ENUM_SAMPLE)), expand: 0, hints: false, hoisted: None };
     /// For a single type: small objects, complete enums.
     pub(super) const TYPE: TypeFormat<'static> = TypeFormat { enums: None, ..TypeFormat::LINE };
     /// For the body of a named type: everything.
     pub(super) const FULL: TypeFormat<'static> =
-        TypeFormat { enums: None, expand: usize::MAX, hints: true, lifted: None };
+        TypeFormat { enums: None, expand: usize::MAX, hints: true, hoisted: None };
     /// For the body of a named type that does not fit.
     pub(super) const FLAT: TypeFormat<'static> =
         TypeFormat { enums: Some((LARGE_ENUM_SAMPLE, LARGE_ENUM_SAMPLE)), expand: 1, ..TypeFormat::FULL };
@@ -207,7 +207,7 @@ impl TypeFormat<'_> {
             properties.len() <= MAX_INLINE_FIELDS && properties.values().all(is_flat)
         };
         if depth >= self.expand && properties.is_some_and(|properties| !small(properties)) {
-            return TypeText::plain(self.lifted.map_or("object".to_owned(), |lifted| lifted.name(schema)));
+            return TypeText::plain(self.hoisted.map_or("object".to_owned(), |hoisted| hoisted.name(schema)));
         }
         let rest = map.get("additionalProperties").filter(|rest| rest.is_object());
         let rest = rest.map(|rest| format!("[key]: {}", self.render(rest, depth + 1).text));
@@ -227,8 +227,8 @@ impl TypeFormat<'_> {
 
     fn enumeration(self, values: &[Value]) -> TypeText {
         let cut = self.enums.filter(|(long, _)| values.len() > *long);
-        if let (Some(_), Some(lifted)) = (cut, self.lifted) {
-            return TypeText::plain(lifted.name(&Value::from_iter([("enum", values.to_vec())])));
+        if let (Some(_), Some(hoisted)) = (cut, self.hoisted) {
+            return TypeText::plain(hoisted.name(&Value::from_iter([("enum", values.to_vec())])));
         }
         let shown = cut.map_or(values.len(), |(_, sample)| sample);
         let mut parts: Vec<String> = values.iter().take(shown).map(literal).collect();

@@ -213,8 +213,8 @@ fn list(catalog: &Catalog, entries: &[&CatalogEntry], detail: DescriptionDetail,
     match detail {
         // The discovery text explains `introspect`, so its signature would only repeat it.
         DescriptionDetail::Signatures => names(&|entry| {
-            let whole = catalog.full_operation(entry).filter(|_| entry.operation.name != INTROSPECT);
-            let signature = whole.map(|whole| signature::call(whole.operation));
+            let full = catalog.full_operation(entry).filter(|_| entry.operation.name != INTROSPECT);
+            let signature = full.map(|full| signature::call(full.operation));
             signature.filter(|text| has_no_shell_syntax(text)).unwrap_or_else(|| entry.operation.name.clone())
         }),
         DescriptionDetail::Names => names(&|entry| entry.operation.name.clone()),

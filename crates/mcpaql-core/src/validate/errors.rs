@@ -43,20 +43,20 @@ fn join_names(names: &[String]) -> String {
 /// Maps each unknown name to the nearest declared one.
 fn nearest_names(unknown: &[String], valid: &[String]) -> Map<String, Value> {
     let pairs = unknown.iter().take(MAX_LISTED_NAMES).filter_map(|name| {
-        let meant = nearest(name, valid.iter().map(String::as_str))?;
-        Some((shorten(name, 64).into_owned(), Value::from(meant)))
+        let suggestion = nearest(name, valid.iter().map(String::as_str))?;
+        Some((shorten(name, 64).into_owned(), Value::from(suggestion)))
     });
     pairs.collect()
 }
 
 /// Writes the hint `. Did you mean 'force'?`.
-fn did_you_mean(meant: &Map<String, Value>, unknown: usize) -> String {
+fn did_you_mean(suggestions: &Map<String, Value>, unknown: usize) -> String {
     let quoted = |name: &Value| format!("'{}'", name.as_str().unwrap_or_default());
     let words: Vec<String> = match unknown {
-        1 => meant.values().map(quoted).collect(),
-        _ => meant
+        1 => suggestions.values().map(quoted).collect(),
+        _ => suggestions
             .iter()
-            .map(|(name, meant)| format!("{} for '{}'", quoted(meant), display_name(name)))
+            .map(|(name, suggestion)| format!("{} for '{}'", quoted(suggestion), display_name(name)))
             .collect(),
     };
     if words.is_empty() { String::new() } else { format!(". Did you mean {}?", words.join(", ")) }
@@ -81,11 +81,11 @@ impl CompiledParams {
 
     pub(super) fn unknown_params(&self, unknown: &[String]) -> OpError {
         let valid = self.names(|_| true);
-        let meant = nearest_names(unknown, &valid);
+        let suggestions = nearest_names(unknown, &valid);
         let hint = if valid.is_empty() {
             ". It takes no parameters".to_owned()
         } else {
-            did_you_mean(&meant, unknown.len())
+            did_you_mean(&suggestions, unknown.len())
         };
         let message =
             format!("Unknown parameter(s) for operation '{}': {}{hint}", self.operation, join_names(unknown));
@@ -93,28 +93,28 @@ impl CompiledParams {
             .error(Code::UnknownParam, message)
             .with_detail("unknown_params", texts(unknown))
             .with_detail("valid_params", valid);
-        if !meant.is_empty() {
-            error = error.with_detail("did_you_mean", meant);
+        if !suggestions.is_empty() {
+            error = error.with_detail("did_you_mean", suggestions);
         }
         self.with_signature_detail(error)
     }
 
     pub(super) fn unknown_input_fields(&self, unknown: &[String]) -> OpError {
         let valid = self.names(|param| !param.identifier);
-        let meant = nearest_names(unknown, &valid);
+        let suggestions = nearest_names(unknown, &valid);
         let message = format!(
             "Unknown field(s) in 'input' of operation '{}': {}{}",
             self.operation,
             join_names(unknown),
-            did_you_mean(&meant, unknown.len())
+            did_you_mean(&suggestions, unknown.len())
         );
         let mut error = self
             .error(Code::UnknownField, message)
             .with_detail("param_name", INPUT)
             .with_detail("unknown_fields", texts(unknown))
             .with_detail("valid_fields", valid);
-        if !meant.is_empty() {
-            error = error.with_detail("did_you_mean", meant);
+        if !suggestions.is_empty() {
+            error = error.with_detail("did_you_mean", suggestions);
         }
         self.with_signature_detail(error)
     }

@@ -1,4 +1,4 @@
-use super::fixtures::{operation, param};
+use super::fixtures::{operation, param, trips_leak_check};
 use super::*;
 use crate::error::Code;
 use crate::operation::{Arg, CommandBinding, Output, Stdin};
@@ -65,7 +65,7 @@ fn with(more: Value) -> Value {
 
 fn failure(op: &Operation, params: Value) -> OpError {
     let error = validate(op, params).unwrap_err();
-    assert!(!format!(" {}", error.message).contains(" at "), "{}", error.message);
+    assert!(!trips_leak_check(&error.message), "{}", error.message);
     assert_eq!(error.details["operation"], op.name.as_str());
     assert_eq!(error.details["signature"], signature::line(op));
     assert!(error.cause.is_none());
