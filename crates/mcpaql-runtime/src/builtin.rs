@@ -15,7 +15,7 @@ pub fn document(name: &str) -> Option<Source> {
     Some(Source::new(format!("builtin:{name}"), *text))
 }
 
-/// The names there are.
+/// Returns the names of all built-in adapters.
 pub fn names() -> impl Iterator<Item = &'static str> {
     BUILTINS.iter().map(|(name, _)| *name)
 }

@@ -1,8 +1,8 @@
-//! Who calls: how far the work has come goes back to them, and what an upstream asks is put to them.
+//! The client that makes a call. Targets report progress to it, and upstreams ask it questions.
 //!
-//! A caller belongs to no transport: what its client can do is behind `Client`, which each transport implements. A caller
-//! that cannot be reached is not an error: progress is dropped, and a question is refused so that the upstream can go on
-//! without an answer.
+//! A caller is independent of the transport: each transport implements `ClientConnection` for its clients. A caller
+//! that cannot be reached is not an error: progress is dropped, and a question is refused so that the upstream can
+//! continue without an answer.
 
 mod entry;
 mod session;
@@ -19,18 +19,18 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 
-/// How far the work has come, as its target reports it.
+/// The progress of a call, as its target reports it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {
-    /// Rises with the work.
+    /// Increases while the call runs.
     pub done: f64,
-    /// Where it will end, where that is known.
+    /// The value of `done` at the end, if it is known.
     pub total: Option<f64>,
-    /// For people.
+    /// A message for people.
     pub message: Option<String>,
 }
 
-/// What a client may be asked for.
+/// A request that a client may support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ability {
     /// `elicitation/create`: a question to the user.
@@ -40,13 +40,13 @@ pub enum Ability {
 }
 
 impl Ability {
-    /// What that method asks for.
+    /// Returns the ability that a method needs.
     #[must_use]
     pub fn from_method(method: &str) -> Option<Ability> {
         [Ability::Elicitation, Ability::Sampling].into_iter().find(|ability| ability.method() == method)
     }
 
-    /// The method that asks.
+    /// Returns the method that asks the client.
     #[must_use]
     pub const fn method(self) -> &'static str {
         match self {
@@ -59,43 +59,43 @@ impl Ability {
 /// Why a question was not answered.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AskError {
-    /// The client cannot be asked for that.
+    /// The client does not support the request.
     #[error("the client does not support {}", .0.method())]
     Unable(Ability),
     /// The client answered with an error.
     #[error("{message}")]
     Error {
-        /// JSON-RPC's code.
+        /// The JSON-RPC error code.
         code: i32,
-        /// The client's words.
+        /// The client's message.
         message: String,
-        /// And what it added.
+        /// The client's additional data.
         data: Option<Value>,
     },
-    /// It went away.
+    /// The client disconnected.
     #[error("the client did not answer")]
     Gone,
 }
 
-/// The program that the caller uses, as its transport reaches it.
+/// The connection to a client, implemented by each transport.
 pub(crate) trait ClientConnection: Any + Send + Sync {
-    /// Whether it can be asked for that.
+    /// Returns whether the client supports this request.
     fn is_able(&self, ability: Ability) -> bool;
 
-    /// Puts a question to it; only called for what it is able to.
+    /// Asks the client. Called only for abilities that it supports.
     fn ask(&self, ability: Ability, params: Value) -> BoxFuture<'_, Result<Value, AskError>>;
 
-    /// Sends it a notification. A client that has gone away needs none.
+    /// Sends a notification to the client; does nothing if the client has disconnected.
     fn notify(&self, method: &str, params: Value) -> BoxFuture<'_, ()>;
 
-    /// How much of what servers log it wants to hear.
+    /// Returns which log messages of upstreams the client wants.
     fn log_filter(&self) -> LogFilter;
 
-    /// Whether both are one program, on one connection or in one conversation.
+    /// Returns whether both are the same client, on one connection or in one conversation.
     fn is_same(&self, other: &dyn ClientConnection) -> bool;
 }
 
-/// Who called.
+/// The client that made a call, as targets see it.
 #[derive(Clone, Default)]
 pub struct Caller {
     client: Option<Arc<dyn ClientConnection>>,
@@ -106,95 +106,97 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A caller that cannot be told or asked anything: the command line, a test.
+    /// Returns a caller without a client: it receives no progress and answers no questions. For the command line and
+    /// tests.
     #[must_use]
     pub fn nobody() -> Caller {
         Caller::default()
     }
 
-    /// The caller behind a client, and where its progress is heard.
+    /// Returns the caller for a client, and the receiver of its progress.
     pub(crate) fn for_client(
         client: Arc<dyn ClientConnection>,
         headers: Option<Arc<HeaderMap>>,
         session: Option<Session>,
     ) -> (Caller, watch::Receiver<Progress>) {
-        let (caller, heard) = Caller::listener();
-        (Caller { client: Some(client), headers, session, ..caller }, heard)
+        let (caller, progress) = Caller::listener();
+        (Caller { client: Some(client), headers, session, ..caller }, progress)
     }
 
-    /// A caller that cannot be asked, but hears how far the work has come: background work has no client left.
+    /// Returns a caller that answers no questions but receives progress. Background work uses it, because it has no
+    /// client.
     #[must_use]
     pub fn listener() -> (Caller, watch::Receiver<Progress>) {
-        let (progress, heard) = watch::channel(Progress::default());
-        (Caller { progress: Some(progress), ..Caller::default() }, heard)
+        let (sender, receiver) = watch::channel(Progress::default());
+        (Caller { progress: Some(sender), ..Caller::default() }, receiver)
     }
 
-    /// The same, calling in a session that ends.
+    /// Returns this caller with a session that ends its work.
     #[must_use]
     pub fn in_session(self, session: Option<Session>) -> Caller {
         Caller { session, ..self }
     }
 
-    /// The headers of its request; `None` where that did not come over HTTP, and for work in the background.
+    /// Returns the headers of the request; `None` for transports other than HTTP and for background work.
     pub(crate) fn headers(&self) -> Option<&HeaderMap> {
         self.headers.as_deref()
     }
 
-    /// A caller that cannot be told or asked anything, with these headers.
+    /// Returns a caller without a client, with these headers.
     #[cfg(test)]
     pub(crate) fn with_headers(headers: HeaderMap) -> Caller {
         Caller { headers: Some(Arc::new(headers)), ..Caller::default() }
     }
 
-    /// The session it calls in; `None` where there is none that could end.
+    /// Returns the session of the call; `None` if the call is in no session that can end.
     #[must_use]
     pub fn session(&self) -> Option<&Session> {
         self.session.as_ref()
     }
 
-    /// Notes that the call goes on in the background, as this execution.
+    /// Records that the call continues in the background as this execution.
     pub fn record_execution(&self, execution: &str) {
         // One call starts one execution.
         let _ = self.started.set(execution.to_owned());
     }
 
-    /// The execution that the call goes on as.
+    /// Returns the execution that the call continues as.
     #[must_use]
     pub fn execution(&self) -> Option<&str> {
         self.started.get().map(String::as_str)
     }
 
-    /// How much of what servers log it wants to hear.
+    /// Returns which log messages of upstreams the client wants.
     pub(crate) fn log_filter(&self) -> LogFilter {
         self.client.as_ref().map(|client| client.log_filter()).unwrap_or_default()
     }
 
-    /// Whether it can be asked for that.
+    /// Returns whether the client supports this request.
     #[must_use]
     pub fn is_able(&self, ability: Ability) -> bool {
         self.client.as_ref().is_some_and(|client| client.is_able(ability))
     }
 
-    /// Whether both are the same client, on the same connection or in the same conversation.
+    /// Returns whether both are the same client, on the same connection or in the same conversation.
     #[must_use]
     pub fn is_same_client(&self, other: &Caller) -> bool {
         let (Some(one), Some(another)) = (&self.client, &other.client) else { return false };
-        // A connection of the revisions without a handshake is known by its session alone.
-        let is_session = self.session.is_some() && self.session == other.session;
-        is_session || one.is_same(&**another)
+        // Protocol revisions without a handshake identify a connection only by its session.
+        let is_same_session = self.session.is_some() && self.session == other.session;
+        is_same_session || one.is_same(&**another)
     }
 
-    /// Reports how far the work has come; a client that listens slowly hears only the latest.
+    /// Reports progress. A slow client receives only the latest report.
     pub fn report_progress(&self, progress: Progress) {
-        if let Some(heard) = &self.progress {
-            heard.send_replace(progress);
+        if let Some(sender) = &self.progress {
+            sender.send_replace(progress);
         }
     }
 
-    /// Puts a question to the client and waits for the answer, both as the protocol has them.
+    /// Asks the client and waits for its answer. Parameters and answer are those of the protocol's method.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// When the client does not support the request, answers with an error or disconnects.
     pub async fn ask(&self, ability: Ability, params: Value) -> Result<Value, AskError> {
         match self.client.as_ref().filter(|client| client.is_able(ability)) {
             Some(client) => client.ask(ability, params).await,
@@ -202,7 +204,8 @@ impl Caller {
         }
     }
 
-    /// Passes a notification on; of what is logged, `notifications/message`, as much as the client wants to hear.
+    /// Sends a notification to the client. Log messages (`notifications/message`) are sent only if the client's
+    /// filter includes them.
     pub async fn notify(&self, method: &str, params: Value) {
         let is_wanted = || method != LOG_MESSAGE || self.log_filter().includes(&params);
         if let Some(client) = self.client.as_ref().filter(|_| is_wanted()) {

@@ -1,17 +1,17 @@
-//! The one path of a call: prepare → gate → limits → target → shape → envelope → record.
+//! Every call takes this one path: prepare → gate → limits → target → shape → envelope → record.
 //!
-//! | step | where |
+//! | step | module |
 //! |---|---|
-//! | prepare: envelope, operation, endpoint, parameters and their limits | `mcpaql_core::request` |
-//! | gate: whether it may run | [`gate`] |
-//! | limits: a turn among the calls of the adapter that run at the same time | [`limits`] |
-//! | target: who answers, within the target's own limits | [`target`](crate::target), a handler, introspection, executions |
-//! | shape: what of the answer goes back | `shape` |
-//! | envelope: the answer's text, within the limit of answers | `mcpaql_core::response` |
-//! | record: statistics, and failures in the log | [`record`] |
+//! | prepare: checks envelope, operation, endpoint, parameters and their limits | `mcpaql_core::request` |
+//! | gate: decides whether the call may run | [`gate`] |
+//! | limits: waits until the adapter may run one more call | `limits` |
+//! | target: answers the call, within the target's own limits | [`target`](crate::target), a handler, introspection, executions |
+//! | shape: selects the part of the answer to return | `shape` |
+//! | envelope: writes the answer as text, within the size limit | `mcpaql_core::response` |
+//! | record: counts the call and logs failures | [`record`] |
 //!
-//! What always holds: whichever [`EntryPoint`] a call comes in by, it passes the gate before anything answers it, and it is
-//! recorded once. Only this module calls a target, which needs the gate's [`Pass`].
+//! What always holds: a call of any [`EntryPoint`] passes the gate before anything answers it, and it is recorded
+//! once. Only this module calls a target, and a target needs the gate's [`Pass`].
 
 mod features;
 mod handlers;
@@ -42,17 +42,17 @@ use mcpaql_core::response::{self, Answer, ToolReply};
 use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock};
 
-/// One adapter that is being served: what it can do and where its calls go.
+/// An adapter that is being served: its catalog, and the target of its calls.
 #[derive(Debug)]
 pub struct ServedAdapter {
     adapter: Arc<Dispatcher>,
     executions: Option<Executions>,
     source: String,
-    /// Estimated tokens of the surface, and of a tool for each operation.
+    /// Estimated tokens: of the surface, and of one tool per operation.
     cost: OnceLock<(usize, usize)>,
 }
 
-/// What the calls of an adapter need; handlers and work in the background hold on to it.
+/// The parts of an adapter that its calls need. Handlers and background work keep a reference to it.
 #[derive(Debug, Clone)]
 struct Dispatcher {
     catalog: Arc<Catalog>,
@@ -63,8 +63,8 @@ struct Dispatcher {
 }
 
 impl ServedAdapter {
-    /// Joins a catalog with its target; `source` is the document's name for reports. Operations that would run in the
-    /// background run to their end.
+    /// Joins a catalog with its target. `source` is the document's name in reports. Without
+    /// [`with_executions`](Self::with_executions), background operations run to their end before they answer.
     #[must_use]
     pub fn new(
         catalog: impl Into<Arc<Catalog>>,
@@ -86,7 +86,8 @@ impl ServedAdapter {
         }
     }
 
-    /// An adapter whose target cannot be opened: everything but its calls works, and those are told why they do not.
+    /// Returns an adapter whose target could not be opened. Everything works except calls, which fail with this
+    /// error.
     #[must_use]
     pub fn closed(
         catalog: impl Into<Arc<Catalog>>,
@@ -98,20 +99,20 @@ impl ServedAdapter {
         ServedAdapter::new(catalog, Arc::new(closed), source)
     }
 
-    /// The same, with somewhere to keep what runs in the background.
+    /// Returns this adapter with a store for background executions.
     #[must_use]
     pub fn with_executions(self, executions: Executions) -> ServedAdapter {
         ServedAdapter { executions: Some(executions), ..self }
     }
 
-    /// The same with functions of this program in place of some operations.
+    /// Returns this adapter with handlers that replace some of its operations.
     #[must_use]
     pub fn with_handlers(self, handlers: Handlers) -> ServedAdapter {
         let adapter = Dispatcher { handlers, ..Dispatcher::clone(&self.adapter) };
         ServedAdapter { adapter: Arc::new(adapter), ..self }
     }
 
-    /// The same with at most this number of calls running at the same time; further ones wait.
+    /// Returns this adapter with a maximum number of calls that run at the same time; further calls wait.
     #[must_use]
     pub fn with_running_calls(self, maximum: usize) -> ServedAdapter {
         let running = Arc::new(RunningCalls::new(maximum));
@@ -119,38 +120,38 @@ impl ServedAdapter {
         ServedAdapter { adapter: Arc::new(adapter), ..self }
     }
 
-    /// The same with its calls counted there.
+    /// Returns this adapter with its calls counted in `stats`.
     #[must_use]
     pub fn with_stats(self, stats: Arc<Stats>) -> ServedAdapter {
         let adapter = Dispatcher { stats, ..Dispatcher::clone(&self.adapter) };
         ServedAdapter { adapter: Arc::new(adapter), ..self }
     }
 
-    /// What the adapter can do.
+    /// The compiled document: operations, tools and settings.
     #[must_use]
     pub fn catalog(&self) -> &Catalog {
         &self.adapter.catalog
     }
 
-    /// The MCP servers that its calls are passed on to.
+    /// The MCP servers that the calls go to.
     #[must_use]
     pub fn upstreams(&self) -> Vec<&Upstream> {
         self.adapter.target.upstreams()
     }
 
-    /// Whether its target could be opened.
+    /// Returns whether the target could be opened.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.adapter.target.is_open()
     }
 
-    /// What it has besides operations.
+    /// The MCP features besides tools: prompts, resources, logging.
     #[must_use]
     pub fn features(&self) -> Features {
         self.adapter.target.features()
     }
 
-    /// Where prompts and resources are asked for.
+    /// Returns the source of prompts and resources.
     pub(crate) fn feature_source(&self) -> FeatureSource {
         let Dispatcher { catalog, target, running, stats, .. } = &*self.adapter;
         let source = FeatureSource::new(&catalog.adapter.name, Arc::clone(target), Arc::clone(stats));
@@ -163,7 +164,7 @@ impl ServedAdapter {
         &self.source
     }
 
-    /// What its surface costs, counted once.
+    /// The estimated tokens of the surface, counted once.
     pub(crate) fn surface_tokens(&self, count: impl FnOnce() -> (usize, usize)) -> (usize, usize) {
         *self.cost.get_or_init(count)
     }
@@ -174,7 +175,7 @@ impl ServedAdapter {
         &self.adapter.stats
     }
 
-    /// A call through one of the adapter's tools. One that runs in the background is answered at once.
+    /// Calls one of the adapter's tools. A background operation answers as soon as it has started.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> ToolReply {
         let recording = self.adapter.stats.begin(EntryPoint::Tool);
         let outcome = match request::prepare(&self.adapter.catalog, tool, arguments) {
@@ -186,10 +187,10 @@ impl ServedAdapter {
         reply
     }
 
-    /// A call by operation name, whatever tool carries it, to its end: also one that would run in the background.
+    /// Calls an operation by name and waits for its result, even if it is a background operation.
     ///
     /// # Errors
-    /// What is wrong with the call, or what the target had against it.
+    /// When the call is invalid or the target fails.
     pub async fn call_operation(
         &self,
         operation: &str,
@@ -205,19 +206,20 @@ impl ServedAdapter {
         outcome
     }
 
-    /// Whether calls may go on in the background.
+    /// Returns whether calls can run in the background.
     #[must_use]
     pub fn has_executions(&self) -> bool {
         self.executions.is_some()
     }
 
-    /// What came of a call in the background; `None` where it was not one of this adapter, or may not be asked after.
+    /// Returns a background call and its result; `None` if this adapter has no such call, or if the gate refuses the
+    /// request.
     pub async fn task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
         let task = self.executions.as_ref()?.task(id, |outcome| self.reply_for(outcome)).await?;
         self.allows_task_request(id, caller).then_some(task)
     }
 
-    /// Stops one; `None` where it was not one of this adapter, or may not be stopped.
+    /// Cancels a background call; `None` if this adapter has no such call, or if the gate refuses the request.
     pub async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
         let executions = self.executions.as_ref()?;
         executions.task(id, |outcome| self.reply_for(outcome)).await?;
@@ -227,7 +229,7 @@ impl ServedAdapter {
         executions.cancel_task(id, |outcome| self.reply_for(outcome)).await
     }
 
-    /// Takes a request about a task of this adapter through the gate, and records it.
+    /// Asks the gate about a request for a task of this adapter, and records the request.
     fn allows_task_request(&self, id: &str, caller: &Caller) -> bool {
         let entry = EntryPoint::Task;
         let decision = self.adapter.decide(entry, GateSubject::Task(id), &Args::new(), caller);
@@ -235,7 +237,7 @@ impl ServedAdapter {
         matches!(decision, GateDecision::Allow(_))
     }
 
-    /// What a call would have been answered with.
+    /// Returns the reply that a background call would have had in the foreground.
     fn reply_for(&self, outcome: ExecutionOutcome) -> ToolReply {
         let outcome = match outcome {
             ExecutionOutcome::Failed(error) => Err(error),
@@ -245,17 +247,17 @@ impl ServedAdapter {
     }
 }
 
-/// Who answers a call that the gate let through.
+/// Which part answers a call that passed the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Responder {
-    /// A handler where there is one, else the target.
+    /// The handler, if there is one; otherwise the target.
     Handlers,
-    /// The target alone.
+    /// The target only.
     Target,
 }
 
 impl Dispatcher {
-    /// A prepared call from the gate to what the caller is answered.
+    /// Runs a prepared call, from the gate to the caller's answer.
     async fn run(
         self: &Arc<Self>,
         entry: EntryPoint,
@@ -280,18 +282,19 @@ impl Dispatcher {
                     Err(OpError::new(Code::Internal, "Nothing runs in the background here; tell the user."))
                 }
             },
-            // A handler already has a turn, so its own calls never wait for one that only it could give back.
+            // A handler already holds a permit. If its own calls waited for another, they could wait for each other
+            // forever.
             _ if entry == EntryPoint::Handler => {
                 self.perform(pass, Responder::Target, operation, &call.args, caller).await
             }
             _ => {
-                let _turn = self.running.acquire().await;
+                let _permit = self.running.acquire().await;
                 self.perform(pass, Responder::Handlers, operation, &call.args, caller).await
             }
         };
         let mut answer =
             self.finish_outcome(entry, operation, call.full_operation.signature, &call.args, outcome)?;
-        // A handler's own call is none of its caller's, who was told what is deprecated about the outer one.
+        // The warnings of a handler's own call are not for its caller, who gets those of the outer call.
         if entry != EntryPoint::Handler {
             answer.warnings.splice(0..0, call.warnings);
         }
@@ -308,16 +311,16 @@ impl Dispatcher {
         gate::decide(&gate::GateRequest { caller, adapter: &self.catalog.adapter.name, entry, subject, args })
     }
 
-    /// Has a call answered that the gate let through.
+    /// Lets a handler or the target answer a call that passed the gate.
     async fn perform(
         self: &Arc<Self>,
         pass: Pass,
-        answering: Responder,
+        responder: Responder,
         operation: &Operation,
         args: &Args,
         caller: &Caller,
     ) -> Result<Answer, OpError> {
-        let handler = match answering {
+        let handler = match responder {
             Responder::Handlers => self.handlers.get(&operation.name),
             Responder::Target => None,
         };
@@ -327,7 +330,7 @@ impl Dispatcher {
         }
     }
 
-    /// What every answer goes through before its envelope.
+    /// Applies the last steps before the envelope: shape, log, signature.
     fn finish_outcome(
         &self,
         entry: EntryPoint,
@@ -338,14 +341,14 @@ impl Dispatcher {
     ) -> Result<Answer, OpError> {
         let outcome = outcome.map(|answer| shape::shape(answer, args));
         if entry == EntryPoint::Handler {
-            // What it ran into is logged and explained with the call that the handler answers.
+            // The handler's own caller gets the log entry and the signature.
             return outcome;
         }
         record::log_failure(&self.catalog.adapter.name, &operation.name, &outcome);
         outcome.map_err(|error| with_signature(error, &operation.name, signature))
     }
 
-    /// Lets a call go on in the background; the gate has let it through already.
+    /// Starts a call in the background. The call has passed the gate.
     async fn start(
         self: &Arc<Self>,
         pass: Pass,
@@ -355,7 +358,7 @@ impl Dispatcher {
         caller: &Caller,
     ) -> Result<Answer, OpError> {
         let request::PreparedCall { full_operation: whole, args, warnings, .. } = call;
-        // A description that is read on demand knows nothing of lifecycles; the head does.
+        // A description that is read on demand has no lifecycle; the catalog entry has it.
         let operation = Operation { lifecycle: Some(lifecycle), ..whole.operation.clone() };
         let signature = whole.signature.to_owned();
         let largest = self.catalog.limits.response_bytes;
@@ -373,25 +376,24 @@ impl Dispatcher {
         Ok(answer)
     }
 
-    /// The envelope, and the code of the error in it.
+    /// Returns the envelope, and the code of the error in it.
     fn envelope(&self, outcome: &Result<Answer, OpError>) -> (ToolReply, Option<Code>) {
         let reply = response::envelope(outcome, self.catalog.errors);
         let (actual, limit) = (reply.text.len(), self.catalog.limits.response_bytes);
         if actual <= limit {
             return (reply, outcome.as_ref().err().map(|error| error.code));
         }
-        let message = format!(
-            "The answer has {actual} bytes, more than the {limit} that may be returned. Ask for less."
-        );
+        let message =
+            format!("The answer has {actual} bytes, more than the maximum of {limit}. Request less data.");
         let error = limits::too_large(message, "max_response_size", Some(actual), limit);
         (response::envelope(&Err(error), self.catalog.errors), Some(Code::PayloadTooLarge))
     }
 }
 
-/// One prepared call of one target, without an adapter around it: through the gate to the target's answer.
+/// Calls a target without an adapter, through the gate.
 ///
 /// # Errors
-/// What the target had against the call.
+/// When the target fails.
 pub async fn call_target(
     target: &dyn Target,
     operation: &Operation,
@@ -405,7 +407,7 @@ pub async fn call_target(
     }
 }
 
-/// Answers what belongs to no adapter: discovery over all adapters of a gateway.
+/// Answers discovery over all adapters of a gateway, which belongs to no adapter.
 pub(crate) fn discovery_reply(
     caller: &Caller,
     outcome: Result<Answer, OpError>,
@@ -421,7 +423,7 @@ pub(crate) fn discovery_reply(
     response::envelope(&outcome, errors)
 }
 
-/// Whatever finds fault with a call's parameters, the caller is shown what they should be.
+/// Adds operation and signature to validation errors, so that the caller can correct the parameters.
 fn with_signature(mut error: OpError, operation: &str, signature: &str) -> OpError {
     if error.code.as_str().starts_with("VALIDATION_") {
         if !error.details.contains_key("operation") {

@@ -1,4 +1,4 @@
-//! The process environment behind a function, and the names this program reads there.
+//! Access to environment variables, and the names of the variables that this program reads.
 
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::AdapterSettings;
@@ -21,13 +21,13 @@ pub fn process() -> Environment {
     Arc::new(|name| std::env::var(name).ok())
 }
 
-/// The folder of stores and executions, where nobody names another.
+/// The default folder for stores and executions.
 #[must_use]
 pub fn data_folder() -> Option<PathBuf> {
     user_folder("XDG_DATA_HOME", ".local/share", "Library/Application Support")
 }
 
-/// Our folder below the one that the variable names, else below what the platform uses for that purpose.
+/// Returns the folder `mcpaql` in the folder that the variable names, or in the platform's folder for that purpose.
 #[must_use]
 pub fn user_folder(variable: &str, unix: &str, mac: &str) -> Option<PathBuf> {
     let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -44,7 +44,7 @@ pub fn user_folder(variable: &str, unix: &str, mac: &str) -> Option<PathBuf> {
     base.map(|base| base.join("mcpaql"))
 }
 
-/// A variable whose value is not one of those it may have.
+/// A variable with an invalid value.
 #[derive(Debug, thiserror::Error)]
 #[error("{name} is '{value}', but must be one of {allowed}")]
 pub struct EnvironmentError {
@@ -53,10 +53,10 @@ pub struct EnvironmentError {
     allowed: String,
 }
 
-/// What the environment says about the surface.
+/// Reads the settings of the surface from the environment.
 ///
 /// # Errors
-/// A variable with a value it cannot have.
+/// When a variable has an invalid value.
 pub fn settings(environment: &Environment) -> Result<AdapterSettings, EnvironmentError> {
     let read = |name: &str| environment(name).filter(|value| !value.is_empty());
     let mode = match read(ENDPOINT_MODE) {
@@ -75,21 +75,21 @@ pub fn settings(environment: &Environment) -> Result<AdapterSettings, Environmen
     })
 }
 
-/// A text with `${env:NAME}`, or `${env:NAME:-fallback}` where the variable need not be set.
+/// A text with `${env:NAME}`, or `${env:NAME:-fallback}` for a variable that may be unset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EnvTemplate(Vec<EnvPiece>);
 
-/// A piece of such a text.
+/// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EnvPiece {
-    /// As written.
+    /// Literal text.
     Text(String),
-    /// The value of a variable, or what stands in for it.
+    /// The value of a variable, or its fallback.
     Variable { name: String, fallback: Option<String> },
 }
 
 impl EnvTemplate {
-    /// Splits the text; `None` where a `${` is not a closed `${env:NAME}`.
+    /// Splits a text into pieces; `None` if a `${` is not a complete `${env:NAME}`.
     pub(crate) fn parse(text: &str) -> Option<EnvTemplate> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -118,12 +118,12 @@ impl EnvTemplate {
         &self.0
     }
 
-    /// Whether a variable stands in it, so that the value may be a secret.
+    /// Returns whether the text has variables. If so, its value may be a secret.
     pub(crate) fn has_variables(&self) -> bool {
         self.0.iter().any(|piece| matches!(piece, EnvPiece::Variable { .. }))
     }
 
-    /// The text with its variables filled in; the name of the first one that is not set otherwise.
+    /// Returns the text with the values of its variables, or the name of the first variable that is not set.
     pub(crate) fn fill(&self, lookup: impl Fn(&str) -> Option<String>) -> Result<String, &str> {
         let mut out = String::new();
         for piece in &self.0 {

@@ -1,8 +1,11 @@
-//! Executions: calls that go on in the background, each with an id to ask after it.
+//! Executions: calls that run in the background. Each has an id, with which callers ask for its state.
 //!
-//! What always holds: pending → running → completed, failed or cancelled, and what has ended stays as it is; no more than
-//! [`Limits::running`] run together; cancelling one drops its future, which is how the target's work stops; no parameter of a
-//! call is kept. What a process left behind when it ended is failed, with that reason, by whoever looks next.
+//! What always holds:
+//! - An execution goes from pending to running to completed, failed or cancelled. After that its state never changes.
+//! - At most [`ExecutionLimits::running`] executions run at the same time.
+//! - Cancelling an execution drops its future, which stops the work of the target.
+//! - The parameters of a call are not stored.
+//! - An execution whose process has ended is marked as failed, with that reason, by the next process that reads it.
 
 mod job;
 mod task;
@@ -29,26 +32,26 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-/// The file of executions in a data folder.
+/// The name of the executions file in a data folder.
 pub const EXECUTIONS_FILE: &str = "executions.sqlite";
 
-/// How often the table is looked at for what another process did.
+/// How often the table is polled for changes by other processes.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How long a cancellation waits for its effect before it answers with the present state.
+/// How long a cancellation waits for the end before it answers with the current state.
 const CANCEL_WAIT: Duration = Duration::from_secs(5);
-/// Room in an answer for what stands around a result.
+/// Bytes reserved in an answer for the fields around a result.
 const RESULT_OVERHEAD_BYTES: usize = 4096;
-/// An id is taken only if two share a millisecond and 19 random bits.
+/// Ids collide only if two share a millisecond and 19 random bits.
 const ID_ATTEMPTS: usize = 8;
-/// Where running begins.
+/// The progress of an execution that starts to run.
 const STARTED_PERCENT: i64 = 10;
 
-/// What executions of one adapter may use.
+/// The limits of the executions of one adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExecutionLimits {
-    /// Maximum that run at the same time; further ones wait.
+    /// Maximum number that run at the same time; further ones wait.
     pub running: usize,
-    /// Maximum that wait; further ones are refused.
+    /// Maximum number that wait; further ones are refused.
     pub waiting: usize,
 }
 
@@ -67,22 +70,22 @@ pub struct Executions {
 #[derive(Debug)]
 struct ExecutionsShared {
     table: ExecutionTable,
-    /// Where other processes see what is done here.
+    /// The data folder, where other processes find this process.
     folder: Option<PathBuf>,
     instance: OnceLock<Instance>,
     limits: ExecutionLimits,
-    turns: Arc<Semaphore>,
-    /// What this process works on, by id.
+    permits: Arc<Semaphore>,
+    /// The executions that run in this process, by id.
     running: Mutex<HashMap<String, CancellationToken>>,
     changes: watch::Sender<()>,
 }
 
 impl Executions {
-    /// The executions of an adapter in that data folder; without one they end with the process. What a process that has
-    /// ended left running is failed.
+    /// Opens the executions of an adapter in a data folder. Without a folder they end with the process. Executions of
+    /// processes that have ended are marked as failed.
     ///
     /// # Errors
-    /// When the file cannot be made or read, or is not ours.
+    /// When the file cannot be created or read, or is not an executions file.
     pub async fn open(
         folder: Option<&Path>,
         adapter: &str,
@@ -95,7 +98,7 @@ impl Executions {
             folder: folder.map(Path::to_owned),
             instance: OnceLock::new(),
             limits,
-            turns: Arc::new(Semaphore::new(limits.running.clamp(1, Semaphore::MAX_PERMITS))),
+            permits: Arc::new(Semaphore::new(limits.running.clamp(1, Semaphore::MAX_PERMITS))),
             running: Mutex::default(),
             changes: watch::Sender::default(),
         };
@@ -113,15 +116,16 @@ impl Executions {
         }
     }
 
-    /// Starts work in the background and answers at once. The most that its result may have is `largest` bytes.
+    /// Starts work in the background and answers immediately. `max_answer_bytes` is the size limit of an answer with
+    /// the result.
     ///
     /// # Errors
-    /// When too many wait already, or it cannot be entered.
+    /// When too many executions wait, or the execution cannot be stored.
     pub(crate) async fn start<F>(
         &self,
         operation: &str,
         lifecycle: Lifecycle,
-        largest: usize,
+        max_answer_bytes: usize,
         caller: &Caller,
         work: impl FnOnce(Caller) -> F,
     ) -> Result<Answer, OpError>
@@ -133,13 +137,13 @@ impl Executions {
         let ExecutionLimits { running, waiting } = shared.limits;
         if shared.running().len() >= running.saturating_add(waiting) {
             let message =
-                "Too many executions wait already; wait for one of list_executions to end, or cancel one.";
+                "Too many executions are waiting. Wait for one in list_executions to end, or cancel one.";
             return Err(
                 OpError::new(Code::RateLimitExceeded, message).with_detail("maximum", running + waiting)
             );
         }
-        let turn = Arc::clone(&shared.turns).try_acquire_owned().ok();
-        let (status, progress) = if turn.is_some() {
+        let permit = Arc::clone(&shared.permits).try_acquire_owned().ok();
+        let (status, progress) = if permit.is_some() {
             (ExecutionStatus::Running, STARTED_PERCENT)
         } else {
             (ExecutionStatus::Pending, 0)
@@ -151,17 +155,17 @@ impl Executions {
         let job = ExecutionJob {
             entry,
             limit: Duration::from_millis(lifecycle.limit_ms()),
-            max_result_bytes: largest.saturating_sub(RESULT_OVERHEAD_BYTES),
+            max_result_bytes: max_answer_bytes.saturating_sub(RESULT_OVERHEAD_BYTES),
             session: caller.session().filter(|_| !lifecycle.survives).map(Session::start_work),
         };
-        tokio::spawn(job.run(turn, heard, work(listener)));
+        tokio::spawn(job.run(permit, heard, work(listener)));
         view::started(&row)
     }
 
-    /// Answers what is asked about executions.
+    /// Answers a request about executions.
     ///
     /// # Errors
-    /// When there is no such execution, or the table cannot be read.
+    /// When the execution does not exist, or the table cannot be read.
     pub(crate) async fn answer(
         &self,
         action: ExecutionAction,
@@ -183,7 +187,8 @@ impl Executions {
                 if status.is_final() {
                     let mut answer = view::without_outcome(&before.row)?;
                     if status != ExecutionStatus::Cancelled {
-                        let message = format!("Nothing to cancel: it is {} already.", status.as_str());
+                        let message =
+                            format!("Nothing to cancel: the execution is already {}.", status.as_str());
                         answer.warnings.push(Warning { code: "ALREADY_ENDED", message });
                     }
                     return Ok(answer);
@@ -201,14 +206,14 @@ impl Executions {
             None => None,
             Some(cursor) => Some(view::parse_cursor(cursor).ok_or_else(|| {
                 let message =
-                    "Parameter 'after' is no cursor of this list. Take 'endCursor' of the page before.";
+                    "Parameter 'after' is not a cursor of this list. Use 'endCursor' of the previous page.";
                 OpError::new(Code::InvalidValue, message).with_detail("param_name", "after")
             })?),
         };
         let first = args.get("first").and_then(Value::as_u64).and_then(|first| usize::try_from(first).ok());
         let first = first.unwrap_or(DEFAULT_EXECUTIONS_PAGE_SIZE);
         let table = &self.shared.table;
-        // States are set right before they are asked for.
+        // The list must not show orphaned executions as running.
         for row in table.unfinished().await.map_err(|error| storage_error(&error))? {
             self.shared.fail_if_orphaned(&row).await.map_err(|error| storage_error(&error))?;
         }
@@ -218,7 +223,7 @@ impl Executions {
         view::list(&rows, first)
     }
 
-    /// One execution as a task; `None` where there is none of that id here.
+    /// Returns an execution as a task; `None` if this adapter has no execution with this id.
     pub(crate) async fn task(
         &self,
         id: &str,
@@ -228,7 +233,7 @@ impl Executions {
         Some(view::task(kept, reply))
     }
 
-    /// Stops one and shows it as a task; `None` where there is none of that id here.
+    /// Cancels an execution and returns it as a task; `None` if this adapter has no execution with this id.
     pub(crate) async fn cancel_task(
         &self,
         id: &str,
@@ -244,7 +249,7 @@ impl ExecutionsShared {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who this process is for the others; entered when first needed.
+    /// The identity of this process for other processes, registered on first use.
     fn instance(&self) -> Result<&Instance, OpError> {
         if let Some(instance) = self.instance.get() {
             return Ok(instance);
@@ -254,7 +259,8 @@ impl ExecutionsShared {
         Ok(self.instance.get_or_init(|| fresh))
     }
 
-    /// Enters an execution under an id of its own, here before in the table: whoever finds it there finds it worked on.
+    /// Registers an execution under a new id, in memory before the table: a process that finds it in the table must
+    /// see it as running.
     async fn register(
         self: &Arc<Self>,
         operation: &str,
@@ -280,21 +286,21 @@ impl ExecutionsShared {
         Err(OpError::new(Code::Internal, STORAGE_FAILED).with_cause("no free id found"))
     }
 
-    /// Fails an execution that nobody works on any more; says whether it did.
+    /// Marks an execution as failed if no process runs it, and returns whether it did.
     async fn fail_if_orphaned(&self, row: &ExecutionRow) -> Result<bool, sqlx::Error> {
         let own = self.instance.get().is_some_and(|instance| instance.id == row.instance);
-        let lives = match own {
+        let is_alive = match own {
             true => self.running().contains_key(&row.id),
             false => state::is_alive(self.folder.as_deref(), &row.instance),
         };
-        if lives {
+        if is_alive {
             return Ok(false);
         }
         // It may have ended since the row was read; then this changes nothing.
         let reason = if own {
-            "The server could not keep what came of this execution; for a write first read whether it took effect."
+            "The server could not store the result of this execution. If it was a write, first read whether it took effect."
         } else {
-            "The server was restarted while this execution ran; start it again, and for a write first read whether it took effect."
+            "The server was restarted while this execution ran. Start it again; if it was a write, first read whether it took effect."
         };
         let outcome = ExecutionOutcome::Failed(
             OpError::new(Code::Internal, reason).with_detail("reason", "server_restarted"),
@@ -303,7 +309,7 @@ impl ExecutionsShared {
         Ok(true)
     }
 
-    /// One execution, perhaps after waiting for its end; whoever waits hears how far it has come.
+    /// Returns an execution, if requested after waiting for its end. The caller receives its progress while it waits.
     async fn get(
         &self,
         id: &str,
@@ -329,12 +335,12 @@ impl ExecutionsShared {
             if Instant::now() >= deadline {
                 return Ok(Some(kept));
             }
-            let look = deadline.min(Instant::now() + POLL_INTERVAL);
-            let _ = timeout_at(look, changes.changed()).await;
+            let next_poll = deadline.min(Instant::now() + POLL_INTERVAL);
+            let _ = timeout_at(next_poll, changes.changed()).await;
         }
     }
 
-    /// Stops one and waits a moment until it has stopped.
+    /// Cancels an execution and waits shortly for its end.
     async fn cancel(&self, id: &str) -> Result<Option<StoredExecution>, OpError> {
         let own = self.running().get(id).cloned();
         match own {
@@ -349,7 +355,7 @@ fn is_expired(row: &ExecutionRow) -> bool {
     row.expires_at.is_some_and(|end| end <= state::now())
 }
 
-const STORAGE_FAILED: &str = "The server could not keep or find executions; tell the user.";
+const STORAGE_FAILED: &str = "The server could not read or store executions; tell the user.";
 
 fn storage_error(error: &sqlx::Error) -> OpError {
     OpError::new(Code::Internal, STORAGE_FAILED).with_cause(error)

@@ -1,56 +1,56 @@
-//! Fetching a description of an API: one GET, bounded in time and size, of public text.
+//! Fetches descriptions of APIs: one GET request for public text, with limits for time and size.
 //!
-//! No credentials are sent (but for [`health`], to a server of this program), redirects are followed a little and never from https to http, and an address is shown
-//! without what may stand in its query.
+//! No credentials are sent, except by [`health`] to a server of this program. At most five redirects are followed,
+//! and never from https to http. Messages show addresses without their query, which may contain secrets.
 
 use crate::secret::Secret;
 use futures_util::StreamExt;
 use std::time::Duration;
 use url::Url;
 
-/// The largest description that is fetched.
+/// Maximum size of a description.
 pub const MAX_FETCH_BYTES: usize = 64 << 20;
 const TIMEOUT: Duration = Duration::from_secs(60);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_REDIRECTS: usize = 5;
 
-/// Why there is no text.
+/// Why a text could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// Not an address.
+    /// The address is invalid.
     #[error("'{0}' is not an http or https address")]
     Address(String),
-    /// Nobody answered, or not to the end.
+    /// The connection failed, or broke before the end.
     #[error("cannot fetch {address}: {reason}")]
     Transport {
-        /// Without its query.
+        /// The address without its query.
         address: String,
-        /// What happened.
+        /// The cause.
         reason: String,
     },
-    /// The answer was no.
+    /// The server answered with an error status.
     #[error("{address} answered {status}")]
     Status {
-        /// Without its query.
+        /// The address without its query.
         address: String,
         /// The HTTP status.
         status: u16,
     },
-    /// More than a description has.
+    /// The text is larger than [`MAX_FETCH_BYTES`].
     #[error("{address} has more than {MAX_FETCH_BYTES} bytes")]
     TooLarge {
-        /// Without its query.
+        /// The address without its query.
         address: String,
     },
-    /// Not text.
+    /// The answer is not text.
     #[error("{address} is not UTF-8 text")]
     NotText {
-        /// Without its query.
+        /// The address without its query.
         address: String,
     },
 }
 
-/// An address as people may see it: without credentials, query and fragment.
+/// Returns an address without credentials, query and fragment, for messages.
 #[must_use]
 pub fn display_url(url: &Url) -> String {
     let mut url = url.clone();
@@ -61,26 +61,26 @@ pub fn display_url(url: &Url) -> String {
     url.into()
 }
 
-/// The text behind an address, and the address it was found at in the end.
+/// Fetches a text. Returns it with its address after redirects.
 ///
 /// # Errors
-/// When there is none, or it is too large or not text.
+/// When the text cannot be fetched, is too large or is not UTF-8.
 pub async fn text(address: &str) -> Result<(Url, String), FetchError> {
     read(address, None).await
 }
 
-/// What a server of this program says of itself; one that serves nothing answers too.
+/// Fetches the health report of a server of this program. A server that serves no adapter (503) is a valid answer.
 ///
 /// # Errors
-/// When there is no answer.
+/// When the server does not answer with a report.
 pub async fn health(address: &str, token: Option<&Secret>) -> Result<serde_json::Value, FetchError> {
     let address = format!("{}/healthz", address.trim_end_matches('/').trim_end_matches("/mcp"));
     let (url, text) = read(&address, Some(token)).await?;
     serde_json::from_str(&text).map_err(|_| FetchError::NotText { address: display_url(&url) })
 }
 
-/// `asked` holds the token where another server of this program is asked.
-async fn read(address: &str, asked: Option<Option<&Secret>>) -> Result<(Url, String), FetchError> {
+/// `server_token` is `Some` for a server of this program, with the token if it has one.
+async fn read(address: &str, server_token: Option<Option<&Secret>>) -> Result<(Url, String), FetchError> {
     let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let url = url.ok_or_else(|| FetchError::Address(address.chars().take(200).collect()))?;
     let shown = display_url(&url);
@@ -89,11 +89,11 @@ async fn read(address: &str, asked: Option<Option<&Secret>>) -> Result<(Url, Str
         reason: reason(error.without_url()),
     };
     let mut request = client().map_err(transport)?.get(url);
-    if let Some(Some(token)) = asked {
+    if let Some(Some(token)) = server_token {
         request = request.bearer_auth(token.expose());
     }
     let response = request.send().await.map_err(transport)?;
-    let is_answer = asked.is_some() && response.status() == reqwest::StatusCode::SERVICE_UNAVAILABLE;
+    let is_answer = server_token.is_some() && response.status() == reqwest::StatusCode::SERVICE_UNAVAILABLE;
     if !response.status().is_success() && !is_answer {
         return Err(FetchError::Status { address: shown, status: response.status().as_u16() });
     }
@@ -112,7 +112,7 @@ async fn read(address: &str, asked: Option<Option<&Secret>>) -> Result<(Url, Str
 }
 
 fn client() -> reqwest::Result<reqwest::Client> {
-    // Fails when a provider is installed already: either will do.
+    // Fails if a provider is already installed; any provider works.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let redirects = reqwest::redirect::Policy::custom(|attempt| {
         let downgraded = attempt.url().scheme() != "https"
@@ -131,12 +131,12 @@ fn client() -> reqwest::Result<reqwest::Client> {
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(TIMEOUT)
     };
-    // A machine without certificates can still reach a plain address.
+    // Without certificates, plain http addresses still work.
     let plain = || builder().tls_certs_only([]).build();
     builder().redirect(redirects).build().or_else(|_| plain())
 }
 
-/// What went wrong, innermost last, without addresses.
+/// Returns the innermost cause, without addresses.
 fn reason(error: reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(&error);

@@ -1,7 +1,7 @@
-//! Whether a call may run. For now every call may: the types are what trust, approvals and quotas will need.
+//! Decides whether a call may run. Today every call may run; the types are there for trust, approvals and quotas.
 //!
-//! What always holds: the decision is total, and only a decision makes a [`Pass`]. A target cannot be called without one, and
-//! one pass is good for one call.
+//! What always holds: every request gets a decision, and only a decision creates a [`Pass`]. A target cannot be
+//! called without a pass, and a pass is valid for one call.
 
 use crate::caller::{Caller, EntryPoint};
 use crate::protocol::Feature;
@@ -9,53 +9,52 @@ use mcpaql_core::error::OpError;
 use mcpaql_core::operation::Operation;
 use serde_json::{Map, Value};
 
-/// What the gate knows of a call. Its arguments are validated where it has any.
+/// The call that the gate decides about. Arguments have been validated.
 #[derive(Debug, Clone, Copy)]
 pub struct GateRequest<'a> {
-    /// Who calls.
+    /// The client that calls.
     pub caller: &'a Caller,
     /// The adapter's name.
     pub adapter: &'a str,
-    /// How the call came in.
+    /// How the call arrived.
     pub entry: EntryPoint,
-    /// What is to be done.
+    /// The operation or other subject of the call.
     pub subject: GateSubject<'a>,
-    /// With which arguments.
+    /// The arguments of the call.
     pub args: &'a Map<String, Value>,
 }
 
-/// What a call is about.
+/// The subject of a call.
 #[derive(Debug, Clone, Copy)]
 pub enum GateSubject<'a> {
     /// An operation of the adapter.
     Operation(&'a Operation),
     /// A prompt, a resource, or a list of them.
     Feature(Feature),
-    /// Work in the background, by its id.
+    /// Background work, by its id.
     Task(&'a str),
     /// Discovery over all adapters of a gateway.
     Discovery,
 }
 
-/// The proof that the gate let a call through. It cannot be copied, and nothing else makes one.
+/// Proof that a call passed the gate. It cannot be copied, and only the gate creates one.
 #[derive(Debug)]
 pub struct Pass(());
 
-/// What the gate decides.
+/// The gate's decision.
 #[derive(Debug)]
 pub enum GateDecision {
     /// The call may run.
     Allow(Pass),
-    /// It may not; what the caller is told.
+    /// The call may not run; the caller gets this error.
     Refuse(Box<OpError>),
 }
 
-/// Decides about a call.
 #[must_use]
 pub(crate) fn decide(request: &GateRequest<'_>) -> GateDecision {
     let GateRequest { caller: _, adapter: _, entry: _, subject: _, args: _ } = request;
     #[cfg(test)]
-    tests::note(request.entry);
+    tests::record(request.entry);
     GateDecision::Allow(Pass(()))
 }
 
@@ -65,15 +64,15 @@ pub(crate) mod tests {
     use std::cell::RefCell;
 
     thread_local! {
-        /// The decisions on this thread since somebody asked.
+        /// The decisions on this thread since the last call of `decided`.
         static DECIDED: RefCell<Vec<EntryPoint>> = const { RefCell::new(Vec::new()) };
     }
 
-    pub(super) fn note(entry: EntryPoint) {
+    pub(super) fn record(entry: EntryPoint) {
         DECIDED.with_borrow_mut(|decided| decided.push(entry));
     }
 
-    /// The decisions on this thread since the last time.
+    /// Takes the decisions on this thread since the last call.
     pub(crate) fn decided() -> Vec<EntryPoint> {
         DECIDED.with_borrow_mut(std::mem::take)
     }

@@ -1,19 +1,19 @@
-//! The ways in which a call comes in.
+//! The ways in which a call can arrive.
 
 use crate::protocol::Feature;
 
-/// How a call came in. Every call has one, and nothing reaches a target without.
+/// How a call arrived. Every call has an entry point, and no call reaches a target without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryPoint {
     /// `tools/call`.
     Tool,
-    /// An operation by name: `mcpaql call`, an embedding program.
+    /// An operation by name, from `mcpaql call` or an embedding program.
     Operation,
-    /// A function in place of an operation makes the call that the document describes.
+    /// A handler makes the call that the document describes.
     Handler,
-    /// Work that a call left running in the background.
+    /// Work that a call started in the background.
     Execution,
-    /// `tasks/*`: asking after that work, or stopping it.
+    /// `tasks/*`: the state of background work, or its cancellation.
     Task,
     /// `prompts/*`.
     Prompt,
@@ -22,7 +22,7 @@ pub enum EntryPoint {
 }
 
 impl EntryPoint {
-    /// Every one.
+    /// All entry points.
     pub const ALL: [EntryPoint; 7] = [
         EntryPoint::Tool,
         EntryPoint::Operation,
@@ -33,7 +33,8 @@ impl EntryPoint {
         EntryPoint::Resource,
     ];
 
-    /// Whether it is a call in the statistics that people see. The others belong to such a call, or call no operation.
+    /// Returns whether calls with this entry point count in the statistics for users. The others belong to such a
+    /// call, or call no operation.
     #[must_use]
     pub const fn is_call(self) -> bool {
         matches!(self, EntryPoint::Tool | EntryPoint::Operation)

@@ -1,33 +1,34 @@
-//! A connection that will end. What was started in it hears of the end and has a little time to stop.
+//! Sessions: connections that end. Work that was started in a session is notified of its end and gets a little time
+//! to stop.
 
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// A connection that will end, for whoever calls in it.
+/// A connection that can end, as its calls see it.
 #[derive(Debug, Clone)]
 pub struct Session {
     ended: CancellationToken,
     works: Arc<watch::Sender<usize>>,
 }
 
-/// The other side: whoever holds the connection.
+/// Ends a session; held by the owner of the connection.
 #[derive(Debug)]
 pub struct SessionEnd(Session);
 
-/// Work that does not outlive its session. While it lives, the end of the session waits for it.
+/// Work that stops with its session. [`SessionEnd::end`] waits until it is dropped.
 #[derive(Debug)]
 pub struct SessionWork(Session);
 
 impl Session {
-    /// A session, and where its end is told.
+    /// Returns a session and the handle that ends it.
     #[must_use]
     pub fn new() -> (Session, SessionEnd) {
         let session = Session { ended: CancellationToken::new(), works: Arc::default() };
         (session.clone(), SessionEnd(session))
     }
 
-    /// Begins work that ends with the session.
+    /// Registers work that stops with the session.
     #[must_use]
     pub fn start_work(&self) -> SessionWork {
         self.works.send_modify(|works| *works += 1);
@@ -57,10 +58,10 @@ impl Drop for SessionWork {
 }
 
 impl SessionEnd {
-    /// Ends the session and completes when nothing works in it any more.
+    /// Ends the session and waits until no work runs in it.
     pub async fn end(self) {
         self.0.ended.cancel();
-        // The sender lives as long as `self`, so this waits for the works alone.
+        // The sender lives as long as `self`, so only the count ends this wait.
         let _ = self.0.works.subscribe().wait_for(|works| *works == 0).await;
     }
 }

@@ -1,5 +1,5 @@
-//! Prompts and resources on the same path as calls: gate, limits, target, record. There are no parameters to prepare, and the answer
-//! is the protocol's own.
+//! Prompts and resources take the same path as calls: gate, limits, target, record. They have no parameters to
+//! prepare, and their answers are those of the protocol.
 
 use crate::caller::{Caller, EntryPoint};
 use crate::gate::{self, GateDecision, GateSubject};
@@ -11,7 +11,7 @@ use mcpaql_core::error::Code;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What one adapter has besides operations.
+/// The prompts and resources of one adapter.
 #[derive(Debug, Clone)]
 pub(crate) struct FeatureSource {
     pub(super) adapter: String,
@@ -21,17 +21,16 @@ pub(crate) struct FeatureSource {
 }
 
 impl FeatureSource {
-    /// For an adapter that serves no calls yet, whose requests have turns of their own.
+    /// Returns the source of an adapter that serves no calls yet. Its requests have their own limit of running calls.
     pub(crate) fn new(adapter: &str, target: Arc<dyn Target>, stats: Arc<Stats>) -> FeatureSource {
         FeatureSource { adapter: adapter.to_owned(), target, running: Arc::default(), stats }
     }
 
-    /// What there is.
     pub(crate) fn features(&self) -> Features {
         self.target.features()
     }
 
-    /// One request, as the protocol has it.
+    /// Sends one request to the target, and returns the protocol's answer.
     pub(crate) async fn request(
         &self,
         feature: Feature,
@@ -44,7 +43,7 @@ impl FeatureSource {
         let request = gate::GateRequest { caller, adapter: &self.adapter, entry, subject, args: &params };
         let outcome = match gate::decide(&request) {
             GateDecision::Allow(pass) => {
-                let _turn = self.running.acquire().await;
+                let _permit = self.running.acquire().await;
                 self.target.request(FeatureRequest::new(pass, feature, params, caller)).await
             }
             GateDecision::Refuse(error) => {

@@ -1,4 +1,4 @@
-//! Functions in place of operations, and the calls that they make themselves.
+//! Handlers: functions that answer operations of a document, and the calls that they make themselves.
 
 use super::Dispatcher;
 use crate::caller::{Caller, EntryPoint};
@@ -15,9 +15,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The parameters of one operation: a struct whose fields, as JSON, are what callers send.
+/// The parameters of one operation: a struct whose fields are the JSON that callers send.
 pub trait Params: Serialize {
-    /// The operation that takes them.
+    /// The operation that has these parameters.
     const OPERATION: &'static str;
 }
 
@@ -25,11 +25,11 @@ impl<P: Params> Params for &P {
     const OPERATION: &'static str = P::OPERATION;
 }
 
-/// Reads a value that was given, null included: for fields whose absence is not null. Together with `default`, a field of type
-/// `Option<Option<T>>` is nothing where the caller left it out, and `Some(None)` where the caller sent null.
+/// Deserializes a field that is present, even if it is null. Use it with `default` to tell an absent field from null:
+/// a field of type `Option<Option<T>>` is `None` if the caller left it out, and `Some(None)` if the caller sent null.
 ///
 /// # Errors
-/// As the value's own type.
+/// When the value does not match its type.
 pub fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
@@ -37,7 +37,7 @@ pub fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) ->
 pub(super) type Handler =
     Arc<dyn Fn(Args, HandlerCall) -> BoxFuture<'static, Result<Answer, OpError>> + Send + Sync>;
 
-/// Functions that stand in for operations of a document.
+/// Functions that replace operations of a document.
 #[derive(Clone, Default)]
 pub struct Handlers(HashMap<String, Handler>);
 
@@ -48,14 +48,15 @@ impl fmt::Debug for Handlers {
 }
 
 impl Handlers {
-    /// None yet: every operation makes the call that the document describes.
+    /// Returns an empty set: every operation makes the call that the document describes.
     #[must_use]
     pub fn new() -> Handlers {
         Handlers::default()
     }
 
-    /// The function that answers the operation whose parameters it takes. They are validated and completed with defaults; what goes
-    /// wrong is an [`OpError`], whose message the model reads. Dropping the function's future cancels it.
+    /// Adds the handler of the operation whose parameters it takes. The parameters are validated and completed with
+    /// defaults. The handler fails with an [`OpError`], whose message the model reads. A call is cancelled by
+    /// dropping the handler's future.
     #[must_use]
     pub fn on<P, F, Fut>(self, function: F) -> Handlers
     where
@@ -66,14 +67,14 @@ impl Handlers {
         self.insert(
             P::OPERATION,
             Arc::new(move |args, call| match serde_json::from_value::<P>(Value::Object(args)) {
-                Ok(given) => function(given, call).boxed(),
-                // What was given may be a secret, and the reader's error would repeat it.
+                Ok(params) => function(params, call).boxed(),
+                // The error would repeat the value, which may be a secret.
                 Err(_) => std::future::ready(Err(unsupported_values(P::OPERATION))).boxed(),
             }),
         )
     }
 
-    /// The function that answers the operation of that name; the parameters come as they are.
+    /// Adds the handler of the operation with this name. It gets the parameters as JSON.
     #[must_use]
     pub fn on_operation<F, Fut>(self, operation: &str, function: F) -> Handlers
     where
@@ -92,12 +93,12 @@ impl Handlers {
         self.0.get(operation)
     }
 
-    /// The operations that they answer.
+    /// The names of the operations that have a handler.
     pub fn operations(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// Whether there are none.
+    /// Returns whether no operation has a handler.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -113,7 +114,7 @@ fn unsupported_values(operation: &str) -> OpError {
     )
 }
 
-/// One call of an operation, as the function in its place sees it: who calls, and the way to the document's own target.
+/// One call of an operation, as its handler sees it: the caller, and access to the document's own target.
 #[derive(Debug, Clone)]
 pub struct HandlerCall {
     adapter: Arc<Dispatcher>,
@@ -125,25 +126,26 @@ impl HandlerCall {
         HandlerCall { adapter, caller }
     }
 
-    /// Makes the call that the document describes for these parameters, whichever of its operations they belong to. They are
-    /// validated and completed with defaults first; functions in place of operations are not asked.
+    /// Makes the call that the document describes for these parameters. They can belong to any of its operations.
+    /// They are validated and completed with defaults; handlers are skipped.
     ///
     /// # Errors
-    /// What is wrong with the parameters, or what the target had against the call.
+    /// When the parameters are invalid or the target fails.
     pub async fn send<P: Params>(&self, params: P) -> Result<Answer, OpError> {
         match serde_json::to_value(params) {
             Ok(Value::Object(args)) => self.send_args(P::OPERATION, args).await,
             Ok(_) | Err(_) => {
-                let message = format!("The call of '{}' could not be written; tell the user.", P::OPERATION);
+                let message =
+                    format!("The call of '{}' could not be serialized; tell the user.", P::OPERATION);
                 Err(OpError::new(Code::Internal, message))
             }
         }
     }
 
-    /// The same by name.
+    /// Calls an operation by name, with parameters as JSON.
     ///
     /// # Errors
-    /// What is wrong with the call, or what the target had against it.
+    /// When the call is invalid or the target fails.
     pub async fn send_args(&self, operation: &str, args: Args) -> Result<Answer, OpError> {
         let recording = self.adapter.stats.begin(EntryPoint::Handler);
         let outcome = match request::prepare_operation(&self.adapter.catalog, operation, args) {
@@ -154,7 +156,7 @@ impl HandlerCall {
         outcome
     }
 
-    /// Who called, to report progress or to ask something back.
+    /// The caller, to report progress or to ask a question.
     #[must_use]
     pub fn caller(&self) -> &Caller {
         &self.caller

@@ -1,11 +1,11 @@
-//! What of an answer goes back to the caller. For now all of it: this is where selected fields and pages will be cut.
+//! Selects the part of an answer to return. Today this is the whole answer; selected fields and pages belong here.
 //!
-//! What always holds: nothing is added that the target did not answer.
+//! What always holds: nothing is added that the target did not return.
 
 use crate::target::Args;
 use mcpaql_core::response::Answer;
 
-/// The part of an answer that the arguments ask for.
+/// Returns the part of an answer that the arguments request.
 pub(super) fn shape(answer: Answer, _args: &Args) -> Answer {
     answer
 }

@@ -1,4 +1,4 @@
-//! Every way in passes the gate and is recorded, once; and there is no other way to a target.
+//! Tests that every entry point passes the gate and is recorded once, and that no other code reaches a target.
 
 use super::*;
 use crate::execution;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Semaphore;
 
-/// Answers with what it is called by, and counts.
+/// Answers with the name of the operation or method, and counts calls.
 #[derive(Debug, Default)]
 struct Echo {
     performed: AtomicUsize,
@@ -39,7 +39,7 @@ impl Target for Echo {
 
 fn catalog() -> Catalog {
     let document = json!({
-        "name": "echo", "type": "adapter", "version": "1.0.0", "description": "Says what it is called by.",
+        "name": "echo", "type": "adapter", "version": "1.0.0", "description": "Answers with the name of the call.",
         "target": {"transport": "native", "protocol": "code"},
         "operations": {
             "read": [{"name": "get_name"}, {"name": "get_other"}],
@@ -68,7 +68,7 @@ async fn call(served: &ServedAdapter, operation: &str, params: Value) -> Value {
     serde_json::from_str(&reply.text).unwrap()
 }
 
-/// Starts work in the background and waits for its end; the task's id.
+/// Runs a background operation to its end and returns the task's id.
 async fn run_long(served: &ServedAdapter) -> String {
     let started = call(served, "run_long", json!({})).await;
     let id = started["data"]["execution_id"].as_str().unwrap().to_owned();
@@ -80,7 +80,8 @@ async fn run_long(served: &ServedAdapter) -> String {
     id
 }
 
-/// Goes in that way; what the gate must have decided, and how often the target must have been reached.
+/// Makes a call with this entry point. Returns the expected decisions of the gate, and the expected number of calls
+/// of the target.
 async fn enter(entry: EntryPoint, served: &ServedAdapter) -> (Vec<EntryPoint>, usize) {
     match entry {
         EntryPoint::Tool => {
@@ -96,7 +97,7 @@ async fn enter(entry: EntryPoint, served: &ServedAdapter) -> (Vec<EntryPoint>, u
             assert_eq!(call(served, "get_other", json!({})).await["data"], "get_name");
             (vec![EntryPoint::Tool, entry], 1)
         }
-        // The gate let the call through that left it running, so that it is not asked twice about one thing.
+        // The call that started it has passed the gate, so the gate is not asked again.
         EntryPoint::Execution => {
             run_long(served).await;
             (vec![EntryPoint::Tool, EntryPoint::Tool], 1)
@@ -133,7 +134,7 @@ async fn every_way_in_passes_the_gate_and_is_recorded_once() {
         assert_eq!(served.stats().calls_started(entry), 1, "{entry:?}");
         let recorded: u64 =
             EntryPoint::ALL.into_iter().map(|entry| served.stats().calls_started(entry)).sum();
-        // Work in the background is recorded besides the call that started it, on the same pass.
+        // Background work is recorded in addition to the call that started it, with the same pass.
         let background = served.stats().calls_started(EntryPoint::Execution);
         assert_eq!(recorded, expected.len() as u64 + background, "{entry:?}");
         let reached_now = target.performed.load(Ordering::Relaxed) + target.requested.load(Ordering::Relaxed);
@@ -142,10 +143,10 @@ async fn every_way_in_passes_the_gate_and_is_recorded_once() {
     }
 }
 
-/// Answers when it is told to, and knows how many calls it has had at the same time.
+/// Answers when the test allows it, and counts the calls that run at the same time.
 #[derive(Debug)]
 struct Hanging {
-    begun: Semaphore,
+    started: Semaphore,
     ends: Semaphore,
     running: AtomicUsize,
     peak: AtomicUsize,
@@ -155,7 +156,7 @@ impl Target for Hanging {
     fn perform<'a>(&'a self, _: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
         Box::pin(async move {
             self.peak.fetch_max(self.running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            self.begun.add_permits(1);
+            self.started.add_permits(1);
             self.ends.acquire().await.unwrap().forget();
             self.running.fetch_sub(1, Ordering::SeqCst);
             Ok(Answer::new(json!("ended")))
@@ -166,7 +167,7 @@ impl Target for Hanging {
 #[tokio::test]
 async fn calls_beyond_the_limit_wait_and_delay_no_other_adapter() {
     let hanging = Arc::new(Hanging {
-        begun: Semaphore::new(0),
+        started: Semaphore::new(0),
         ends: Semaphore::new(0),
         running: AtomicUsize::new(0),
         peak: AtomicUsize::new(0),
@@ -179,13 +180,13 @@ async fn calls_beyond_the_limit_wait_and_delay_no_other_adapter() {
             tokio::spawn(async move { call(&stuck, "get_name", json!({})).await })
         })
         .collect();
-    hanging.begun.acquire_many(2).await.unwrap().forget();
+    hanging.started.acquire_many(2).await.unwrap().forget();
     let healthy = served(&Arc::new(Echo::default())).await;
     assert_eq!(call(&healthy, "get_name", json!({})).await["data"], "get_name");
-    // Each call that ends lets one other begin.
+    // Each call that ends lets another one start.
     for _ in 0..4 {
         hanging.ends.add_permits(1);
-        hanging.begun.acquire().await.unwrap().forget();
+        hanging.started.acquire().await.unwrap().forget();
     }
     hanging.ends.add_permits(2);
     for call in calls {
@@ -195,13 +196,13 @@ async fn calls_beyond_the_limit_wait_and_delay_no_other_adapter() {
 }
 
 #[tokio::test]
-async fn the_calls_of_a_handler_need_no_second_turn() {
+async fn the_calls_of_a_handler_need_no_second_permit() {
     let served = served(&Arc::new(Echo::default())).await.with_running_calls(1);
     assert_eq!(call(&served, "get_other", json!({})).await["data"], "get_name");
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_call_is_found_before_the_gate() {
+async fn an_invalid_call_fails_before_the_gate() {
     let target = Arc::new(Echo::default());
     let served = served(&target).await;
     decided();
@@ -211,11 +212,12 @@ async fn what_is_wrong_with_a_call_is_found_before_the_gate() {
     assert_eq!(target.performed.load(Ordering::Relaxed), 0);
 }
 
-/// Text that only these files may hold. The types hold the rest: a target needs a pass, and only the gate makes one.
+/// Code that may appear only in these files. Types ensure the rest: a target needs a pass, and only the gate creates
+/// one.
 const ONLY_IN: [(&str, &[&str]); 6] = [
     ("Pass(())", &["gate.rs"]),
     ("gate::decide(", &["dispatch.rs", "dispatch/features.rs"]),
-    (".perform(", &["dispatch.rs", "target/several.rs"]),
+    (".perform(", &["dispatch.rs", "target/named.rs"]),
     ("TargetCall::new(", &["dispatch.rs"]),
     ("FeatureRequest::new(", &["dispatch/features.rs"]),
     (".call_tool(", &[]),

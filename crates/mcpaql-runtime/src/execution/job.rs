@@ -1,4 +1,4 @@
-//! One execution while it is worked on: its turn, its news, and the ways in which it ends.
+//! A running execution: it waits for a permit, records its progress, and ends in one of several ways.
 
 use super::{ExecutionsShared, POLL_INTERVAL, STARTED_PERCENT, storage_error};
 use crate::caller::{Progress, SessionWork};
@@ -16,18 +16,18 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// The target's own limit has the better words, so it gets to speak first.
+/// The target's own timeout has the better message, so it gets this much time to come first.
 const TIMEOUT_GRACE: Duration = Duration::from_secs(1);
-/// Where finishing begins.
+/// The progress of an execution whose work is done.
 const FINISHING_PERCENT: i64 = 90;
 
-/// Why work stopped before its end.
+/// Why an execution stopped early.
 enum StopReason {
-    Asked,
+    Requested,
     SessionEnded,
 }
 
-/// That this process works on an execution; it does no longer when this is dropped, however that comes about.
+/// Marks an execution as running in this process until it is dropped.
 pub(super) struct RunningExecution {
     pub(super) shared: Arc<ExecutionsShared>,
     pub(super) id: String,
@@ -41,36 +41,36 @@ impl Drop for RunningExecution {
     }
 }
 
-/// One execution while it is worked on.
+/// An execution and the limits it runs under.
 pub(super) struct ExecutionJob {
     pub(super) entry: RunningExecution,
-    /// How long the target may take.
+    /// The time that the target may take.
     pub(super) limit: Duration,
-    /// The longest result.
+    /// Maximum size of the result.
     pub(super) max_result_bytes: usize,
-    /// Where it ends with its session.
+    /// Present if the execution ends with its session.
     pub(super) session: Option<SessionWork>,
 }
 
 impl ExecutionJob {
-    /// Works to the end, whichever it is, and writes it down.
+    /// Runs the work to its end and stores the outcome.
     pub(super) async fn run(
         self,
-        turn: Option<OwnedSemaphorePermit>,
+        permit: Option<OwnedSemaphorePermit>,
         reports: watch::Receiver<Progress>,
         work: impl Future<Output = Result<Answer, OpError>> + Send,
     ) {
-        // Leaving the last branch drops the work, which is how it stops.
+        // When another branch completes first, the work is dropped, which stops it.
         let ended = tokio::select! {
             biased;
-            () = self.entry.cancel.cancelled() => Err(StopReason::Asked),
-            () = self.cancel_requested() => Err(StopReason::Asked),
+            () = self.entry.cancel.cancelled() => Err(StopReason::Requested),
+            () = self.cancel_requested() => Err(StopReason::Requested),
             () = self.session_ended() => Err(StopReason::SessionEnded),
             never = self.record_progress(reports) => match never {},
-            outcome = self.work(turn, work) => Ok(outcome),
+            outcome = self.work(permit, work) => Ok(outcome),
         };
         let (status, message, outcome) = match ended {
-            Err(StopReason::Asked) => (ExecutionStatus::Cancelled, Some("Cancelled on request."), None),
+            Err(StopReason::Requested) => (ExecutionStatus::Cancelled, Some("Cancelled on request."), None),
             Err(StopReason::SessionEnded) => (
                 ExecutionStatus::Cancelled,
                 Some("Cancelled because the session that started it ended."),
@@ -86,21 +86,21 @@ impl ExecutionJob {
         if let Err(error) =
             self.entry.shared.table.finish(&self.entry.id, status, message, outcome.as_ref()).await
         {
-            tracing::error!(execution = %self.entry.id, %error, "what came of an execution could not be kept");
+            tracing::error!(execution = %self.entry.id, %error, "outcome of execution not stored");
         }
     }
 
-    /// Waits for its turn and works, for no longer than it may and without a panic that nobody hears of.
+    /// Waits for a permit and runs the work, within its time limit. A panic becomes an error.
     async fn work(
         &self,
-        turn: Option<OwnedSemaphorePermit>,
+        permit: Option<OwnedSemaphorePermit>,
         work: impl Future<Output = Result<Answer, OpError>>,
     ) -> Result<Answer, OpError> {
-        let _turn = match turn {
-            Some(turn) => Some(turn),
+        let _permit = match permit {
+            Some(permit) => Some(permit),
             None => {
                 // The semaphore is never closed.
-                let turn = Arc::clone(&self.entry.shared.turns).acquire_owned().await.ok();
+                let permit = Arc::clone(&self.entry.shared.permits).acquire_owned().await.ok();
                 self.entry
                     .shared
                     .table
@@ -108,28 +108,28 @@ impl ExecutionJob {
                     .await
                     .map_err(|error| storage_error(&error))?;
                 self.entry.shared.changes.send_replace(());
-                turn
+                permit
             }
         };
         match timeout(self.limit + TIMEOUT_GRACE, AssertUnwindSafe(work).catch_unwind()).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(OpError::new(
                 Code::Internal,
-                "The server failed during this execution; tell the user, and for a write first read whether it took effect.",
+                "The server failed during this execution. Tell the user; if it was a write, first read whether it took effect.",
             )),
             Err(_) => Err(OpError::new(
                 Code::TransportTimeout,
-                "The execution took longer than it may; ask for less, and for a write first read whether it took effect.",
+                "The execution exceeded its time limit. Request less data; if it was a write, first read whether it took effect.",
             )),
         }
     }
 
-    /// What is kept of an outcome: a result that could never be returned is refused like any other answer.
+    /// Returns the outcome to store. A result that is too large to be returned becomes an error.
     fn stored_outcome(&self, outcome: Result<Answer, OpError>) -> ExecutionOutcome {
         match ExecutionOutcome::of(outcome) {
             Ok((_, length)) if length > self.max_result_bytes => {
                 let message = format!(
-                    "The result has {length} bytes, more than the {} that are kept; ask for less.",
+                    "The result has {length} bytes, more than the maximum of {}. Request less data.",
                     self.max_result_bytes
                 );
                 ExecutionOutcome::Failed(limits::too_large(
@@ -141,23 +141,23 @@ impl ExecutionJob {
             }
             Ok((outcome, _)) => outcome,
             Err(error) => ExecutionOutcome::Failed(
-                OpError::new(Code::Internal, "The result could not be written.").with_cause(error),
+                OpError::new(Code::Internal, "The result could not be serialized.").with_cause(error),
             ),
         }
     }
 
-    /// Writes down how far the work has come, not more often than anybody looks; never ends.
+    /// Stores progress reports, at most once per poll interval. Never completes.
     async fn record_progress(&self, mut reports: watch::Receiver<Progress>) -> Infallible {
         while reports.changed().await.is_ok() {
-            let heard = reports.borrow_and_update().clone();
-            let told = self
+            let progress = reports.borrow_and_update().clone();
+            let stored = self
                 .entry
                 .shared
                 .table
-                .advance(&self.entry.id, percent(&heard), heard.message.as_deref())
+                .advance(&self.entry.id, percent(&progress), progress.message.as_deref())
                 .await;
-            if let Err(error) = told {
-                tracing::debug!(execution = %self.entry.id, %error, "progress could not be kept");
+            if let Err(error) = stored {
+                tracing::debug!(execution = %self.entry.id, %error, "progress of execution not stored");
             }
             self.entry.shared.changes.send_replace(());
             sleep(POLL_INTERVAL).await;
@@ -165,7 +165,7 @@ impl ExecutionJob {
         std::future::pending().await
     }
 
-    /// Completes when another process was asked to cancel it.
+    /// Completes when the cancellation was requested through another process.
     async fn cancel_requested(&self) {
         if self.entry.shared.folder.is_none() {
             std::future::pending::<()>().await;
@@ -186,9 +186,9 @@ impl ExecutionJob {
     }
 }
 
-/// What the work says of itself, within the part of the scale that is running's own.
+/// Maps the reported progress to the percentages that a running execution can have.
 pub(super) fn percent(progress: &Progress) -> i64 {
     let share = progress.total.filter(|total| *total > 0.0).map_or(0.0, |total| progress.done / total);
-    // Within the bounds of the scale, and a NaN becomes its beginning.
+    // The cast turns NaN into 0.
     STARTED_PERCENT + (share.clamp(0.0, 1.0) * (FINISHING_PERCENT - STARTED_PERCENT) as f64) as i64
 }

@@ -1,31 +1,31 @@
-//! An execution as something a client asks after, with the answer that its call would have had.
+//! An execution as a task of MCP's tasks extension, with the reply that its call would have had.
 
 use mcpaql_core::response::ToolReply;
 
-/// One piece of work in the background.
+/// A call that runs in the background.
 #[derive(Debug, Clone)]
 pub struct BackgroundTask {
     /// The execution's id.
     pub id: String,
-    /// What has come of it.
+    /// Its state, and the reply if it has ended.
     pub state: TaskState,
-    /// For people.
+    /// A message for people.
     pub message: Option<String>,
-    /// RFC 3339.
+    /// When the execution started, in RFC 3339.
     pub created_at: String,
-    /// RFC 3339.
+    /// When the execution ended, or now if it has not; in RFC 3339.
     pub updated_at: String,
-    /// How long after its creation it may be asked after, where that is known.
+    /// How long after its creation the task can be read, if known.
     pub ttl_ms: Option<u64>,
 }
 
-/// What has come of it.
+/// The state of a background task.
 #[derive(Debug, Clone)]
 pub enum TaskState {
-    /// Nothing yet.
+    /// Pending or running.
     Working,
-    /// What the call would have answered, success or failure.
+    /// Ended, with the reply of the call: a success or an error.
     Ended(ToolReply),
-    /// It was stopped.
+    /// Cancelled.
     Cancelled,
 }

@@ -1,11 +1,11 @@
-//! Work that the tests hold in their hands.
+//! Tests of executions with work that each test controls.
 
 use super::job::percent;
 use super::*;
 use serde_json::json;
 use tokio::time::timeout;
 
-const LARGEST: usize = 10_000;
+const MAX_ANSWER_BYTES: usize = 10_000;
 
 async fn open() -> Executions {
     Executions::open(None, "work", ExecutionLimits::default()).await.unwrap()
@@ -16,7 +16,8 @@ where
     F: Future<Output = Result<Answer, OpError>> + Send + 'static,
 {
     let caller = Caller::nobody();
-    let answer = executions.start("build", Lifecycle::default(), LARGEST, &caller, work).await.unwrap();
+    let answer =
+        executions.start("build", Lifecycle::default(), MAX_ANSWER_BYTES, &caller, work).await.unwrap();
     let Value::Object(started) = answer.data.into_value() else { panic!("no object") };
     assert_eq!(caller.execution(), started["execution_id"].as_str());
     started
@@ -30,11 +31,11 @@ async fn waited(executions: &Executions, started: &Map<String, Value>, wait: f64
 }
 
 #[tokio::test]
-async fn what_the_work_says_of_itself_is_seen_and_never_goes_back() {
+async fn reported_progress_is_shown_and_never_decreases() {
     let executions = open().await;
-    let (proceed, mut told) = tokio::sync::mpsc::channel::<f64>(1);
+    let (proceed, mut steps) = tokio::sync::mpsc::channel::<f64>(1);
     let started = started(&executions, |caller| async move {
-        while let Some(done) = told.recv().await {
+        while let Some(done) = steps.recv().await {
             let message = Some(format!("step {done}"));
             caller.report_progress(Progress { done, total: Some(4.0), message });
         }
@@ -63,7 +64,7 @@ async fn what_the_work_says_of_itself_is_seen_and_never_goes_back() {
 }
 
 #[tokio::test]
-async fn a_panic_is_a_failure_and_takes_nothing_along() {
+async fn a_panic_is_a_failure_and_nothing_stays_behind() {
     let executions = open().await;
     let broken = started(&executions, |_| async { panic!("secret detail") }).await;
     let end = waited(&executions, &broken, 30.0).await;
@@ -73,7 +74,7 @@ async fn a_panic_is_a_failure_and_takes_nothing_along() {
 }
 
 #[tokio::test]
-async fn what_stands_beside_an_answer_is_kept_with_it() {
+async fn warnings_and_blocks_are_stored_with_the_answer() {
     let executions = open().await;
     let block = json!({"type": "image", "data": "aGk=", "mimeType": "image/png"});
     let warnings = vec![Warning { code: "NOTE", message: "Look closely.".into() }];
@@ -86,8 +87,8 @@ async fn what_stands_beside_an_answer_is_kept_with_it() {
 }
 
 #[test]
-fn progress_stays_within_the_part_that_running_has() {
-    let news = |done, total| Progress { done, total, message: None };
+fn progress_stays_within_the_range_of_running() {
+    let progress = |done, total| Progress { done, total, message: None };
     let rows = [
         (0.0, Some(10.0), 10),
         (5.0, Some(10.0), 50),
@@ -99,6 +100,6 @@ fn progress_stays_within_the_part_that_running_has() {
         (f64::NAN, Some(1.0), 10),
     ];
     for (done, total, expected) in rows {
-        assert_eq!(percent(&news(done, total)), expected, "{done} of {total:?}");
+        assert_eq!(percent(&progress(done, total)), expected, "{done} of {total:?}");
     }
 }

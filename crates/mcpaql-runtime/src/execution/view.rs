@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-/// An execution; what there is nothing to say about is left out.
+/// An execution; fields without a value are omitted.
 #[derive(Serialize)]
 struct ExecutionView<'a> {
     execution_id: &'a str,
@@ -51,34 +51,34 @@ impl<'a> ExecutionView<'a> {
 
     fn answer(&self) -> Result<Answer, OpError> {
         to_raw_value(self).map(Answer::new).map_err(|error| {
-            OpError::new(Code::Internal, "The execution could not be written; tell the user.")
+            OpError::new(Code::Internal, "The execution could not be serialized; tell the user.")
                 .with_cause(error)
         })
     }
 }
 
-/// What the call that starts one answers.
+/// The answer of the call that starts an execution.
 pub(super) fn started(row: &ExecutionRow) -> Result<Answer, OpError> {
     ExecutionView { progress: None, ..ExecutionView::of(row) }.answer()
 }
 
-/// Without what came of it.
+/// An execution without its outcome.
 pub(super) fn without_outcome(row: &ExecutionRow) -> Result<Answer, OpError> {
     ExecutionView::of(row).answer()
 }
 
-/// With what came of it.
+/// An execution with its outcome, if it has ended.
 pub(super) fn with_outcome(StoredExecution { row, outcome }: StoredExecution) -> Result<Answer, OpError> {
-    let mut shown = ExecutionView { expires_at: row.expires_at.map(timestamp), ..ExecutionView::of(&row) };
+    let mut view = ExecutionView { expires_at: row.expires_at.map(timestamp), ..ExecutionView::of(&row) };
     match &outcome {
         None => {}
         Some(ExecutionOutcome::Done(done)) => {
-            shown.result = Some(&done.data);
-            shown.warnings = done.warnings.as_deref();
+            view.result = Some(&done.data);
+            view.warnings = done.warnings.as_deref();
         }
-        Some(ExecutionOutcome::Failed(error)) => shown.error = Some(fault(error)),
+        Some(ExecutionOutcome::Failed(error)) => view.error = Some(error_json(error)),
     }
-    let answer = shown.answer()?;
+    let answer = view.answer()?;
     let blocks = match outcome {
         Some(ExecutionOutcome::Done(done)) => done.blocks,
         _ => Vec::new(),
@@ -86,15 +86,15 @@ pub(super) fn with_outcome(StoredExecution { row, outcome }: StoredExecution) ->
     Ok(Answer { blocks, ..answer })
 }
 
-fn fault(error: &OpError) -> Value {
-    let mut shown = json!({"code": error.code.as_str(), "message": error.message});
-    if let (Some(map), false) = (shown.as_object_mut(), error.details.is_empty()) {
+fn error_json(error: &OpError) -> Value {
+    let mut view = json!({"code": error.code.as_str(), "message": error.message});
+    if let (Some(map), false) = (view.as_object_mut(), error.details.is_empty()) {
         map.insert("details".into(), Value::Object(error.details.clone()));
     }
-    shown
+    view
 }
 
-/// A page of them; `rows` has one more where another page follows.
+/// One page of executions. `rows` has one extra row if there is a next page.
 pub(super) fn list(rows: &[ExecutionRow], first: usize) -> Result<Answer, OpError> {
     #[derive(Serialize)]
     struct Listed<'a> {
@@ -102,24 +102,25 @@ pub(super) fn list(rows: &[ExecutionRow], first: usize) -> Result<Answer, OpErro
         #[serde(rename = "pageInfo")]
         page_info: Value,
     }
-    let shown = rows.get(..first).unwrap_or(rows);
-    let cursor = shown.last().map(|row| format!("x{:x}", row.seq));
-    let page_info = json!({"hasNextPage": rows.len() > shown.len(), "endCursor": cursor});
-    let listed = Listed { executions: shown.iter().map(ExecutionView::of).collect(), page_info };
+    let view = rows.get(..first).unwrap_or(rows);
+    let cursor = view.last().map(|row| format!("x{:x}", row.seq));
+    let page_info = json!({"hasNextPage": rows.len() > view.len(), "endCursor": cursor});
+    let listed = Listed { executions: view.iter().map(ExecutionView::of).collect(), page_info };
     to_raw_value(&listed).map(Answer::new).map_err(|error| {
-        OpError::new(Code::Internal, "The executions could not be written; tell the user.").with_cause(error)
+        OpError::new(Code::Internal, "The executions could not be serialized; tell the user.")
+            .with_cause(error)
     })
 }
 
-/// The place that a cursor names.
+/// Returns the sequence number in a cursor.
 pub(super) fn parse_cursor(cursor: &str) -> Option<i64> {
     let digits = cursor.strip_prefix('x')?;
     let seq = i64::from_str_radix(digits, 16).ok().filter(|seq| *seq > 0)?;
-    // One spelling only.
+    // Only one spelling is valid.
     (format!("{seq:x}") == digits).then_some(seq)
 }
 
-/// As MCP's tasks extension shows it; `reply` writes the outcome as the call would have been answered.
+/// An execution as a task of MCP's tasks extension. `reply` turns the outcome into the reply of the call.
 pub(super) fn task(
     StoredExecution { row, outcome }: StoredExecution,
     reply: impl FnOnce(ExecutionOutcome) -> ToolReply,
@@ -130,7 +131,7 @@ pub(super) fn task(
             TaskState::Ended(reply(outcome))
         }
         (ExecutionStatus::Completed | ExecutionStatus::Failed, None) => {
-            let message = "What came of this execution cannot be read; tell the user.";
+            let message = "The outcome of this execution cannot be read; tell the user.";
             TaskState::Ended(reply(ExecutionOutcome::Failed(OpError::new(Code::Internal, message))))
         }
         (ExecutionStatus::Pending | ExecutionStatus::Running, _) => TaskState::Working,
