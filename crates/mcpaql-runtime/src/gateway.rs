@@ -1,11 +1,14 @@
-//! Many adapters, one server: every tool of every adapter, each name leading to exactly one of them.
+//! Many adapters behind one MCP server. It offers every tool of every adapter, and each tool name belongs to exactly
+//! one adapter.
 //!
 //! What always holds:
-//! - what is shown at one moment is one immutable [`Snapshot`]; a call runs on the adapter it found there, whatever is shown later;
-//! - an adapter that cannot be opened keeps its tools, answers with what is wrong, and is tried again; no other notices;
-//! - the tools of a running MCP server never take the name of another adapter's;
-//! - adding or losing an adapter never renames the tools of another;
-//! - clients are told when the list of tools has become different, and only then.
+//! - Clients see one immutable [`GatewaySnapshot`]. A call runs on the adapter of its snapshot, even if the snapshot
+//!   is replaced.
+//! - An adapter that cannot be opened keeps its tools, fails its calls with the reason, and is retried. Other
+//!   adapters are not affected.
+//! - The tools of a running MCP server never take the name of another adapter's tool.
+//! - Adding or removing an adapter never renames the tools of another.
+//! - Clients are notified exactly when the list of tools has changed.
 
 mod forward;
 mod live;
@@ -43,11 +46,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How long to wait before something that failed is tried again; it doubles each time.
+/// Delay before the first retry; doubled after each failure, up to the maximum.
 const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
-/// The adapters of one server. Clones are the same gateway.
+/// The adapters of one server. Clones share the same gateway.
 #[derive(Debug, Clone)]
 pub struct Gateway {
     inner: Arc<GatewayShared>,
@@ -62,60 +65,60 @@ struct GatewayShared {
     options: GatewayOptions,
 }
 
-/// What adapters are opened with.
+/// Options for opening adapters.
 #[derive(Clone)]
 pub struct GatewayOptions {
-    /// Folder of the stores.
+    /// The folder of the stores.
     pub data: Option<PathBuf>,
-    /// Where variables are looked up.
+    /// Looks up environment variables.
     pub environment: Environment,
 }
 
 impl fmt::Debug for GatewayOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Opening").field("data", &self.data).finish_non_exhaustive()
+        f.debug_struct("GatewayOptions").field("data", &self.data).finish_non_exhaustive()
     }
 }
 
-/// One adapter as it shall be served.
+/// One adapter to serve.
 #[derive(Debug)]
 pub struct GatewayMember {
-    /// Tells it from any other: two members with one key are the same adapter, made from the same text.
+    /// Identifies the adapter: members with the same key are the same adapter, built from the same text.
     pub key: String,
     /// The adapter's name.
     pub name: String,
-    /// The name of the document, or of whatever it comes from.
+    /// The name of the document, or of another origin.
     pub source: String,
-    /// What it is made from.
+    /// What the adapter is built from.
     pub origin: MemberOrigin,
 }
 
-/// What an adapter is made from.
+/// What an adapter is built from.
 #[derive(Debug)]
 pub enum MemberOrigin {
-    /// The gateway has one with that key and goes on serving it.
+    /// The gateway already serves an adapter with this key; it is kept.
     Kept,
-    /// It is open already.
+    /// An adapter that is already open.
     Opened(Box<ServedAdapter>),
-    /// To be opened; where that fails it is served all the same, and tried again.
+    /// A catalog whose target is opened. If that fails, the adapter is served without calls, and opening is retried.
     Compiled(Box<Catalog>),
-    /// A running MCP server, whose own tools are its operations.
+    /// A running MCP server whose own tools are the operations.
     Live(Box<LiveAdapter>),
-    /// It cannot be served at all and is only reported.
+    /// An adapter that cannot be served; it is only reported.
     Broken {
-        /// In words that may be shown to anybody.
+        /// The reason, without secrets.
         reason: String,
     },
 }
 
 impl Gateway {
-    /// Puts open adapters behind one server.
+    /// Creates a gateway for open adapters.
     ///
     /// # Errors
-    /// Two adapters that share a tool name.
+    /// When two adapters share a tool name.
     pub fn new(adapters: Vec<ServedAdapter>) -> Result<Gateway, NameCollision> {
-        let opening = GatewayOptions { data: None, environment: Arc::new(|_| None) };
-        let gateway = Gateway::empty(opening);
+        let options = GatewayOptions { data: None, environment: Arc::new(|_| None) };
+        let gateway = Gateway::empty(options);
         let slots = adapters.into_iter().enumerate().map(|(index, served)| {
             let name = served.catalog().adapter.name.clone();
             let identity = (index.to_string(), name, served.source().to_owned());
@@ -125,23 +128,23 @@ impl Gateway {
         Ok(gateway)
     }
 
-    /// Opens adapters and puts them behind one server. To be called in a runtime.
+    /// Opens adapters and creates a gateway for them. Must be called in a Tokio runtime.
     ///
     /// # Errors
-    /// Two adapters that share a tool name.
+    /// When two adapters share a tool name.
     pub async fn open(
         members: Vec<GatewayMember>,
-        opening: GatewayOptions,
+        options: GatewayOptions,
     ) -> Result<Gateway, NameCollision> {
-        let gateway = Gateway::empty(opening);
+        let gateway = Gateway::empty(options);
         gateway.replace(members).await?;
         Ok(gateway)
     }
 
-    /// Serves these adapters from now on. What is under way ends on the old ones; one that is kept notices nothing.
+    /// Replaces the adapters. Running calls end on the old ones; adapters that are kept are not affected.
     ///
     /// # Errors
-    /// Two adapters that share a tool name; then everything stays as it was.
+    /// When two adapters share a tool name; then nothing changes.
     pub async fn replace(&self, members: Vec<GatewayMember>) -> Result<(), NameCollision> {
         let before = self.slots();
         let mut slots = Vec::with_capacity(members.len());
@@ -159,31 +162,31 @@ impl Gateway {
         Ok(())
     }
 
-    fn empty(opening: GatewayOptions) -> Gateway {
+    fn empty(options: GatewayOptions) -> Gateway {
         let inner = GatewayShared {
             snapshot: RwLock::new(Arc::new(GatewaySnapshot::empty())),
             slots: Mutex::default(),
             changes: watch::Sender::default(),
             state_changes: watch::Sender::default(),
-            options: opening,
+            options,
         };
         Gateway { inner: Arc::new(inner) }
     }
 
-    /// The slot for a member; nothing goes on behind it yet.
+    /// Returns the slot for a member, with no task running yet.
     async fn slot(&self, member: GatewayMember, before: &[Arc<AdapterSlot>]) -> Arc<AdapterSlot> {
-        let GatewayMember { key, name, source, origin: making } = member;
-        // What was counted belongs to the adapter's name, whatever becomes of its document.
+        let GatewayMember { key, name, source, origin } = member;
+        // Statistics belong to the adapter's name and stay when its document changes.
         let stats = before.iter().find(|slot| slot.name() == name).map(|slot| Arc::clone(slot.stats()));
         let stats = stats.unwrap_or_default();
         let known = before.iter().find(|slot| slot.key() == key).cloned();
         let identity = (key, name, source);
-        match making {
+        match origin {
             MemberOrigin::Opened(served) => self.opened_slot(identity, *served, stats),
             MemberOrigin::Compiled(catalog) => self.compiled_slot(identity, Arc::new(*catalog), stats).await,
             MemberOrigin::Live(live) => self.live_slot(identity, *live, stats),
             MemberOrigin::Kept => known.unwrap_or_else(|| {
-                let reason = "it is not there any more; start the server again".to_owned();
+                let reason = "it is no longer available; restart the server".to_owned();
                 self.broken_slot(identity, reason, stats)
             }),
             MemberOrigin::Broken { reason } => self.broken_slot(identity, reason, stats),
@@ -217,10 +220,10 @@ impl Gateway {
             Ok(upstream) => upstream,
             Err(error) => return self.broken_slot(identity, error.to_string(), stats),
         };
-        let (behind, catalog) = BackingServer::for_live(live, upstream, &self.inner.options.environment);
-        let slot = self.inner.slot(identity, stats, SlotWork::Follow(behind.clone()));
+        let (server, catalog) = BackingServer::for_live(live, upstream, &self.inner.options.environment);
+        let slot = self.inner.slot(identity, stats, SlotWork::Follow(server.clone()));
         if let Some(catalog) = catalog {
-            slot.set_served(behind.serve_catalog(catalog, &slot));
+            slot.set_served(server.serve_catalog(catalog, &slot));
             slot.set_state(AdapterState::Ready);
         }
         slot
@@ -257,13 +260,13 @@ impl Gateway {
         }
     }
 
-    /// Begins what goes on behind a slot.
+    /// Starts the background task of a slot.
     fn start(&self, slot: &Arc<AdapterSlot>) {
         let gateway = Arc::downgrade(&self.inner);
         match &slot.work {
             SlotWork::None => {}
-            SlotWork::Follow(behind) => {
-                slot.spawn_task(live::follow_server(gateway, Arc::downgrade(slot), behind.clone()));
+            SlotWork::Follow(server) => {
+                slot.spawn_task(live::follow_server(gateway, Arc::downgrade(slot), server.clone()));
             }
             SlotWork::Open(catalog) => {
                 slot.spawn_task(retry_open(gateway, Arc::downgrade(slot), Arc::clone(catalog)));
@@ -271,7 +274,7 @@ impl Gateway {
         }
     }
 
-    /// Ends the servers behind the adapters; whoever calls one later starts it again.
+    /// Stops the MCP servers of all adapters. A later call starts them again.
     pub async fn close(&self) {
         for slot in self.slots() {
             if let Some(served) = slot.served() {
@@ -279,56 +282,56 @@ impl Gateway {
                     upstream.close().await;
                 }
             }
-            if let Some(behind) = slot.backing_server() {
-                behind.upstream.close().await;
+            if let Some(server) = slot.backing_server() {
+                server.upstream.close().await;
             }
         }
     }
 
-    /// What is shown now.
+    /// The current snapshot.
     #[must_use]
     pub fn snapshot(&self) -> Arc<GatewaySnapshot> {
         self.inner.snapshot()
     }
 
-    /// Every adapter's place, in order, those that cannot be served included.
+    /// The slots of all adapters in order, including adapters that cannot be served.
     #[must_use]
     pub fn slots(&self) -> Vec<Arc<AdapterSlot>> {
         self.inner.slots().clone()
     }
 
-    /// Whether the adapter with that key is served here.
+    /// Returns whether the gateway has an adapter with this key.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
         self.inner.slots().iter().any(|slot| slot.key() == key)
     }
 
-    /// Every tool, adapter by adapter.
+    /// All tools, adapter by adapter.
     #[must_use]
     pub fn tools(&self) -> Arc<[Tool]> {
         Arc::clone(self.snapshot().tools())
     }
 
-    /// How to use the tools, for the client's model.
+    /// Instructions for the client's model on how to use the tools.
     #[must_use]
     pub fn instructions(&self) -> String {
         self.snapshot().instructions().to_owned()
     }
 
-    /// Signals whenever an adapter comes, goes or changes its state.
+    /// Signals when an adapter is added, removed or changes its state.
     #[must_use]
     pub fn state_changes(&self) -> watch::Receiver<()> {
         self.inner.state_changes.subscribe()
     }
 
-    /// Runs one call; `None` when there is no such tool. Dropping the future stops the work.
+    /// Calls a tool; `None` if there is no such tool. Dropping the future stops the work.
     pub async fn call(
         &self,
         tool: &str,
         arguments: Map<String, Value>,
         caller: &Caller,
     ) -> Option<ToolReply> {
-        // Only the adapter is held: what else was shown may go while the call runs.
+        // Hold only the adapter, so that the rest of the snapshot can be freed while the call runs.
         let snapshot = self.snapshot();
         if let Some(error) = self.unavailable_error(&snapshot, tool, &arguments) {
             return Some(response::envelope(&Err(error), ErrorPolicy::default()));
@@ -345,7 +348,7 @@ impl Gateway {
 }
 
 impl Gateway {
-    /// Why the adapter that a call through a shared tool names is not among those that are served, where it is one of ours.
+    /// Returns an error if a call through a shared tool names an adapter of this gateway that is not served now.
     fn unavailable_error(
         &self,
         snapshot: &GatewaySnapshot,
@@ -360,7 +363,7 @@ impl Gateway {
             AdapterState::Starting | AdapterState::Ready => "it is still starting".to_owned(),
         };
         let message = format!(
-            "The adapter '{}' cannot be used now: {reason}. Tell the user; the server tries again by itself.",
+            "The adapter '{}' is not available: {reason}. Tell the user; the server retries automatically.",
             slot.name()
         );
         Some(OpError::new(Code::TransportConnection, message))
@@ -390,23 +393,23 @@ impl GatewayShared {
         open::open(Arc::clone(catalog), source, data.as_deref(), environment).await
     }
 
-    /// Shows what these slots serve.
+    /// Replaces the slots and publishes their tools.
     fn set_slots(&self, slots: Vec<Arc<AdapterSlot>>) -> Result<(), NameCollision> {
-        let mut present = self.slots();
+        let mut current = self.slots();
         self.publish(&slots)?;
-        *present = slots;
+        *current = slots;
         Ok(())
     }
 
-    /// Shows what the present slots serve now.
+    /// Publishes the tools of the current slots again.
     fn republish(&self) {
-        let present = self.slots();
-        if let Err(collision) = self.publish(&present) {
-            tracing::warn!(%collision, "the tools stay as they were");
+        let current = self.slots();
+        if let Err(collision) = self.publish(&current) {
+            tracing::warn!(%collision, "tools not updated");
         }
     }
 
-    /// The caller holds the slots, so that no two publish together.
+    /// The caller holds the lock of the slots, so that publications do not overlap.
     fn publish(&self, slots: &[Arc<AdapterSlot>]) -> Result<(), NameCollision> {
         let before = self.snapshot();
         let snapshot = GatewaySnapshot::new(without_collisions(slots))?.reusing_tools_of(&before);
@@ -419,13 +422,13 @@ impl GatewayShared {
     }
 }
 
-/// What these slots serve, without running servers whose tools would take names that are taken: what a server says may not
-/// keep anything else from being served.
+/// Returns the adapters to publish, without running MCP servers whose tool names are taken: the tools of a running
+/// server must not prevent another adapter from being served.
 fn without_collisions(slots: &[Arc<AdapterSlot>]) -> Vec<Arc<ServedAdapter>> {
     let claims = |served: &ServedAdapter| -> Vec<String> {
         let catalog = served.catalog();
         match catalog.sharing {
-            // Tools that are shared are nobody's own; the adapter's name is what nobody else may have.
+            // Shared tools belong to all adapters; here only the adapter's name must be unique.
             Some(_) => vec![format!("adapter {}", snake_case(&catalog.adapter.name))],
             None => catalog.tool_names().map(str::to_owned).collect(),
         }
@@ -437,30 +440,30 @@ fn without_collisions(slots: &[Arc<AdapterSlot>]) -> Vec<Arc<ServedAdapter>> {
     for (slot, served) in serving.iter().filter(|(slot, _)| !is_live(slot)) {
         taken.extend(claims(served).into_iter().map(|claim| (claim, slot.name().to_owned())));
     }
-    let mut shown = Vec::with_capacity(serving.len());
+    let mut published = Vec::with_capacity(serving.len());
     for (slot, served) in &serving {
         if is_live(slot) {
             let claims = claims(served);
             let clash = claims.iter().find_map(|claim| Some((claim, taken.get(claim)?)));
             if let Some((claim, other)) = clash {
                 slot.set_shadowed(Some(format!(
-                    "the adapter '{other}' has '{claim}' already; give one of them a `name` or `prefix` of its own"
+                    "the adapter '{other}' already has '{claim}'; set a different `name` or `prefix` for one of them"
                 )));
                 continue;
             }
             slot.set_shadowed(None);
             taken.extend(claims.into_iter().map(|claim| (claim, slot.name().to_owned())));
         }
-        shown.push(Arc::clone(served));
+        published.push(Arc::clone(served));
     }
-    shown
+    published
 }
 
 fn failing(error: &OpenError) -> AdapterState {
     AdapterState::Failing { reason: error.user_message().to_owned() }
 }
 
-/// Tries to open a target until it is open.
+/// Retries opening a target until it succeeds.
 async fn retry_open(gateway: Weak<GatewayShared>, slot: Weak<AdapterSlot>, catalog: Arc<Catalog>) {
     let mut wait = MIN_RETRY_DELAY;
     loop {

@@ -1,8 +1,9 @@
-//! Resources and prompts of the servers behind a gateway, under names that lead back to them.
+//! Prompts and resources of the MCP servers behind a gateway, under names that identify the server.
 //!
-//! A prompt is called `{adapter}_{prompt}`; a resource has the address `mcpaql://{adapter}/{address}`, where the server's own
-//! address, or its template, stands as it is. A server that does not answer costs its own entries alone. Of an adapter that
-//! chooses among several servers with each call nothing is passed on but logs: no name would lead back to one of them.
+//! A prompt is named `{adapter}_{prompt}`. A resource has the URI `mcpaql://{adapter}/{uri}`, which ends with the
+//! server's own URI or URI template, unchanged. If a server does not answer, only its own entries are missing. An
+//! adapter that selects one of several servers per call forwards only logs, because its names would not identify one
+//! server.
 
 use super::Gateway;
 use crate::caller::Caller;
@@ -19,19 +20,19 @@ use tokio::time::timeout;
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 const SCHEME: &str = "mcpaql://";
 
-/// A server behind the gateway.
+/// The prompts and resources of one server, and the prefix of their names.
 struct PrefixedSource {
     prefix: String,
     source: FeatureSource,
 }
 
 impl PrefixedSource {
-    /// Whether the server has that, as far as it has ever said so.
+    /// Returns whether the server has this feature, as far as known.
     fn has(&self, feature: Feature) -> bool {
         feature.is_in(self.source.features())
     }
 
-    /// The entries of a list, under their names here.
+    /// Returns the entries of a list, under their names in the gateway.
     async fn list(&self, feature: Feature, key: &str, caller: &Caller) -> Vec<Value> {
         let listed = timeout(LIST_TIMEOUT, self.source.request(feature, Map::new(), caller)).await;
         let mut entries = match listed {
@@ -40,11 +41,11 @@ impl PrefixedSource {
                 _ => Vec::new(),
             },
             Ok(Err(error)) => {
-                tracing::warn!(adapter = %self.prefix, reason = %error, method = feature.method(), "nothing is listed");
+                tracing::warn!(adapter = %self.prefix, reason = %error, method = feature.method(), "upstream returned no list");
                 Vec::new()
             }
             Err(_) => {
-                tracing::warn!(adapter = %self.prefix, method = feature.method(), "nothing is listed in time");
+                tracing::warn!(adapter = %self.prefix, method = feature.method(), "upstream did not return a list in time");
                 Vec::new()
             }
         };
@@ -68,13 +69,13 @@ fn gateway_uri(prefix: &str, uri: &str) -> String {
     format!("{SCHEME}{prefix}/{uri}")
 }
 
-/// The adapter and the server's own address.
+/// Returns the adapter's prefix and the server's own URI.
 fn parse_gateway_uri(uri: &str) -> Option<(&str, &str)> {
     uri.strip_prefix(SCHEME)?.split_once('/')
 }
 
 impl Gateway {
-    /// The servers behind the adapters, in order.
+    /// The servers of the adapters, in order.
     fn sources(&self) -> Vec<PrefixedSource> {
         let source = |slot: &super::AdapterSlot| {
             let served = slot.served();
@@ -88,19 +89,20 @@ impl Gateway {
         self.slots().iter().filter_map(|slot| source(slot)).collect()
     }
 
-    /// What the servers behind it have besides tools.
+    /// The features of all servers behind the gateway, combined.
     pub(super) fn combined_features(&self) -> Features {
         let has_upstreams = |slot: &super::AdapterSlot| {
             slot.backing_server().is_some() || slot.served().is_some_and(|served| served.features().logging)
         };
-        // Whether one logs is known only once it has run, a client asks once, and a level for a server without logs hurts nobody.
+        // Whether a server logs is known only after it has started, but a client reads the features only once.
+        // Setting a level on a server without logs does no harm.
         let logging = self.slots().iter().any(|slot| has_upstreams(slot));
         let sources = self.sources();
         let any_has = |feature| sources.iter().any(|source| source.has(feature));
         Features { resources: any_has(Feature::Resources), prompts: any_has(Feature::Prompts), logging }
     }
 
-    /// Asks the servers behind it.
+    /// Forwards a request to the servers.
     pub(super) async fn forward(
         &self,
         feature: Feature,
@@ -120,7 +122,7 @@ impl Gateway {
 async fn list(sources: &[PrefixedSource], feature: Feature, key: &str, caller: &Caller) -> Value {
     let lists = join_all(sources.iter().map(|source| source.list(feature, key, caller))).await;
     let mut seen = HashSet::new();
-    // `a` with `b_c` and `a_b` with `c` would share a name; the first keeps it.
+    // `a` with `b_c` and `a_b` with `c` have the same name; the first one keeps it.
     let mut is_new = |entry: &Value| feature != Feature::Prompts || seen.insert(entry.get("name").cloned());
     let entries: Vec<Value> = lists.into_iter().flatten().filter(|entry| is_new(entry)).collect();
     let mut answer = Map::new();
@@ -169,19 +171,19 @@ async fn resource(
         message: "Unknown resource. List the resources with resources/list.".to_owned(),
         data: Some(json!({"uri": uri})),
     };
-    let (asked, own, wraps) = match parse_gateway_uri(&uri) {
+    let (candidates, own, is_prefixed) = match parse_gateway_uri(&uri) {
         Some((prefix, own)) => {
             (sources.iter().filter(|source| source.prefix == prefix).collect::<Vec<_>>(), own, true)
         }
-        // A tool's result may name an address of its server as the server knows it.
+        // A tool's result may contain the server's own URI.
         None => (sources.iter().collect(), uri.as_str(), false),
     };
     params.insert("uri".into(), own.into());
     let mut refusal = None;
-    for source in asked {
+    for source in candidates {
         match source.source.request(Feature::Resource, params.clone(), caller).await {
             Ok(mut answer) => {
-                if let Some(Value::Array(contents)) = answer.get_mut("contents").filter(|_| wraps) {
+                if let Some(Value::Array(contents)) = answer.get_mut("contents").filter(|_| is_prefixed) {
                     contents.iter_mut().for_each(|one| source.rename(Feature::Resource, one));
                 }
                 return Ok(answer);
@@ -197,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_leads_back_to_its_server_whatever_it_looks_like() {
+    fn every_gateway_uri_identifies_its_server() {
         for uri in ["file:///a b?x=1#y", "x", "", "demo://resource/{id}", "mcpaql://other/z", "a/b%2Fc"] {
             assert_eq!(parse_gateway_uri(&gateway_uri("far", uri)), Some(("far", uri)));
         }

@@ -1,8 +1,9 @@
-//! Adapters behind which an MCP server runs: their state is the server's, and where the operations are the server's own tools,
-//! they follow what it says.
+//! Adapters with a running MCP server. Their state is the server's state. If the operations are the server's own
+//! tools, they are updated when the tools change.
 //!
-//! What is known from an earlier time is served at once, so that tools are listed before the server has started and even when it
-//! cannot. Only a server of which nothing is known, or one that shall be eager, is started before somebody calls it.
+//! Tools that are known from an earlier run are served immediately. So they are listed before the server has started,
+//! and even if it cannot start. A server is started before its first call only if its tools are unknown or if it is
+//! configured to start eagerly.
 
 use super::slot::{AdapterSlot, AdapterState};
 use super::{GatewayShared, MAX_RETRY_DELAY, MIN_RETRY_DELAY};
@@ -19,54 +20,54 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-/// Makes a catalog of what a server said; else why there is none, in words that may be shown to anybody.
+/// Compiles a catalog from a server's capture. The error is the reason, without secrets.
 pub type CompileCapture = Arc<dyn Fn(&Capture) -> Result<Catalog, String> + Send + Sync>;
-/// Keeps what a server said for the next start.
+/// Saves a server's capture for the next start.
 pub type SaveCapture = Arc<dyn Fn(&Capture) + Send + Sync>;
 
 /// An MCP server whose own tools are the operations.
 pub struct LiveAdapter {
-    /// How it is reached.
+    /// How the server is reached.
     pub target: McpTarget,
-    /// How it is authenticated to.
+    /// How requests are authenticated.
     pub auth: Auth,
-    /// What it said the last time.
+    /// The capture of an earlier run.
     pub last_capture: Option<Capture>,
-    /// Makes a catalog of what it says.
+    /// Compiles a catalog from a capture.
     pub compile: CompileCapture,
-    /// Keeps what it says.
+    /// Saves a capture.
     pub save: SaveCapture,
 }
 
 impl fmt::Debug for LiveAdapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Live").field("known", &self.last_capture.is_some()).finish_non_exhaustive()
+        f.debug_struct("LiveAdapter").field("known", &self.last_capture.is_some()).finish_non_exhaustive()
     }
 }
 
-/// A server behind a slot.
+/// The MCP server of a slot.
 #[derive(Debug, Clone)]
 pub(super) struct BackingServer {
-    /// The server that is asked for its tools.
+    /// The server that lists the tools.
     pub(super) upstream: Upstream,
     eager: bool,
-    /// Where the operations are the server's own tools.
+    /// Present if the operations are the server's own tools.
     tools: Option<Arc<LiveTools>>,
 }
 
 struct LiveTools {
     compile: CompileCapture,
     save: SaveCapture,
-    /// What is served comes from this.
+    /// The capture that is being served.
     known: Mutex<Option<Capture>>,
     environment: Environment,
-    /// The servers that calls choose among, where there are several: they outlast a change of the tools.
-    several: Mutex<HashMap<String, (AlternativeTarget, Upstream)>>,
+    /// The servers that a call can select, by name, if there are several. They stay when the tools change.
+    alternatives: Mutex<HashMap<String, (AlternativeTarget, Upstream)>>,
 }
 
 impl fmt::Debug for LiveTools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Tools")
+        f.write_str("LiveTools")
     }
 }
 
@@ -74,33 +75,31 @@ impl LiveTools {
     fn is_known(&self) -> bool {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
-}
 
-impl LiveTools {
-    /// Each of the servers that calls choose among.
+    /// Returns a target for each server that a call can select.
     fn named_targets(&self, catalog: &Catalog) -> NamedTargets {
-        let mut known = self.several.lock().unwrap_or_else(PoisonError::into_inner);
-        let each = catalog.adapter.targets.iter().filter_map(|(name, one)| {
+        let mut known = self.alternatives.lock().unwrap_or_else(PoisonError::into_inner);
+        let each = catalog.adapter.targets.iter().filter_map(|(name, alternative)| {
             if let Some((before, upstream)) = known.get(name)
-                && before == one
+                && before == alternative
             {
                 return Some((name.clone(), proxy(upstream)));
             }
-            // Each was made from the adapter's own target, which is a server.
-            let adapter::TargetConfig::Mcp(server) = &one.target else { return None };
+            // Each alternative was derived from the adapter's own target, which is an MCP server.
+            let adapter::TargetConfig::Mcp(server) = &alternative.target else { return None };
             let adapter = &catalog.adapter.name;
-            let called = format!("{adapter} {name}");
-            let target: Arc<dyn Target> = match Upstream::named(&called, server, &one.auth, &self.environment)
-            {
-                Ok(upstream) => {
-                    known.insert(name.clone(), (one.clone(), upstream.clone()));
-                    proxy(&upstream)
-                }
-                Err(source) => {
-                    let user_message = source.to_string();
-                    Arc::new(ClosedTarget::new(adapter, &OpenError::new(adapter, source, user_message)))
-                }
-            };
+            let upstream_name = format!("{adapter} {name}");
+            let target: Arc<dyn Target> =
+                match Upstream::named(&upstream_name, server, &alternative.auth, &self.environment) {
+                    Ok(upstream) => {
+                        known.insert(name.clone(), (alternative.clone(), upstream.clone()));
+                        proxy(&upstream)
+                    }
+                    Err(source) => {
+                        let user_message = source.to_string();
+                        Arc::new(ClosedTarget::new(adapter, &OpenError::new(adapter, source, user_message)))
+                    }
+                };
             Some((name.clone(), target))
         });
         NamedTargets::new(each.collect())
@@ -108,21 +107,21 @@ impl LiveTools {
 }
 
 impl BackingServer {
-    /// The server of a document, whose operations are what the document says.
+    /// The server of a document, whose operations come from the document.
     pub(super) fn for_document(upstream: Upstream) -> BackingServer {
         BackingServer { eager: upstream.is_eager(), upstream, tools: None }
     }
 
-    /// A server whose tools are the operations, and what is known of them.
+    /// Returns a server whose tools are the operations, and the catalog of the tools that are known.
     pub(super) fn for_live(
         live: LiveAdapter,
         upstream: Upstream,
         environment: &Environment,
     ) -> (BackingServer, Option<Catalog>) {
-        let LiveAdapter { last_capture: last, compile, save: keep, .. } = live;
-        let known = last.and_then(|last| {
-            let catalog = compile(&last).ok()?;
-            Some((last, catalog))
+        let LiveAdapter { last_capture, compile, save, .. } = live;
+        let known = last_capture.and_then(|capture| {
+            let catalog = compile(&capture).ok()?;
+            Some((capture, catalog))
         });
         let (known, catalog) = known.unzip();
         if let Some(known) = &known {
@@ -131,10 +130,10 @@ impl BackingServer {
         let environment = Arc::clone(environment);
         let tools = LiveTools {
             compile,
-            save: keep,
+            save,
             known: Mutex::new(known),
             environment,
-            several: Mutex::default(),
+            alternatives: Mutex::default(),
         };
         (BackingServer { eager: upstream.is_eager(), upstream, tools: Some(Arc::new(tools)) }, catalog)
     }
@@ -147,7 +146,7 @@ impl BackingServer {
         Arc::new(ServedAdapter::new(catalog, target, slot.source()).with_stats(Arc::clone(slot.stats())))
     }
 
-    /// Where prompts and resources are asked for before anything is served.
+    /// Returns the source of prompts and resources before any tools are served.
     pub(super) fn feature_source(&self, slot: &AdapterSlot) -> FeatureSource {
         FeatureSource::new(slot.name(), proxy(&self.upstream), Arc::clone(slot.stats()))
     }
@@ -156,7 +155,7 @@ impl BackingServer {
         self.tools.is_some()
     }
 
-    /// The server's own list of tools, where the operations come from it.
+    /// The server's own list of tools, if the operations come from it.
     pub(super) fn known_tools(&self) -> Option<Vec<Value>> {
         let known = self.tools.as_ref()?.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.as_ref().map(|capture| capture.tools.clone())
@@ -166,7 +165,7 @@ impl BackingServer {
         self.tools.as_ref().is_none_or(|tools| tools.is_known())
     }
 
-    /// Asks the server for its tools, or only starts it where they do not matter.
+    /// Asks the server for its tools. If the operations do not come from it, only starts it.
     async fn refresh(&self) -> Result<Option<Capture>, mcp::UpstreamError> {
         match self.tools {
             Some(_) => self.upstream.capture().await.map(Some),
@@ -174,7 +173,7 @@ impl BackingServer {
         }
     }
 
-    /// Serves what the server said, where that is news.
+    /// Serves the tools of a capture, if they have changed.
     async fn apply_capture(
         &self,
         capture: Capture,
@@ -185,13 +184,13 @@ impl BackingServer {
         if tools.known.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(&capture) {
             return Ok(());
         }
-        let making = tokio::task::spawn_blocking(move || {
+        let compiled = tokio::task::spawn_blocking(move || {
             let catalog = (tools.compile)(&capture)?;
             (tools.save)(&capture);
             *tools.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(capture);
             Ok(catalog)
         });
-        let catalog = making.await.unwrap_or_else(|_| Err("its tools cannot be read".to_owned()))?;
+        let catalog = compiled.await.unwrap_or_else(|_| Err("its tools cannot be read".to_owned()))?;
         if let (Some(gateway), Some(slot)) = (gateway.upgrade(), slot.upgrade()) {
             slot.set_served(self.serve_catalog(catalog, &slot));
             gateway.republish();
@@ -204,25 +203,25 @@ fn proxy(upstream: &Upstream) -> Arc<dyn Target> {
     Arc::new(McpProxy::from_upstream(upstream.clone()))
 }
 
-/// Follows a server for as long as its slot is there.
+/// Follows a server until its slot is dropped.
 pub(super) async fn follow_server(
     gateway: Weak<GatewayShared>,
     slot: Weak<AdapterSlot>,
-    behind: BackingServer,
+    server: BackingServer,
 ) {
-    let (mut state, mut changed) = (behind.upstream.state(), behind.upstream.tools_changed());
-    let mut is_due = behind.eager || !behind.is_known();
+    let (mut state, mut changed) = (server.upstream.state(), server.upstream.tools_changed());
+    let mut is_due = server.eager || !server.is_known();
     let mut wait = MIN_RETRY_DELAY;
-    let mut again: Option<Duration> = None;
+    let mut retry_delay: Option<Duration> = None;
     loop {
         if is_due {
             changed.mark_unchanged();
-            let outcome = match behind.refresh().await {
-                Ok(Some(capture)) => behind.apply_capture(capture, &gateway, &slot).await,
+            let outcome = match server.refresh().await {
+                Ok(Some(capture)) => server.apply_capture(capture, &gateway, &slot).await,
                 Ok(None) => Ok(()),
                 Err(error) => Err(error.to_string()),
             };
-            // What the start changed is no news any more, unless the server has ended since.
+            // Skip the state changes of this start, unless the server has ended since.
             let outcome = match &*state.borrow_and_update() {
                 mcp::UpstreamState::Failed { reason } => outcome.and(Err(reason.clone())),
                 _ => outcome,
@@ -230,13 +229,13 @@ pub(super) async fn follow_server(
             let Some(slot) = slot.upgrade() else { return };
             match outcome {
                 Ok(()) => {
-                    (again, wait) = (None, MIN_RETRY_DELAY);
+                    (retry_delay, wait) = (None, MIN_RETRY_DELAY);
                     slot.set_state(AdapterState::Ready);
                 }
                 Err(reason) => {
                     slot.set_state(AdapterState::Failing { reason });
-                    // One that is known is started by whoever calls it.
-                    again = (behind.eager || !behind.is_known()).then_some(wait);
+                    // A server whose tools are known is started by the next call.
+                    retry_delay = (server.eager || !server.is_known()).then_some(wait);
                     wait = (wait * 2).min(MAX_RETRY_DELAY);
                 }
             }
@@ -252,23 +251,23 @@ pub(super) async fn follow_server(
                 }
                 let now = state.borrow_and_update().clone();
                 let Some(slot) = slot.upgrade() else { return };
-                is_due = record_state(&slot, now, &behind);
+                is_due = record_state(&slot, now, &server);
             }
-            () = pause(again) => is_due = true,
+            () = pause(retry_delay) => is_due = true,
         }
     }
 }
 
-/// Notes how the server is doing; true when it should be asked for its tools.
-fn record_state(slot: &AdapterSlot, now: mcp::UpstreamState, behind: &BackingServer) -> bool {
+/// Records the state of the server. Returns whether to ask it for its tools.
+fn record_state(slot: &AdapterSlot, now: mcp::UpstreamState, server: &BackingServer) -> bool {
     match now {
         mcp::UpstreamState::Idle => {}
         mcp::UpstreamState::Starting => slot.set_state(AdapterState::Starting),
-        mcp::UpstreamState::Running { .. } if behind.is_live() => return true,
+        mcp::UpstreamState::Running { .. } if server.is_live() => return true,
         mcp::UpstreamState::Running { .. } => slot.set_state(AdapterState::Ready),
         mcp::UpstreamState::Failed { reason } => {
             slot.set_state(AdapterState::Failing { reason });
-            return behind.eager;
+            return server.eager;
         }
     }
     false

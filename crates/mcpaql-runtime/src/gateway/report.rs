@@ -1,4 +1,4 @@
-//! The state of each adapter, as `/healthz` and status reports show it: no secret, and no path.
+//! The state of each adapter for `/healthz` and status reports, without secrets and paths.
 
 use super::slot::{AdapterSlot, AdapterState};
 use super::{Gateway, GatewayShared};
@@ -20,10 +20,10 @@ impl Gateway {
 impl GatewayShared {
     fn health(&self) -> Health {
         let slots = self.slots().clone();
-        let is_well = |slot: &AdapterSlot| !matches!(slot.state().0, AdapterState::Failing { .. });
+        let is_working = |slot: &AdapterSlot| !matches!(slot.state().0, AdapterState::Failing { .. });
         let status = if slots.iter().all(|slot| slot.served().is_none()) {
             HealthStatus::Down
-        } else if slots.iter().all(|slot| is_well(slot)) {
+        } else if slots.iter().all(|slot| is_working(slot)) {
             HealthStatus::Ok
         } else {
             HealthStatus::Degraded
@@ -47,7 +47,7 @@ fn report(slot: &AdapterSlot) -> Value {
     if let Some(served) = slot.served() {
         let catalog = served.catalog();
         let (surface, discrete) = served.surface_tokens(|| {
-            let listed = slot.backing_server().and_then(|behind| behind.known_tools());
+            let listed = slot.backing_server().and_then(|server| server.known_tools());
             let listed =
                 listed.map(|tools| tools.iter().map(|tool| tokens::estimate(&tool.to_string())).sum());
             (surface::surface_cost(catalog), listed.unwrap_or_else(|| surface::discrete_cost(catalog)))
@@ -64,7 +64,7 @@ fn report(slot: &AdapterSlot) -> Value {
     report
 }
 
-/// The name of a document without the folder that it is in.
+/// Returns the name of a document without its folder.
 fn file_name(source: &str) -> String {
     if source.contains("://") || source.starts_with("builtin:") || source.starts_with("mcp:") {
         return source.to_owned();
@@ -74,7 +74,7 @@ fn file_name(source: &str) -> String {
         .map_or_else(|| source.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// In UTC, to the second.
+/// Formats a time in UTC, with seconds.
 fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     timestamp(i64::try_from(since.as_secs()).unwrap_or_default())

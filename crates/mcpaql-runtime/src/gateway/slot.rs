@@ -1,7 +1,7 @@
-//! One adapter's place in a gateway: what is served there now, its state, and the work that keeps it going.
+//! The slot of one adapter in a gateway: the adapter that is served now, its state, and its background task.
 //!
-//! A slot outlives what is served in it: a target that is opened later, or a server that lists other tools, changes what is
-//! served, not the slot.
+//! A slot outlives the adapter in it: when a target is opened later, or a server lists different tools, the served
+//! adapter is replaced and the slot stays.
 
 use super::live::BackingServer;
 use crate::dispatch::ServedAdapter;
@@ -15,19 +15,19 @@ use tokio_util::task::AbortOnDropHandle;
 /// The state of an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AdapterState {
-    /// It is being opened or started for the first time.
+    /// Being opened or started for the first time.
     Starting,
-    /// It can be called.
+    /// Can be called.
     Ready,
-    /// It cannot be called, or not wholly; it is tried again.
+    /// Cannot be called, or only in part; retried.
     Failing {
-        /// In words that may be shown to anybody.
+        /// The reason, without secrets.
         reason: String,
     },
 }
 
 impl AdapterState {
-    /// The word in reports.
+    /// The name of the state in reports.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl AdapterState {
         }
     }
 
-    /// Why it fails.
+    /// The reason of a failing state.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
@@ -47,7 +47,7 @@ impl AdapterState {
     }
 }
 
-/// One adapter's place.
+/// The slot of one adapter.
 #[derive(Debug)]
 pub struct AdapterSlot {
     key: String,
@@ -56,21 +56,21 @@ pub struct AdapterSlot {
     stats: Arc<Stats>,
     served: RwLock<Option<Arc<ServedAdapter>>>,
     state: RwLock<(AdapterState, SystemTime)>,
-    /// Why it is not shown, while another adapter has the names that it wants.
+    /// Why the adapter is hidden: another adapter has one of its names.
     shadowed: RwLock<Option<String>>,
     state_changes: watch::Sender<()>,
     pub(super) work: SlotWork,
     task: Mutex<Option<AbortOnDropHandle<()>>>,
 }
 
-/// What goes on behind a slot.
+/// The background task of a slot.
 #[derive(Debug)]
 pub(super) enum SlotWork {
-    /// Nothing: it is served as it is, or not at all.
+    /// None: the adapter is served unchanged, or not at all.
     None,
-    /// The target could not be opened and is tried again.
+    /// Retries opening the target.
     Open(Arc<Catalog>),
-    /// An MCP server.
+    /// Follows an MCP server.
     Follow(BackingServer),
 }
 
@@ -95,7 +95,7 @@ impl AdapterSlot {
         }
     }
 
-    /// Tells it from any other adapter that could be served here.
+    /// Identifies the adapter; see [`GatewayMember::key`](super::GatewayMember::key).
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
@@ -107,7 +107,7 @@ impl AdapterSlot {
         &self.name
     }
 
-    /// The name of the document, or of whatever it comes from.
+    /// The name of the document, or of another origin.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
@@ -119,13 +119,13 @@ impl AdapterSlot {
         &self.stats
     }
 
-    /// What is served here now.
+    /// The adapter that is served now.
     #[must_use]
     pub fn served(&self) -> Option<Arc<ServedAdapter>> {
         self.served.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Its state, and since when.
+    /// The current state, and when it began.
     #[must_use]
     pub fn state(&self) -> (AdapterState, SystemTime) {
         let (state, since) = self.state.read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -139,24 +139,24 @@ impl AdapterSlot {
         *self.served.write().unwrap_or_else(PoisonError::into_inner) = Some(served);
     }
 
-    /// Sets its state, and tells whoever watches when it is another one.
+    /// Sets the state, and signals if it has changed.
     pub(super) fn set_state(&self, state: AdapterState) {
         self.set_state_with_cause(state, "");
     }
 
-    /// The same with what only the log may show.
+    /// Sets the state with a cause that is only logged.
     pub(super) fn set_state_with_cause(&self, state: AdapterState, cause: &str) {
-        let mut present = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        if present.0 == state {
+        let mut current = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if current.0 == state {
             return;
         }
         if let Some(reason) = state.reason() {
-            tracing::warn!(adapter = %self.name, source = %self.source, reason, cause, "adapter fails");
-        } else if present.0.reason().is_some() && state == AdapterState::Ready {
-            tracing::info!(adapter = %self.name, "adapter works again");
+            tracing::warn!(adapter = %self.name, source = %self.source, reason, cause, "adapter not available");
+        } else if current.0.reason().is_some() && state == AdapterState::Ready {
+            tracing::info!(adapter = %self.name, "adapter available again");
         }
-        *present = (state, SystemTime::now());
-        drop(present);
+        *current = (state, SystemTime::now());
+        drop(current);
         self.state_changes.send_replace(());
     }
 
@@ -166,22 +166,22 @@ impl AdapterSlot {
             return;
         }
         if let Some(reason) = &reason {
-            tracing::warn!(adapter = %self.name, reason, "adapter is not shown");
+            tracing::warn!(adapter = %self.name, reason, "adapter hidden");
         }
         *shadowed = reason;
         drop(shadowed);
         self.state_changes.send_replace(());
     }
 
-    /// The MCP server behind it.
+    /// The MCP server of the slot.
     pub(super) fn backing_server(&self) -> Option<&BackingServer> {
         match &self.work {
-            SlotWork::Follow(behind) => Some(behind),
+            SlotWork::Follow(server) => Some(server),
             SlotWork::None | SlotWork::Open(_) => None,
         }
     }
 
-    /// Goes on with `work` until the slot is gone.
+    /// Runs `work` until the slot is dropped.
     pub(super) fn spawn_task(&self, work: impl Future<Output = ()> + Send + 'static) {
         let task = AbortOnDropHandle::new(tokio::spawn(work));
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);

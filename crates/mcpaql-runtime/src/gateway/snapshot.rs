@@ -1,4 +1,5 @@
-//! What a gateway shows at one moment: never changed, only replaced. Each tool name leads to exactly one adapter.
+//! The tools and adapters of a gateway at one moment. A snapshot is never changed, only replaced. Each tool name
+//! belongs to exactly one adapter.
 
 use crate::dispatch::ServedAdapter;
 use mcpaql_core::adapter::ErrorPolicy;
@@ -13,7 +14,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The adapters of a server at one moment.
+/// The adapters of a gateway at one moment.
 #[derive(Debug)]
 pub struct GatewaySnapshot {
     adapters: Vec<Arc<ServedAdapter>>,
@@ -23,7 +24,7 @@ pub struct GatewaySnapshot {
     instructions: String,
 }
 
-/// The adapters that stand behind the same tools.
+/// The adapters that share the same tools.
 #[derive(Debug)]
 struct SharedTools {
     unified: Unified,
@@ -33,20 +34,20 @@ struct SharedTools {
 /// Where a call goes.
 #[derive(Debug)]
 pub(super) enum CallRoute {
-    /// To that adapter, with these arguments.
+    /// To this adapter, with these arguments.
     To(Arc<ServedAdapter>, Map<String, Value>),
-    /// Answered by the gateway itself: discovery over all adapters, or a call that names none of them.
+    /// Answered by the gateway: discovery over all adapters, or a call that names no adapter.
     Answered(Box<GatewayAnswer>),
 }
 
-/// Two adapters that would answer to the same name.
+/// Two adapters with the same tool name or adapter name.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 pub struct NameCollision {
-    /// The name of a tool that both want; empty where adapters that share their tools have the same name themselves.
+    /// The tool name that both have; empty if two adapters that share their tools have the same adapter name.
     pub tool: String,
-    /// The adapter that came first.
+    /// The first adapter, in order.
     pub first: String,
-    /// The adapter that came second.
+    /// The second adapter, in order.
     pub second: String,
 }
 
@@ -56,34 +57,34 @@ impl fmt::Display for NameCollision {
         if tool.is_empty() {
             return write!(
                 f,
-                "adapters {first} and {second} have the same name; give one of them another `name`"
+                "adapters {first} and {second} have the same name; set a different `name` for one of them"
             );
         }
         write!(
             f,
-            "adapters {first} and {second} both name a tool '{tool}'; give one of them another name or a prefix of its own; \
+            "adapters {first} and {second} both have a tool '{tool}'; set a different name or prefix for one of them; \
              a prefix for the whole server applies to all"
         )
     }
 }
 
 impl GatewaySnapshot {
-    /// What those adapters show together.
+    /// Builds the snapshot of these adapters.
     ///
     /// # Errors
-    /// Two of them that share a tool name.
+    /// When two of them share a tool name.
     pub(super) fn new(adapters: Vec<Arc<ServedAdapter>>) -> Result<GatewaySnapshot, NameCollision> {
         let routes = check_names(adapters.iter().map(|adapter| (adapter.catalog(), adapter.source())))?;
         let shared = SharedTools::of(&adapters);
-        let together = shared.iter().flat_map(|shared| shared.unified.tools());
-        let alone = adapters.iter().map(|adapter| adapter.catalog()).filter(|own| own.sharing.is_none());
-        let tools = together.chain(alone.flat_map(|catalog| &catalog.tools)).cloned().collect();
+        let shared_tools = shared.iter().flat_map(|shared| shared.unified.tools());
+        let own = adapters.iter().map(|adapter| adapter.catalog()).filter(|own| own.sharing.is_none());
+        let tools = shared_tools.chain(own.flat_map(|catalog| &catalog.tools)).cloned().collect();
         let instructions =
             surface::instructions(&adapters.iter().map(|adapter| adapter.catalog()).collect::<Vec<_>>());
         Ok(GatewaySnapshot { adapters, tools, routes, shared, instructions })
     }
 
-    /// Nothing at all.
+    /// A snapshot without adapters.
     pub(super) fn empty() -> GatewaySnapshot {
         GatewaySnapshot {
             adapters: Vec::new(),
@@ -94,8 +95,8 @@ impl GatewaySnapshot {
         }
     }
 
-    /// The same with the list of tools that was shown before, where it is equal: whoever keeps something for a list need not
-    /// make it again.
+    /// Reuses the list of tools of the previous snapshot if both are equal, so that values derived from the list stay
+    /// valid.
     pub(super) fn reusing_tools_of(mut self, before: &GatewaySnapshot) -> GatewaySnapshot {
         if self.tools == before.tools {
             self.tools = Arc::clone(&before.tools);
@@ -109,30 +110,30 @@ impl GatewaySnapshot {
         &self.adapters
     }
 
-    /// Every tool, adapter by adapter.
+    /// All tools, adapter by adapter.
     #[must_use]
     pub fn tools(&self) -> &Arc<[Tool]> {
         &self.tools
     }
 
-    /// How to use the tools, in a sentence for each way they are used, for the client's model.
+    /// Instructions for the client's model: one sentence for each way to use the tools.
     #[must_use]
     pub fn instructions(&self) -> &str {
         &self.instructions
     }
 
-    /// The adapter whose own tool that is; none has one that is shared.
+    /// The adapter that owns a tool; `None` for shared tools.
     #[must_use]
     pub fn adapter_of(&self, tool: &str) -> Option<&Arc<ServedAdapter>> {
         self.routes.get(tool).and_then(|index| self.adapters.get(*index))
     }
 
-    /// Whether a tool of that name is shared.
+    /// Returns whether this is a shared tool.
     pub(super) fn is_shared(&self, tool: &str) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.unified.tools().iter().any(|own| own.name == tool))
     }
 
-    /// Where a call goes; `None` where there is no such tool.
+    /// Returns where a call goes; `None` if there is no such tool.
     pub(super) fn route(&self, tool: &str, arguments: Map<String, Value>) -> Option<CallRoute> {
         if let Some(adapter) = self.adapter_of(tool) {
             return Some(CallRoute::To(Arc::clone(adapter), arguments));
@@ -141,7 +142,7 @@ impl GatewaySnapshot {
     }
 }
 
-/// What the gateway itself answers, before its envelope.
+/// An answer of the gateway itself, before the envelope.
 #[derive(Debug)]
 pub(super) struct GatewayAnswer {
     pub(super) outcome: Result<Answer, OpError>,
@@ -151,8 +152,8 @@ pub(super) struct GatewayAnswer {
 impl SharedTools {
     fn of(adapters: &[Arc<ServedAdapter>]) -> Option<SharedTools> {
         let sharing = adapters.iter().find_map(|adapter| adapter.catalog().sharing)?;
-        let alike = |adapter: &&Arc<ServedAdapter>| adapter.catalog().sharing == Some(sharing);
-        let adapters: Vec<Arc<ServedAdapter>> = adapters.iter().filter(alike).cloned().collect();
+        let shares_tools = |adapter: &&Arc<ServedAdapter>| adapter.catalog().sharing == Some(sharing);
+        let adapters: Vec<Arc<ServedAdapter>> = adapters.iter().filter(shares_tools).cloned().collect();
         let catalogs: Vec<&Catalog> = adapters.iter().map(|adapter| adapter.catalog()).collect();
         let unified = Unified::new(&catalogs, sharing, None);
         Some(SharedTools { unified, adapters })
@@ -172,10 +173,10 @@ impl SharedTools {
     }
 }
 
-/// Which adapter, by position, answers to which tool name; aliases included.
+/// Returns the position of the adapter for each tool name, including aliases.
 ///
 /// # Errors
-/// Two adapters that share a name.
+/// When two adapters share a name.
 pub fn check_names<'a>(
     adapters: impl IntoIterator<Item = (&'a Catalog, &'a str)>,
 ) -> Result<HashMap<String, usize>, NameCollision> {
@@ -185,7 +186,7 @@ pub fn check_names<'a>(
     let mut shared: HashMap<String, usize> = HashMap::new();
     for (index, second) in adapters.iter().enumerate() {
         if second.0.sharing.is_some() {
-            // They share every tool, so their own names tell them apart.
+            // All their tools are shared, so their adapter names must differ.
             let name = snake_case(&second.0.adapter.name);
             if let Some(first) = shared.insert(name, index).and_then(|other| adapters.get(other)) {
                 return Err(NameCollision {

@@ -1,4 +1,4 @@
-//! Served adapters as a client meets them: one server, any modes, every fault of a parameter explained.
+//! Served adapters as clients see them: one server, any modes, and an explanation for every invalid parameter.
 
 mod live;
 mod swap;
@@ -47,7 +47,7 @@ async fn instructions(adapters: &[(&str, Mode)]) -> String {
 }
 
 #[tokio::test]
-async fn instructions_are_true_of_every_mode_and_of_mixtures() {
+async fn instructions_are_correct_for_every_mode_and_for_mixtures() {
     let envelope = r#"{"operation": NAME, "params": {…}}"#;
     let discover = |tools: &str| {
         format!(
@@ -56,13 +56,13 @@ async fn instructions_are_true_of_every_mode_and_of_mixtures() {
     };
     let split = |names: &str| {
         format!(
-            "The tools of {names} take {envelope} and share out the operations, so call an operation through a tool that lists it."
+            "The tools of {names} take {envelope}. Each tool has some of the operations: call an operation through a tool that lists it."
         )
     };
     let whole = |name: &str| format!("The one tool of {name} takes {envelope} for every operation.");
     let discrete = |name: &str| {
         format!(
-            "Each tool of {name} is one operation and takes its parameters as arguments; the answer is JSON with `success` and either `data` or `error`."
+            "Each tool of {name} is one operation and takes its parameters as arguments; the result is JSON with `success` and either `data` or `error`."
         )
     };
     for mode in [Mode::Semantic, Mode::All] {
@@ -80,7 +80,7 @@ async fn instructions_are_true_of_every_mode_and_of_mixtures() {
 }
 
 #[tokio::test]
-async fn a_collision_names_what_helps_wherever_the_prefix_comes_from() {
+async fn a_collision_says_how_to_fix_it_wherever_the_prefix_comes_from() {
     let pair = [
         served(&adapter("desk", READS), Mode::Single, None).await,
         served(&adapter("desk", READS), Mode::Single, None).await,
@@ -88,12 +88,12 @@ async fn a_collision_names_what_helps_wherever_the_prefix_comes_from() {
     let message = Gateway::new(pair.into()).unwrap_err().to_string();
     assert_eq!(
         message,
-        "adapters desk (a.yaml) and desk (a.yaml) both name a tool 'desk_mcpaql'; give one of them another name or a prefix of its own; \
+        "adapters desk (a.yaml) and desk (a.yaml) both have a tool 'desk_mcpaql'; set a different name or prefix for one of them; \
          a prefix for the whole server applies to all"
     );
 }
 
-/// The error of a call that goes wrong only in its target, which must show how it should have been made.
+/// Returns the error of a call that fails only in its target. It must contain the signature.
 async fn explained(served: &ServedAdapter, operation: &str, params: Value) -> Value {
     let params = params.as_object().unwrap().clone();
     let error = served.call_operation(operation, params, &Caller::nobody()).await.unwrap_err();
@@ -106,7 +106,7 @@ async fn explained(served: &ServedAdapter, operation: &str, params: Value) -> Va
 }
 
 #[tokio::test]
-async fn faults_that_only_the_target_finds_carry_the_signature_too() {
+async fn validation_errors_of_the_target_contain_the_signature_too() {
     let upstream = Upstream::fixed(422, &[("content-type", "application/json")], r#"{"message":"no"}"#).await;
     let base = &upstream.url;
     let web = adapter(
@@ -147,7 +147,7 @@ operations:
 }
 
 #[tokio::test]
-async fn an_answer_over_the_limit_is_withheld_and_says_so() {
+async fn an_answer_over_the_limit_is_an_error() {
     let operations: Vec<String> =
         (0..100).map(|n| format!("{{ name: get_{n}, maps_to: GET /things/{n} }}")).collect();
     let rest = format!(
@@ -164,7 +164,7 @@ async fn an_answer_over_the_limit_is_withheld_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_call_goes_to_the_target_that_it_chooses_and_does_not_send_the_choice() {
+async fn a_call_goes_to_the_selected_target_and_does_not_send_the_selection() {
     let json_answer = &[("content-type", "application/json")];
     let one = Upstream::fixed(200, json_answer, r#"{"from":"one"}"#).await;
     let two = Upstream::fixed(200, json_answer, r#"{"from":"two"}"#).await;

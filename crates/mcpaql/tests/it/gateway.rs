@@ -74,7 +74,7 @@ async fn adapters_that_fail_do_not_take_the_others_along() {
     assert_eq!(failed["error"]["code"], "INTERNAL_ERROR");
     let message = failed["error"]["message"].as_str().unwrap();
     assert!(message.contains("'lame'") && message.contains("WHERE_TO"), "{message}");
-    let said = raw.server.wait_for_stderr("adapter fails").await;
+    let said = raw.server.wait_for_stderr("adapter not available").await;
     assert!(said.contains("broken.yaml") && said.contains("absent.yaml"), "{said}");
 }
 

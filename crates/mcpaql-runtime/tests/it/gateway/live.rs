@@ -1,6 +1,6 @@
-//! MCP servers behind a gateway: their tools follow what they say, and what they do harms nobody else.
+//! MCP servers behind a gateway: their tools are updated, and they never affect other adapters.
 
-use super::swap::{nowhere, reads, tools};
+use super::swap::{reads, tools, without_data};
 use crate::fixture::{Fixture, Serving, crypto, http, in_time, loopback, tool};
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 
 const READS: Hints = Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
 
-/// Every tool as an operation that reads and has a tool of its own.
+/// Compiles every tool to an operation that reads and has its own tool.
 fn compile(name: &str, capture: &Capture) -> Result<Catalog, String> {
     let operations: Vec<Value> =
         capture.tools.iter().map(|tool| json!({"name": tool["name"], "tool": tool["name"]})).collect();
@@ -31,12 +31,12 @@ fn compile(name: &str, capture: &Capture) -> Result<Catalog, String> {
     checked.catalog.ok_or_else(|| format!("{:?}", checked.diagnostics))
 }
 
-/// What was kept.
-type Kept = Arc<Mutex<Vec<Capture>>>;
+/// The saved captures.
+type SavedCaptures = Arc<Mutex<Vec<Capture>>>;
 
-fn live(name: &'static str, addr: SocketAddr, last: Option<Capture>) -> (GatewayMember, Kept) {
+fn live(name: &'static str, addr: SocketAddr, last: Option<Capture>) -> (GatewayMember, SavedCaptures) {
     crypto();
-    let kept = Kept::default();
+    let kept = SavedCaptures::default();
     let keeping = Arc::clone(&kept);
     let url = format!("http://{addr}/mcp");
     let live = LiveAdapter {
@@ -55,7 +55,7 @@ fn live(name: &'static str, addr: SocketAddr, last: Option<Capture>) -> (Gateway
     (member, kept)
 }
 
-fn said(names: &[&str]) -> Capture {
+fn capture_of(names: &[&str]) -> Capture {
     let tools = names.iter().map(|name| json!({"name": name, "inputSchema": {"type": "object"}})).collect();
     Capture { tools, ..Capture::default() }
 }
@@ -83,8 +83,8 @@ fn is(gateway: &Gateway, slot: usize, state: &str) -> bool {
     gateway.slots()[slot].state().0.as_str() == state
 }
 
-/// An address where nobody listens.
-async fn nobody() -> SocketAddr {
+/// An address where no server listens.
+async fn unused_address() -> SocketAddr {
     let (addr, serving) = http(&Fixture::new(), loopback()).await;
     stop(serving).await;
     addr
@@ -96,10 +96,10 @@ async fn stop(serving: Serving) {
 }
 
 #[tokio::test]
-async fn a_server_nothing_is_known_of_is_asked_and_its_tools_appear() {
+async fn a_server_with_unknown_tools_is_started_and_its_tools_appear() {
     let (addr, _serving) = http(&Fixture::new(), loopback()).await;
     let (member, kept) = live("far", addr, None);
-    let gateway = Gateway::open(vec![reads("near"), member], nowhere()).await.unwrap();
+    let gateway = Gateway::open(vec![reads("near"), member], without_data()).await.unwrap();
     let mut changes = gateway.changes().unwrap();
     assert_eq!(tools(&gateway), ["near_mcpaql_create", "near_mcpaql_read"]);
     in_time(changes.changed()).await.unwrap();
@@ -114,7 +114,7 @@ async fn tools_follow_the_server() {
     let service = Fixture::new();
     let (addr, _serving) = http(&service, loopback()).await;
     let (member, kept) = live("far", addr, None);
-    let gateway = Gateway::open(vec![member], nowhere()).await.unwrap();
+    let gateway = Gateway::open(vec![member], without_data()).await.unwrap();
     until(&gateway, |gateway| gateway.tools().len() == 5).await;
     service.swap([tool("echo", READS), tool("fresh", READS)]);
     until(&gateway, |gateway| tools(gateway) == ["far_echo", "far_fresh"]).await;
@@ -122,9 +122,9 @@ async fn tools_follow_the_server() {
 }
 
 #[tokio::test]
-async fn what_is_known_is_listed_before_the_server_is_there() {
-    let (member, _) = live("far", nobody().await, Some(said(&["echo"])));
-    let gateway = Gateway::open(vec![member, reads("near")], nowhere()).await.unwrap();
+async fn known_tools_are_listed_before_the_server_runs() {
+    let (member, _) = live("far", unused_address().await, Some(capture_of(&["echo"])));
+    let gateway = Gateway::open(vec![member, reads("near")], without_data()).await.unwrap();
     assert_eq!(tools(&gateway)[0], "far_echo");
     let answer = echo(&gateway, "far_echo").await;
     assert_eq!(answer["error"]["code"], "TRANSPORT_CONNECTION_FAILED", "{answer}");
@@ -134,20 +134,20 @@ async fn what_is_known_is_listed_before_the_server_is_there() {
 }
 
 #[tokio::test]
-async fn what_was_known_is_corrected_once_the_server_runs() {
+async fn known_tools_are_updated_when_the_server_runs() {
     let (addr, _serving) = http(&Fixture::new(), loopback()).await;
-    let (member, _) = live("far", addr, Some(said(&["echo", "gone"])));
-    let gateway = Gateway::open(vec![member], nowhere()).await.unwrap();
+    let (member, _) = live("far", addr, Some(capture_of(&["echo", "gone"])));
+    let gateway = Gateway::open(vec![member], without_data()).await.unwrap();
     assert_eq!(tools(&gateway), ["far_echo", "far_gone"]);
     assert_eq!(echo(&gateway, "far_echo").await["success"], true);
     until(&gateway, |gateway| gateway.tools().len() == 5).await;
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_yet_is_tried_again() {
-    let addr = nobody().await;
+async fn a_server_that_does_not_run_yet_is_retried() {
+    let addr = unused_address().await;
     let (member, _) = live("far", addr, None);
-    let gateway = Gateway::open(vec![member], nowhere()).await.unwrap();
+    let gateway = Gateway::open(vec![member], without_data()).await.unwrap();
     until(&gateway, |gateway| is(gateway, 0, "failing")).await;
     assert!(tools(&gateway).is_empty());
     let (_, _serving) = http(&Fixture::new(), HttpOptions::new(addr)).await;
@@ -158,9 +158,9 @@ async fn a_server_that_is_not_there_yet_is_tried_again() {
 async fn a_server_never_takes_the_name_of_another_adapters_tool() {
     let service = Fixture::new();
     let (addr, _serving) = http(&service, loopback()).await;
-    let (member, _) = live("near", addr, Some(said(&["mcpaql_read"])));
-    // First in order, and still the one that gives way.
-    let gateway = Gateway::open(vec![member, reads("near")], nowhere()).await.unwrap();
+    let (member, _) = live("near", addr, Some(capture_of(&["mcpaql_read"])));
+    // It is the first in order, but it is still the one that is hidden.
+    let gateway = Gateway::open(vec![member, reads("near")], without_data()).await.unwrap();
     assert_eq!(tools(&gateway), ["near_mcpaql_create", "near_mcpaql_read"]);
     let (state, _) = gateway.slots()[0].state();
     assert!(state.reason().unwrap().contains("'near_mcpaql_read'"), "{state:?}");
@@ -168,15 +168,15 @@ async fn a_server_never_takes_the_name_of_another_adapters_tool() {
         .replace(vec![GatewayMember { origin: MemberOrigin::Kept, ..live("near", addr, None).0 }])
         .await
         .unwrap();
-    assert_eq!(tools(&gateway), ["near_mcpaql_read"], "it is shown when the name is free");
+    assert_eq!(tools(&gateway), ["near_mcpaql_read"], "it is listed when the name is free");
     assert_eq!(gateway.slots()[0].state().0, AdapterState::Ready);
 }
 
 #[tokio::test]
-async fn a_call_goes_to_the_server_that_it_chooses() {
+async fn a_call_goes_to_the_selected_server() {
     let (here, _serving) = http(&Fixture::new(), loopback()).await;
-    let gone = nobody().await;
-    let (member, _) = live("far", here, Some(said(&["echo"])));
+    let gone = unused_address().await;
+    let (member, _) = live("far", here, Some(capture_of(&["echo"])));
     let MemberOrigin::Live(mut made) = member.origin else { panic!("it is live") };
     made.compile = Arc::new(move |capture| {
         let operations: Vec<Value> = capture.tools.iter().map(|tool| json!({"name": tool["name"]})).collect();
@@ -196,7 +196,7 @@ async fn a_call_goes_to_the_server_that_it_chooses() {
         name: "far".into(),
         source: "x".into(),
     };
-    let gateway = Gateway::open(vec![member], nowhere()).await.unwrap();
+    let gateway = Gateway::open(vec![member], without_data()).await.unwrap();
     for (target, succeeds) in [("staging", true), ("production", false)] {
         let arguments = json!({"target": target}).as_object().unwrap().clone();
         let reply = in_time(gateway.call("far_echo", arguments, &Caller::nobody())).await.unwrap();

@@ -1,4 +1,4 @@
-//! What is served changes while the server runs: nobody who did not change notices.
+//! Adapters are replaced while the server runs; adapters that do not change are not affected.
 
 use super::{READS, adapter};
 use crate::fixture::{crypto, in_time};
@@ -23,20 +23,20 @@ fn compiled(source: &Source) -> MemberOrigin {
     MemberOrigin::Compiled(Box::new(catalog))
 }
 
-fn member(key: &str, name: &str, making: MemberOrigin) -> GatewayMember {
-    GatewayMember { key: key.into(), name: name.into(), source: format!("{name}.yaml"), origin: making }
+fn member(key: &str, name: &str, origin: MemberOrigin) -> GatewayMember {
+    GatewayMember { key: key.into(), name: name.into(), source: format!("{name}.yaml"), origin }
 }
 
 pub(super) fn reads(name: &str) -> GatewayMember {
     member(name, name, compiled(&adapter(name, READS)))
 }
 
-fn opening(environment: Environment) -> GatewayOptions {
+fn options(environment: Environment) -> GatewayOptions {
     GatewayOptions { data: None, environment }
 }
 
-pub(super) fn nowhere() -> GatewayOptions {
-    opening(Arc::new(|_| None))
+pub(super) fn without_data() -> GatewayOptions {
+    options(Arc::new(|_| None))
 }
 
 async fn call(gateway: &Gateway, tool: &str, operation: &str) -> Option<Value> {
@@ -80,7 +80,7 @@ impl Slow {
 #[tokio::test]
 async fn a_running_call_ends_on_the_adapter_it_began_on() {
     let slow = Slow::start().await;
-    let gateway = Gateway::open(vec![slow.member("one")], nowhere()).await.unwrap();
+    let gateway = Gateway::open(vec![slow.member("one")], without_data()).await.unwrap();
     let running = tokio::spawn({
         let gateway = gateway.clone();
         async move { call(&gateway, "slow_mcpaql_read", "get_thing").await }
@@ -95,7 +95,7 @@ async fn a_running_call_ends_on_the_adapter_it_began_on() {
 
 #[tokio::test]
 async fn clients_are_told_when_the_tools_differ_and_only_then() {
-    let gateway = Gateway::open(vec![reads("first")], nowhere()).await.unwrap();
+    let gateway = Gateway::open(vec![reads("first")], without_data()).await.unwrap();
     let mut changes = gateway.changes().unwrap();
     let before = gateway.tools();
     gateway.replace(vec![reads("first")]).await.unwrap();
@@ -109,7 +109,7 @@ async fn clients_are_told_when_the_tools_differ_and_only_then() {
 
 #[tokio::test]
 async fn an_adapter_that_is_kept_is_the_same_one_and_goes_on_counting() {
-    let gateway = Gateway::open(vec![reads("first"), reads("second")], nowhere()).await.unwrap();
+    let gateway = Gateway::open(vec![reads("first"), reads("second")], without_data()).await.unwrap();
     call(&gateway, "first_mcpaql_read", "introspect").await.unwrap();
     let before = gateway.slots();
     assert!(gateway.has("first") && !gateway.has("third"));
@@ -117,7 +117,7 @@ async fn an_adapter_that_is_kept_is_the_same_one_and_goes_on_counting() {
     let after = gateway.slots();
     assert!(Arc::ptr_eq(&before[0], &after[1]));
     assert_eq!(after[1].stats().count().calls, 1);
-    // One that was made anew under its old name goes on counting too.
+    // An adapter that was rebuilt under its old name continues counting too.
     gateway.replace(vec![member("other key", "first", compiled(&adapter("first", READS)))]).await.unwrap();
     call(&gateway, "first_mcpaql_read", "introspect").await.unwrap();
     assert_eq!(gateway.slots()[0].stats().count().calls, 2);
@@ -125,10 +125,10 @@ async fn an_adapter_that_is_kept_is_the_same_one_and_goes_on_counting() {
 
 #[tokio::test]
 async fn adapters_that_share_a_name_change_nothing() {
-    let gateway = Gateway::open(vec![reads("first")], nowhere()).await.unwrap();
+    let gateway = Gateway::open(vec![reads("first")], without_data()).await.unwrap();
     let twins = vec![reads("twin"), member("b", "twin", compiled(&adapter("twin", READS)))];
     let error = gateway.replace(twins).await.unwrap_err();
-    assert!(error.to_string().contains("both name a tool 'twin_mcpaql_create'"), "{error}");
+    assert!(error.to_string().contains("both have a tool 'twin_mcpaql_create'"), "{error}");
     assert_eq!(tools(&gateway), ["first_mcpaql_create", "first_mcpaql_read"]);
     assert!(gateway.has("first"));
 }
@@ -139,16 +139,16 @@ operations:
 ";
 
 #[tokio::test]
-async fn an_adapter_that_cannot_be_opened_says_so_and_comes_back() {
+async fn an_adapter_that_cannot_be_opened_reports_it_and_recovers() {
     let set = Arc::new(AtomicBool::new(false));
     let known = Arc::clone(&set);
     let environment: Environment =
         Arc::new(move |name| (name == "WHERE" && known.load(Ordering::SeqCst)).then(|| ".".to_owned()));
     let lame = member("lame", "lame", compiled(&adapter("lame", UNSET)));
-    let gateway = Gateway::open(vec![lame, reads("sound")], opening(environment)).await.unwrap();
+    let gateway = Gateway::open(vec![lame, reads("sound")], options(environment)).await.unwrap();
     let slot = Arc::clone(&gateway.slots()[0]);
 
-    // Everything but the calls works, and the neighbour does not notice.
+    // Everything except calls works, and the other adapter is not affected.
     assert_eq!(tools(&gateway), ["lame_mcpaql_read", "sound_mcpaql_create", "sound_mcpaql_read"]);
     let answer = call(&gateway, "lame_mcpaql_read", "get_thing").await.unwrap();
     assert_eq!(answer["error"]["code"], "INTERNAL_ERROR", "{answer}");
@@ -172,14 +172,14 @@ async fn an_adapter_that_cannot_be_opened_says_so_and_comes_back() {
 #[tokio::test]
 async fn an_adapter_that_cannot_be_served_at_all_is_reported_beside_the_others() {
     let broken = member("b", "b", MemberOrigin::Broken { reason: "its document has errors".into() });
-    let gateway = Gateway::open(vec![broken, reads("sound")], nowhere()).await.unwrap();
+    let gateway = Gateway::open(vec![broken, reads("sound")], without_data()).await.unwrap();
     assert_eq!(tools(&gateway), ["sound_mcpaql_create", "sound_mcpaql_read"]);
     let (state, _) = gateway.slots()[0].state();
     assert_eq!(state.reason(), Some("its document has errors"));
 }
 
 #[tokio::test]
-async fn health_tells_how_each_adapter_fares_and_what_it_saves() {
+async fn health_reports_the_state_and_the_savings_of_each_adapter() {
     let many: Vec<String> =
         (0..60).map(|n| format!("{{ name: get_thing_{n}, maps_to: GET /things/{n} }}")).collect();
     let rest = format!(
@@ -187,7 +187,7 @@ async fn health_tells_how_each_adapter_fares_and_what_it_saves() {
         many.join(", ")
     );
     let many = member("many", "many", compiled(&adapter("many", &rest)));
-    let gateway = Gateway::open(vec![many], nowhere()).await.unwrap();
+    let gateway = Gateway::open(vec![many], without_data()).await.unwrap();
     call(&gateway, "many_mcpaql_read", "introspect").await.unwrap();
     let health = gateway.health();
     assert_eq!(health.status.as_str(), "ok");

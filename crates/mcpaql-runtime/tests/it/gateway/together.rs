@@ -1,6 +1,6 @@
 //! All adapters behind the same tools.
 
-use super::swap::nowhere;
+use super::swap::without_data;
 use super::{READS, adapter};
 use crate::fixture::{crypto, in_time};
 use mcpaql_core::catalog::{AdapterSettings, Sharing};
@@ -35,8 +35,9 @@ async fn call(gateway: &Gateway, tool: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_tools_stay_the_same_whatever_adapters_come_and_go() {
-    let gateway = Gateway::open(vec![shared("echo", ECHO), shared("web", READS)], nowhere()).await.unwrap();
+async fn adding_and_removing_adapters_keeps_the_shared_tools() {
+    let gateway =
+        Gateway::open(vec![shared("echo", ECHO), shared("web", READS)], without_data()).await.unwrap();
     let names = || gateway.tools().iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(), ["mcpaql_create", "mcpaql_read"]);
     let said = json!({"adapter": "echo", "operation": "say", "params": {"text": "hello"}});
@@ -57,11 +58,11 @@ async fn the_tools_stay_the_same_whatever_adapters_come_and_go() {
 }
 
 #[tokio::test]
-async fn two_adapters_of_one_name_cannot_stand_behind_the_same_tools() {
+async fn adapters_that_share_tools_need_different_names() {
     let collision =
-        Gateway::open(vec![shared("echo", ECHO), shared("echo", READS)], nowhere()).await.unwrap_err();
+        Gateway::open(vec![shared("echo", ECHO), shared("echo", READS)], without_data()).await.unwrap_err();
     assert_eq!(
         collision.to_string(),
-        "adapters echo (echo.yaml) and echo (echo.yaml) have the same name; give one of them another `name`"
+        "adapters echo (echo.yaml) and echo (echo.yaml) have the same name; set a different `name` for one of them"
     );
 }
