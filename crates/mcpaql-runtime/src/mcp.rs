@@ -1,14 +1,16 @@
-//! The MCP server: what a [`Service`](crate::service::Service) offers, spoken in every MCP revision that clients use.
+//! The MCP server: serves a [`Service`](crate::service::Service) in every MCP revision that clients use.
 //!
 //! What always holds:
-//! - `tools/list` has the service's own order, all four hints written out, and each schema exactly as given;
-//! - every `tools/call` is answered with the envelope's text and what stands beside it, or a JSON-RPC error, a panic of the service included;
-//! - a message that cannot be read is answered with a JSON-RPC error as well, and ends nothing;
-//! - a handshake is answered at once, also while the service still loads what it serves;
-//! - a cancelled call drops the service's future;
-//! - what is not declared as a capability is not a method.
+//! - `tools/list` keeps the service's order, and each tool has exactly the hints and schema that the service gives
+//!   it.
+//! - Every `tools/call` is answered with the envelope's text and its content blocks, or with a JSON-RPC error, even
+//!   if the service panics.
+//! - A message that cannot be parsed is answered with a JSON-RPC error; the connection continues.
+//! - A handshake is answered within a second, even while the service is still loading.
+//! - A cancelled call drops the service's future.
+//! - A method that is not declared as a capability is not available.
 //!
-//! The protocol library's types do not leave this module.
+//! The types of the protocol library do not leave this module.
 
 mod call;
 mod client;
@@ -33,13 +35,13 @@ use std::time::Duration;
 pub(crate) use drain::serve as serve_stream;
 pub(crate) use handler::McpServer;
 pub(crate) use http::{Admission, route as http_route};
-/// The standard streams; pipes without the blocking pool where the platform can.
+/// Standard input and output; as pipes without the blocking pool on platforms that support it.
 pub(crate) use rmcp::transport::io::stdio_pipes as stdio;
 
-/// What a server allows itself.
+/// Limits of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// How long running calls may go on after the server was told to stop.
+    /// How long running calls may continue after the server was asked to stop.
     pub grace: Duration,
 }
 
@@ -49,9 +51,9 @@ impl Default for ServerLimits {
     }
 }
 
-/// Log directives that keep requests and answers out of the log: the protocol library writes whole payloads below `warn`,
-/// and every JSON-RPC error as a warning.
+/// Log directives that keep requests and answers out of the log: the protocol library logs whole payloads below
+/// `warn`, and logs every JSON-RPC error as a warning.
 pub const LOG_DIRECTIVES: &str = "rmcp=warn,rmcp::service=error";
 
-/// The largest HTTP request body, as the protocol publishes it.
+/// Maximum size of an HTTP request body; the same limit that the protocol publishes.
 pub(crate) const MAX_REQUEST_BYTES: usize = mcpaql_core::validate::SizeLimits::DEFAULT.request_bytes;

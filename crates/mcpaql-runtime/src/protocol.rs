@@ -1,6 +1,6 @@
-//! The parts of MCP that both sides need: the server that our clients talk to, and the client that talks to other servers.
+//! The parts of MCP that both sides need: the server for our clients, and the client of upstream servers.
 //!
-//! Only data and reading: nothing here sends anything, and no type of a protocol library appears.
+//! Only data and parsing: nothing here sends messages, and no type of a protocol library appears.
 
 mod feature;
 mod lines;
@@ -12,11 +12,11 @@ pub(crate) use lines::{InputLine, LineReader};
 pub(crate) use log::{LOG_LEVEL, LOG_MESSAGE, LogFilter, LogLevel, SET_LEVEL};
 pub(crate) use scan::IdScan;
 
-/// JSON-RPC's code for a method that does not exist.
+/// JSON-RPC error code: the method does not exist.
 pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
-/// JSON-RPC's code for parameters that are wrong.
+/// JSON-RPC error code: the parameters are invalid.
 pub(crate) const INVALID_PARAMS: i64 = -32602;
-/// JSON-RPC's code for a failure inside.
+/// JSON-RPC error code: the server failed.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
-/// MCP's code for a resource that does not exist.
+/// MCP error code: the resource does not exist.
 pub(crate) const RESOURCE_NOT_FOUND: i64 = -32002;

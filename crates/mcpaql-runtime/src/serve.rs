@@ -1,6 +1,6 @@
-//! Standing up a server: over standard input and output, over any byte stream, over HTTP.
+//! Runs a server over standard input and output, over any byte stream, or over HTTP.
 //!
-//! Stopping is the same everywhere: nothing new is accepted, running calls may finish within the grace period, then the
+//! All stop in the same way: no new requests are accepted, running calls may finish within the grace period, and the
 //! rest is dropped.
 
 mod client;
@@ -15,18 +15,18 @@ use tokio_util::sync::CancellationToken;
 
 pub use http::{HttpOptions, serve_http};
 
-/// Why a server could not start or go on.
+/// Why a server could not start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The address is taken, not ours, or needs more rights.
+    /// The address is in use, not available on this machine, or needs more privileges.
     #[error("cannot listen on {addr}: {source}")]
     Bind {
-        /// Where it was to listen.
+        /// The address to listen on.
         addr: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Anybody who reaches the address could call every tool.
+    /// Without a token, everyone who can reach the address could call every tool.
     #[error(
         "refusing to listen on {0} without a token: set a bearer token, listen on 127.0.0.1, or allow unauthenticated \
          remote access explicitly"
@@ -35,10 +35,10 @@ pub enum ServeError {
     /// An entry of the allowed origins is not an origin.
     #[error("'{0}' is not an origin: write it as https://app.example.com or http://host:port")]
     Origin(String),
-    /// The client did not begin as the protocol says.
-    #[error("the client sent something else than the beginning of an MCP conversation")]
+    /// The client did not start with a valid MCP handshake.
+    #[error("the client did not start with an MCP handshake")]
     Handshake,
-    /// The serving task was ended from outside.
+    /// The task that serves was aborted.
     #[error("the server was interrupted")]
     Interrupted,
     /// The listener failed.
@@ -55,29 +55,29 @@ impl From<StreamError> for ServeError {
     }
 }
 
-/// Serves the client on standard input and output until its input ends or `shutdown` is cancelled. The calls of a client that does
-/// not read any more are dropped; after a mere end of input they are finished.
+/// Serves the client on standard input and output until its input ends or `shutdown` is cancelled. After the end of
+/// input, running calls are finished. If the client stops reading, its calls are dropped.
 ///
-/// Pipes, which is how clients start servers, are driven without a thread in between where the platform can.
+/// Pipes, which clients use to start servers, need no extra thread on platforms that support it.
 ///
 /// # Errors
-/// When the client does not begin an MCP conversation.
+/// When the client does not start with an MCP handshake.
 pub async fn serve_stdio<S: Service>(
     service: Arc<S>,
     limits: ServerLimits,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
-    let left = client::client_gone();
-    // Boxed, so that whoever embeds this need not carry all of it in a future of his own.
-    Ok(Box::pin(crate::mcp::serve_stream(service, crate::mcp::stdio(), limits, shutdown, left)).await?)
+    let gone = client::client_gone();
+    // Boxed, so that the futures of embedding programs stay small.
+    Ok(Box::pin(crate::mcp::serve_stream(service, crate::mcp::stdio(), limits, shutdown, gone)).await?)
 }
 
 /// Serves one client over a byte stream until its input ends or `shutdown` is cancelled.
 ///
-/// After the end of input the calls that run are finished and answered.
+/// After the end of input, running calls are finished and answered.
 ///
 /// # Errors
-/// When the client does not begin an MCP conversation.
+/// When the client does not start with an MCP handshake.
 pub async fn serve_stream<S: Service>(
     service: Arc<S>,
     reader: impl AsyncRead + Send + Unpin + 'static,
@@ -85,6 +85,6 @@ pub async fn serve_stream<S: Service>(
     limits: ServerLimits,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
-    let stays = |_| std::future::pending();
-    Ok(Box::pin(crate::mcp::serve_stream(service, (reader, writer), limits, shutdown, stays)).await?)
+    let never_gone = |_| std::future::pending();
+    Ok(Box::pin(crate::mcp::serve_stream(service, (reader, writer), limits, shutdown, never_gone)).await?)
 }

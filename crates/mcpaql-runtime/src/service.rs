@@ -1,4 +1,4 @@
-//! What an MCP server serves, whatever stands behind it.
+//! The interface between an MCP server and what it serves.
 
 use crate::caller::Caller;
 use crate::execution::BackgroundTask;
@@ -10,15 +10,15 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// What an MCP server serves.
+/// What an MCP server serves: tools, and optionally prompts, resources and background tasks.
 pub trait Service: Send + Sync + 'static {
-    /// The tools, in a fixed order; may be swapped while running.
+    /// The tools, in a fixed order. The list may be replaced while the server runs.
     fn tools(&self) -> Arc<[Tool]>;
 
-    /// What a client should know about the server as a whole; empty where there is nothing to say.
+    /// Instructions for the client's model; empty for none.
     fn instructions(&self) -> String;
 
-    /// One call; `None` when there is no such tool. Dropping the future stops the work.
+    /// Calls a tool; `None` if there is no such tool. Dropping the future stops the work.
     fn call(
         &self,
         tool: &str,
@@ -26,12 +26,12 @@ pub trait Service: Send + Sync + 'static {
         caller: &Caller,
     ) -> impl Future<Output = Option<ToolReply>> + Send;
 
-    /// What it has besides tools; what is not declared is not a method.
+    /// The features besides tools. Methods of other features are not available.
     fn features(&self) -> Features {
         Features::default()
     }
 
-    /// The result of a request for something besides tools, as the protocol has it. Dropping the future stops the work.
+    /// Answers a request for prompts or resources with the protocol's result. Dropping the future stops the work.
     fn request(
         &self,
         feature: Feature,
@@ -41,17 +41,17 @@ pub trait Service: Send + Sync + 'static {
         std::future::ready(Err(RpcError::method_not_found(feature)))
     }
 
-    /// Whether calls may go on in the background, to be asked after by [`Service::task`].
+    /// Returns whether calls can run in the background. [`Service::task`] returns their state.
     fn has_tasks(&self) -> bool {
         false
     }
 
-    /// What a call that went on in the background has come to; `None` where it is not known.
+    /// Returns a background call and its state; `None` if it is unknown.
     fn task(&self, _id: &str, _caller: &Caller) -> impl Future<Output = Option<BackgroundTask>> + Send {
         std::future::ready(None)
     }
 
-    /// Stops it; `None` where it is not known.
+    /// Cancels a background call; `None` if it is unknown.
     fn cancel_task(
         &self,
         _id: &str,
@@ -60,12 +60,12 @@ pub trait Service: Send + Sync + 'static {
         std::future::ready(None)
     }
 
-    /// Ends when [`Service::tools`] is known; the handshake does not wait for it long.
+    /// Completes when [`Service::tools`] is known. The handshake waits for it only a short time.
     fn wait_for_tools(&self) -> impl Future<Output = ()> + Send {
         self.wait_until_ready()
     }
 
-    /// Ends when the service can be called.
+    /// Completes when the service can be called.
     fn wait_until_ready(&self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
@@ -75,7 +75,7 @@ pub trait Service: Send + Sync + 'static {
         Health::default()
     }
 
-    /// Signals each time [`Service::tools`] has become different; `None` when it never does.
+    /// Signals each change of [`Service::tools`]; `None` if they never change.
     fn changes(&self) -> Option<watch::Receiver<()>> {
         None
     }

@@ -1,4 +1,4 @@
-//! Running one call: progress while it lasts, an answer even when it panics.
+//! Runs one call: sends progress while it runs, and answers even if it panics.
 
 use crate::caller::Progress;
 use futures_util::FutureExt;
@@ -13,7 +13,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What a client hears while a call runs.
+/// Progress that is sent to the client.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ProgressUpdate {
     pub(super) done: f64,
@@ -21,7 +21,7 @@ pub(super) struct ProgressUpdate {
 }
 
 impl ProgressUpdate {
-    /// The announcement after that many seconds: rises for ever and never reaches 90, the start of finishing.
+    /// The progress after this time: it always increases and never reaches 90, where finishing begins.
     fn after(seconds: u32) -> Self {
         let elapsed = f64::from(seconds);
         ProgressUpdate {
@@ -31,23 +31,23 @@ impl ProgressUpdate {
     }
 }
 
-/// One scale for what the work says of itself and for the clock: it rises strictly and stays below 90.
+/// Combines reported progress and elapsed time on one scale, which strictly increases and stays below 90.
 #[derive(Debug, Default)]
 struct ProgressScale {
     last: f64,
-    heard: Progress,
+    reported: Progress,
 }
 
 impl ProgressScale {
-    /// What is to be announced after that many seconds; `None` where it could not rise any more.
+    /// Returns the next progress to send; `None` if it can no longer increase.
     fn next(&mut self, seconds: u32) -> Option<ProgressUpdate> {
         let clock = ProgressUpdate::after(seconds);
-        let Progress { done, total, message } = &self.heard;
-        let told =
+        let Progress { done, total, message } = &self.reported;
+        let reported =
             total.filter(|total| *total > 0.0).map(|total| 10.0 + 80.0 * (done / total).clamp(0.0, 0.99));
-        let told = told.unwrap_or(clock.done);
-        // Work that stands still is announced as well, or a client would think that it has died.
-        let done = if told > self.last { told } else { self.last + (90.0 - self.last) / 100.0 };
+        let target = reported.unwrap_or(clock.done);
+        // Progress increases even if the work does not report any, or clients would consider the call dead.
+        let done = if target > self.last { target } else { self.last + (90.0 - self.last) / 100.0 };
         (done > self.last && done < 90.0).then(|| {
             self.last = done;
             ProgressUpdate { done, message: message.clone().unwrap_or(clock.message) }
@@ -55,11 +55,11 @@ impl ProgressScale {
     }
 }
 
-/// Runs `call` to its end and announces progress every second. An announcement under way when the call ends is
-/// finished first, so that none follows the answer. What the work says of itself is announced when it is said.
+/// Runs `call` to its end and sends progress every second, and whenever the work reports progress. If the call ends
+/// while progress is being sent, sending is finished first, so that no progress follows the answer.
 pub(super) async fn with_progress<T, F: Future<Output = ()>>(
     call: impl Future<Output = T>,
-    mut heard: watch::Receiver<Progress>,
+    mut reports: watch::Receiver<Progress>,
     announce: impl Fn(ProgressUpdate) -> F,
 ) -> T {
     let mut call = pin!(call);
@@ -72,7 +72,7 @@ pub(super) async fn with_progress<T, F: Future<Output = ()>>(
             biased;
             outcome = &mut call => return outcome,
             _ = ticks.tick() => seconds += 1,
-            Ok(()) = heard.changed() => scale.heard = heard.borrow_and_update().clone(),
+            Ok(()) = reports.changed() => scale.reported = reports.borrow_and_update().clone(),
         }
         let Some(progress) = scale.next(seconds) else { continue };
         let mut sending = pin!(announce(progress));
@@ -86,13 +86,13 @@ pub(super) async fn with_progress<T, F: Future<Output = ()>>(
     }
 }
 
-/// Runs `call` and turns a panic into an answer; the panic itself is in the log through the panic hook.
+/// Runs `call` and turns a panic into an error. The panic hook logs the panic itself.
 pub(super) async fn without_panic(call: impl Future<Output = Option<ToolReply>>) -> Option<ToolReply> {
-    // The future is dropped right after a panic, so nothing can see what it left half done.
+    // The future is dropped right after a panic, so nothing can observe its inconsistent state.
     AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| {
         let error = OpError::new(
             Code::Internal,
-            "The server failed during this call; tell the user, and for a write first read whether it took effect.",
+            "The server failed during this call. Tell the user; if it was a write, first read whether it took effect.",
         );
         Some(envelope(&Err(error), ErrorPolicy::Unrecoverable))
     })
@@ -113,20 +113,20 @@ mod tests {
     }
 
     #[test]
-    fn what_the_work_says_and_the_clock_rise_together() {
+    fn reported_progress_and_elapsed_time_increase_together() {
         let mut scale = ProgressScale::default();
         let mut announced = Vec::new();
         for (done, total) in
             [(1.0, Some(10.0)), (5.0, Some(10.0)), (2.0, Some(10.0)), (7.0, None), (1e9, Some(0.0))]
         {
-            scale.heard = Progress { done, total, message: Some(format!("step {done}")) };
+            scale.reported = Progress { done, total, message: Some(format!("step {done}")) };
             announced.extend(scale.next(3));
         }
         assert_eq!(announced[0], ProgressUpdate { done: 18.0, message: "step 1".into() });
         assert_eq!(announced[1].done, 50.0);
         assert!(announced.is_sorted_by(|a, b| a.done < b.done), "{announced:?}");
         assert!(announced.iter().all(|progress| progress.done < 90.0));
-        scale.heard = Progress { done: f64::NAN, total: Some(f64::NAN), message: None };
+        scale.reported = Progress { done: f64::NAN, total: Some(f64::NAN), message: None };
         assert!(scale.next(4).is_none_or(|progress| progress.done < 90.0));
     }
 

@@ -1,4 +1,4 @@
-//! The client behind a request, as MCP reaches it.
+//! The client of a request, over MCP.
 
 use super::conversation;
 use super::logging::LogFilterSource;
@@ -14,14 +14,14 @@ use std::any::Any;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// A question that is put to a client by whoever answers its request.
+/// A question to a client, asked while its request is being answered.
 pub(super) struct Question {
     pub(super) ability: Ability,
     pub(super) params: Value,
     pub(super) answer: oneshot::Sender<Result<Value, AskError>>,
 }
 
-/// How the client of a request may be asked.
+/// How the client of a request can be asked.
 pub(super) enum QuestionChannel {
     /// Not at all.
     Never,
@@ -33,31 +33,31 @@ pub(super) enum QuestionChannel {
 
 struct McpClient {
     peer: Peer<RoleServer>,
-    /// Where questions go that the connection does not carry by itself.
+    /// Where questions go if the connection does not carry them itself.
     mailbox: Option<mpsc::Sender<Question>>,
     abilities: Abilities,
     log_filter_source: LogFilterSource,
-    /// Tells clients apart that have no connection of their own.
+    /// Identifies clients that have no connection of their own.
     conversation: Option<String>,
 }
 
-/// Who sent a request, and where its progress is heard.
+/// Returns the caller of a request, and the receiver of its progress.
 pub(super) fn caller(
     context: &RequestContext<RoleServer>,
-    asking: QuestionChannel,
+    channel: QuestionChannel,
     session: Option<Session>,
-    hearing: LogFilterSource,
+    log_filter_source: LogFilterSource,
 ) -> (Caller, watch::Receiver<Progress>) {
-    let asks = !matches!(asking, QuestionChannel::Never);
-    let line = match asking {
+    let can_ask = !matches!(channel, QuestionChannel::Never);
+    let client_mailbox = match channel {
         QuestionChannel::Connection => ClientMailbox::of(&context.extensions).cloned(),
         QuestionChannel::Never | QuestionChannel::Mail(_) => None,
     };
-    let (mailbox, abilities) = match line {
+    let (mailbox, abilities) = match client_mailbox {
         Some(ClientMailbox { mailbox, abilities }) => (Some(mailbox), abilities),
         None => {
-            let declared = context.client_capabilities().filter(|_| asks).unwrap_or_default();
-            let mailbox = match asking {
+            let declared = context.client_capabilities().filter(|_| can_ask).unwrap_or_default();
+            let mailbox = match channel {
                 QuestionChannel::Mail(mailbox) => Some(mailbox),
                 QuestionChannel::Never | QuestionChannel::Connection => None,
             };
@@ -65,14 +65,10 @@ pub(super) fn caller(
         }
     };
     let headers = context.extensions.get::<Parts>().map(|parts| Arc::new(parts.headers.clone()));
-    let conversation = conversation::session_id_of(&context.extensions).filter(|_| asks).map(str::to_owned);
-    let client = McpClient {
-        peer: context.peer.clone(),
-        mailbox,
-        abilities,
-        log_filter_source: hearing,
-        conversation,
-    };
+    let conversation =
+        conversation::session_id_of(&context.extensions).filter(|_| can_ask).map(str::to_owned);
+    let client =
+        McpClient { peer: context.peer.clone(), mailbox, abilities, log_filter_source, conversation };
     Caller::for_client(Arc::new(client), headers, session)
 }
 
@@ -107,7 +103,7 @@ impl ClientConnection for McpClient {
     fn notify(&self, method: &str, params: Value) -> BoxFuture<'_, ()> {
         let notification = CustomNotification::new(method, Some(params));
         Box::pin(async move {
-            // A client that has gone away needs no notification.
+            // A client that has disconnected needs no notification.
             let _ = self.peer.send_notification(ServerNotification::CustomNotification(notification)).await;
         })
     }
@@ -118,10 +114,10 @@ impl ClientConnection for McpClient {
 
     fn is_same(&self, other: &dyn ClientConnection) -> bool {
         let Some(other) = (other as &dyn Any).downcast_ref::<McpClient>() else { return false };
-        let is_connection = matches!(
+        let is_same_connection = matches!(
             (self.peer.peer_info(), other.peer.peer_info()),
             (Some(one), Some(another)) if Arc::ptr_eq(&one, &another)
         );
-        is_connection || (self.conversation.is_some() && self.conversation == other.conversation)
+        is_same_connection || (self.conversation.is_some() && self.conversation == other.conversation)
     }
 }

@@ -1,9 +1,10 @@
-//! What clients of the revisions with a handshake expect over HTTP although no session is kept: that a later request can
-//! cancel a running one or answer a question, and that a standing stream announces changes.
+//! Features that clients of MCP revisions with a handshake expect over HTTP, although the server keeps no session: a
+//! later request can cancel a running one or answer a question, and a standing stream announces changes.
 //!
-//! A client is given a name for its conversation. It admits to nothing and no request needs it; it keeps apart the
-//! request ids of different clients, so that one cannot cancel what another asked for or answer what another was asked, and it says
-//! itself what the client declared that it can be asked for, so that nobody has to remember that.
+//! A client gets a session id for its conversation. The id grants no access, and no request needs it. It has two
+//! uses. It separates the request ids of different clients, so that one client cannot cancel the calls or answer the
+//! questions of another. And it encodes which questions the client declared to support, so that the server needs no
+//! memory of it.
 
 use super::handler::McpServer;
 use super::questions::{self, Abilities, Questions};
@@ -34,15 +35,15 @@ const SESSION_HEADER: &str = "mcp-session-id";
 const VERSION_HEADER: &str = "mcp-protocol-version";
 const LIST_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
-/// Means nothing to anybody.
+/// A notification without meaning, accepted like any other.
 const EMPTY_NOTIFICATION: &str = r#"{"jsonrpc":"2.0","method":"notifications/nothing"}"#;
-const UNKNOWN_QUESTION: &str = "No question with that id waits for an answer in this conversation: it was answered, its call has ended, or \
+const UNKNOWN_QUESTION: &str = "No question with this id is waiting for an answer in this conversation: it was answered, its call has ended, or \
      it was never asked. Send the answer once, with the question's id and the Mcp-Session-Id of the call.";
 
-/// What runs in conversations and what is asked there.
+/// The running calls and open questions of all conversations.
 #[derive(Default)]
 pub(super) struct Conversations {
-    /// By what a cancellation names.
+    /// By conversation and request id.
     running: Mutex<HashMap<RunningCallKey, CancellationToken>>,
     questions: Arc<Questions>,
 }
@@ -50,14 +51,14 @@ pub(super) struct Conversations {
 type RunningCallKey = (String, RequestId);
 
 impl Conversations {
-    /// Enters a call; it stays as long as the guard lives.
+    /// Registers a call until the guard is dropped.
     pub(super) fn register(self: &Arc<Self>, request: &Extensions, id: &RequestId) -> CancellableCall {
         let token = CancellationToken::new();
-        let place = session_id_of(request).map(|name| (name.to_owned(), id.clone()));
-        if let Some(place) = &place {
-            self.lock().insert(place.clone(), token.clone());
+        let key = session_id_of(request).map(|session| (session.to_owned(), id.clone()));
+        if let Some(key) = &key {
+            self.lock().insert(key.clone(), token.clone());
         }
-        CancellableCall { conversations: self.clone(), place, token }
+        CancellableCall { conversations: self.clone(), key, token }
     }
 
     fn cancel(&self, conversation: &str, id: RequestId) {
@@ -71,10 +72,10 @@ impl Conversations {
     }
 }
 
-/// A call that its conversation may cancel.
+/// A call that its client may cancel.
 pub(super) struct CancellableCall {
     conversations: Arc<Conversations>,
-    place: Option<RunningCallKey>,
+    key: Option<RunningCallKey>,
     token: CancellationToken,
 }
 
@@ -87,13 +88,13 @@ impl CancellableCall {
 
 impl Drop for CancellableCall {
     fn drop(&mut self) {
-        if let Some(place) = &self.place {
-            self.conversations.lock().remove(place);
+        if let Some(key) = &self.key {
+            self.conversations.lock().remove(key);
         }
     }
 }
 
-/// The conversation that a request belongs to, as it says.
+/// The session id of a request, as the client sent it.
 pub(super) fn session_id_of(request: &Extensions) -> Option<&str> {
     session_id(&request.get::<Parts>()?.headers)
 }
@@ -102,7 +103,7 @@ fn session_id(headers: &HeaderMap) -> Option<&str> {
     headers.get(SESSION_HEADER)?.to_str().ok()
 }
 
-/// A new name for the conversation with a client that can be asked for that.
+/// Returns a new session id for a client with these abilities.
 fn new_session_id(abilities: Abilities) -> String {
     let letters = match abilities {
         Abilities { elicitation: true, sampling: true } => "-es",
@@ -113,15 +114,15 @@ fn new_session_id(abilities: Abilities) -> String {
     format!("{}{letters}", Uuid::now_v7().simple())
 }
 
-/// What a name is built on; `None` where it is none of ours.
+/// Returns the UUID in a session id; `None` if this server did not issue it.
 pub(super) fn parse_session_id(name: &str) -> Option<Uuid> {
     let id = name.split_once('-').map_or(name, |(id, _)| id);
     Uuid::try_parse(id).ok()
 }
 
-/// What the client said in the handshake that the conversation began with; nothing where the name is none of ours.
-fn abilities_of(name: &str) -> Abilities {
-    let letters = parse_session_id(name).and_then(|_| name.split_once('-'));
+/// Returns the abilities that the client declared in its handshake; none if the session id is invalid.
+fn abilities_of(session_id: &str) -> Abilities {
+    let letters = parse_session_id(session_id).and_then(|_| session_id.split_once('-'));
     match letters.map(|(_, letters)| letters) {
         Some("es") => Abilities { elicitation: true, sampling: true },
         Some("e") => Abilities { elicitation: true, sampling: false },
@@ -130,7 +131,7 @@ fn abilities_of(name: &str) -> Abilities {
     }
 }
 
-/// As much of a message as decides what to do besides answering it.
+/// The parts of a message that this module needs.
 #[derive(Deserialize, Default)]
 struct ClientMessage {
     #[serde(default)]
@@ -163,7 +164,7 @@ impl ClientMessage {
         self.method.is_empty() && (self.result.is_some() || self.error.is_some())
     }
 
-    /// What it answers, and with what; `None` where it does not have the shape of an answer.
+    /// Returns the id of the question and its answer; `None` if the message is not a valid answer.
     fn answer(self) -> Option<(String, Result<Value, AskError>)> {
         let Some(RequestId::String(id)) = self.id else { return None };
         let answer = match (self.result, self.error) {
@@ -178,7 +179,8 @@ impl ClientMessage {
     }
 }
 
-/// Acts only on what the protocol's own route has let pass, so that its checks of Host and Origin hold here too.
+/// Acts only on requests that the protocol's own route has accepted, so that its checks of Host and Origin apply here
+/// too.
 pub(super) async fn handle_conversation<S: Service>(
     State(server): State<McpServer<S>>,
     request: Request,
@@ -200,7 +202,7 @@ pub(super) async fn handle_conversation<S: Service>(
     }
 }
 
-/// `server` is there in the revisions with a handshake.
+/// `server` is `Some` in revisions with a handshake.
 async fn handle_post<S: Service>(server: Option<McpServer<S>>, request: Request, next: Next) -> Response {
     let conversation = session_id(request.headers()).map(str::to_owned);
     let (parts, body) = request.into_parts();
@@ -217,14 +219,16 @@ async fn handle_post<S: Service>(server: Option<McpServer<S>>, request: Request,
         return take_answer(server.conversations(), conversation.as_deref(), message, parts, next).await;
     }
     let request = Request::from_parts(parts, Body::from(body.clone()));
-    let able =
-        conversation.as_deref().map(|name| (name, abilities_of(name))).filter(|(_, able)| able.is_any());
-    let mut response = match (&server, able) {
-        (Some(server), Some((name, able))) => {
+    let abilities = conversation
+        .as_deref()
+        .map(|name| (name, abilities_of(name)))
+        .filter(|(_, abilities)| abilities.is_any());
+    let mut response = match (&server, abilities) {
+        (Some(server), Some((name, abilities))) => {
             questions::answer_with_questions(
                 Arc::clone(&server.conversations().questions),
                 name,
-                able,
+                abilities,
                 request,
                 next,
             )
@@ -253,8 +257,8 @@ async fn handle_post<S: Service>(server: Option<McpServer<S>>, request: Request,
     response
 }
 
-/// The client answers a question. The route has no use for that, but whether the client is let in is for it to say: it is asked
-/// with news of the same sender that mean nothing.
+/// Passes a client's answer to its question. The route does not accept answers, but it must decide whether the client
+/// has access. So it gets an empty notification with the same headers.
 async fn take_answer(
     conversations: &Conversations,
     conversation: Option<&str>,
@@ -276,7 +280,7 @@ async fn take_answer(
     (StatusCode::BAD_REQUEST, Json(refusal)).into_response()
 }
 
-/// The library says of JSON that is no message that its media type is wrong, and quotes its parser.
+/// The library reports invalid JSON as a wrong media type and quotes its parser; this sends a proper error.
 fn unreadable(body: &[u8]) -> Response {
     match malformed::answer(body) {
         Some(answer) => (StatusCode::BAD_REQUEST, Json(answer)).into_response(),
@@ -284,7 +288,7 @@ fn unreadable(body: &[u8]) -> Response {
     }
 }
 
-/// A stream that says when the tools have changed; `None` for a service whose tools never do.
+/// A stream of notifications about changed tools; `None` if the tools of the service never change.
 fn change_stream<S: Service>(server: &McpServer<S>) -> Option<Response> {
     let state = (server.changes()?, server.closing());
     let events = stream::unfold(state, |(mut changes, closing)| async move {
@@ -304,10 +308,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_what_the_client_can_be_asked_for() {
+    fn a_session_id_encodes_the_abilities_of_its_client() {
         for (elicitation, sampling) in [(false, false), (false, true), (true, false), (true, true)] {
-            let able = Abilities { elicitation, sampling };
-            assert_eq!(abilities_of(&new_session_id(able)), able);
+            let abilities = Abilities { elicitation, sampling };
+            assert_eq!(abilities_of(&new_session_id(abilities)), abilities);
         }
         assert_ne!(new_session_id(Abilities::default()), new_session_id(Abilities::default()));
         for foreign in ["", "-es", "x-es", "0198c0de-es", "es"] {
@@ -316,9 +320,9 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_the_shape_of_an_answer_is_one() {
+    fn only_valid_answers_are_accepted() {
         let read = |text: &str| serde_json::from_str::<ClientMessage>(text).unwrap();
-        for (text, is_whole) in [
+        for (text, is_valid) in [
             (r#"{"id":"a","result":{}}"#, true),
             (r#"{"id":"a","error":{"code":-1,"message":"no"}}"#, true),
             (r#"{"id":"a","error":{"code":"x"}}"#, false),
@@ -329,7 +333,7 @@ mod tests {
         ] {
             let message = read(text);
             assert!(message.is_answer(), "{text}");
-            assert_eq!(message.answer().is_some(), is_whole, "{text}");
+            assert_eq!(message.answer().is_some(), is_valid, "{text}");
         }
         for text in [r#"{"id":"a","method":"ping","result":{}}"#, r#"{"id":"a"}"#, "{}"] {
             assert!(!read(text).is_answer(), "{text}");

@@ -1,7 +1,8 @@
-//! A byte stream that ends gently: the end of input, or an order to stop, reaches the protocol only after every
-//! request that was read has been answered, unless nobody is there any more to hear the answers.
+//! A byte stream with a graceful end. The end of input or a shutdown reaches the protocol library only after every
+//! request has been answered, unless the client is gone.
 //!
-//! The protocol library by itself gives running handlers a few seconds after the end of input and then drops their answers.
+//! Without this, the library would give running handlers a few seconds after the end of input and then drop their
+//! answers.
 
 use super::ServerLimits;
 use super::handler::McpServer;
@@ -19,13 +20,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Why a conversation over a byte stream ended early.
+/// Why a byte stream ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
-    /// The client did not begin as the protocol says.
-    #[error("the client sent something else than the beginning of an MCP conversation")]
+    /// The client did not start with a valid MCP handshake.
+    #[error("the client did not start with an MCP handshake")]
     Handshake,
-    /// The serving task was ended from outside.
+    /// The task that serves the stream was aborted.
     #[error("the server was interrupted")]
     Interrupted,
 }
@@ -34,22 +35,22 @@ type PendingRequests = watch::Sender<HashSet<RequestId>>;
 
 struct DrainingTransport<T> {
     inner: T,
-    /// Requests read and not yet answered, `subscriptions/listen` left out: those end with the server.
+    /// Requests that were read but not answered. `subscriptions/listen` is not included; it ends with the server.
     pending: Arc<PendingRequests>,
     shutdown: CancellationToken,
-    /// Ends subscriptions and announcements, which would otherwise hold up the end.
+    /// Ends subscriptions and change notifications, which would otherwise delay the end.
     closing: CancellationToken,
-    /// Cancelled when the client cannot be written to any more.
+    /// Cancelled when writing to the client fails.
     lost: CancellationToken,
-    begun: bool,
+    has_request: bool,
     ended: bool,
 }
 
 impl<T> DrainingTransport<T> {
-    fn note(&mut self, message: &ClientJsonRpcMessage) {
+    fn track(&mut self, message: &ClientJsonRpcMessage) {
         match message {
             ClientJsonRpcMessage::Request(request) => {
-                self.begun = true;
+                self.has_request = true;
                 if !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) {
                     self.pending.send_modify(|ids| {
                         ids.insert(request.id.clone());
@@ -110,15 +111,15 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for DrainingTransport<T> {
                 self.ended = true;
                 break;
             };
-            self.note(&message);
-            // A notification before the first request would end the session; it means nothing there.
-            if self.begun {
+            self.track(&message);
+            // A notification before the first request would end the session; it has no meaning yet, so it is dropped.
+            if self.has_request {
                 return Some(message);
             }
         }
         self.closing.cancel();
         let mut pending = self.pending.subscribe();
-        // The sender lives as long as `self`, so this waits for nothing but the answers.
+        // The sender lives as long as `self`, so only the answers end this wait.
         let _ = pending.wait_for(HashSet::is_empty).await;
         None
     }
@@ -128,37 +129,38 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for DrainingTransport<T> {
     }
 }
 
-/// Serves one client over a byte stream until its input ends or `shutdown` is cancelled. When it cannot be answered any more,
-/// because writing fails or `left` ends, its running calls are dropped; `left` is told the end of its input.
+/// Serves one client over a byte stream until its input ends or `shutdown` is cancelled. When answers can no longer
+/// reach the client, because writing fails or `client_gone` completes, its running calls are dropped. `client_gone`
+/// gets a token that is cancelled at the end of input.
 pub(crate) async fn serve<S: Service, L: Future<Output = ()>>(
     service: Arc<S>,
     (reader, writer): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
     limits: ServerLimits,
     shutdown: CancellationToken,
-    left: impl FnOnce(CancellationToken) -> L,
+    client_gone: impl FnOnce(CancellationToken) -> L,
 ) -> Result<(), StreamError> {
     let (closing, lost) = (shutdown.child_token(), CancellationToken::new());
-    let left = left(closing.clone());
+    let client_gone = client_gone(closing.clone());
     let transport = DrainingTransport {
         inner: LineTransport::new(reader, writer),
         pending: Arc::new(watch::Sender::default()),
         shutdown: shutdown.clone(),
         closing: closing.clone(),
         lost: lost.clone(),
-        begun: false,
+        has_request: false,
         ended: false,
     };
     let stop = CancellationToken::new();
-    let (started, end) = Session::new();
-    let server = McpServer::new(service, closing, Some(started));
-    let session = async {
+    let (session, session_end) = Session::new();
+    let server = McpServer::new(service, closing, Some(session));
+    let serving = async {
         match serve_server_with_ct(server, transport, stop.clone()).await {
             Ok(running) => running.waiting().await.map(|_| ()).map_err(|_| StreamError::Interrupted),
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
             Err(_) => Err(StreamError::Handshake),
         }
     };
-    let out_of_time = async {
+    let forced_stop = async {
         let grace = async {
             shutdown.cancelled().await;
             tokio::time::sleep(limits.grace).await;
@@ -166,16 +168,17 @@ pub(crate) async fn serve<S: Service, L: Future<Output = ()>>(
         tokio::select! {
             () = grace => {}
             () = lost.cancelled() => {}
-            () = left => {}
+            () = client_gone => {}
         }
         stop.cancel();
         std::future::pending::<()>().await;
     };
     let outcome = tokio::select! {
-        outcome = session => outcome,
-        () = out_of_time => Ok(()),
+        outcome = serving => outcome,
+        () = forced_stop => Ok(()),
     };
-    // What was started for this client and does not outlive it is stopped, and says so, before the process may end.
-    let _ = tokio::time::timeout(limits.grace, end.end()).await;
+    // Work that was started for this client and must not outlive it is stopped and recorded before the process may
+    // end.
+    let _ = tokio::time::timeout(limits.grace, session_end.end()).await;
     outcome
 }

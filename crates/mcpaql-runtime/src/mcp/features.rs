@@ -1,7 +1,7 @@
-//! What a service has besides tools: resources and prompts, asked for and answered as raw JSON, and logs.
+//! The features of a service besides tools: prompts and resources, which it answers as raw JSON, and logs.
 //!
-//! The protocol library wants its own types on the way out. An entry of a list that it cannot hold is left out and logged, so
-//! that one odd entry does not cost the others.
+//! The protocol library needs its own types to send them. An entry of a list that does not fit is omitted and logged,
+//! so that the other entries are still listed.
 
 use super::handler::McpServer;
 use crate::protocol::{Feature, Features, RpcError};
@@ -19,20 +19,20 @@ impl From<RpcError> for ErrorData {
     }
 }
 
-/// Declares the features.
+/// Declares the features as capabilities.
 pub(super) fn declare(capabilities: &mut ServerCapabilities, features: Features) {
     capabilities.resources = features.resources.then(ResourcesCapability::default);
     capabilities.prompts = features.prompts.then(PromptsCapability::default);
     capabilities.logging = features.logging.then(JsonObject::default);
 }
 
-/// Whether that method is one of the features.
+/// Returns whether this is a method of one of the features.
 pub(super) fn is_feature(method: &str, features: Features) -> bool {
     Feature::ALL.into_iter().any(|feature| feature.method() == method && feature.is_in(features))
 }
 
 impl<S: Service> McpServer<S> {
-    /// What the service answers; dropped when the client cancels.
+    /// Asks the service. The request is dropped if the client cancels.
     async fn requested(
         &self,
         feature: Feature,
@@ -50,7 +50,7 @@ impl<S: Service> McpServer<S> {
         }
     }
 
-    /// The entries of a list.
+    /// Returns the entries of a list.
     pub(super) async fn feature_list<T: DeserializeOwned>(
         &self,
         feature: Feature,
@@ -62,14 +62,14 @@ impl<S: Service> McpServer<S> {
         let read = |entry: Value| match serde_json::from_value::<T>(entry) {
             Ok(entry) => Some(entry),
             Err(error) => {
-                tracing::debug!(method = feature.method(), %error, "an entry cannot be passed on");
+                tracing::debug!(method = feature.method(), %error, "invalid entry of a list omitted");
                 None
             }
         };
         Ok(entries.into_iter().filter_map(read).collect())
     }
 
-    /// One thing.
+    /// Returns one prompt or resource.
     pub(super) async fn feature_one<T: DeserializeOwned>(
         &self,
         feature: Feature,
@@ -81,13 +81,13 @@ impl<S: Service> McpServer<S> {
             _ => Map::new(),
         };
         let mut answer = self.requested(feature, params, context).await?;
-        // The newest revision wants to hear that nothing is missing; the library takes it out for others.
+        // The newest revision requires this field; the library removes it for others.
         if let Some(answer) = answer.as_object_mut() {
             answer.insert("resultType".into(), "complete".into());
         }
         serde_json::from_value(answer).map_err(|error| {
-            tracing::debug!(method = feature.method(), %error, "an answer cannot be passed on");
-            ErrorData::internal_error("The server behind answered in a form that cannot be passed on.", None)
+            tracing::debug!(method = feature.method(), %error, "invalid answer of an upstream");
+            ErrorData::internal_error("The upstream server sent an invalid answer.", None)
         })
     }
 }

@@ -1,4 +1,4 @@
-//! One handler for every revision: tools as the service has them, what else it offers, and nothing besides.
+//! The handler of MCP requests, for every revision: the tools of the service and its declared features.
 
 use super::call::{ProgressUpdate, with_progress, without_panic};
 use super::client::{self, QuestionChannel};
@@ -32,21 +32,22 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// How long a client may keep a list of tools before it asks again.
+/// How long a client may cache a list before it asks again.
 const LIST_TTL_MS: u64 = 60_000;
 
-/// How long a handshake waits for a service that loads, so that it can say what it serves and offers: what is said before that is a guess,
-/// and what a client asks next has to wait for the service anyway. Only what is fetched from elsewhere takes longer.
+/// How long a handshake waits for a service that is still loading. After that the server answers with what it knows,
+/// which may be incomplete. Waiting costs little, because the client's next request has to wait for the service
+/// anyway. Only services that fetch remote data take longer.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Methods that every revision has.
 const METHODS: [&str; 2] = ["tools/call", "tools/list"];
-/// Methods that ended with the handshake.
+/// Methods of the revisions with a handshake.
 const STATEFUL_METHODS: [&str; 2] = ["initialize", "ping"];
-/// Methods that came instead.
+/// Methods of the revisions without a handshake.
 const STATELESS_METHODS: [&str; 2] = ["server/discover", "subscriptions/listen"];
 
-/// The server's side of every connection; clones share everything.
+/// The server's side of all connections; clones share their state.
 pub(crate) struct McpServer<S> {
     shared: Arc<ServerShared<S>>,
 }
@@ -68,7 +69,7 @@ struct ServerShared<S> {
 }
 
 impl<S: Service> McpServer<S> {
-    /// A server whose standing subscriptions end when `closing` is cancelled, for one connection or for all.
+    /// Creates a server for one connection or for all. Its subscriptions end when `closing` is cancelled.
     pub(crate) fn new(service: Arc<S>, closing: CancellationToken, session: Option<Session>) -> Self {
         let shared = ServerShared {
             service,
@@ -86,7 +87,7 @@ impl<S: Service> McpServer<S> {
         &self.shared.service
     }
 
-    /// What the service has besides tools; nothing where it panicked.
+    /// The features of the service; none if the service panicked.
     pub(super) fn features(&self) -> Features {
         catch_panic(|| self.shared.service.features()).unwrap_or_default()
     }
@@ -111,24 +112,25 @@ impl<S: Service> McpServer<S> {
         self.shared.closing.clone()
     }
 
-    /// The tools as they are now; `None` when the service panicked.
+    /// The current tools; `None` if the service panicked.
     fn listing(&self) -> Option<Arc<Listing>> {
         let source = catch_panic(|| self.shared.service.tools())?;
         let mut known = self.shared.listing.lock().unwrap_or_else(PoisonError::into_inner);
         Some(match &*known {
-            Some(listing) if listing.is_of(&source) => listing.clone(),
+            Some(listing) if listing.is_from(&source) => listing.clone(),
             _ => known.insert(Arc::new(Listing::new(source))).clone(),
         })
     }
 
-    /// Who sent a request, and where its progress is heard. Without a handshake a client is asked with the answer to its
-    /// request, or not at all.
+    /// Returns the caller of a request, and the receiver of its progress. In revisions without a handshake, the
+    /// caller cannot be asked over the connection.
     pub(super) fn caller(&self, context: &RequestContext<RoleServer>) -> (Caller, watch::Receiver<Progress>) {
-        let asking = if is_stateless(context) { QuestionChannel::Never } else { QuestionChannel::Connection };
-        client::caller(context, asking, self.session(), self.log_filter_source(context))
+        let channel =
+            if is_stateless(context) { QuestionChannel::Never } else { QuestionChannel::Connection };
+        client::caller(context, channel, self.session(), self.log_filter_source(context))
     }
 
-    /// Waits for the service, but not for long.
+    /// Waits for the service, up to [`HANDSHAKE_TIMEOUT`].
     async fn wait_for_handshake(&self) {
         let _ = tokio::time::timeout(HANDSHAKE_TIMEOUT, self.shared.service.wait_for_tools()).await;
     }
@@ -150,17 +152,18 @@ impl<S: Service> McpServer<S> {
         let arguments = request.arguments.unwrap_or_default();
         let service = &self.shared.service;
         if ParkableCall::can_ask(context) {
-            let (session, hearing) = (self.session(), self.log_filter_source(context));
-            let call = ParkableCall::begin(service, &request.name, arguments, context, session, hearing);
+            let (session, log_filter_source) = (self.session(), self.log_filter_source(context));
+            let call =
+                ParkableCall::begin(service, &request.name, arguments, context, session, log_filter_source);
             return self.run_parkable(call, context, progress).await;
         }
-        let (caller, heard) = self.caller(context);
+        let (caller, reports) = self.caller(context);
         let call = without_panic(async { service.call(&request.name, arguments, &caller).await });
-        let reply = run_with_progress(call, heard, context, progress.as_ref()).await;
+        let reply = run_with_progress(call, reports, context, progress.as_ref()).await;
         self.reply_outcome(reply, &caller, context).await
     }
 
-    /// Runs a call to its end, or to a question that only its client can answer.
+    /// Runs a call to its end, or to a question that the client must answer.
     async fn run_parkable(
         &self,
         mut call: ParkableCall,
@@ -168,8 +171,8 @@ impl<S: Service> McpServer<S> {
         progress: Option<ProgressToken>,
     ) -> ToolCallOutcome {
         loop {
-            let heard = call.progress.clone();
-            match run_with_progress(call.step(), heard, context, progress.as_ref()).await {
+            let reports = call.progress.clone();
+            match run_with_progress(call.step(), reports, context, progress.as_ref()).await {
                 CallStep::Done(reply) => return self.reply_outcome(reply, &call.caller, context).await,
                 CallStep::Asks(question) => match self.shared.parked.park(call, question) {
                     Ok(asked) => return ToolCallOutcome::Asks(asked),
@@ -179,7 +182,7 @@ impl<S: Service> McpServer<S> {
         }
     }
 
-    /// What a client is answered with; of work that goes on, a task for clients that know what that is.
+    /// Returns the reply. For work that continues in the background, clients that support tasks get a task.
     async fn reply_outcome(
         &self,
         reply: Option<ToolReply>,
@@ -187,8 +190,9 @@ impl<S: Service> McpServer<S> {
         context: &RequestContext<RoleServer>,
     ) -> ToolCallOutcome {
         let Some(reply) = reply else { return ToolCallOutcome::Unknown };
-        let knows_tasks = || context.client_capabilities().is_some_and(|able| able.supports_tasks());
-        if let Some(id) = caller.execution().filter(|_| knows_tasks())
+        let supports_tasks =
+            || context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
+        if let Some(id) = caller.execution().filter(|_| supports_tasks())
             && let Some(task) = self.shared.service.task(id, caller).await
         {
             return ToolCallOutcome::Answered(CallToolResponse::Task(CreateTaskResult::new(task::summary(
@@ -199,30 +203,30 @@ impl<S: Service> McpServer<S> {
     }
 }
 
-/// What comes of a request to call a tool.
+/// The outcome of a tool call.
 enum ToolCallOutcome {
     Answered(CallToolResponse),
     /// There is no such tool.
     Unknown,
-    /// The client has to answer something first.
+    /// The client must answer a question first.
     Asks(InputRequiredResult),
-    /// The call that the client comes back to is not there any more.
+    /// The parked call that the client resumes no longer exists.
     Forgotten,
 }
 
-/// Runs `work`; where the client wants to hear of its progress, it does.
+/// Runs `work` and sends progress if the client asked for it.
 async fn run_with_progress<T>(
     work: impl Future<Output = T>,
-    heard: watch::Receiver<Progress>,
+    reports: watch::Receiver<Progress>,
     context: &RequestContext<RoleServer>,
     token: Option<&ProgressToken>,
 ) -> T {
     let Some(token) = token else { return work.await };
-    with_progress(work, heard, |ProgressUpdate { done, message }| {
+    with_progress(work, reports, |ProgressUpdate { done, message }| {
         let params =
             ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
         async move {
-            // A client that cannot be told will not be answered either; the call itself goes on.
+            // If progress cannot be sent, the call still continues.
             let _ = context.peer.notify_progress(params).await;
         }
     })
@@ -240,12 +244,12 @@ fn task_not_found() -> ErrorData {
     ErrorData::invalid_params("There is no such task; it may have expired.", None)
 }
 
-/// Whether the request is of a revision without a handshake.
+/// Returns whether the request uses a revision without a handshake.
 pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE)
 }
 
-/// A content block as the library knows it; one that it does not know is shown as the JSON that it is.
+/// Converts a content block to the library's type. An unknown block becomes its JSON as text.
 fn block(value: Value) -> ContentBlock {
     ContentBlock::deserialize(&value).unwrap_or_else(|_| ContentBlock::text(value.to_string()))
 }
@@ -254,7 +258,7 @@ fn method_not_found<M: ConstString, T>() -> Result<T, ErrorData> {
     Err(ErrorData::method_not_found::<M>())
 }
 
-/// What the service says, unless it panics; the panic itself is in the log through the panic hook.
+/// Calls the service; `None` if it panics. The panic hook logs the panic itself.
 fn catch_panic<T>(ask: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(ask)).ok()
 }
@@ -265,7 +269,7 @@ async fn next_change(changes: &mut Option<watch::Receiver<()>>) {
     {
         return;
     }
-    // A service that has gone away, or never changes, has nothing more to say.
+    // A service that is gone, or that never changes, sends no more changes.
     std::future::pending().await
 }
 
@@ -312,7 +316,7 @@ impl<S: Service> ServerHandler for McpServer<S> {
             return Err(ErrorData::internal_error("The server failed while it listed its tools.", None));
         };
         let list = ListToolsResult::with_all_items(listing.tools().to_vec());
-        // Earlier revisions do not know these fields.
+        // Earlier revisions do not have these fields.
         if !is_stateless(&context) {
             return Ok(list);
         }
@@ -331,7 +335,7 @@ impl<S: Service> ServerHandler for McpServer<S> {
         let name = request.name.clone();
         let progress = context.meta.get_progress_token();
         let running = self.conversations().register(&context.extensions, &context.id);
-        // Leaving the last branch drops the service's future, which is how upstream work stops.
+        // When another branch completes first, the service's future is dropped, which stops the work of the target.
         let cancelled = || Err(ErrorData::internal_error("The call was cancelled.", None));
         let outcome = tokio::select! {
             biased;
@@ -344,7 +348,7 @@ impl<S: Service> ServerHandler for McpServer<S> {
             ToolCallOutcome::Asks(asked) => Ok(CallToolResponse::InputRequired(asked)),
             ToolCallOutcome::Forgotten => {
                 let message =
-                    "The call that requestState belongs to has ended; call the tool again without it.";
+                    "The call of this requestState has ended; call the tool again without requestState.";
                 Err(ErrorData::invalid_params(message, None))
             }
             ToolCallOutcome::Unknown => {
@@ -378,7 +382,7 @@ impl<S: Service> ServerHandler for McpServer<S> {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        // Requests whose parameters the library did not recognise arrive here as well as unknown methods.
+        // Known methods with invalid parameters arrive here too.
         let method = request.method;
         if method == SET_LEVEL && self.supports_set_level(&context) {
             return Err(ErrorData::invalid_params(INVALID_LEVEL, None));
@@ -386,7 +390,7 @@ impl<S: Service> ServerHandler for McpServer<S> {
         let of_revision = if is_stateless(&context) { STATELESS_METHODS } else { STATEFUL_METHODS };
         let is_known = METHODS.iter().chain(&of_revision).any(|known| *known == method);
         if is_known || features::is_feature(&method, self.features()) {
-            let message = format!("The params of {method} do not have the shape the protocol defines.");
+            let message = format!("The params of {method} do not match the protocol.");
             return Err(ErrorData::invalid_params(message, None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
@@ -417,7 +421,7 @@ impl<S: Service> ServerHandler for McpServer<S> {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        // The library intersects it with the declared capabilities.
+        // The library reduces it to the declared capabilities.
         Some(requested.clone())
     }
 

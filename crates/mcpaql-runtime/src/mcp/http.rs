@@ -1,7 +1,7 @@
-//! The HTTP side of the protocol: stateless in every revision, JSON unless something has to be streamed.
+//! MCP over HTTP: stateless in every revision, and JSON unless something must be streamed.
 //!
-//! There are no sessions, so that any node answers any request. A request whose connection is dropped is cancelled: its
-//! answer could no longer reach anybody.
+//! There are no sessions, so any node can answer any request. A request is cancelled when its connection is dropped,
+//! because its answer could no longer be delivered.
 
 use super::MAX_REQUEST_BYTES;
 use super::conversation::handle_conversation;
@@ -14,15 +14,15 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Who may speak to the server, as far as headers tell.
+/// The clients that may connect, by their headers.
 pub(crate) struct Admission {
-    /// Names or `name:port` in `Host`; empty admits every one.
+    /// Allowed values of `Host`, as name or `name:port`; empty allows all.
     pub(crate) hosts: Vec<String>,
-    /// Origins with their ports; a request without `Origin` is always admitted.
+    /// Allowed values of `Origin`, with port. A request without `Origin` is always allowed.
     pub(crate) origins: Vec<String>,
 }
 
-/// The protocol's one route. Cancelling `stop` ends what still runs.
+/// Builds the protocol's route. Cancelling `stop` ends running requests.
 pub(crate) fn route<S: Service>(
     server: McpServer<S>,
     admission: Admission,

@@ -1,7 +1,8 @@
-//! Messages on a byte stream, one on each line. Every line that asks for an answer gets one: what cannot be read is
-//! answered here, and the conversation goes on with the next line.
+//! Messages on a byte stream, one per line. Every line that needs an answer gets one: a line that cannot be parsed is
+//! answered here, and the connection continues with the next line.
 //!
-//! A line is parsed once; only one that fails is looked at again. No more than [`MAX_LINE_BYTES`] of it are ever held.
+//! A line is parsed once; only an invalid line is parsed again. At most [`MAX_LINE_BYTES`] of a line are held in
+//! memory.
 
 use super::malformed;
 use crate::protocol::{InputLine, LineReader};
@@ -12,25 +13,25 @@ use std::io;
 use std::pin::Pin;
 use tokio::io::{AsyncRead, AsyncWrite, Empty};
 
-/// The longest line that is read.
+/// Maximum length of a line.
 pub(super) const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
 type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
-/// One end of a byte stream. `receive` may be dropped and called again without losing anything.
+/// A transport over a byte stream. Dropping the future of `receive` loses no data.
 pub(super) struct LineTransport<R, W: AsyncWrite> {
     reader: LineReader<R>,
     writer: AsyncRwTransport<RoleServer, Empty, W>,
-    answering: Option<Sending>,
+    sending_answer: Option<Sending>,
 }
 
 impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport<R, W> {
     pub(super) fn new(reader: R, writer: W) -> Self {
         let writer = AsyncRwTransport::new_server(tokio::io::empty(), writer);
-        LineTransport { reader: LineReader::new(reader, MAX_LINE_BYTES), writer, answering: None }
+        LineTransport { reader: LineReader::new(reader, MAX_LINE_BYTES), writer, sending_answer: None }
     }
 
-    /// The line that was read, as a message or as the answer to something that is none.
+    /// Returns the line that was read, as a message or as the error to answer with.
     fn take_line(&mut self) -> Option<Result<RxJsonRpcMessage<RoleServer>, TxJsonRpcMessage<RoleServer>>> {
         self.reader.take(|line| match line {
             InputLine::TooLong(scan) => Some(Err(malformed::too_long(MAX_LINE_BYTES, scan.id()))),
@@ -59,9 +60,9 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            if let Some(answering) = &mut self.answering {
-                let sent = answering.await;
-                self.answering = None;
+            if let Some(sending) = &mut self.sending_answer {
+                let sent = sending.await;
+                self.sending_answer = None;
                 sent.ok()?;
             }
             if !self.reader.read().await {
@@ -69,7 +70,7 @@ where
             }
             match self.take_line() {
                 Some(Ok(message)) => return Some(message),
-                Some(Err(answer)) => self.answering = Some(Box::pin(self.writer.send(answer))),
+                Some(Err(answer)) => self.sending_answer = Some(Box::pin(self.writer.send(answer))),
                 None => {}
             }
         }

@@ -1,10 +1,10 @@
-//! Tools as the protocol library writes them.
+//! The tools in the types of the protocol library.
 
 use mcpaql_core::catalog::Tool;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The tools in the library's types, built once for each list that the service hands out.
+/// The tools in the library's types, built once per list of the service.
 pub(super) struct Listing {
     source: Arc<[Tool]>,
     tools: Vec<rmcp::model::Tool>,
@@ -18,28 +18,28 @@ impl Listing {
         Listing { source, tools, by_name }
     }
 
-    /// Whether it was built of this list.
-    pub(super) fn is_of(&self, source: &Arc<[Tool]>) -> bool {
+    /// Returns whether it was built from this list.
+    pub(super) fn is_from(&self, source: &Arc<[Tool]>) -> bool {
         Arc::ptr_eq(&self.source, source)
     }
 
-    /// In order.
+    /// The tools, in order.
     pub(super) fn tools(&self) -> &[rmcp::model::Tool] {
         &self.tools
     }
 
-    /// The tool of that name.
+    /// Returns the tool with this name.
     pub(super) fn tool(&self, name: &str) -> Option<&rmcp::model::Tool> {
         self.by_name.get(name).and_then(|&index| self.tools.get(index))
     }
 }
 
-/// A tool in the library's type, by the JSON that both write alike; `None` where the library cannot hold it.
+/// Converts a tool to the library's type through their common JSON; `None` if the library rejects it.
 fn published(tool: &Tool) -> Option<rmcp::model::Tool> {
     match serde_json::from_value(tool.to_json()) {
         Ok(tool) => Some(tool),
         Err(error) => {
-            tracing::error!(tool = tool.name, %error, "a tool cannot be listed");
+            tracing::error!(tool = tool.name, %error, "tool not listed: rejected by the protocol library");
             None
         }
     }
@@ -53,10 +53,10 @@ mod tests {
 
     #[test]
     fn a_tool_is_published_as_it_is_written() {
-        let said =
+        let some_hints =
             HintOverrides { read_only: Some(true), open_world: Some(false), ..HintOverrides::default() };
-        let all = HintOverrides { destructive: Some(false), idempotent: Some(true), ..said };
-        for hints in [HintOverrides::default(), said, all] {
+        let all_hints = HintOverrides { destructive: Some(false), idempotent: Some(true), ..some_hints };
+        for hints in [HintOverrides::default(), some_hints, all_hints] {
             for title_in_annotations in [false, true] {
                 let tool = Tool {
                     name: "list_projects".into(),

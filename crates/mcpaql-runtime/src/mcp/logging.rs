@@ -1,7 +1,8 @@
-//! How much of what servers log their clients want to hear.
+//! Log levels of clients: which log messages of upstreams a client receives.
 //!
-//! A client says so once for its connection or its conversation, with `logging/setLevel`, or, in the revisions without a handshake, with
-//! each request. Who said nothing hears everything in the first case and nothing in the second, as the protocol has it.
+//! A client sets its level with `logging/setLevel`, for its connection or conversation. In revisions without a
+//! handshake it sends the level with each request. As the protocol requires, a client that sets no level receives all
+//! messages in the first case, and none in the second.
 
 use super::conversation;
 use super::handler::{McpServer, is_stateless};
@@ -17,13 +18,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
-/// Maximum conversations whose level is remembered; the oldest are forgotten first.
+/// Maximum number of conversations whose level is remembered; the oldest are forgotten first.
 const MAX_REMEMBERED_LEVELS: usize = 10_000;
 
-const UNIDENTIFIED_CLIENT: &str = "The level cannot be kept for a client that does not say who it is: send the Mcp-Session-Id header that initialize \
-     was answered with.";
+const UNIDENTIFIED_CLIENT: &str = "The level cannot be stored for a client without a session: send the Mcp-Session-Id header of the initialize \
+     response.";
 
-/// What a client is told that wants a level which is none.
+/// The message for a client that sets an invalid level.
 pub(super) const INVALID_LEVEL: &str = "The params of logging/setLevel need a level: debug, info, notice, warning, error, critical, alert or emergency.";
 
 /// The levels that clients have set.
@@ -34,19 +35,19 @@ pub(super) struct LogLevels {
 
 #[derive(Default)]
 struct LevelTable {
-    /// Of the one client of a connection.
+    /// The level of the one client of a connection.
     connection: Option<LogLevel>,
-    /// Of clients over HTTP; their ids are in the order in which they began.
+    /// The levels of clients over HTTP. Session ids sort by their time of creation.
     conversations: BTreeMap<Uuid, LogLevel>,
 }
 
-/// Whose level it is.
+/// Who has set a level.
 #[derive(Clone, Copy)]
 pub(super) enum LevelOwner {
     Connection,
     Conversation(Uuid),
-    /// Nobody who could be told from others.
-    Nowhere,
+    /// A client over HTTP without a valid session id.
+    Unidentified,
 }
 
 impl LevelOwner {
@@ -55,7 +56,7 @@ impl LevelOwner {
             return LevelOwner::Connection;
         }
         let id = conversation::session_id_of(request).and_then(conversation::parse_session_id);
-        id.map_or(LevelOwner::Nowhere, LevelOwner::Conversation)
+        id.map_or(LevelOwner::Unidentified, LevelOwner::Conversation)
     }
 }
 
@@ -64,10 +65,10 @@ impl LogLevels {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// False where there is nobody to remember it for.
-    fn set(&self, place: LevelOwner, level: LogLevel) -> bool {
+    /// Returns false if the client cannot be identified.
+    fn set(&self, owner: LevelOwner, level: LogLevel) -> bool {
         let mut inner = self.inner();
-        match place {
+        match owner {
             LevelOwner::Connection => inner.connection = Some(level),
             LevelOwner::Conversation(id) => {
                 inner.conversations.insert(id, level);
@@ -75,27 +76,27 @@ impl LogLevels {
                     inner.conversations.pop_first();
                 }
             }
-            LevelOwner::Nowhere => return false,
+            LevelOwner::Unidentified => return false,
         }
         true
     }
 
-    fn filter_for(&self, place: LevelOwner) -> LogFilter {
+    fn filter_for(&self, owner: LevelOwner) -> LogFilter {
         let inner = self.inner();
-        let level = match place {
+        let level = match owner {
             LevelOwner::Connection => inner.connection,
             LevelOwner::Conversation(id) => inner.conversations.get(&id).copied(),
-            LevelOwner::Nowhere => None,
+            LevelOwner::Unidentified => None,
         };
         level.map_or(LogFilter::Everything, LogFilter::From)
     }
 }
 
-/// Where a client's wish is found, also when it changes while a call runs.
+/// Where the current filter of a client is found. The filter may change while a call runs.
 #[derive(Clone, Default)]
 pub(super) enum LogFilterSource {
     #[default]
-    Nobody,
+    None,
     Request(LogFilter),
     Set(Arc<LogLevels>, LevelOwner),
 }
@@ -103,15 +104,15 @@ pub(super) enum LogFilterSource {
 impl LogFilterSource {
     pub(super) fn filter(&self) -> LogFilter {
         match self {
-            LogFilterSource::Nobody => LogFilter::Nothing,
-            LogFilterSource::Request(wish) => *wish,
-            LogFilterSource::Set(levels, place) => levels.filter_for(*place),
+            LogFilterSource::None => LogFilter::Nothing,
+            LogFilterSource::Request(filter) => *filter,
+            LogFilterSource::Set(levels, owner) => levels.filter_for(*owner),
         }
     }
 }
 
 impl<S: Service> McpServer<S> {
-    /// Where the wish of whoever sent a request is found.
+    /// Returns the source of the log filter of the client that sent a request.
     pub(super) fn log_filter_source(&self, context: &RequestContext<RoleServer>) -> LogFilterSource {
         if !is_stateless(context) {
             return LogFilterSource::Set(Arc::clone(self.levels()), LevelOwner::of(&context.extensions));
@@ -120,12 +121,12 @@ impl<S: Service> McpServer<S> {
         LogFilterSource::Request(level.map_or(LogFilter::Nothing, LogFilter::From))
     }
 
-    /// Whether [`SET_LEVEL`] is a method here.
+    /// Returns whether [`SET_LEVEL`] is available for this request.
     pub(super) fn supports_set_level(&self, context: &RequestContext<RoleServer>) -> bool {
         !is_stateless(context) && self.features().logging
     }
 
-    /// Remembers the level for whoever sent a request.
+    /// Stores the level of the client that sent a request.
     pub(super) async fn set_log_level(
         &self,
         level: Value,
@@ -152,18 +153,21 @@ mod tests {
     fn each_client_has_its_own_level_and_the_oldest_are_forgotten() {
         let levels = LogLevels::default();
         let ids: Vec<Uuid> = (0..=MAX_REMEMBERED_LEVELS).map(|_| Uuid::now_v7()).collect();
-        let wish = |index: usize| levels.filter_for(LevelOwner::Conversation(ids[index]));
+        let filter = |index: usize| levels.filter_for(LevelOwner::Conversation(ids[index]));
         assert!(levels.set(LevelOwner::Conversation(ids[0]), LogLevel::Error));
         assert!(levels.set(LevelOwner::Conversation(ids[1]), LogLevel::Debug));
         assert!(levels.set(LevelOwner::Connection, LogLevel::Alert));
-        assert!(!levels.set(LevelOwner::Nowhere, LogLevel::Info));
-        assert_eq!((wish(0), wish(1)), (LogFilter::From(LogLevel::Error), LogFilter::From(LogLevel::Debug)));
-        assert_eq!(wish(2), LogFilter::Everything);
+        assert!(!levels.set(LevelOwner::Unidentified, LogLevel::Info));
+        assert_eq!(
+            (filter(0), filter(1)),
+            (LogFilter::From(LogLevel::Error), LogFilter::From(LogLevel::Debug))
+        );
+        assert_eq!(filter(2), LogFilter::Everything);
         assert_eq!(levels.filter_for(LevelOwner::Connection), LogFilter::From(LogLevel::Alert));
-        assert_eq!(levels.filter_for(LevelOwner::Nowhere), LogFilter::Everything);
+        assert_eq!(levels.filter_for(LevelOwner::Unidentified), LogFilter::Everything);
         for id in &ids[2..] {
             levels.set(LevelOwner::Conversation(*id), LogLevel::Info);
         }
-        assert_eq!((wish(0), wish(1)), (LogFilter::Everything, LogFilter::From(LogLevel::Debug)));
+        assert_eq!((filter(0), filter(1)), (LogFilter::Everything, LogFilter::From(LogLevel::Debug)));
     }
 }

@@ -1,19 +1,20 @@
-//! What to answer to bytes that are no message of the protocol, so that nobody waits for an answer that never comes.
+//! Answers for bytes that are not a valid message, so that no client waits forever.
 //!
-//! Costs nothing where a message can be read: it is asked only after reading has failed. Nothing of what was sent is
-//! quoted but the request's id.
+//! Valid messages cost nothing extra: this runs only after parsing has failed. The answer repeats nothing of the
+//! message but the request's id.
 
 use crate::protocol::IdScan;
 use rmcp::ErrorData;
 use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use serde_json::Value;
 
-const UNREADABLE: &str = "The message cannot be read as JSON: send one JSON-RPC 2.0 object in UTF-8, without lone surrogates, \
+const UNREADABLE: &str = "The message is not valid JSON: send one JSON-RPC 2.0 object in UTF-8, without lone surrogates, \
      with numbers in range and nested no deeper than 127 levels.";
 const NO_REQUEST: &str =
-    "The message is no JSON-RPC 2.0 request: send an object with jsonrpc, id, method and, if any, params.";
+    "The message is not a JSON-RPC 2.0 request: send an object with jsonrpc, id, method and, if any, params.";
 
-/// The answer to a message that could not be read; `None` for what is never answered: a notification or an answer.
+/// Returns the answer to a message that could not be parsed; `None` for messages that need no answer: notifications
+/// and responses.
 pub(super) fn answer(message: &[u8]) -> Option<ServerJsonRpcMessage> {
     let Ok(value) = serde_json::from_slice::<Value>(message) else {
         let mut id = IdScan::default();
@@ -23,18 +24,18 @@ pub(super) fn answer(message: &[u8]) -> Option<ServerJsonRpcMessage> {
             request_id(id.id()),
         ));
     };
-    let said = |key| value.get(key);
-    let is_answer = said("method").is_none() && (said("result").is_some() || said("error").is_some());
-    if is_answer || (said("id").is_none() && said("method").is_some_and(Value::is_string)) {
+    let field = |key| value.get(key);
+    let is_answer = field("method").is_none() && (field("result").is_some() || field("error").is_some());
+    if is_answer || (field("id").is_none() && field("method").is_some_and(Value::is_string)) {
         return None;
     }
-    let id = request_id(said("id").cloned());
+    let id = request_id(field("id").cloned());
     Some(ServerJsonRpcMessage::error(ErrorData::invalid_request(NO_REQUEST, None), id))
 }
 
 /// The answer to a message longer than `limit` bytes.
 pub(super) fn too_long(limit: usize, id: Option<Value>) -> ServerJsonRpcMessage {
-    let message = format!("The message has more than {limit} bytes, the most that are read; send less.");
+    let message = format!("The message has more than the maximum of {limit} bytes; send a shorter one.");
     ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), request_id(id))
 }
 
@@ -53,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unreadable_message_is_answered_to_whoever_sent_it() {
+    fn an_unreadable_message_is_answered_with_its_id() {
         let deep = format!(r#"{{"id":"deep","params":{}{}}}"#, "[".repeat(130), "]".repeat(130));
         for (message, id) in [
             (&b"{bad"[..], Value::Null),

@@ -1,9 +1,11 @@
-//! Calls that wait for their client in the revisions without a handshake: there a question is the answer to the request, and the
-//! client's answer comes with the request again.
+//! Calls that wait for their client, in revisions without a handshake. There the question is the answer to the
+//! request, and the client sends its own answer with the same request again.
 //!
-//! What always holds: a call that is put aside is the very call that goes on, so nothing runs twice; what leads back to it cannot
-//! be guessed, works once and only for the same tool; there are never more than [`MAX_PARKED_CALLS`], and none waits longer than
-//! [`PATIENCE`]. A call that nobody comes back for is dropped, which stops its work.
+//! What always holds:
+//! - A parked call is the same call that continues later, so nothing runs twice.
+//! - The state that resumes a call cannot be guessed, works once and only for the same tool.
+//! - At most [`MAX_PARKED_CALLS`] calls are parked, and none for longer than [`PARKED_TIMEOUT`].
+//! - A call that is not resumed is dropped, which stops its work.
 
 use super::call::without_panic;
 use super::client::{self, Question, QuestionChannel};
@@ -23,14 +25,14 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
 
-/// Calls that wait for their clients at the same time.
+/// Maximum number of calls that wait for their clients at the same time.
 const MAX_PARKED_CALLS: usize = 256;
 /// How long a call waits for its client.
 const PARKED_TIMEOUT: Duration = Duration::from_secs(600);
-/// The one question of a round.
+/// The key of the question; there is one question at a time.
 const QUESTION_KEY: &str = "question";
 
-/// A call that can be put aside.
+/// A call that can be parked.
 pub(super) struct ParkableCall {
     tool: String,
     pub(super) caller: Caller,
@@ -40,35 +42,34 @@ pub(super) struct ParkableCall {
     answer_sender: Option<oneshot::Sender<Result<Value, AskError>>>,
 }
 
-/// What comes next in a call.
+/// The next event in a call.
 pub(super) enum CallStep {
     Done(Option<ToolReply>),
     Asks(Question),
 }
 
 impl ParkableCall {
-    /// Whether the client of a request can be asked this way, and for anything.
+    /// Returns whether the client of a request supports questions in this way.
     pub(super) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
-        let able = |all: ClientCapabilities| Abilities::from_capabilities(&all).is_any();
+        let able = |capabilities: ClientCapabilities| Abilities::from_capabilities(&capabilities).is_any();
         handler::is_stateless(context) && context.client_capabilities().is_some_and(able)
     }
 
-    /// Begins a call whose client can be asked this way.
+    /// Starts a call whose client can be asked.
     pub(super) fn begin<S: Service>(
         service: &Arc<S>,
         tool: &str,
         arguments: Map<String, Value>,
         context: &RequestContext<RoleServer>,
         session: Option<Session>,
-        hearing: LogFilterSource,
+        log_filter_source: LogFilterSource,
     ) -> ParkableCall {
         let (mailbox, questions) = mpsc::channel(1);
-        let (caller, progress) = client::caller(context, QuestionChannel::Mail(mailbox), session, hearing);
-        let (service, name, by) = (Arc::clone(service), tool.to_owned(), caller.clone());
-        let work = async move {
-            let called = without_panic(async { service.call(&name, arguments, &by).await });
-            called.await
-        };
+        let (caller, progress) =
+            client::caller(context, QuestionChannel::Mail(mailbox), session, log_filter_source);
+        let (service, name, work_caller) = (Arc::clone(service), tool.to_owned(), caller.clone());
+        let work =
+            async move { without_panic(async { service.call(&name, arguments, &work_caller).await }).await };
         ParkableCall {
             tool: tool.to_owned(),
             caller,
@@ -79,7 +80,7 @@ impl ParkableCall {
         }
     }
 
-    /// Goes on until there is an answer or a question.
+    /// Runs until there is an answer or a question.
     pub(super) async fn step(&mut self) -> CallStep {
         tokio::select! {
             biased;
@@ -88,17 +89,17 @@ impl ParkableCall {
         }
     }
 
-    /// Hands over what the client answered. Without an answer the question is given up.
+    /// Passes on the client's answer. Without an answer the question is dropped.
     fn answer(&mut self, responses: Option<InputResponses>) {
         let answer = responses.and_then(|mut responses| responses.remove(QUESTION_KEY));
-        if let (Some(asked), Some(answer)) = (self.answer_sender.take(), answer) {
-            // A call that has ended meanwhile needs no answer.
-            let _ = asked.send(Ok(answer));
+        if let (Some(sender), Some(answer)) = (self.answer_sender.take(), answer) {
+            // A call that has ended needs no answer.
+            let _ = sender.send(Ok(answer));
         }
     }
 }
 
-/// The calls that are put aside.
+/// The parked calls.
 #[derive(Default)]
 pub(super) struct ParkedCalls {
     calls: Mutex<HashMap<String, ParkableCall>>,
@@ -109,7 +110,7 @@ impl ParkedCalls {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a call aside until its client has answered; the call back where that cannot be, its question given up.
+    /// Parks a call until its client has answered. If that is not possible, returns the call and drops the question.
     pub(super) fn park(
         self: &Arc<Self>,
         mut call: ParkableCall,
@@ -127,17 +128,17 @@ impl ParkedCalls {
             call.answer_sender = Some(answer);
             calls.insert(state.clone(), call);
         }
-        let (parked, place) = (Arc::downgrade(self), state.clone());
+        let (parked, expired) = (Arc::downgrade(self), state.clone());
         tokio::spawn(async move {
             tokio::time::sleep(PARKED_TIMEOUT).await;
-            let late = parked.upgrade().and_then(|parked| parked.calls().remove(&place));
-            drop(late);
+            let call = parked.upgrade().and_then(|parked| parked.calls().remove(&expired));
+            drop(call);
         });
         let requests = [(QUESTION_KEY.to_owned(), request)].into_iter().collect();
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
 
-    /// Takes up a call of that tool with what its client answered.
+    /// Takes a parked call of this tool, with the client's answer.
     pub(super) fn resume(
         &self,
         state: &str,

@@ -1,5 +1,5 @@
-//! A service that is still loading: it can be greeted before and answers everything else when it is there. Tools that are
-//! known from an earlier time are listed at once as well.
+//! A service that is still loading. It answers handshakes immediately and everything else when it is ready. Tools
+//! that are known from an earlier run are listed immediately too.
 
 use crate::caller::Caller;
 use crate::execution::BackgroundTask;
@@ -12,18 +12,18 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// What a client is told before anybody knows what will be served.
+/// Instructions while the tools are unknown.
 const INSTRUCTIONS: &str = "The tools take {\"operation\": NAME, \"params\": {…}}. Discover operations and their parameters with \
     {\"operation\":\"introspect\",\"params\":{\"query\":\"operations\"}} on the tool that reads.";
 
-/// A service to be, for the server.
+/// A service that is still loading, as the server sees it.
 #[derive(Debug)]
 pub struct PendingService<S> {
     state: watch::Receiver<LoadState<S>>,
     changes: watch::Receiver<()>,
 }
 
-/// The other end: whoever loads the service hands it over here.
+/// Sets the service when it is loaded.
 #[derive(Debug)]
 pub struct ServiceLoader<S> {
     state: watch::Sender<LoadState<S>>,
@@ -37,21 +37,21 @@ enum LoadState<S> {
     Ready(Arc<S>),
 }
 
-/// What a service shows before it is there.
+/// What a service offers before it is ready.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preview {
     /// The tools.
     pub tools: Arc<[Tool]>,
-    /// What it has besides tools.
+    /// The features besides tools.
     pub features: Features,
-    /// Whether calls may go on in the background.
+    /// Whether calls can run in the background.
     pub tasks: bool,
-    /// What a client should know about the server as a whole.
+    /// Instructions for the client's model.
     pub instructions: String,
 }
 
 impl Preview {
-    /// What a service shows now.
+    /// Returns what a service offers now.
     pub fn of(service: &impl Service) -> Preview {
         Preview {
             tools: service.tools(),
@@ -63,13 +63,13 @@ impl Preview {
 }
 
 impl<S> PendingService<S> {
-    /// A service to be, and where to hand it over. If the other end is dropped without a service, calls wait for ever, so
-    /// whoever loads must end the server then.
+    /// Returns a pending service and its loader. If the loader is dropped without a service, calls wait forever; so
+    /// end the server then.
     #[must_use]
     pub fn new() -> (PendingService<S>, ServiceLoader<S>) {
         let (sender, state) = watch::channel(LoadState::Unknown);
-        let (told, changes) = watch::channel(());
-        (PendingService { state, changes }, ServiceLoader { state: sender, changes: told })
+        let (changes_sender, changes) = watch::channel(());
+        (PendingService { state, changes }, ServiceLoader { state: sender, changes: changes_sender })
     }
 
     fn service(&self) -> Option<Arc<S>> {
@@ -95,12 +95,13 @@ impl<S> PendingService<S> {
 }
 
 impl<S: Service> ServiceLoader<S> {
-    /// Tools and instructions can be asked for from now on.
+    /// Makes tools and instructions available.
     pub fn set_preview(&self, preview: Preview) {
         self.state.send_replace(LoadState::Known(preview));
     }
 
-    /// Everything that waits goes on. Where other tools were shown before, clients are told. To be called in a runtime.
+    /// Makes the service available, and lets all waiting requests continue. If the preview had different tools,
+    /// clients are notified. Must be called in a Tokio runtime.
     pub fn set_ready(self, service: Arc<S>) {
         let changes = service.changes();
         let tools = service.tools();
@@ -150,7 +151,7 @@ impl<S: Service> Service for PendingService<S> {
     }
 
     fn has_tasks(&self) -> bool {
-        // Nobody knows yet, and a client that is told no asks never again.
+        // Not known yet, and a client that is told no never asks again.
         let known = self.service().map(|service| service.has_tasks());
         known.or_else(|| self.preview().map(|preview| preview.tasks)).unwrap_or(true)
     }

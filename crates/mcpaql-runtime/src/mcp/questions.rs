@@ -1,8 +1,10 @@
-//! Questions to clients of the revisions with a handshake over HTTP: they go out in the stream that answers the call, and the
-//! client's answer comes with a request of its own.
+//! Questions to clients over HTTP, in revisions with a handshake. Questions go out in the stream that answers the
+//! call, and the client sends its answer in a separate request.
 //!
-//! What always holds: what leads back to a question cannot be guessed, works once and only in the conversation that was asked;
-//! there are never more than [`MAX_OPEN_QUESTIONS`] open; a question does not outlive the answer to its call, however that ends.
+//! What always holds:
+//! - The id of a question cannot be guessed, works once and only in the conversation that was asked.
+//! - At most [`MAX_OPEN_QUESTIONS`] questions are open.
+//! - A question does not outlive the answer to its call, whatever the answer is.
 
 use super::client::Question;
 use crate::caller::AskError;
@@ -24,12 +26,12 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-/// Questions that wait for an answer at the same time.
+/// Maximum number of questions that wait for an answer at the same time.
 const MAX_OPEN_QUESTIONS: usize = 1024;
-/// How often a stream without news shows that it lives, so that nobody on the way closes it.
+/// How often an idle stream sends a comment, so that proxies do not close it.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// What a client may be asked for.
+/// The questions that a client supports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Abilities {
     pub(super) elicitation: bool,
@@ -49,7 +51,7 @@ impl Abilities {
     }
 }
 
-/// How the client of a running request is asked.
+/// The mailbox of the client of a running request.
 #[derive(Clone)]
 pub(super) struct ClientMailbox {
     pub(super) mailbox: mpsc::Sender<Question>,
@@ -57,7 +59,7 @@ pub(super) struct ClientMailbox {
 }
 
 impl ClientMailbox {
-    /// The line to whoever sent a request, where there is one.
+    /// Returns the mailbox for the client of a request, if there is one.
     pub(super) fn of(request: &Extensions) -> Option<&ClientMailbox> {
         request.get::<Parts>()?.extensions.get::<ClientMailbox>()
     }
@@ -81,7 +83,7 @@ impl Questions {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the answer has to name; `None` where too many wait already.
+    /// Registers a question and returns its id; `None` if too many are open.
     fn register(&self, conversation: &Arc<str>, answer: oneshot::Sender<ClientAnswer>) -> Option<String> {
         let mut open = self.open();
         if open.len() >= MAX_OPEN_QUESTIONS {
@@ -92,7 +94,7 @@ impl Questions {
         Some(id)
     }
 
-    /// Hands over an answer; false where that conversation was not asked, or nobody waits any more.
+    /// Passes on an answer. Returns false if this conversation was not asked, or if the call has ended.
     pub(super) fn answer(&self, conversation: &str, id: &str, answer: ClientAnswer) -> bool {
         let mut open = self.open();
         let is_asked = open.get(id).is_some_and(|question| *question.conversation == *conversation);
@@ -102,7 +104,7 @@ impl Questions {
     }
 }
 
-/// Has a request answered whose client can be asked: as it would be without, or as a stream once there is a question.
+/// Answers a request whose client can be asked. The answer becomes a stream once there is a question.
 pub(super) async fn answer_with_questions(
     questions: Arc<Questions>,
     conversation: &str,
@@ -111,7 +113,7 @@ pub(super) async fn answer_with_questions(
     next: Next,
 ) -> Response {
     let conversation: Arc<str> = conversation.into();
-    let (mailbox, mut asked) = mpsc::channel(1);
+    let (mailbox, mut incoming) = mpsc::channel(1);
     request.extensions_mut().insert(ClientMailbox { mailbox, abilities });
     let mut answering: BoxFuture<'static, Response> = Box::pin(next.run(request));
     let (first, rest) = tokio::select! {
@@ -120,14 +122,15 @@ pub(super) async fn answer_with_questions(
             true => (None, ResponseTail::Streaming(response.into_body().into_data_stream())),
             false => return response,
         },
-        Some(question) = asked.recv() => {
+        Some(question) = incoming.recv() => {
             (Some(question), ResponseTail::Answering(Box::pin(async move { ResponseTail::from_response(answering.await).await })))
         }
     };
-    let mut asking = QuestionStream { questions, conversation, incoming: asked, open: Vec::new(), rest };
-    let first = first.and_then(|question| asking.ask(question));
-    let events =
-        stream::iter(first).chain(stream::unfold(asking, QuestionStream::next)).map(Ok::<_, axum::Error>);
+    let mut question_stream = QuestionStream { questions, conversation, incoming, open: Vec::new(), rest };
+    let first = first.and_then(|question| question_stream.ask(question));
+    let events = stream::iter(first)
+        .chain(stream::unfold(question_stream, QuestionStream::next))
+        .map(Ok::<_, axum::Error>);
     let headers = [
         (CONTENT_TYPE.as_str(), "text/event-stream"),
         (CACHE_CONTROL.as_str(), "no-cache"),
@@ -144,7 +147,7 @@ fn event(message: &[u8]) -> Bytes {
     [b"data: ", message, b"\n\n"].concat().into()
 }
 
-/// A stream that answers a call, with the questions of that call. Dropping it forgets them.
+/// The stream that answers a call, with the questions of the call. Dropping it drops its questions.
 struct QuestionStream {
     questions: Arc<Questions>,
     conversation: Arc<str>,
@@ -169,7 +172,7 @@ impl QuestionStream {
         }
     }
 
-    /// The question as the client hears it; without one it is given up.
+    /// Returns the event that asks a question; `None` if too many are open, which drops the question.
     fn ask(&mut self, question: Question) -> Option<Bytes> {
         let Question { ability, params, answer } = question;
         let id = self.questions.register(&self.conversation, answer)?;
@@ -181,7 +184,7 @@ impl QuestionStream {
 
 impl Drop for QuestionStream {
     fn drop(&mut self) {
-        // First the call, so that it ends as one that was cancelled and not as one whose question was given up.
+        // End the call first, so that it counts as cancelled and not as a call whose question was dropped.
         self.rest = ResponseTail::Ended;
         let mut open = self.questions.open();
         for id in &self.open {
@@ -190,19 +193,20 @@ impl Drop for QuestionStream {
     }
 }
 
-/// What else the stream has to say.
+/// The rest of the response.
 enum ResponseTail {
-    /// Nothing was said yet.
+    /// The response is not ready yet.
     Answering(BoxFuture<'static, ResponseTail>),
-    /// All that there is.
+    /// The whole response as one event.
     Whole(Bytes),
-    /// Events, each of them one piece.
+    /// A stream of events.
     Streaming(BodyDataStream),
     Ended,
 }
 
 impl ResponseTail {
-    /// What a response says in a stream that has begun already. The reason of a failure could not be told any more.
+    /// Returns the rest of a stream that has already started. An error status can no longer be sent; the stream just
+    /// ends.
     async fn from_response(response: Response) -> ResponseTail {
         if is_stream(response.headers()) {
             return ResponseTail::Streaming(response.into_body().into_data_stream());
@@ -216,7 +220,7 @@ impl ResponseTail {
             .map_or(ResponseTail::Ended, |body| ResponseTail::Whole(event(&body)))
     }
 
-    /// Loses nothing when it is dropped before it is done.
+    /// Cancel safe: dropping the future loses no data.
     async fn next(&mut self) -> Option<Bytes> {
         if let ResponseTail::Answering(answering) = self {
             *self = answering.await;
@@ -250,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_past_the_limit_and_a_question_given_up_takes_no_answer() {
+    fn questions_beyond_the_limit_and_answers_to_dropped_questions_are_refused() {
         let questions = Questions::default();
         let conversation: Arc<str> = "mine".into();
         let waiting: Vec<_> = (0..MAX_OPEN_QUESTIONS)

@@ -1,46 +1,46 @@
-//! Work in the background, as MCP's tasks extension shows it to clients that know it.
+//! Background work as tasks of MCP's tasks extension, for clients that support it.
 //!
-//! A task has the id of its execution, so the same work can be asked after either way.
+//! A task has the id of its execution, so clients can use either to follow the same work.
 
 use crate::execution::{BackgroundTask, TaskState};
 use mcpaql_core::response::ToolReply;
 use rmcp::model::{CallToolResult, DetailedTask, JsonObject, TaskPayload, TaskStatus};
 use serde_json::Value;
 
-/// How soon a client may ask again.
+/// How long a client should wait before it asks again.
 const POLL_INTERVAL_MS: u64 = 1_000;
 
-/// Without what has come of it, as a call is answered.
+/// A task without its result, as the answer to a call.
 pub(super) fn summary(task: &BackgroundTask) -> rmcp::model::Task {
     let status = match task.state {
         TaskState::Working => TaskStatus::Working,
         TaskState::Ended(_) => TaskStatus::Completed,
         TaskState::Cancelled => TaskStatus::Cancelled,
     };
-    let seed = rmcp::model::Task::new(&task.id, status, &task.created_at, &task.updated_at)
+    let summary = rmcp::model::Task::new(&task.id, status, &task.created_at, &task.updated_at)
         .with_poll_interval_ms(POLL_INTERVAL_MS);
-    let seed = match &task.message {
-        Some(message) => seed.with_status_message(message),
-        None => seed,
+    let summary = match &task.message {
+        Some(message) => summary.with_status_message(message),
+        None => summary,
     };
     match task.ttl_ms {
-        Some(ttl) => seed.with_ttl_ms(ttl),
-        None => seed,
+        Some(ttl) => summary.with_ttl_ms(ttl),
+        None => summary,
     }
 }
 
-/// With what has come of it, which `answer` writes as a call's result.
+/// A task with its result, which `answer` converts to the result of a call.
 pub(super) fn detailed(
     task: BackgroundTask,
     answer: impl FnOnce(ToolReply) -> CallToolResult,
 ) -> DetailedTask {
-    let seed = summary(&task);
+    let summary = summary(&task);
     let payload = match task.state {
         TaskState::Working => TaskPayload::Working,
         TaskState::Cancelled => TaskPayload::Cancelled,
         TaskState::Ended(reply) => TaskPayload::Completed { result: object(&answer(reply)) },
     };
-    DetailedTask::new(seed, payload)
+    DetailedTask::new(summary, payload)
 }
 
 fn object(result: &CallToolResult) -> JsonObject {

@@ -1,21 +1,21 @@
-//! What a server has besides tools: resources and prompts, as raw JSON, and logs.
+//! The features of an MCP server besides tools: resources and prompts, as raw JSON, and logs.
 
 use super::METHOD_NOT_FOUND;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What a server has besides tools.
+/// The features of a server besides tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Features {
     /// `resources/*`.
     pub resources: bool,
     /// `prompts/*`.
     pub prompts: bool,
-    /// `notifications/message`, and `logging/setLevel` in the revisions that have it.
+    /// `notifications/message`, and `logging/setLevel` in revisions with a handshake.
     pub logging: bool,
 }
 
-/// One request for something besides tools.
+/// A request for resources or prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
     /// `resources/list`.
@@ -31,7 +31,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    /// Every one.
+    /// All requests.
     pub const ALL: [Feature; 5] =
         [Feature::Resources, Feature::Templates, Feature::Resource, Feature::Prompts, Feature::Prompt];
 
@@ -47,7 +47,7 @@ impl Feature {
         }
     }
 
-    /// The member of a list's result that holds its entries; `None` for a request that returns no list.
+    /// The key of a list's entries in its result; `None` for requests that return no list.
     #[must_use]
     pub const fn entries(self) -> Option<&'static str> {
         match self {
@@ -58,7 +58,7 @@ impl Feature {
         }
     }
 
-    /// The capability that a server declares for it.
+    /// The capability that a server must declare.
     #[must_use]
     pub const fn capability(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl Feature {
         }
     }
 
-    /// Whether a server with these features answers it.
+    /// Returns whether a server with these features answers the request.
     #[must_use]
     pub const fn is_in(self, features: Features) -> bool {
         match self {
@@ -77,23 +77,23 @@ impl Feature {
     }
 }
 
-/// An error of JSON-RPC.
+/// A JSON-RPC error.
 #[derive(Debug, Clone, PartialEq, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct RpcError {
-    /// JSON-RPC's code.
+    /// The JSON-RPC error code.
     #[serde(default)]
     pub code: i64,
-    /// For the client.
+    /// The message for the client.
     #[serde(default)]
     pub message: String,
-    /// More about it.
+    /// Additional data.
     #[serde(default)]
     pub data: Option<Value>,
 }
 
 impl RpcError {
-    /// The method of that feature does not exist here.
+    /// Returns the error for a feature that the server does not have.
     #[must_use]
     pub fn method_not_found(feature: Feature) -> RpcError {
         RpcError { code: METHOD_NOT_FOUND, message: feature.method().to_owned(), data: None }

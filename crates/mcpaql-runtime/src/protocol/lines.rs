@@ -1,29 +1,28 @@
-//! Lines of a byte stream, of which only a limited number of bytes is ever held.
+//! Reads lines of a byte stream, and holds only a limited number of bytes in memory.
 
 use super::IdScan;
 use std::io::BufRead;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// What a line buffer keeps for the next line.
-const KEPT_BYTES: usize = 64 * 1024;
+/// Maximum capacity that the line buffer keeps for the next line.
+const KEPT_CAPACITY: usize = 64 * 1024;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Reads lines and holds at most `max` bytes of one. `read` may be dropped and called again without losing
-/// anything.
+/// Reads lines and holds at most `max` bytes of one. Dropping the future of `read` loses no data.
 pub(crate) struct LineReader<R> {
     reader: BufReader<R>,
     max: usize,
     line: Vec<u8>,
-    /// Set while the rest of a line that is too long is skipped.
+    /// Set while the rest of a too long line is skipped.
     skipped: Option<IdScan>,
 }
 
 /// A line that was read.
 pub(crate) enum InputLine<'a> {
-    /// Without its end, a byte order mark and white space around it.
+    /// A whole line, without its end, byte order mark and surrounding white space.
     Whole(&'a [u8]),
-    /// It was too long; what was found in it.
+    /// A line that was too long, with the id found in it.
     TooLong(IdScan),
 }
 
@@ -32,15 +31,15 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         LineReader { reader: BufReader::new(reader), max, line: Vec::new(), skipped: None }
     }
 
-    /// Takes in a line up to its end or the end of input; false when there is nothing more.
+    /// Reads up to the end of a line or of the input; false at the end of input.
     pub(crate) async fn read(&mut self) -> bool {
         loop {
-            // The end of a stream that fails is its end.
+            // A stream that fails counts as ended.
             let available = self.reader.fill_buf().await.unwrap_or_default();
             if available.is_empty() {
                 return !self.line.is_empty() || self.skipped.is_some();
             }
-            // Reading from memory cannot fail, and the library looks at many bytes together.
+            // Reading from memory cannot fail, and `skip_until` searches many bytes at once.
             let mut unread = available;
             let taken = unread.skip_until(b'\n').unwrap_or(available.len());
             let (part, _) = available.split_at(taken);
@@ -62,15 +61,15 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// Hands the line that was read to `look` and makes room for the next.
-    pub(crate) fn take<T>(&mut self, look: impl FnOnce(InputLine<'_>) -> T) -> T {
+    /// Passes the line to `handle` and makes room for the next one.
+    pub(crate) fn take<T>(&mut self, handle: impl FnOnce(InputLine<'_>) -> T) -> T {
         if let Some(scan) = self.skipped.take() {
-            return look(InputLine::TooLong(scan));
+            return handle(InputLine::TooLong(scan));
         }
         let text = self.line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.line).trim_ascii();
-        let looked = look(InputLine::Whole(text));
+        let result = handle(InputLine::Whole(text));
         self.line.clear();
-        self.line.shrink_to(KEPT_BYTES);
-        looked
+        self.line.shrink_to(KEPT_CAPACITY);
+        result
     }
 }

@@ -1,16 +1,16 @@
-//! Levels of what servers log, and how much of it a client wants to hear.
+//! Log levels of MCP, and the filter of a client.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Where requests without a handshake name the level.
+/// The key of the level in requests of revisions without a handshake.
 pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// The method that sets the level.
 pub(crate) const SET_LEVEL: &str = "logging/setLevel";
-/// The notification that brings a log message.
+/// The notification with a log message.
 pub(crate) const LOG_MESSAGE: &str = "notifications/message";
 
-/// How severe something is that was logged.
+/// The severity of a log message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogLevel {
@@ -24,18 +24,18 @@ pub(crate) enum LogLevel {
     Emergency,
 }
 
-/// What a client wants to hear of what is logged.
+/// The log messages that a client wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum LogFilter {
     #[default]
     Nothing,
-    /// Whatever there is; it never said what.
+    /// All messages, because the client set no level.
     Everything,
     From(LogLevel),
 }
 
 impl LogFilter {
-    /// Whether it includes what a notification brings.
+    /// Returns whether the filter includes a log message.
     pub(crate) fn includes(self, params: &Value) -> bool {
         match self {
             LogFilter::Nothing => false,
@@ -54,18 +54,19 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_wish_includes_what_is_as_severe_or_more() {
-        let said = |level: &str| json!({"level": level, "data": 1});
-        let wish = LogFilter::From(LogLevel::Warning);
-        for (level, is_heard) in [("debug", false), ("notice", false), ("warning", true), ("emergency", true)]
+    fn a_filter_includes_messages_of_its_level_and_above() {
+        let message = |level: &str| json!({"level": level, "data": 1});
+        let filter = LogFilter::From(LogLevel::Warning);
+        for (level, is_included) in
+            [("debug", false), ("notice", false), ("warning", true), ("emergency", true)]
         {
-            assert_eq!(wish.includes(&said(level)), is_heard, "{level}");
-            assert!(LogFilter::Everything.includes(&said(level)));
-            assert!(!LogFilter::Nothing.includes(&said(level)));
+            assert_eq!(filter.includes(&message(level)), is_included, "{level}");
+            assert!(LogFilter::Everything.includes(&message(level)));
+            assert!(!LogFilter::Nothing.includes(&message(level)));
         }
-        for odd in [said("loud"), json!({"data": 1}), json!({"level": 3})] {
-            assert!(!wish.includes(&odd), "{odd}");
-            assert!(LogFilter::Everything.includes(&odd));
+        for invalid in [message("loud"), json!({"data": 1}), json!({"level": 3})] {
+            assert!(!filter.includes(&invalid), "{invalid}");
+            assert!(LogFilter::Everything.includes(&invalid));
         }
     }
 }

@@ -1,29 +1,29 @@
-//! The id of a message that cannot be read.
+//! Finds the id in a message that cannot be parsed.
 
 use serde_json::Value;
 
-/// The longest id that is looked for, in bytes as written.
+/// Maximum length of an id, in bytes as written.
 const ID_BYTES: usize = 256;
 
-/// Finds the `id` among the outermost members of a message that is broken elsewhere, piece by piece and in little memory.
+/// Finds the `id` among the top-level members of an invalid message. It reads piece by piece and needs little memory.
 #[derive(Default)]
 pub(crate) struct IdScan {
     found: Option<Value>,
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// The outermost key or value being read, as written.
+    /// The top-level key or value that is being read, as written.
     token: Vec<u8>,
     is_id: bool,
 }
 
 impl IdScan {
-    /// The id where it is a number that counts something, as ours are.
+    /// The id as a non-negative integer, like the ids of our own requests.
     pub(crate) fn number(&self) -> Option<u64> {
         self.found.as_ref()?.as_u64()
     }
 
-    /// The id, a text or an integer.
+    /// The id: a string or an integer.
     pub(crate) fn id(self) -> Option<Value> {
         self.found
     }
@@ -60,7 +60,7 @@ impl IdScan {
         }
     }
 
-    /// A token that is too long to be an id keeps one byte too many, and so is none.
+    /// A token that is too long keeps one byte too many, and so is not accepted as an id.
     fn keep(&mut self, byte: u8) {
         if self.depth == 1 && self.token.len() <= ID_BYTES {
             self.token.push(byte);

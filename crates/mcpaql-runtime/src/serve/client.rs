@@ -1,12 +1,12 @@
-//! Whether the client that started this program is still there to hear answers.
+//! Detects whether the client that started this program can still receive answers.
 
 use tokio_util::sync::CancellationToken;
 
 #[cfg(unix)]
 const SECOND: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// Ends when nobody reads standard output any more, or when the process that started this one is gone after the end of input. A
-/// launcher that ends while its client still speaks takes nothing along.
+/// Completes when standard output is closed, or when the parent process is gone after the end of input. A parent that
+/// exits while the client still sends input, such as a launcher, does not count.
 #[cfg(unix)]
 pub(super) fn client_gone()
 -> impl FnOnce(CancellationToken) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
@@ -32,13 +32,13 @@ pub(super) fn client_gone() -> impl FnOnce(CancellationToken) -> std::future::Pe
     |_| std::future::pending()
 }
 
-/// Ends when the other end of standard output is closed; never where that cannot be told.
+/// Completes when the other end of standard output is closed; never if that cannot be detected.
 #[cfg(unix)]
 async fn stdout_closed() {
     use std::os::fd::AsFd;
     use tokio::io::Interest;
     use tokio::net::unix::pipe::Sender;
-    // Unchecked, because how standard output is written to is not for this to decide; nothing is ever written here.
+    // Unchecked, because the check would require a mode of standard output that others set; nothing is written here.
     if let Ok(output) = std::io::stdout().as_fd().try_clone_to_owned()
         && let Ok(output) = Sender::from_owned_fd_unchecked(output)
         && output.ready(Interest::ERROR).await.is_ok()

@@ -1,4 +1,4 @@
-//! Streamable HTTP: `/mcp` behind Host, Origin and bearer-token checks, `/healthz` in front of them.
+//! Streamable HTTP: `/mcp` behind checks of Host, Origin and bearer token, and `/healthz` without them.
 
 use super::ServeError;
 use crate::health::HealthStatus;
@@ -21,30 +21,31 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-/// How long connections may take to close once their calls were dropped.
+/// How long connections may take to close after their calls were dropped.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Where and for whom to serve.
+/// Options of an HTTP server.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
-    /// Where to listen; port 0 takes a free one.
+    /// The address to listen on; port 0 selects a free port.
     pub addr: SocketAddr,
-    /// Names in `Host` besides the loopback names and the address itself, with or without a port; `*` admits all.
+    /// Allowed values of `Host` besides the loopback names and the address itself, with or without port; `*` allows
+    /// all.
     pub allowed_hosts: Vec<String>,
-    /// Browser origins besides the loopback ones, such as `https://app.example.com`; `:*` stands for any port.
+    /// Allowed browser origins besides the loopback ones, such as `https://app.example.com`; `:*` allows any port.
     pub allowed_origins: Vec<String>,
-    /// What clients send as `Authorization: Bearer …`.
+    /// The token that clients send as `Authorization: Bearer …`.
     pub token: Option<Secret>,
-    /// Lets anybody who reaches a non-loopback address call every tool.
+    /// Allows everyone who can reach a non-loopback address to call every tool.
     pub allow_unauthenticated_remote: bool,
-    /// What the server allows itself.
+    /// The limits of the server.
     pub limits: ServerLimits,
 }
 
 impl HttpOptions {
-    /// Serves the loopback names on `addr`, without a token.
+    /// Listens on `addr` without a token, and allows only the loopback names and the address itself as `Host`.
     #[must_use]
     pub fn new(addr: SocketAddr) -> Self {
         HttpOptions {
@@ -79,7 +80,7 @@ impl HttpOptions {
     }
 }
 
-/// An entry of the allowed origins with its port written out, so that it never means any port by accident.
+/// Returns an allowed origin with an explicit port, so that it never allows any port by accident.
 fn origin(entry: &str) -> Option<String> {
     if entry == "null" {
         return Some(entry.to_owned());
@@ -96,11 +97,12 @@ fn origin(entry: &str) -> Option<String> {
     Some(format!("{}://{host}:{port}", url.scheme()))
 }
 
-/// Serves clients over HTTP until `shutdown` is cancelled; `on_bound` hears the address once connections are accepted.
+/// Serves clients over HTTP until `shutdown` is cancelled. Calls `on_bound` with the address once connections are
+/// accepted.
 ///
 /// # Errors
-/// When the address cannot be bound, an option is not valid, or everybody could call every tool without having been
-/// allowed to.
+/// When the address cannot be bound, an option is invalid, or a non-loopback address has no token and unauthenticated
+/// access is not allowed.
 pub async fn serve_http<S: Service>(
     service: Arc<S>,
     options: HttpOptions,
@@ -126,33 +128,34 @@ pub async fn serve_http<S: Service>(
     let guard = from_fn_with_state(token, authorize);
     let router = http_route(server, admission, stop.clone()).layer(guard).route("/healthz", health);
     let listener = listener.tap_io(|connection| {
-        // Small answers must not wait for the peer's delayed acknowledgement; a socket that refuses is merely slower.
+        // Small answers must not wait for delayed acknowledgements. If setting the option fails, they are just
+        // slower.
         let _ = connection.set_nodelay(true);
     });
     let serving = axum::serve(listener, router).with_graceful_shutdown(shutdown.clone().cancelled_owned());
     let mut serving = std::pin::pin!(serving.into_future());
-    let out_of_time = async {
+    let grace_over = async {
         shutdown.cancelled().await;
         tokio::time::sleep(limits.grace).await;
     };
     tokio::select! {
         served = &mut serving => return Ok(served?),
-        () = out_of_time => stop.cancel(),
+        () = grace_over => stop.cancel(),
     }
-    // Connections that still do not close end with the process.
+    // Connections that do not close in time end with the process.
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, serving).await;
     Ok(())
 }
 
-/// Everybody may know whether the server is well, and whoever may call everything the state of each adapter: those with the token, or
-/// everybody on this machine where there is none.
+/// Everyone may see the status of the server. The state of each adapter is shown to clients with the token; without a
+/// token, to clients on this machine.
 fn health<S: Service>(
     service: &S,
     token: Option<&Secret>,
     addr: SocketAddr,
     headers: &HeaderMap,
 ) -> (StatusCode, Json<serde_json::Value>) {
-    let may_know = match token {
+    let is_authorized = match token {
         Some(token) => bearer(headers).is_some_and(|presented| token.matches(presented)),
         None => host::is_loopback_ip(addr.ip()) && is_local(headers),
     };
@@ -161,10 +164,10 @@ fn health<S: Service>(
         HealthStatus::Ok | HealthStatus::Degraded => StatusCode::OK,
         HealthStatus::Down => StatusCode::SERVICE_UNAVAILABLE,
     };
-    (status, Json(health.to_json(may_know)))
+    (status, Json(health.to_json(is_authorized)))
 }
 
-/// Whether a request names this machine and does not come from a page in a browser, which may belong to anybody.
+/// Returns whether a request is for a loopback name and does not come from a web page.
 fn is_local(headers: &HeaderMap) -> bool {
     let named = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     host::is_loopback(named) && !headers.contains_key(ORIGIN)
@@ -174,7 +177,7 @@ async fn authorize(State(token): State<Option<Arc<Secret>>>, mut request: Reques
     let Some(token) = token else { return next.run(request).await };
     let presented = bearer(request.headers());
     if presented.is_some_and(|presented| token.matches(presented)) {
-        // The token is for this server alone, whatever an adapter passes on of its callers.
+        // The token is only for this server. It must not reach upstreams, even if an adapter forwards headers.
         request.headers_mut().remove(AUTHORIZATION);
         return next.run(request).await;
     }
