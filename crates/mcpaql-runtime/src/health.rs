@@ -1,30 +1,30 @@
-//! The state of a service: all of it, or only that it is there.
+//! The state of a service, in full or as a summary.
 
 use serde_json::{Value, json};
 
 /// The state of a service.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Health {
-    /// In a word.
+    /// The state of the whole service.
     pub status: HealthStatus,
-    /// Each adapter, for those who may know.
+    /// The state of each adapter, for authorized clients.
     pub adapters: Vec<Value>,
 }
 
-/// The state of a service, in a word.
+/// The state of a whole service.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HealthStatus {
-    /// All is well.
+    /// Every adapter works.
     #[default]
     Ok,
-    /// Something does not work.
+    /// At least one adapter does not work.
     Degraded,
-    /// Nothing is served.
+    /// No adapter is served.
     Down,
 }
 
 impl HealthStatus {
-    /// The word in reports.
+    /// The name of the status in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl HealthStatus {
 }
 
 impl Health {
-    /// What is published, in full or only that the server is there.
+    /// Returns the report as JSON: in full, or without the adapters.
     #[must_use]
     pub fn to_json(&self, full: bool) -> Value {
         let (status, version) = (self.status.as_str(), env!("CARGO_PKG_VERSION"));

@@ -1,14 +1,15 @@
-//! Limits of calls: one error for everything that is too large, and a maximum of calls that run at the same time.
+//! Limits of calls: the error for anything too large, and the maximum number of calls that run at the same time.
 //!
-//! What always holds: each adapter has its own [`RunningCalls`], so calls of an adapter that hangs take no turn from another one.
+//! What always holds: each adapter has its own [`RunningCalls`], so an adapter that hangs does not delay the calls of
+//! another.
 
 use mcpaql_core::error::{Code, OpError};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// How many calls of one adapter run at the same time unless its owner sets another number.
+/// Default maximum number of calls of one adapter that run at the same time.
 pub(crate) const MAX_RUNNING_CALLS: usize = 256;
 
-/// The calls of one adapter that run at the same time. Further ones wait for their turn, in order.
+/// Limits the calls of one adapter that run at the same time. Further calls wait in order.
 #[derive(Debug)]
 pub(crate) struct RunningCalls(Semaphore);
 
@@ -17,7 +18,8 @@ impl RunningCalls {
         RunningCalls(Semaphore::new(maximum.clamp(1, Semaphore::MAX_PERMITS)))
     }
 
-    /// Waits for a turn, which ends when the permit is dropped. The semaphore is never closed, so there always is one.
+    /// Waits for a permit and holds it until it is dropped. Never returns `None`, because the semaphore is never
+    /// closed.
     pub(crate) async fn acquire(&self) -> Option<SemaphorePermit<'_>> {
         self.0.acquire().await.ok()
     }
@@ -29,7 +31,7 @@ impl Default for RunningCalls {
     }
 }
 
-/// The error for something beyond a limit; `actual` is left out where it was never measured to its end.
+/// Returns the error for a value that exceeds a limit. `actual` is `None` if reading stopped at the limit.
 pub(crate) fn too_large(
     message: impl Into<String>,
     limit: &'static str,

@@ -1,4 +1,4 @@
-//! Catalog → served adapter: opens the target that the document names, and somewhere to keep what runs in the background.
+//! Opens adapters: catalog → served adapter with an open target and a store for executions.
 
 use crate::dispatch::ServedAdapter;
 use crate::environment::Environment;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Opens the target of a compiled adapter. `source` is the document's name, `data` the folder of the stores.
 ///
 /// # Errors
-/// Why the target cannot be opened.
+/// When the target cannot be opened.
 pub async fn open(
     catalog: impl Into<Arc<Catalog>>,
     source: &str,
@@ -24,10 +24,10 @@ pub async fn open(
     open_with(&[], catalog, source, data, environment).await
 }
 
-/// The same with kinds of targets that this program adds. They are asked first.
+/// Opens an adapter with additional kinds of targets. They take precedence over the built-in kinds.
 ///
 /// # Errors
-/// Why the target cannot be opened.
+/// When the target cannot be opened.
 pub async fn open_with(
     kinds: &[TargetKind],
     catalog: impl Into<Arc<Catalog>>,
@@ -40,7 +40,7 @@ pub async fn open_with(
     with_storage(ServedAdapter::new(catalog, target, source), data).await
 }
 
-/// The same with somewhere to keep what runs in the background, where anything does.
+/// Adds a store for executions to an adapter that has background operations.
 pub(crate) async fn with_storage(
     served: ServedAdapter,
     data: Option<&Path>,
@@ -50,20 +50,19 @@ pub(crate) async fn with_storage(
     }
     let adapter = &served.catalog().adapter.name;
     if data.is_none() {
-        tracing::warn!(adapter, "there is no data folder for executions; they are lost when the server ends");
+        tracing::warn!(adapter, "no data folder for executions; they are lost when the server stops");
     }
-    let executions =
-        Executions::open(data, adapter, execution::ExecutionLimits::default()).await.map_err(|source| {
-            OpenError::new(adapter, source, "its executions cannot be kept; the log says why")
-        })?;
+    let executions = Executions::open(data, adapter, execution::ExecutionLimits::default())
+        .await
+        .map_err(|source| OpenError::new(adapter, source, "its executions cannot be stored; see the log"))?;
     Ok(served.with_executions(executions))
 }
 
-/// What is wrong with a document, in one line.
+/// Returns the problems of a document in one line.
 pub(crate) fn summarize_problems(problems: &[Diagnostic]) -> String {
-    let one = |problem: &Diagnostic| match field_path(&problem.pointer) {
+    let describe = |problem: &Diagnostic| match field_path(&problem.pointer) {
         path if path.is_empty() => problem.message.clone(),
         path => format!("{} ({path})", problem.message),
     };
-    problems.iter().map(one).collect::<Vec<_>>().join("; ")
+    problems.iter().map(describe).collect::<Vec<_>>().join("; ")
 }

@@ -1,7 +1,8 @@
-//! One process with its children: started in a group of its own, fed, read within bounds, and never left behind.
+//! Child processes: each runs in its own process group, with limits for time and output, and never stays behind.
 //!
-//! Whoever drops a running `Process` (a cancelled call, a timeout, too much output) ends the whole group: a polite signal first,
-//! so that programs can remove their lock files, the final one as soon as the leader is gone or the grace is over.
+//! Dropping a running `Process` (a cancelled call, a timeout, too much output) ends the whole group. It gets SIGTERM
+//! first, so that programs can remove their lock files, and SIGKILL once the leader is gone or the grace period is
+//! over.
 
 use std::io;
 use std::path::Path;
@@ -11,64 +12,64 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// How long a program may take to end after the polite signal, and its descendants to let go of the output after its end.
+/// How long a program may take to end after SIGTERM, and how long its descendants may hold the output after its end.
 pub(crate) const EXIT_GRACE: Duration = Duration::from_millis(500);
-/// How much of standard error is kept: its end.
+/// Bytes of standard error that are kept: the last ones.
 pub(crate) const STDERR_TAIL_BYTES: usize = 2048;
 
-/// What to run.
+/// A program to run.
 #[derive(Debug)]
 pub struct ProcessSpec<'a> {
-    /// Its name or path.
+    /// Name or path of the program.
     pub program: &'a str,
-    /// Its arguments.
+    /// The arguments.
     pub args: &'a [String],
-    /// All variables that it sees.
+    /// All environment variables of the program.
     pub env: &'a [(String, String)],
-    /// Where it runs; here where nothing is said.
+    /// The working directory; by default that of this process.
     pub cwd: Option<&'a Path>,
-    /// Nothing means closed.
+    /// Standard input; `None` means closed.
     pub stdin: Option<Vec<u8>>,
     /// Maximum bytes of standard output.
     pub max_output: usize,
-    /// How long it may take.
+    /// The time limit.
     pub timeout: Duration,
 }
 
-/// What came of it.
+/// The output of a program.
 #[derive(Debug)]
 pub struct ProcessOutput {
-    /// How it ended.
+    /// How the program ended.
     pub ending: ProcessEnd,
-    /// What it wrote.
+    /// Standard output.
     pub stdout: Vec<u8>,
-    /// The end of what it wrote to standard error.
+    /// The end of standard error.
     pub stderr: Vec<u8>,
 }
 
-/// How a process ended.
+/// How a program ended.
 #[derive(Debug)]
 pub enum ProcessEnd {
-    /// By itself.
+    /// It exited.
     Exited(ExitStatus),
-    /// By itself, but a descendant kept the output open and was stopped.
+    /// It exited, but a descendant kept the output open and was killed.
     Held(ExitStatus),
-    /// It wrote too much and was stopped.
+    /// It wrote too much and was killed.
     TooLarge,
-    /// It took too long and was stopped.
+    /// It exceeded the time limit and was killed.
     TimedOut,
 }
 
-/// Runs the job to its end.
+/// Runs a program to its end.
 ///
 /// # Errors
-/// The program cannot be started, or its streams fail.
-pub async fn run(job: ProcessSpec<'_>) -> io::Result<ProcessOutput> {
-    let stdin = if job.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
-    let mut process = Process::start(job.program, job.args, job.env, job.cwd, stdin)?;
+/// When the program cannot be started, or its streams fail.
+pub async fn run(spec: ProcessSpec<'_>) -> io::Result<ProcessOutput> {
+    let stdin = if spec.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
+    let mut process = Process::start(spec.program, spec.args, spec.env, spec.cwd, stdin)?;
     let (mut stdout, mut stderr) = (Vec::with_capacity(4096), Vec::with_capacity(STDERR_TAIL_BYTES));
-    let follow = process.follow(job.stdin, job.max_output, &mut stdout, &mut stderr);
-    let ending = match timeout(job.timeout, follow).await {
+    let follow = process.follow(spec.stdin, spec.max_output, &mut stdout, &mut stderr);
+    let ending = match timeout(spec.timeout, follow).await {
         Ok(ending) => ending?,
         Err(_) => ProcessEnd::TimedOut,
     };
@@ -81,11 +82,11 @@ pub(crate) struct Process {
     group: ProcessGroup,
 }
 
-/// The process's ends of its streams, where they are pipes.
+/// The program's standard streams, if they are pipes.
 pub(crate) type Streams = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
 
 impl Process {
-    /// Starts a program with these variables alone.
+    /// Starts a program with exactly these environment variables.
     pub(crate) fn start(
         program: &str,
         args: &[String],
@@ -112,7 +113,7 @@ impl Process {
         Ok(Process { child: Some(child), group })
     }
 
-    /// Hands out the streams; a second time there are none.
+    /// Takes the streams; a second call returns none.
     pub(crate) fn streams(&mut self) -> Streams {
         match self.child.as_mut() {
             Some(child) => (child.stdin.take(), child.stdout.take(), child.stderr.take()),
@@ -120,17 +121,17 @@ impl Process {
         }
     }
 
-    /// Completes when the leader has ended by itself; may be asked again.
+    /// Waits until the leader has exited by itself. Can be called again.
     pub(crate) async fn exited(&mut self) {
         if let Some(child) = self.child.as_mut() {
             let _ = child.wait().await;
         }
     }
 
-    /// Lets the leader end by itself for so long, then ends it; its descendants go with it.
-    pub(crate) async fn end(mut self, patience: Duration) -> Option<ExitStatus> {
+    /// Waits until the leader exits, then terminates it. Its descendants are killed.
+    pub(crate) async fn end(mut self, wait: Duration) -> Option<ExitStatus> {
         let child = self.child.as_mut()?;
-        let mut ended = timeout(patience, child.wait()).await;
+        let mut ended = timeout(wait, child.wait()).await;
         if ended.is_err() {
             self.group.terminate();
             ended = timeout(EXIT_GRACE, child.wait()).await;
@@ -147,7 +148,7 @@ impl Process {
         status.ok()
     }
 
-    /// Feeds and reads until the process has ended and its output is closed, whichever way that comes about.
+    /// Writes the input and reads the output until the process has exited and its output is closed.
     async fn follow(
         &mut self,
         input: Option<Vec<u8>>,
@@ -160,12 +161,12 @@ impl Process {
         let feed = feed(stdin, input);
         let read = async { tokio::try_join!(read_capped(out, max_output, stdout), read_tail(err, stderr)) };
         tokio::pin!(feed, read);
-        let (mut fed, mut done) = (false, false);
+        let (mut fed, mut read_done) = (false, false);
         let status = loop {
             tokio::select! {
                 biased;
-                outcome = &mut read, if !done => match outcome {
-                    Ok(_) => done = true,
+                outcome = &mut read, if !read_done => match outcome {
+                    Ok(_) => read_done = true,
                     Err(OutputError::TooLarge) => return Ok(ProcessEnd::TooLarge),
                     Err(OutputError::Failed(error)) => return Err(error),
                 },
@@ -173,9 +174,9 @@ impl Process {
                 status = child.wait() => break status?,
             }
         };
-        // The leader is gone and reaped: from here on nothing is to be killed unless somebody holds the output.
+        // The leader has exited: only a descendant that holds the output is killed from here on.
         self.child = None;
-        if done {
+        if read_done {
             return Ok(ProcessEnd::Exited(status));
         }
         match timeout(EXIT_GRACE, &mut read).await {
@@ -186,7 +187,7 @@ impl Process {
             }
             Ok(Err(OutputError::Failed(error))) => Err(error),
             Err(_) => {
-                // The group's number is still its own: a member that holds the output is alive, or has left the group.
+                // The group id is still valid: a member that holds the output is alive, or has left the group.
                 self.group.kill();
                 Ok(ProcessEnd::Held(status))
             }
@@ -198,17 +199,17 @@ impl Drop for Process {
     fn drop(&mut self) {
         let Some(child) = self.child.take() else { return };
         self.group.terminate();
-        let mut doomed = TerminatingProcess { child, group: self.group };
+        let mut terminating = TerminatingProcess { child, group: self.group };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                let _ = timeout(EXIT_GRACE, doomed.child.wait()).await;
-                drop(doomed);
+                let _ = timeout(EXIT_GRACE, terminating.child.wait()).await;
+                drop(terminating);
             });
         }
     }
 }
 
-/// A process that has been asked to end. Its drop is final, even when the runtime stops in the middle.
+/// A process that got SIGTERM. It is killed on drop, even if the runtime stops.
 struct TerminatingProcess {
     child: Child,
     group: ProcessGroup,
@@ -221,7 +222,7 @@ impl Drop for TerminatingProcess {
     }
 }
 
-/// The process group of a child; on systems without groups, nothing.
+/// The process group of a child; empty on systems without groups.
 #[derive(Clone, Copy)]
 struct ProcessGroup {
     #[cfg(unix)]
@@ -245,7 +246,7 @@ impl ProcessGroup {
 
     fn signal(self, signal: rustix::process::Signal) {
         if let Some(id) = self.id {
-            // A group that is already gone is what we want.
+            // The group may already be gone.
             let _ = rustix::process::kill_process_group(id, signal);
         }
     }
@@ -262,7 +263,7 @@ impl ProcessGroup {
     fn kill(self) {}
 }
 
-/// Writes and closes. A program that does not read what it is given is within its rights.
+/// Writes the input and closes the stream. Errors are ignored, because a program need not read its input.
 async fn feed(stdin: Option<ChildStdin>, input: Option<Vec<u8>>) {
     if let (Some(mut stdin), Some(input)) = (stdin, input) {
         let _ = stdin.write_all(&input).await;
@@ -292,7 +293,7 @@ async fn read_capped(
 async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, out: &mut Vec<u8>) -> Result<(), OutputError> {
     let Some(mut pipe) = pipe else { return Ok(()) };
     while pipe.read_buf(out).await.map_err(OutputError::Failed)? > 0 {
-        // Cut now and then, not with every read.
+        // Truncate only now and then.
         if out.len() > 8 * STDERR_TAIL_BYTES {
             out.drain(..out.len() - STDERR_TAIL_BYTES);
         }

@@ -1,4 +1,4 @@
-//! What is kept of calls: statistics, and a line in the log for failures that only the operator can do something about.
+//! Records calls: statistics, and a log entry for failures that only the operator can fix.
 
 mod stats;
 
@@ -7,7 +7,7 @@ pub use stats::{CallCounts, Latency, Stats};
 use mcpaql_core::error::{OpError, Remedy};
 use mcpaql_core::response::Answer;
 
-/// Logs a failure that nobody in the conversation can repair.
+/// Logs a failure that only the operator can fix.
 pub(crate) fn log_failure(adapter: &str, operation: &str, outcome: &Result<Answer, OpError>) {
     if let Err(error) = outcome
         && error.code.remedy() == Remedy::Operator

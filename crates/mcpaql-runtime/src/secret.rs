@@ -1,8 +1,7 @@
-//! Secrets: values that travel to a target and nowhere else.
+//! Secrets: values that are sent to a target and nowhere else.
 //!
-//! What always holds: a [`Secret`] prints as `[redacted]`, whoever formats it; text that passes through a [`Mask`] holds
-//! none of the values the mask knows, neither as they are nor in the spellings they take on the wire (percent-encoded,
-//! base64, inside a JSON string).
+//! What always holds: a [`Secret`] always prints as `[redacted]`. A text that went through a [`Mask`] contains none
+//! of the mask's secrets, neither literally nor in their encodings (percent-encoded, base64, inside a JSON string).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -11,18 +10,19 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 
-/// What stands in place of a secret.
+/// The replacement for a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// Values shorter than this occur by chance inside other words, so they are masked only where they stand alone.
+/// Shorter secrets occur by chance inside other words, so they are masked only as separate words.
 const STANDALONE_BELOW_BYTES: usize = 4;
 
-/// More values than this inside sensitive parameters cost more to look for than an echo of them is worth.
+/// Maximum number of values in sensitive parameters that are masked one by one; more would cost too much to search
+/// for.
 const MAX_SCALARS: usize = 100;
 
-/// RFC 3986's unreserved characters stay, everything else is encoded.
+/// Encodes everything but RFC 3986's unreserved characters.
 const STRICT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// What JavaScript's `encodeURIComponent` leaves besides.
+/// Also keeps the characters that JavaScript's `encodeURIComponent` keeps.
 const LOOSE: &AsciiSet = &STRICT.remove(b'!').remove(b'\'').remove(b'(').remove(b')').remove(b'*');
 
 /// A value that must not be shown.
@@ -35,13 +35,13 @@ impl Secret {
         Secret(value.into())
     }
 
-    /// The value itself, to be sent and not to be kept.
+    /// Returns the value, to be sent and not to be stored.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether `other` is the same, in a time that depends on its length alone.
+    /// Returns whether `other` is the same value, in a time that depends only on its length.
     #[must_use]
     pub fn matches(&self, other: &[u8]) -> bool {
         let own = self.0.as_bytes();
@@ -62,12 +62,12 @@ impl fmt::Display for Secret {
     }
 }
 
-/// Takes known secrets out of text that is passed on.
+/// Removes known secrets from texts.
 #[derive(Clone, Default)]
 pub struct Mask {
-    /// Longest first, so that a secret inside another spelling never leaves the rest of it behind.
+    /// Longest first, so that masking one secret never leaves parts of a longer one.
     needles: Vec<String>,
-    /// More values than can be looked for: nothing passes.
+    /// There are too many values to search for, so everything is masked.
     opaque: bool,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Debug for Mask {
 }
 
 impl Mask {
-    /// Adds a secret in all its spellings; an empty one is nothing to hide.
+    /// Adds a secret in all its encodings. An empty secret is ignored.
     pub fn add(&mut self, secret: &str) {
         if secret.is_empty() {
             return;
@@ -91,20 +91,19 @@ impl Mask {
         self.needles.dedup();
     }
 
-    /// Adds the text of every scalar inside the values, booleans excepted. Where there are too many to look for, the mask
-    /// lets nothing through any more.
+    /// Adds the text of every scalar in the values, except booleans. If there are too many, the mask hides all text.
     pub fn add_values<'a>(&mut self, values: impl IntoIterator<Item = &'a Value>) {
-        let mut left: Vec<&Value> = values.into_iter().collect();
+        let mut remaining: Vec<&Value> = values.into_iter().collect();
         let mut scalars = 0;
-        while let Some(value) = left.pop() {
+        while let Some(value) = remaining.pop() {
             let text = match value {
                 Value::Null | Value::Bool(_) => continue,
                 Value::Array(items) => {
-                    left.extend(items);
+                    remaining.extend(items);
                     continue;
                 }
                 Value::Object(fields) => {
-                    left.extend(fields.values());
+                    remaining.extend(fields.values());
                     continue;
                 }
                 Value::Number(number) => number.to_string(),
@@ -119,7 +118,7 @@ impl Mask {
         }
     }
 
-    /// Adds everything that another mask knows.
+    /// Adds all secrets of another mask.
     pub(crate) fn join(&mut self, other: Mask) {
         self.opaque |= other.opaque;
         if !other.needles.is_empty() {
@@ -129,13 +128,13 @@ impl Mask {
         }
     }
 
-    /// Whether the text holds a secret.
+    /// Returns whether the text contains a secret.
     #[must_use]
     pub fn contains_secret(&self, text: &str) -> bool {
         self.opaque || self.needles.iter().any(|needle| next_hit(text, needle, 0).is_some())
     }
 
-    /// The text without secrets.
+    /// Returns the text without secrets.
     #[must_use]
     pub fn apply<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.opaque && !text.is_empty() {
@@ -150,7 +149,7 @@ impl Mask {
         masked
     }
 
-    /// Masks every string, key and number inside a value.
+    /// Masks every string, key and number in a value.
     pub fn apply_value(&self, value: &mut Value) {
         match value {
             Value::Null | Value::Bool(_) => {}
@@ -175,7 +174,7 @@ impl Mask {
         }
     }
 
-    /// Length in bytes of the longest spelling: how much of a cut text's end may be half a secret.
+    /// The length in bytes of the longest needle: the end of a cut text may contain that much of a secret.
     #[must_use]
     pub fn max_length(&self) -> usize {
         self.needles.first().map_or(0, String::len)
@@ -199,7 +198,7 @@ fn spellings(secret: &str) -> Vec<String> {
     ]
 }
 
-/// `%2F` as `%2f`, the rest unchanged.
+/// Turns `%2F` into `%2f` and keeps the rest.
 fn lower_hex(encoded: &str) -> String {
     let mut left = 0_u8;
     encoded
@@ -223,14 +222,14 @@ fn next_hit(text: &str, needle: &str, from: usize) -> Option<usize> {
     loop {
         let start = from + text.get(from..)?.find(needle)?;
         let end = start + needle.len();
-        if needle.len() >= STANDALONE_BELOW_BYTES || stands_alone(text, start, end) {
+        if needle.len() >= STANDALONE_BELOW_BYTES || is_separate_word(text, start, end) {
             return Some(start);
         }
         from = end;
     }
 }
 
-fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+fn is_separate_word(text: &str, start: usize, end: usize) -> bool {
     let before = text.get(..start).and_then(|head| head.chars().next_back());
     let after = text.get(end..).and_then(|tail| tail.chars().next());
     !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
@@ -257,6 +256,7 @@ fn replace(text: &str, needle: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn only_the_whole_value_matches() {
@@ -266,7 +266,6 @@ mod tests {
             assert!(!secret.matches(other.as_bytes()), "{other}");
         }
     }
-    use serde_json::json;
 
     fn mask(secrets: &[&str]) -> Mask {
         let mut mask = Mask::default();
@@ -309,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn short_secrets_are_masked_where_they_stand_alone() {
+    fn short_secrets_are_masked_as_separate_words() {
         assert_eq!(
             mask(&["123"]).apply("cvv 123, order 41235 (123)"),
             "cvv [redacted], order 41235 ([redacted])"
@@ -326,7 +325,7 @@ mod tests {
         assert_eq!(value, json!({"[redacted]": ["x [redacted] y", "[redacted]", 1, true, null]}));
     }
     #[test]
-    fn more_values_than_can_be_looked_for_let_nothing_through() {
+    fn too_many_values_mask_everything() {
         let mut mask = Mask::default();
         mask.add_values([&json!((0..10_000).map(|n| format!("row {n}")).collect::<Vec<_>>())]);
         assert_eq!(mask.apply("anything"), "[redacted]");

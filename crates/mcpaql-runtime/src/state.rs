@@ -1,7 +1,7 @@
-//! What outlives a call, and the files it is kept in.
+//! Data that outlives a call, and the files that store it.
 //!
-//! What always holds: a change that was answered is on disk, several processes may share a file, and a file that is not
-//! ours, or newer than this program, is left untouched.
+//! What always holds: a change that was acknowledged is on disk; several processes may share a file; and a file that
+//! another program or a newer version wrote is never changed.
 
 mod executions;
 mod file;

@@ -1,4 +1,4 @@
-//! Statistics of an adapter's calls: a handful of atomics, so that counting costs a call next to nothing.
+//! Statistics of an adapter's calls. They are a few atomics, so counting costs almost nothing.
 
 use crate::caller::EntryPoint;
 use mcpaql_core::error::Code;
@@ -6,55 +6,55 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Two buckets for each doubling of a microsecond: the last one holds everything from half an hour on.
+/// Two buckets per power of two of microseconds. The last one holds everything from 54 minutes on.
 const BUCKETS: usize = 64;
 
-/// The count of one adapter's calls, since the server has started.
+/// Counts the calls of one adapter since the server started.
 #[derive(Debug)]
 pub struct Stats {
-    /// What has begun, by the way it came in.
+    /// Calls that have started, by entry point.
     started: [AtomicU64; EntryPoint::ALL.len()],
     ended: AtomicU64,
     abandoned: AtomicU64,
     errors: AtomicU64,
     micros: AtomicU64,
     buckets: [AtomicU64; BUCKETS],
-    /// One more than the place of the last code in the table; 0 where there was no error.
+    /// The index of the last error code in the table plus one; 0 if there was no error.
     last_error: AtomicUsize,
 }
 
-/// The count at one moment.
+/// The counts at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CallCounts {
-    /// Calls that have begun.
+    /// Calls that have started.
     pub calls: u64,
-    /// Of those, the ones under way.
+    /// Calls that are running.
     pub running: u64,
-    /// Ended with an error.
+    /// Calls that ended with an error.
     pub errors: u64,
-    /// Dropped before their end, because the caller went away or did not want them any more.
+    /// Calls that were dropped early, because the client disconnected or cancelled them.
     pub cancelled: u64,
-    /// How long finished calls took.
+    /// The duration of finished calls.
     pub latency: Option<Latency>,
     /// The code of the last error.
     pub last_error: Option<Code>,
 }
 
-/// How long calls took.
+/// The duration of calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Latency {
-    /// On average.
+    /// The mean.
     pub mean: Duration,
-    /// Half of them took no longer; known to within a half.
+    /// The median; up to 50 % too high.
     pub p50: Duration,
-    /// 19 of 20 took no longer; known to within a half.
+    /// The 95th percentile; up to 50 % too high.
     pub p95: Duration,
 }
 
-/// One call while it runs. Dropped without [`Recording::end`], it was cancelled.
+/// A running call. If it is dropped without [`Recording::end`], it counts as cancelled.
 #[derive(Debug)]
 pub(crate) struct Recording<'a> {
-    /// `None` where it ended, or is no call in the statistics.
+    /// `None` if the call has ended, or does not count in the statistics.
     stats: Option<&'a Stats>,
     started_at: Instant,
 }
@@ -74,18 +74,18 @@ impl Default for Stats {
 }
 
 impl Stats {
-    /// Begins to record a call.
+    /// Starts to record a call.
     pub(crate) fn begin(&self, entry: EntryPoint) -> Recording<'_> {
-        if let Some(begun) = self.started.get(entry as usize) {
-            begun.fetch_add(1, Ordering::Relaxed);
+        if let Some(started) = self.started.get(entry as usize) {
+            started.fetch_add(1, Ordering::Relaxed);
         }
         Recording { stats: entry.is_call().then_some(self), started_at: Instant::now() }
     }
 
-    /// How many calls have come in that way.
+    /// Returns how many calls have started with this entry point.
     #[must_use]
     pub fn calls_started(&self, entry: EntryPoint) -> u64 {
-        self.started.get(entry as usize).map_or(0, |begun| begun.load(Ordering::Relaxed))
+        self.started.get(entry as usize).map_or(0, |started| started.load(Ordering::Relaxed))
     }
 
     fn end(&self, took: Duration, error: Option<Code>) {
@@ -101,22 +101,22 @@ impl Stats {
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The count now.
+    /// The current counts.
     #[must_use]
     pub fn count(&self) -> CallCounts {
-        // What has ended is read before what has begun, so that a call between the two counts as running.
+        // Ended calls are read before started ones, so that a call that starts in between counts as running.
         let ended = self.ended.load(Ordering::Relaxed);
         let cancelled = self.abandoned.load(Ordering::Relaxed);
         let calls = EntryPoint::ALL.into_iter().filter(|entry| entry.is_call());
         let calls: u64 = calls.map(|entry| self.calls_started(entry)).sum();
-        let place = self.last_error.load(Ordering::Relaxed);
+        let index = self.last_error.load(Ordering::Relaxed);
         CallCounts {
             calls,
             running: calls.saturating_sub(ended + cancelled),
             errors: self.errors.load(Ordering::Relaxed),
             cancelled,
             latency: self.latency(ended),
-            last_error: place.checked_sub(1).and_then(|place| Code::ALL.get(place)).copied(),
+            last_error: index.checked_sub(1).and_then(|index| Code::ALL.get(index)).copied(),
         }
     }
 
@@ -132,7 +132,7 @@ impl Stats {
 }
 
 impl Recording<'_> {
-    /// It ended, with that error where it failed.
+    /// Records the end of the call, and its error if it failed.
     pub(crate) fn end(mut self, error: Option<Code>) {
         if let Some(stats) = self.stats.take() {
             stats.end(self.started_at.elapsed(), error);
@@ -149,7 +149,7 @@ impl Drop for Recording<'_> {
 }
 
 impl CallCounts {
-    /// As it is published.
+    /// Returns the counts as JSON for reports.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let ms = |time: Duration| time.as_micros() as f64 / 1000.0;
@@ -174,7 +174,7 @@ fn bucket_of(micros: u64) -> usize {
     usize::try_from(u64::from(octave) * 2 + half).unwrap_or(BUCKETS).min(BUCKETS - 1)
 }
 
-/// The longest time that falls into a bucket.
+/// The longest duration that falls into a bucket.
 fn upper_bound(bucket: usize) -> Duration {
     let octave = u32::try_from(bucket / 2).unwrap_or_default();
     let base = 1_u64 << octave.min(62);
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_known_of_an_adapter_that_was_never_called() {
+    fn an_adapter_without_calls_has_no_latency_and_no_error() {
         let count = Stats::default().count();
         assert_eq!((count.calls, count.running, count.latency, count.last_error), (0, 0, None, None));
     }
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_right_to_within_a_half() {
+    fn quantiles_are_at_most_half_too_high() {
         let stats = Stats::default();
         for millis in 1..=100 {
             stats.end(Duration::from_millis(millis), None);

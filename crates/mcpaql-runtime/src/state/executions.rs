@@ -1,6 +1,7 @@
 //! The table of executions.
 //!
-//! What always holds: a state that ends is never left, whoever writes; no parameter of a call stands in the table.
+//! What always holds: an execution in a final state never changes its state again, whichever process writes;
+//! parameters of calls are never stored.
 
 use super::file::{self, FileLayout, StoreError};
 use super::{SQLITE_CONSTRAINT, now, sqlite_code};
@@ -15,7 +16,7 @@ use sqlx::{FromRow, Row as _, SqliteConnection};
 use std::path::Path;
 use tokio::sync::Mutex;
 
-/// "maqe".
+/// The application id is "maqe" in ASCII.
 const LAYOUT: FileLayout = FileLayout { application_id: 0x6d61_7165, migrations: &[LAYOUT_1] };
 
 const LAYOUT_1: &str = "
@@ -46,7 +47,7 @@ pub(crate) struct ExecutionTable {
     file: Mutex<SqliteConnection>,
 }
 
-/// One execution without what came of it.
+/// An execution without its outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct ExecutionRow {
     pub(crate) seq: i64,
@@ -62,7 +63,7 @@ pub(crate) struct ExecutionRow {
 }
 
 impl ExecutionRow {
-    /// Where it stands. A word that nobody writes is no state to wait in.
+    /// The state. An unknown state counts as failed, so that no caller waits for it.
     pub(crate) fn status(&self) -> ExecutionStatus {
         ExecutionStatus::parse(&self.status).unwrap_or(ExecutionStatus::Failed)
     }
@@ -85,7 +86,7 @@ impl FromRow<'_, SqliteRow> for ExecutionRow {
     }
 }
 
-/// An execution to be entered.
+/// An execution to insert.
 #[derive(Debug)]
 pub(crate) struct NewExecution<'a> {
     pub(crate) id: &'a str,
@@ -96,21 +97,21 @@ pub(crate) struct NewExecution<'a> {
     pub(crate) instance: &'a str,
 }
 
-/// One execution with what came of it.
+/// An execution with its outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredExecution {
     pub(crate) row: ExecutionRow,
     pub(crate) outcome: Option<ExecutionOutcome>,
 }
 
-/// What came of an execution.
+/// The outcome of an execution.
 #[derive(Debug, Clone)]
 pub(crate) enum ExecutionOutcome {
     Done(StoredAnswer),
     Failed(OpError),
 }
 
-/// An answer as it is kept.
+/// An answer as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct StoredAnswer {
     pub(crate) data: Box<RawValue>,
@@ -129,7 +130,7 @@ struct StoredError {
 }
 
 impl ExecutionOutcome {
-    /// What a target answered, and the length of its text.
+    /// Converts the outcome of a call, and returns it with its length in bytes.
     pub(crate) fn of(
         outcome: Result<Answer, OpError>,
     ) -> Result<(ExecutionOutcome, usize), serde_json::Error> {
@@ -162,9 +163,9 @@ impl ExecutionOutcome {
         if status == ExecutionStatus::Completed {
             return serde_json::from_str(text).ok().map(ExecutionOutcome::Done);
         }
-        let fault: StoredError = serde_json::from_str(text).ok()?;
-        let mut error = OpError::new(Code::parse(&fault.code).unwrap_or(Code::Internal), fault.message);
-        error.details = fault.details;
+        let stored: StoredError = serde_json::from_str(text).ok()?;
+        let mut error = OpError::new(Code::parse(&stored.code).unwrap_or(Code::Internal), stored.message);
+        error.details = stored.details;
         Some(ExecutionOutcome::Failed(error))
     }
 }
@@ -173,12 +174,12 @@ const COLUMNS: &str =
     "seq, id, operation, status, progress, message, started_at, finished_at, expires_at, instance";
 
 fn select(rest: &str) -> sqlx::AssertSqlSafe<String> {
-    // Only constants of this module go in; values are bound.
+    // Only constants of this module are inserted; values are bound.
     sqlx::AssertSqlSafe(format!("SELECT {COLUMNS} FROM executions WHERE adapter = ?1 AND {rest}"))
 }
 
 impl ExecutionTable {
-    /// The table in that file, made where there is none; `None` for one that ends with the process.
+    /// Opens the table in a file, which is created if needed. Without a path the table ends with the process.
     pub(crate) async fn open(path: Option<&Path>, adapter: &str) -> Result<ExecutionTable, StoreError> {
         let file = match path {
             Some(path) => file::open_writer(path, LAYOUT).await?,
@@ -187,7 +188,7 @@ impl ExecutionTable {
         Ok(ExecutionTable { adapter: adapter.to_owned(), file: Mutex::new(file) })
     }
 
-    /// Enters a new execution; `None` where its id is taken.
+    /// Inserts an execution; `None` if its id is taken.
     pub(crate) async fn insert(&self, new: &NewExecution<'_>) -> Result<Option<ExecutionRow>, sqlx::Error> {
         let mut file = self.file.lock().await;
         let insert = sqlx::query(
@@ -213,7 +214,7 @@ impl ExecutionTable {
         }
     }
 
-    /// Says that its turn has come.
+    /// Marks an execution as running.
     pub(crate) async fn begin(&self, id: &str, progress: i64) -> Result<(), sqlx::Error> {
         let update = sqlx::query(
             "UPDATE executions SET status = 'running', progress = ?3 WHERE adapter = ?1 AND id = ?2 AND status = 'pending'",
@@ -222,7 +223,7 @@ impl ExecutionTable {
         update.execute(&mut *self.file.lock().await).await.map(drop)
     }
 
-    /// Says how far it has come; never back.
+    /// Updates the progress, which never decreases.
     pub(crate) async fn advance(
         &self,
         id: &str,
@@ -237,7 +238,7 @@ impl ExecutionTable {
         update.execute(&mut *self.file.lock().await).await.map(drop)
     }
 
-    /// Says how it ended, unless it has ended already.
+    /// Stores the end of an execution, unless it has already ended.
     pub(crate) async fn finish(
         &self,
         id: &str,
@@ -278,7 +279,7 @@ impl ExecutionTable {
         }))
     }
 
-    /// The newest first, behind that place.
+    /// Returns executions before this sequence number, the newest first.
     pub(crate) async fn list(
         &self,
         status: Option<ExecutionStatus>,
@@ -295,27 +296,27 @@ impl ExecutionTable {
         rows.fetch_all(&mut *self.file.lock().await).await
     }
 
-    /// What has not ended, as far as the table knows.
+    /// Returns the executions that have not ended.
     pub(crate) async fn unfinished(&self) -> Result<Vec<ExecutionRow>, sqlx::Error> {
         let rows = sqlx::query_as(select("status IN ('pending', 'running')")).bind(&self.adapter);
         rows.fetch_all(&mut *self.file.lock().await).await
     }
 
-    /// Asks whichever process works on it to stop.
+    /// Asks the process that runs the execution to stop it.
     pub(crate) async fn request_cancel(&self, id: &str) -> Result<(), sqlx::Error> {
         let update = sqlx::query("UPDATE executions SET cancel = 1 WHERE adapter = ?1 AND id = ?2");
         update.bind(&self.adapter).bind(id).execute(&mut *self.file.lock().await).await.map(drop)
     }
 
-    /// Whether somebody asked.
+    /// Returns whether a cancellation was requested.
     pub(crate) async fn is_cancel_requested(&self, id: &str) -> Result<bool, sqlx::Error> {
-        let asked = sqlx::query_scalar("SELECT cancel FROM executions WHERE adapter = ?1 AND id = ?2");
-        let asked: Option<i64> =
-            asked.bind(&self.adapter).bind(id).fetch_optional(&mut *self.file.lock().await).await?;
-        Ok(asked == Some(1))
+        let requested = sqlx::query_scalar("SELECT cancel FROM executions WHERE adapter = ?1 AND id = ?2");
+        let requested: Option<i64> =
+            requested.bind(&self.adapter).bind(id).fetch_optional(&mut *self.file.lock().await).await?;
+        Ok(requested == Some(1))
     }
 
-    /// Removes what has been kept long enough, of every adapter.
+    /// Deletes the expired executions of all adapters.
     pub(crate) async fn delete_expired(&self) -> Result<(), sqlx::Error> {
         let delete = sqlx::query("DELETE FROM executions WHERE expires_at <= ?1").bind(now());
         delete.execute(&mut *self.file.lock().await).await.map(drop)

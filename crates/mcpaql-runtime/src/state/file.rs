@@ -1,7 +1,7 @@
-//! SQLite files: opening, versions, and what is refused.
+//! SQLite files: opening, migrating, and errors.
 //!
-//! A file is never deleted, repaired or converted behind the operator's back: what this program did not write, or a newer one
-//! wrote, is left untouched and reported.
+//! A file is never deleted, repaired or converted without the operator's knowledge. A file that another program or a
+//! newer version wrote is not changed; it is reported.
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
@@ -10,12 +10,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What a file of ours is made of.
+/// The layout of a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FileLayout {
     /// Marks a SQLite file as one of this kind.
     pub(crate) application_id: i64,
-    /// The step that leads to each layout from the one before.
+    /// The SQL that leads to each layout from the previous one.
     pub(crate) migrations: &'static [&'static str],
 }
 
@@ -27,27 +27,27 @@ impl FileLayout {
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why the store cannot be served. For the operator: it may name paths.
+/// Why a store cannot be opened. For the operator: the message may contain paths.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The folder or the file cannot be made.
+    /// The folder or the file cannot be created.
     #[error("cannot create the store {}", path.display())]
     Create {
         /// The store's file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Not SQLite, or damaged.
-    #[error("{} is not a SQLite file, or is damaged; it was left as it is. Restore a copy or name another file", path.display())]
+    /// The file is not a SQLite file, or is damaged.
+    #[error("{} is not a SQLite file, or is damaged; it was not changed. Restore a backup or use another file", path.display())]
     Damaged {
         /// The store's file.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: sqlx::Error,
     },
-    /// SQLite, but somebody else's.
-    #[error("{} belongs to another program; name another file", path.display())]
+    /// A SQLite file of another program.
+    #[error("{} belongs to another program; use another file", path.display())]
     Foreign {
         /// The store's file.
         path: PathBuf,
@@ -62,7 +62,7 @@ pub enum StoreError {
         /// The newest layout known here.
         known: i64,
     },
-    /// A field has a name that the store cannot keep.
+    /// The name of a field is not supported.
     #[error(
         "field '{field}' of resource '{resource}' cannot be stored: use letters, digits and '_', and none of id, created_at, updated_at, _etag"
     )]
@@ -72,17 +72,17 @@ pub enum StoreError {
         /// The field.
         field: String,
     },
-    /// SQLite failed otherwise.
+    /// Another error of SQLite.
     #[error("cannot open the store {}", path.display())]
     Open {
         /// The store's file.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: sqlx::Error,
     },
 }
 
-/// SQLite's primary result code, where it was SQLite that failed.
+/// SQLite's primary result code, if SQLite failed.
 pub(crate) fn sqlite_code(error: &sqlx::Error) -> Option<i32> {
     let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
     Some(code & 0xff)
@@ -95,7 +95,7 @@ pub(crate) const SQLITE_FULL: i32 = 13;
 pub(crate) const SQLITE_CONSTRAINT: i32 = 19;
 pub(crate) const SQLITE_NOTADB: i32 = 26;
 
-/// Opens the file for writing, making and migrating it where needed.
+/// Opens a file for writing, and creates or migrates it if needed.
 pub(crate) async fn open_writer(path: &Path, layout: FileLayout) -> Result<SqliteConnection, StoreError> {
     let failed = |source| failure(path, source);
     create(path).map_err(|source| StoreError::Create { path: path.to_owned(), source })?;
@@ -108,13 +108,13 @@ pub(crate) async fn open_writer(path: &Path, layout: FileLayout) -> Result<Sqlit
     Ok(writer)
 }
 
-/// Opens the file for reading alone.
+/// Opens a file for reading only.
 pub(crate) async fn open_reader(path: &Path) -> Result<SqliteConnection, StoreError> {
     let options = options(path).pragma("query_only", "ON");
     options.connect().await.map_err(|source| failure(path, source))
 }
 
-/// A file that ends with the process.
+/// Opens a database in memory.
 pub(crate) async fn open_memory(layout: FileLayout) -> Result<SqliteConnection, StoreError> {
     let path = Path::new(":memory:");
     let options = SqliteConnectOptions::new().in_memory(true).disable_statement_logging();
@@ -129,7 +129,7 @@ fn options(path: &Path) -> SqliteConnectOptions {
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(BUSY_TIMEOUT)
-        // Statements would show up in the log with every call.
+        // Otherwise every call would log its statements.
         .disable_statement_logging()
 }
 
@@ -141,7 +141,8 @@ fn failure(path: &Path, source: sqlx::Error) -> StoreError {
     }
 }
 
-/// Makes the folder and an empty file that only this user can read: SQLite gives its side files the same rights.
+/// Creates the folder, and an empty file that only this user can read. SQLite gives its additional files the same
+/// permissions.
 fn create(path: &Path) -> io::Result<()> {
     let mut folder = fs::DirBuilder::new();
     let mut file = fs::OpenOptions::new();
@@ -157,7 +158,7 @@ fn create(path: &Path) -> io::Result<()> {
     file.append(true).create(true).open(path).map(drop)
 }
 
-/// The file's layout, or why it is not ours to touch.
+/// Returns the file's layout, or an error if the file must not be changed.
 async fn inspect(path: &Path, file: &mut SqliteConnection, known: FileLayout) -> Result<i64, StoreError> {
     let sql = "SELECT (SELECT application_id FROM pragma_application_id), \
                (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)";
@@ -173,7 +174,8 @@ async fn inspect(path: &Path, file: &mut SqliteConnection, known: FileLayout) ->
     }
 }
 
-/// The journal mode is a property of the file, and the switch cannot wait for a lock: try while another process switches.
+/// The journal mode is stored in the file, and the switch does not wait for locks. So retry while another process
+/// switches.
 async fn enter_wal(file: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let started = tokio::time::Instant::now();
     loop {
@@ -189,7 +191,7 @@ async fn enter_wal(file: &mut SqliteConnection) -> Result<(), sqlx::Error> {
 async fn migrate(path: &Path, file: &mut SqliteConnection, layout: FileLayout) -> Result<(), StoreError> {
     let failed = |source| failure(path, source);
     let mut change = file.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-    // Another process may have been faster.
+    // Another process may have migrated the file in the meantime.
     let found = inspect(path, &mut change, layout).await?;
     for step in layout.migrations.iter().skip(usize::try_from(found).unwrap_or_default()) {
         sqlx::raw_sql(*step).execute(&mut *change).await.map_err(failed)?;

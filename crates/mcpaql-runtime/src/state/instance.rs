@@ -1,23 +1,23 @@
-//! Which of the processes that share a data folder does some work, and whether it still lives.
+//! Identifies the processes that share a data folder, and detects whether they are alive.
 //!
-//! An instance holds a lock on a file of its own for as long as it lives, and the system takes the lock away when the
-//! process ends, however it ends. So nobody has to send signs of life, and none is mistaken for another.
+//! An instance holds a lock on its own file. The system releases the lock when the process ends, even after a crash.
+//! So no heartbeats are needed, and no process is mistaken for another.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
-/// This program, as far as it works for one adapter.
+/// This process, as the owner of executions of one adapter.
 #[derive(Debug)]
 pub(crate) struct Instance {
     pub(crate) id: String,
-    /// `None` where nobody else can see the work.
+    /// `None` without a data folder, where no other process can see the work.
     lock: Option<(PathBuf, File)>,
 }
 
 impl Instance {
-    /// An instance among those of a folder, which is there; with a lock, so that the others know that it lives.
+    /// Registers an instance in an existing folder, with a lock that shows it is alive.
     pub(crate) fn register(folder: Option<&Path>) -> io::Result<Instance> {
         let id = Uuid::now_v7().simple().to_string();
         let Some(folder) = folder else { return Ok(Instance { id, lock: None }) };
@@ -28,7 +28,7 @@ impl Instance {
     }
 }
 
-/// Whether another instance of that folder lives. In doubt it does: its work is not taken from it.
+/// Returns whether another instance in the folder is alive. In doubt it is, so that its work is not marked as failed.
 pub(crate) fn is_alive(folder: Option<&Path>, id: &str) -> bool {
     let Some(folder) = folder else { return false };
     if !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -39,7 +39,7 @@ pub(crate) fn is_alive(folder: Option<&Path>, id: &str) -> bool {
         Ok(file) => file,
         Err(error) => return error.kind() != io::ErrorKind::NotFound,
     };
-    // Shared, so that two that look do not take each other for the one they look for.
+    // A shared lock, so that two processes that check at the same time do not see each other's lock.
     match file.try_lock_shared() {
         Ok(()) => {
             let _ = fs::remove_file(&path);
@@ -68,17 +68,17 @@ mod tests {
     #[test]
     fn an_instance_lives_until_its_lock_is_gone() {
         let folder = tempfile::tempdir().unwrap();
-        let lives = |id: &str| is_alive(Some(folder.path()), id);
+        let is_alive_here = |id: &str| is_alive(Some(folder.path()), id);
         let one = Instance::register(Some(folder.path())).unwrap();
         let other = Instance::register(Some(folder.path())).unwrap();
         let id = other.id.clone();
-        assert!(lives(&id) && lives(&one.id));
+        assert!(is_alive_here(&id) && is_alive_here(&one.id));
         drop(other);
-        assert!(lives(&one.id) && !lives(&id));
-        // A process that was killed leaves its file behind without the lock.
+        assert!(is_alive_here(&one.id) && !is_alive_here(&id));
+        // A process that was killed leaves its file behind, without the lock.
         fs::write(path(folder.path(), "dead"), "").unwrap();
-        assert!(!lives("dead"));
+        assert!(!is_alive_here("dead"));
         assert!(!path(folder.path(), "dead").exists());
-        assert!(!lives("../elsewhere"));
+        assert!(!is_alive_here("../elsewhere"));
     }
 }

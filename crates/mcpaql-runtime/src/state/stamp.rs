@@ -1,18 +1,18 @@
-//! Ids and times of what is kept.
+//! Ids and times of stored data.
 //!
-//! Ids are short because agents read and repeat them: the first letter of the resource, then 60 bits as 12 characters of
-//! Crockford's base 32 (41 bits of milliseconds since 2020, 19 random bits). They sort by age; the table's unique key settles the
-//! rest. They are not counted up, so that a guessed id hits nothing.
+//! Ids are short because agents read and repeat them: the first letter of the resource, then 60 bits as 12 characters
+//! of Crockford's base 32 (41 bits of milliseconds since 2020, 19 random bits). They sort by age, and the table's
+//! unique key prevents duplicates. They are not sequential, so guessing an id does not work.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Digits that no eye confuses, in ascending order.
+/// Digits that are hard to confuse, in ascending order.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// 2020-01-01, in milliseconds.
 const EPOCH_MS: u64 = 1_577_836_800_000;
 const RANDOM_BITS: u32 = 19;
 
-/// A fresh id for something of that kind.
+/// Returns a new id for this kind of resource.
 pub(crate) fn fresh_id(resource: &str) -> String {
     let uuid = uuid::Uuid::now_v7().as_u128();
     let millis = u64::try_from(uuid >> 80).unwrap_or_default();
@@ -23,7 +23,7 @@ pub(crate) fn fresh_id(resource: &str) -> String {
 fn id_of(resource: &str, millis: u64, random: u64) -> String {
     let letter = resource.chars().find(char::is_ascii_lowercase).unwrap_or('r');
     let bits = (millis.saturating_sub(EPOCH_MS) << RANDOM_BITS) | (random & ((1 << RANDOM_BITS) - 1));
-    let digits = (0..12).rev().map(|place| digit(bits >> (5 * place)));
+    let digits = (0..12).rev().map(|position| digit(bits >> (5 * position)));
     std::iter::once(letter).chain(digits).collect()
 }
 
