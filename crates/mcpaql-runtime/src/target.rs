@@ -1,10 +1,10 @@
-//! Where calls go: one folder for each kind of target, behind one trait, and one table that lists them.
+//! Targets of calls: one folder per kind of target, one trait for all, and one table of kinds.
 //!
-//! A target receives an operation whose arguments are already validated and completed with defaults, and answers with data
-//! or an `OpError`. Dropping the future of a call stops its work: that is how cancellation reaches every target. Only the
-//! dispatch path calls a target: a [`TargetCall`] needs a [`Pass`], which only the gate makes.
+//! A target gets an operation with validated arguments, completed with defaults. It answers with data or an
+//! `OpError`. Dropping the future of a call stops its work; this is how cancellation reaches every target. Only
+//! dispatch calls a target: a [`TargetCall`] needs a [`Pass`], which only the gate creates.
 //!
-//! A new kind is a folder with a [`TargetKind`], and a row in [`TARGET_KINDS`].
+//! To add a kind, write a folder with a [`TargetKind`] and add a row to [`TARGET_KINDS`].
 
 pub(crate) mod auth;
 mod closed;
@@ -35,47 +35,47 @@ use std::fmt;
 /// The arguments of one call, by parameter name.
 pub type Args = Map<String, Value>;
 
-/// Where the calls of an adapter go.
+/// A target of calls.
 pub trait Target: fmt::Debug + Send + Sync + 'static {
-    /// Runs one validated call. Dropping the future stops the work.
+    /// Runs a validated call. Dropping the future stops the work.
     fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>>;
 
-    /// What it has besides operations.
+    /// The MCP features besides tools: prompts, resources, logging.
     fn features(&self) -> Features {
         Features::default()
     }
 
-    /// Answers a request for something besides operations, as the protocol has it; a list with all its entries.
+    /// Answers a request for prompts or resources with the protocol's result; a list has all its entries.
     fn request<'a>(&'a self, request: FeatureRequest<'a>) -> BoxFuture<'a, Result<Value, RpcError>> {
         Box::pin(std::future::ready(Err(RpcError::method_not_found(request.feature))))
     }
 
-    /// The MCP servers that calls are passed on to.
+    /// The MCP servers that the calls go to.
     fn upstreams(&self) -> Vec<&Upstream> {
         Vec::new()
     }
 
-    /// Whether it could be opened.
+    /// Returns whether the target could be opened.
     fn is_open(&self) -> bool {
         true
     }
 }
 
-/// One validated call that the gate let through.
+/// A validated call that passed the gate.
 #[derive(Debug)]
 pub struct TargetCall<'a> {
-    /// What to do.
+    /// The operation to run.
     pub operation: &'a Operation,
-    /// With which arguments: validated, and completed with defaults.
+    /// Its arguments, validated and completed with defaults.
     pub args: &'a Args,
-    /// For whom.
+    /// The client that calls.
     pub caller: &'a Caller,
-    #[expect(dead_code, reason = "the proof that the gate was asked")]
+    #[expect(dead_code, reason = "proves that the call passed the gate")]
     pass: Pass,
 }
 
 impl<'a> TargetCall<'a> {
-    /// The call that the gate let through.
+    /// Creates the call with the gate's pass.
     #[must_use]
     pub const fn new(
         pass: Pass,
@@ -87,21 +87,21 @@ impl<'a> TargetCall<'a> {
     }
 }
 
-/// A request for a prompt, a resource or a list of them that the gate let through.
+/// A request for prompts or resources that passed the gate.
 #[derive(Debug)]
 pub struct FeatureRequest<'a> {
-    /// What is asked for.
+    /// The requested feature.
     pub feature: Feature,
     /// The parameters as the client sent them.
     pub params: Map<String, Value>,
-    /// For whom.
+    /// The client that asks.
     pub caller: &'a Caller,
-    #[expect(dead_code, reason = "the proof that the gate was asked")]
+    #[expect(dead_code, reason = "proves that the request passed the gate")]
     pass: Pass,
 }
 
 impl<'a> FeatureRequest<'a> {
-    /// The request that the gate let through.
+    /// Creates the request with the gate's pass.
     #[must_use]
     pub const fn new(
         pass: Pass,

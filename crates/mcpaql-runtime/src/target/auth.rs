@@ -1,8 +1,10 @@
-//! Credentials of an HTTP target: where they go, and their values for one call.
+//! Credentials of HTTP targets: where they go, and their values for one call.
 //!
-//! Values are read from the environment on every call, so a rotated variable works without a restart and a missing one
-//! fails only the calls that need it. Of alternatives the first whose variables are all set is taken. What always holds:
-//! header values that carry a secret are marked sensitive, and whatever was read or fetched is in the [`Mask`] of the call.
+//! Values are read from the environment on every call. So a rotated secret works without a restart, and a missing one
+//! fails only the calls that need it. Of several alternatives, the first one whose variables are all set is used.
+//!
+//! What always holds: header values with a secret are marked as sensitive, and everything that was read or fetched is
+//! in the call's [`Mask`].
 
 mod oauth;
 
@@ -30,17 +32,17 @@ impl EnvLookup {
         EnvLookup(Arc::new(lookup))
     }
 
-    /// The variable's value without surrounding white space (a trailing line feed is common in secret files).
+    /// The value of a variable without surrounding white space (secret files often end with a line feed).
     fn get(&self, name: &str) -> Option<Secret> {
         (self.0)(name).map(|value| Secret::new(value.trim()))
     }
 
-    /// The variable's value where it is no secret, such as a part of an address.
+    /// The value of a variable that is not secret, such as a part of an address.
     pub(crate) fn get_plain(&self, name: &str) -> Option<String> {
         self.get(name).map(|value| value.expose().to_owned()).filter(|value| !value.is_empty())
     }
 
-    /// The variable's value, which must not be empty.
+    /// The value of a variable, which must not be empty.
     fn require(&self, name: &str) -> Result<Secret, OpError> {
         self.get(name).filter(|secret| !secret.expose().is_empty()).ok_or_else(|| missing(name))
     }
@@ -48,7 +50,7 @@ impl EnvLookup {
 
 impl fmt::Debug for EnvLookup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Env")
+        f.write_str("EnvLookup")
     }
 }
 
@@ -57,7 +59,7 @@ fn missing(name: &str) -> OpError {
         Code::PermissionDenied,
         format!(
             "The credentials for this API are not set up; tell the user to set the environment variable {name} \
-             for this server and to start it again."
+             for this server and to restart it."
         ),
     )
     .with_detail("variable", name)
@@ -67,14 +69,14 @@ fn unsendable(name: &str) -> OpError {
     OpError::new(
         Code::PermissionDenied,
         format!(
-            "The environment variable {name} holds characters that cannot be sent in a header; tell the user to \
+            "The environment variable {name} contains characters not allowed in a header; tell the user to \
              correct its value."
         ),
     )
     .with_detail("variable", name)
 }
 
-/// What only the server itself sets: a parameter of that name is refused.
+/// The names that only the server sets. A parameter with such a name is refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ReservedNames {
     pub(crate) headers: Vec<HeaderName>,
@@ -83,10 +85,10 @@ pub(crate) struct ReservedNames {
 }
 
 impl ReservedNames {
-    /// Adds what these credentials use, alternatives included.
+    /// Adds the names that these credentials use, including all alternatives.
     ///
     /// # Errors
-    /// The header's name, where it is not one.
+    /// The header's name, if it is invalid.
     pub(crate) fn add(&mut self, auth: &Auth) -> Result<(), String> {
         match auth {
             Auth::None => {}
@@ -113,12 +115,12 @@ pub(crate) struct Credentials {
     pub(crate) query: Vec<(String, Secret)>,
     pub(crate) cookies: Vec<(String, Secret)>,
     pub(crate) mask: Mask,
-    /// The fetched tokens among them, so that a refused one can be given up.
+    /// The fetched tokens, so that a refused one can be discarded.
     tokens: Vec<IssuedToken>,
 }
 
 impl Credentials {
-    /// Reads what the way of authentication and the secret headers of the target need.
+    /// Reads the values for the authentication and for the secret headers of the target.
     pub(crate) async fn read(
         auth: &Auth,
         headers: &[(HeaderName, EnvTemplate)],
@@ -137,7 +139,7 @@ impl Credentials {
         Ok(credentials)
     }
 
-    /// Gives up the fetched tokens, because the API refused them; `false` where there are none.
+    /// Discards the fetched tokens, because the API refused them; `false` if there are none.
     pub(crate) async fn discard_tokens(&self) -> bool {
         for issued in &self.tokens {
             issued.discard().await;
@@ -159,7 +161,7 @@ impl Credentials {
             }
             Auth::ApiKey { key_env, location: KeyLocation::Cookie(name), prefix } => {
                 let value = self.prefixed(prefix, key_env, env)?;
-                // What ends a cookie, or is no character of one, would change what is sent.
+                // Other characters would end the cookie or change its value.
                 if value.expose().bytes().any(|byte| !byte.is_ascii_graphic() || b"\",;\\".contains(&byte)) {
                     return Err(unsendable(key_env));
                 }
@@ -214,7 +216,7 @@ impl Credentials {
         self.set(name, &value, last)
     }
 
-    /// An API key as user name with an empty password is common; then the user name is the secret.
+    /// An API key is often sent as user name with an empty password; then the user name is the secret.
     fn basic(&mut self, username: &str, password: &str, env: &EnvLookup) -> Result<(), OpError> {
         let user = env.require(username)?;
         let word = env.get(password).ok_or_else(|| missing(password))?;
@@ -235,7 +237,7 @@ impl Credentials {
     }
 }
 
-/// The simple schemes that stand for this one now: all of several, and the first alternative whose variables are set.
+/// Resolves combinations to simple schemes: all of `All`, and the first alternative of `Any` whose variables are set.
 fn choose<'a>(auth: &'a Auth, env: &EnvLookup, chosen: &mut Vec<&'a Auth>) -> Result<(), OpError> {
     match auth {
         Auth::All(schemes) => schemes.iter().try_for_each(|auth| choose(auth, env, chosen)),
@@ -254,7 +256,7 @@ fn is_set(auth: &Auth, env: &EnvLookup) -> bool {
     match auth {
         Auth::All(schemes) => schemes.iter().all(|auth| is_set(auth, env)),
         Auth::Any(schemes) => schemes.iter().any(|auth| is_set(auth, env)),
-        // A password may be empty where the user name is the secret.
+        // A password may be empty if the user name is the secret.
         Auth::Basic { username_env, password_env } => {
             env.require(username_env).is_ok() && env.get(password_env).is_some()
         }
@@ -262,7 +264,7 @@ fn is_set(auth: &Auth, env: &EnvLookup) -> bool {
     }
 }
 
-/// The variables a scheme needs, for people: alternatives are not told apart.
+/// The variables that a scheme needs, for messages. Alternatives are not distinguished.
 fn variables(auth: &Auth) -> Vec<&str> {
     match auth {
         Auth::None => Vec::new(),
@@ -283,7 +285,7 @@ fn none_set(schemes: &[Auth]) -> Result<(), OpError> {
         Code::PermissionDenied,
         format!(
             "The credentials for this API are not set up; tell the user to set the environment variables {names} \
-             for this server and to start it again."
+             for this server and to restart it."
         ),
     )
     .with_detail("variables", alternatives))
@@ -303,8 +305,8 @@ mod tests {
         Auth::Bearer { token_env: token_env.into(), header: "Authorization".into(), prefix: "Bearer ".into() }
     }
 
-    fn key(key_env: &str, place: KeyLocation) -> Auth {
-        Auth::ApiKey { key_env: key_env.into(), location: place, prefix: String::new() }
+    fn key(key_env: &str, location: KeyLocation) -> Auth {
+        Auth::ApiKey { key_env: key_env.into(), location, prefix: String::new() }
     }
 
     async fn read(
@@ -325,7 +327,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_or_empty_variable_is_named_and_says_what_to_do() {
+    async fn the_error_for_a_missing_or_empty_variable_names_it() {
         for pairs in [&[][..], &[("TOKEN", " ")]] {
             let error = read(&bearer("TOKEN"), pairs).await.unwrap_err();
             assert_eq!(error.code, Code::PermissionDenied);
@@ -395,14 +397,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_at_all_is_an_alternative_too() {
+    async fn no_credentials_are_an_alternative_too() {
         let auth = Auth::Any(vec![bearer("TOKEN"), Auth::None]);
         assert!(read(&auth, &[]).await.unwrap().headers.is_empty());
         assert_eq!(read(&auth, &[("TOKEN", "t")]).await.unwrap().headers.len(), 1);
     }
 
     #[test]
-    fn alternatives_keep_their_names_for_the_server_even_unused() {
+    fn names_of_unused_alternatives_are_reserved_too() {
         let mut reserved = ReservedNames::default();
         let auth = Auth::Any(vec![
             bearer("TOKEN"),

@@ -1,4 +1,4 @@
-//! A target that could not be opened: every call is told why, and who can fix it.
+//! A target that could not be opened. Every call fails with the reason.
 
 use super::{OpenError, Target, TargetCall};
 use futures_util::future::BoxFuture;
@@ -14,7 +14,7 @@ pub struct ClosedTarget {
 }
 
 impl ClosedTarget {
-    /// The target of that adapter.
+    /// Returns the target of an adapter with this error.
     #[must_use]
     pub fn new(adapter: &str, error: &OpenError) -> ClosedTarget {
         ClosedTarget {
@@ -27,7 +27,7 @@ impl ClosedTarget {
     fn refusal(&self) -> OpError {
         let ClosedTarget { adapter, reason, cause } = self;
         let message = format!(
-            "The adapter '{adapter}' cannot be used now: {reason}. Tell the user that the operator has to fix that; the server tries again by itself."
+            "The adapter '{adapter}' is not available: {reason}. Tell the user; the operator must fix it. The server retries automatically."
         );
         OpError::new(Code::Internal, message).with_cause(cause)
     }

@@ -1,7 +1,8 @@
-//! Local programs: one process per call, from an argv template, never through a shell.
+//! Local programs: one process per call, built from an argv template, never through a shell.
 //!
-//! What always holds: the environment is cleared but for named variables; the working directory is the adapter's; time and output are
-//! bounded; a call that ends early, for whatever reason, takes its process and that process's children with it.
+//! What always holds: programs see only the environment variables that the document names and a few standard ones;
+//! they run in the adapter's working directory; time and output are limited; a call that ends early kills its process
+//! and all child processes.
 
 mod argv;
 mod output;
@@ -28,7 +29,7 @@ use std::time::Duration;
 pub struct CommandRunner {
     cwd: Option<PathBuf>,
     env: Vec<(String, String)>,
-    /// What errors must not show, and what they show instead.
+    /// Texts that errors must not show, and their replacements.
     hidden: Vec<(String, &'static str)>,
     timeout: Duration,
     max_output: usize,
@@ -38,11 +39,11 @@ impl fmt::Debug for CommandRunner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Values of variables may be secrets.
         let names: Vec<&str> = self.env.iter().map(|(name, _)| name.as_str()).collect();
-        f.debug_struct("Runner").field("cwd", &self.cwd).field("env", &names).finish_non_exhaustive()
+        f.debug_struct("CommandRunner").field("cwd", &self.cwd).field("env", &names).finish_non_exhaustive()
     }
 }
 
-/// Why an adapter's programs cannot be run. For the operator: it may name paths.
+/// Why the programs of an adapter cannot be run. For the operator: the message may contain paths.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CommandSetupError {
     /// The working directory names a variable that is not set.
@@ -54,10 +55,10 @@ pub enum CommandSetupError {
     /// The working directory has a `${` that is not `${env:NAME}`.
     #[error("the working directory '{text}' has a '${{' that is not '${{env:NAME}}'")]
     BadReference {
-        /// As written.
+        /// The text as written.
         text: String,
     },
-    /// The working directory is not there.
+    /// The working directory does not exist.
     #[error("the working directory {} does not exist or is not a directory", path.display())]
     MissingDirectory {
         /// The directory.
@@ -74,10 +75,11 @@ pub enum CommandSetupError {
 }
 
 impl CommandRunner {
-    /// Prepares to run the programs of that target; `env` answers what the server's own environment holds.
+    /// Prepares to run the programs of a target. `env` looks up variables of the server's environment.
     ///
     /// # Errors
-    /// When the working directory is not there or names a variable that is not set, or when a fixed variable cannot be set.
+    /// When the working directory does not exist or needs a variable that is not set, or when a fixed variable is
+    /// invalid.
     pub fn new(
         target: &CommandTarget,
         env: impl Fn(&str) -> Option<String>,
@@ -99,11 +101,10 @@ impl CommandRunner {
             variables.iter().filter(|(name, value)| !is_set(name) && program::is_secret(name, value));
         let mut hidden: Vec<(String, &'static str)> =
             secrets.map(|(_, value)| (value.clone(), "***")).collect();
-        let places =
+        let paths =
             [(cwd.as_ref().and_then(|path| path.to_str()).map(str::to_owned), "."), (env("HOME"), "~")];
-        hidden.extend(
-            places.into_iter().filter_map(|(path, mask)| Some((path.filter(|p| p.len() > 1)?, mask))),
-        );
+        hidden
+            .extend(paths.into_iter().filter_map(|(path, mask)| Some((path.filter(|p| p.len() > 1)?, mask))));
         Ok(CommandRunner {
             cwd,
             env: variables,
@@ -113,7 +114,6 @@ impl CommandRunner {
         })
     }
 
-    /// Runs one call.
     async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
         let Binding::Command(binding) = &operation.binding else {
             return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
@@ -122,7 +122,7 @@ impl CommandRunner {
         let (program, arguments) = argv::argv(&binding.argv, args)?;
         let background = operation.lifecycle.map(|lifecycle| lifecycle.limit_ms());
         let timeout = binding.timeout_ms.or(background).map_or(self.timeout, Duration::from_millis);
-        let job = ProcessSpec {
+        let spec = ProcessSpec {
             program: &program,
             args: &arguments,
             env: &self.env,
@@ -131,8 +131,8 @@ impl CommandRunner {
             max_output: self.max_output,
             timeout,
         };
-        let finished = process::run(job).await.map_err(|error| self.cannot_run(&program, &error))?;
-        self.check_exit(&program, operation, binding, args, finished, timeout)
+        let output = process::run(spec).await.map_err(|error| self.cannot_run(&program, &error))?;
+        self.check_exit(&program, operation, binding, args, output, timeout)
     }
 
     fn check_exit(
@@ -141,22 +141,23 @@ impl CommandRunner {
         operation: &Operation,
         binding: &CommandBinding,
         args: &Args,
-        finished: ProcessOutput,
+        output: ProcessOutput,
         timeout: Duration,
     ) -> Result<Answer, OpError> {
         let name = file_name(program);
-        let (status, held) = match finished.ending {
+        let (status, held) = match output.ending {
             ProcessEnd::Exited(status) => (status, false),
             ProcessEnd::Held(status) => (status, true),
             ProcessEnd::TooLarge => {
                 let max = self.max_output;
-                let message = format!("{name} wrote more than {max} bytes and was stopped; ask for less.");
+                let message =
+                    format!("{name} wrote more than {max} bytes and was stopped; request less data.");
                 return Err(limits::too_large(message, "max_output_bytes", None, max));
             }
             ProcessEnd::TimedOut => {
                 let limit = timeout.as_millis();
                 let message = format!(
-                    "{name} did not finish within {limit} ms and was stopped; ask for less or try later."
+                    "{name} did not finish within {limit} ms and was stopped; request less data or try later."
                 );
                 return Err(OpError::new(Code::TransportTimeout, message));
             }
@@ -168,23 +169,24 @@ impl CommandRunner {
         };
         if let Some(code) = code {
             let hidden = self.hidden_values(operation, args);
-            let stderr = output::clean(&finished.stderr, STDERR_TAIL_BYTES, &hidden);
+            let stderr = output::clean(&output.stderr, STDERR_TAIL_BYTES, &hidden);
             if !stderr.is_empty() {
                 return Err(failed(code, name, status, ("stderr", &stderr)));
             }
-            // Some programs say on standard output why they refuse.
-            let stdout = output::clean(&finished.stdout, STDERR_TAIL_BYTES, &hidden);
+            // Some programs write errors to standard output.
+            let stdout = output::clean(&output.stdout, STDERR_TAIL_BYTES, &hidden);
             return Err(failed(code, name, status, ("stdout", &stdout)));
         }
-        let mut answer = output::answer(binding.output, finished.stdout)?;
+        let mut answer = output::answer(binding.output, output.stdout)?;
         if held {
-            let message = format!("{name} left a process behind that kept its output open; it was stopped.");
+            let message =
+                format!("{name} left a child process running, which kept its output open; it was stopped.");
             answer.warnings.push(Warning { code: "OUTPUT_HELD_OPEN", message });
         }
         Ok(answer)
     }
 
-    /// What no error of this call may show: sensitive arguments and the operator's own values and places.
+    /// The values that errors of this call must not show: sensitive arguments, secrets and paths of the operator.
     fn hidden_values(&self, operation: &Operation, args: &Args) -> Vec<(String, &str)> {
         let mut hidden = Vec::new();
         for param in operation.params.iter().filter(|param| param.sensitive) {
@@ -193,7 +195,7 @@ impl CommandRunner {
             }
         }
         hidden.extend(self.hidden.iter().cloned());
-        // The longest first: a value inside another must not break its mask.
+        // Longest first, so that masking one value never leaves parts of a longer one.
         hidden.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
         hidden
     }
@@ -201,12 +203,16 @@ impl CommandRunner {
     fn cannot_run(&self, program: &str, error: &io::Error) -> OpError {
         let name = file_name(program);
         let message = match StartError::of(error, self.cwd.as_deref()) {
-            StartError::NoDirectory => "The adapter's working directory is gone; tell the user.".to_owned(),
+            StartError::NoDirectory => {
+                "The adapter's working directory no longer exists; tell the user.".to_owned()
+            }
             StartError::NotInstalled => {
                 format!("The program '{name}' is not installed on the server; tell the user to install it.")
             }
             StartError::NotAllowed => {
-                format!("The program '{name}' may not be run by the server; tell the user.")
+                format!(
+                    "The program '{name}' cannot be run by the server (permission denied); tell the user."
+                )
             }
             StartError::ArgumentsTooLong => {
                 let message =
@@ -228,20 +234,20 @@ impl Target for CommandRunner {
 }
 
 impl CommandSetupError {
-    /// In words that anybody may read.
+    /// The message without paths.
     fn user_message(&self) -> String {
         match self {
             CommandSetupError::MissingVariable { .. } | CommandSetupError::BadVariable { .. } => {
                 self.to_string()
             }
             CommandSetupError::BadReference { .. } | CommandSetupError::MissingDirectory { .. } => {
-                "its working directory cannot be used; the log says why".to_owned()
+                "its working directory cannot be used; see the log".to_owned()
             }
         }
     }
 }
 
-/// Local programs.
+/// The kind of local programs.
 pub(super) const TARGET_KIND: TargetKind = TargetKind {
     name: "command",
     open: |request| match request.target {
@@ -258,15 +264,15 @@ pub(super) const TARGET_KIND: TargetKind = TargetKind {
     },
 };
 
-fn failed(code: Code, name: &str, status: ExitStatus, (stream, said): (&str, &str)) -> OpError {
+fn failed(code: Code, name: &str, status: ExitStatus, (stream, text): (&str, &str)) -> OpError {
     let how = match status.code() {
         Some(number) => format!("failed with exit status {number}"),
         None => "was ended by a signal".to_owned(),
     };
-    let message = match output::last_line(said) {
+    let message = match output::last_line(text) {
         Some(line) => format!("{name} {how}: {line}"),
-        None if said.is_empty() => format!("{name} {how} and said nothing; tell the user."),
-        None => format!("{name} {how}; details.{stream} says why."),
+        None if text.is_empty() => format!("{name} {how} without output; tell the user."),
+        None => format!("{name} {how}; see details.{stream}."),
     };
     let mut error = OpError::new(code, message);
     if let Some(number) = status.code() {
@@ -276,7 +282,7 @@ fn failed(code: Code, name: &str, status: ExitStatus, (stream, said): (&str, &st
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         error = error.with_detail("signal", signal);
     }
-    if said.is_empty() { error } else { error.with_detail(stream, said) }
+    if text.is_empty() { error } else { error.with_detail(stream, text) }
 }
 
 fn stdin(form: &Stdin, operation: &Operation, args: &Args) -> Option<Vec<u8>> {
@@ -299,7 +305,7 @@ fn stdin(form: &Stdin, operation: &Operation, args: &Args) -> Option<Vec<u8>> {
 fn collect_values(value: &Value, out: &mut Vec<(String, &str)>) {
     match value {
         Value::String(text) if !text.is_empty() => {
-            // Programs often repeat a value line by line.
+            // Programs often print a value line by line.
             out.extend(text.lines().filter(|line| !line.is_empty()).map(|line| (line.to_owned(), "***")));
             out.push((text.clone(), "***"));
         }
@@ -310,7 +316,7 @@ fn collect_values(value: &Value, out: &mut Vec<(String, &str)>) {
     }
 }
 
-/// The working directory with its variables filled in.
+/// Returns the working directory with the values of its variables.
 fn expand(text: &str, env: &impl Fn(&str) -> Option<String>) -> Result<String, CommandSetupError> {
     let template =
         EnvTemplate::parse(text).ok_or_else(|| CommandSetupError::BadReference { text: text.to_owned() })?;

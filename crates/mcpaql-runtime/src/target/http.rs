@@ -1,10 +1,12 @@
-//! The HTTP target: one operation is one request to one API, with one pooled client.
+//! The HTTP target: each call is one request to an API, over one pooled client.
 //!
-//! What always holds: the whole call, with its redirects and retries, ends within the target's timeout; credentials go to
-//! the origin that the document names alone; dropping the future aborts the request; logs name the method, the path's template, the status
-//! and the duration, never a value.
+//! What always holds:
+//! - A call with its redirects and retries ends within the target's timeout.
+//! - Credentials are sent only to the origin that the document names.
+//! - Dropping the future aborts the request.
+//! - Logs contain the method, the path template, the status and the duration, never a value.
 //!
-//! Proxies: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` of the process are honoured as usual, except that a
+//! Proxies: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` of the process apply as usual, except that a
 //! loopback target is always reached directly.
 
 pub(crate) mod address;
@@ -45,24 +47,24 @@ use std::sync::atomic::AtomicU16;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// Why a client cannot be made. Written for the operator.
+/// Why a client cannot be set up. For the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpSetupError {
-    /// The base URL cannot be used.
+    /// The base URL is invalid.
     #[error("the base URL {reason}")]
     BaseUrl {
-        /// What is wrong with it.
+        /// The problem.
         reason: &'static str,
     },
     /// Plain `http` to another machine.
     #[error("the base URL uses plain http to another machine; use https, or set allow_http in the target")]
     PlainHttp,
-    /// A header of the target or of its credentials cannot be used.
+    /// A header of the target or of its credentials is invalid.
     #[error("the header '{name}' {reason}")]
     Header {
-        /// Its name.
+        /// The header's name.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: &'static str,
     },
     /// TLS or the system's certificates are not usable.
@@ -75,13 +77,13 @@ pub enum HttpSetupError {
 pub struct HttpClient {
     network: Arc<Network>,
     base: BaseAddress,
-    /// The target's headers that hold no secret.
+    /// The target's headers without secrets.
     headers: HeaderMap,
     secret_headers: Vec<(HeaderName, EnvTemplate)>,
     auth: Auth,
-    /// What the target's headers keep for the server, whatever the way of authentication.
+    /// The names that the target's headers reserve, whatever the authentication.
     fixed: ReservedNames,
-    /// That, and what the adapter's own way of authentication keeps.
+    /// Those, and the names that the adapter's own authentication reserves.
     reserved: ReservedNames,
     tokens: Tokens,
     env: EnvLookup,
@@ -94,10 +96,10 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// A client for one target. `env` looks up environment variables on every call.
+    /// Creates a client for a target. `env` looks up environment variables on every call.
     ///
     /// # Errors
-    /// What is wrong with the target; a variable that is not set is an error of the calls, not of the setup.
+    /// When the target is invalid. A variable that is not set fails only the calls that need it.
     pub fn new(
         target: &HttpTarget,
         auth: &Auth,
@@ -132,19 +134,19 @@ impl HttpClient {
         })
     }
 
-    /// Waits differently between attempts.
+    /// Returns this client with other delays between retries.
     #[must_use]
     pub fn with_backoff(self, backoff: Backoff) -> Self {
         HttpClient { backoff, ..self }
     }
 
-    /// Separates the parts of multipart bodies with this instead of a random text, so that they can be compared.
+    /// Returns this client with a fixed boundary for multipart bodies instead of a random one, for tests.
     #[must_use]
     pub fn with_boundary(self, boundary: fn() -> String) -> Self {
         HttpClient { boundary, ..self }
     }
 
-    /// Runs one call whose arguments are validated and completed with defaults.
+    /// Runs one validated call.
     async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
         let Binding::Http(binding) = &operation.binding else {
             return Err(OpError::new(
@@ -157,13 +159,13 @@ impl HttpClient {
             None => self.base.url(&self.network, &self.env)?,
         };
         let (auth, reserved) = self.authentication(binding.auth.as_ref())?;
-        let frame = RequestDefaults {
+        let defaults = RequestDefaults {
             base: &base,
             headers: &self.headers,
             reserved: &reserved,
             boundary: self.boundary,
         };
-        let outgoing = request::build(&frame, operation, binding, args)?;
+        let outgoing = request::build(&defaults, operation, binding, args)?;
         let background = operation.lifecycle.map(|lifecycle| Duration::from_millis(lifecycle.limit_ms()));
         let timeout = background.unwrap_or(self.timeout);
         let started = Instant::now();
@@ -175,7 +177,7 @@ impl HttpClient {
             auth,
             credentials: Credentials::default(),
             status: AtomicU16::new(0),
-            // A timeout past what the clock can hold is no timeout.
+            // A timeout beyond the range of the clock counts as a year.
             deadline: started.checked_add(timeout).unwrap_or(started + Duration::from_secs(86_400 * 365)),
         };
         let first = Hop { outgoing, with_credentials: true };
@@ -185,7 +187,7 @@ impl HttpClient {
         outcome
     }
 
-    /// The operation's own way of authentication, else the adapter's, and what it keeps for the server.
+    /// Returns the operation's own authentication or else the adapter's, and the names that it reserves.
     fn authentication<'a>(
         &'a self,
         own: Option<&'a Auth>,
@@ -205,7 +207,7 @@ impl Target for HttpClient {
     }
 }
 
-/// HTTP APIs.
+/// The kind of HTTP APIs.
 pub(super) const TARGET_KIND: TargetKind = TargetKind {
     name: "http",
     open: |request| match request.target {
@@ -227,14 +229,14 @@ fn timed_out(timeout: Duration) -> OpError {
     OpError::new(
         Code::TransportTimeout,
         format!(
-            "The API did not answer within {millis} ms; try later, and after a write first read whether it took effect."
+            "The API did not answer within {millis} ms. Try later; if it was a write, first read whether it took effect."
         ),
     )
 }
 
 type SecretHeaders = Vec<(HeaderName, EnvTemplate)>;
 
-/// The target's headers, plain and secret, and what they keep for the server.
+/// The target's headers, plain and secret. Adds the names that they reserve.
 fn target_headers(
     target: &HttpTarget,
     reserved: &mut ReservedNames,
@@ -242,31 +244,31 @@ fn target_headers(
     let mut headers = HeaderMap::new();
     let mut secret_headers = Vec::new();
     for (name, value) in &target.headers {
-        let wrong = |reason| HttpSetupError::Header { name: name.clone(), reason };
-        let header =
-            HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("is not a header name; correct it"))?;
+        let invalid = |reason| HttpSetupError::Header { name: name.clone(), reason };
+        let header = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| invalid("is not a header name; correct it"))?;
         if headers::is_framing(&header) {
-            return Err(wrong("is set by the connection itself; remove it from the target"));
+            return Err(invalid("is set by the connection itself; remove it from the target"));
         }
         if header == COOKIE {
             let names = value.split(';').map(|pair| pair.split('=').next().unwrap_or_default().trim());
             reserved.cookies.extend(names.map(str::to_owned));
         }
         let template =
-            EnvTemplate::parse(value).ok_or_else(|| wrong("holds a ${env:NAME} that is not closed"))?;
+            EnvTemplate::parse(value).ok_or_else(|| invalid("contains an unclosed ${env:NAME}"))?;
         if template.has_variables() {
             reserved.headers.push(header.clone());
             secret_headers.push((header, template));
         } else {
             let value = HeaderValue::from_bytes(value.as_bytes())
-                .map_err(|_| wrong("holds characters that cannot be sent; correct its value"))?;
+                .map_err(|_| invalid("contains invalid characters; correct its value"))?;
             headers.insert(header, value);
         }
     }
     Ok((headers, secret_headers))
 }
 
-/// An error with everything behind it, for the log.
+/// The error with all its causes, for the log.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -1,4 +1,4 @@
-//! The table of kinds, and how a document's target is opened with it.
+//! The table of kinds of targets, and how a document's target is opened.
 
 use super::{NamedTargets, Target, code, command, http, mcp, store};
 use crate::environment::Environment;
@@ -11,10 +11,10 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// One kind of target.
+/// A kind of target.
 #[derive(Clone, Copy)]
 pub struct TargetKind {
-    /// What people call it.
+    /// Its name, for people.
     pub name: &'static str,
     /// Opens a target of this kind; `None` for a target of another kind.
     pub open: for<'a> fn(OpenRequest<'a>) -> Option<OpenFuture<'a>>,
@@ -26,30 +26,30 @@ impl fmt::Debug for TargetKind {
     }
 }
 
-/// A target while it is being opened.
+/// The future of a target that is being opened.
 pub type OpenFuture<'a> = BoxFuture<'a, Result<Arc<dyn Target>, OpenError>>;
 
-/// Every kind of target that a document can name.
+/// The kinds of targets that a document can name.
 pub const TARGET_KINDS: &[TargetKind] =
     &[http::TARGET_KIND, store::TARGET_KIND, command::TARGET_KIND, mcp::TARGET_KIND, code::TARGET_KIND];
 
-/// What a target is opened with.
+/// Everything needed to open a target.
 #[derive(Clone, Copy)]
 pub struct OpenRequest<'a> {
-    /// The adapter.
+    /// The compiled adapter.
     pub catalog: &'a Catalog,
-    /// Its target, as the document says.
+    /// Its target, from the document.
     pub target: &'a adapter::TargetConfig,
     /// How calls are authenticated.
     pub auth: &'a Auth,
-    /// The folder for what is kept.
+    /// The folder for stored data.
     pub data: Option<&'a Path>,
-    /// Where variables are looked up.
+    /// Looks up environment variables.
     pub environment: &'a Environment,
 }
 
 impl OpenRequest<'_> {
-    /// Why the target cannot be opened: for the operator, and in words that anybody may read.
+    /// Returns an error: `source` is for the operator, `user_message` is for everyone.
     pub fn error(
         &self,
         source: impl Into<Box<dyn Error + Send + Sync>>,
@@ -58,14 +58,14 @@ impl OpenRequest<'_> {
         OpenError::new(&self.catalog.adapter.name, source, user_message)
     }
 
-    /// Looks up variables.
+    /// Returns a function that looks up environment variables.
     pub(super) fn lookup(&self) -> impl Fn(&str) -> Option<String> + Send + Sync + 'static {
         let environment = Arc::clone(self.environment);
         move |name| environment(name)
     }
 }
 
-/// Why an adapter cannot be served.
+/// Why an adapter cannot be opened.
 #[derive(Debug)]
 pub struct OpenError {
     adapter: String,
@@ -74,7 +74,8 @@ pub struct OpenError {
 }
 
 impl OpenError {
-    /// That adapter cannot be opened; `source` is for the operator, `user_message` shows no path and no adapter's name.
+    /// Creates an error for this adapter. `source` is for the operator; `user_message` must not contain paths or the
+    /// adapter's name.
     pub fn new(
         adapter: &str,
         source: impl Into<Box<dyn Error + Send + Sync>>,
@@ -83,19 +84,19 @@ impl OpenError {
         OpenError { adapter: adapter.to_owned(), user_message: user_message.into(), source: source.into() }
     }
 
-    /// The adapter.
+    /// The adapter's name.
     #[must_use]
     pub fn adapter(&self) -> &str {
         &self.adapter
     }
 
-    /// Why, in words that anybody may read: without a path, and without the adapter's name.
+    /// The reason for everyone, without paths and without the adapter's name.
     #[must_use]
     pub fn user_message(&self) -> &str {
         &self.user_message
     }
 
-    /// Why, as an error of that type where it is one.
+    /// The cause as an error of this type, if it is one.
     #[must_use]
     pub fn reason<E: Error + 'static>(&self) -> Option<&E> {
         self.source.downcast_ref()
@@ -114,15 +115,15 @@ impl Error for OpenError {
     }
 }
 
-/// It keeps data, and there is no folder for it.
+/// The target stores data, but there is no data folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it keeps data, and there is no data folder")]
+#[error("it stores data, but there is no data folder")]
 pub struct NoDataFolder;
 
-/// Opens the target of a compiled adapter: of the first of `extra` that takes it, else of [`TARGET_KINDS`].
+/// Opens the target of a compiled adapter. The kinds in `extra` take precedence over [`TARGET_KINDS`].
 ///
 /// # Errors
-/// Why the target cannot be opened.
+/// When the target cannot be opened.
 pub async fn open(
     catalog: &Catalog,
     data: Option<&Path>,
@@ -134,12 +135,14 @@ pub async fn open(
     if adapter.targets.is_empty() {
         return open_one(request, extra).await;
     }
-    let mut several = IndexMap::new();
-    for (name, one) in &adapter.targets {
-        let target = open_one(OpenRequest { target: &one.target, auth: &one.auth, ..request }, extra).await?;
-        several.insert(name.clone(), target);
+    let mut targets = IndexMap::new();
+    for (name, alternative) in &adapter.targets {
+        let target =
+            open_one(OpenRequest { target: &alternative.target, auth: &alternative.auth, ..request }, extra)
+                .await?;
+        targets.insert(name.clone(), target);
     }
-    Ok(Arc::new(NamedTargets::new(several)))
+    Ok(Arc::new(NamedTargets::new(targets)))
 }
 
 async fn open_one(request: OpenRequest<'_>, extra: &[TargetKind]) -> Result<Arc<dyn Target>, OpenError> {
@@ -147,7 +150,7 @@ async fn open_one(request: OpenRequest<'_>, extra: &[TargetKind]) -> Result<Arc<
     match opening {
         Some(opening) => opening.await,
         None => {
-            let reason = "its kind of target cannot be served by this program";
+            let reason = "this program does not support its kind of target";
             Err(request.error(reason, reason))
         }
     }

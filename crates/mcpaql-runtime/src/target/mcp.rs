@@ -1,4 +1,4 @@
-//! Another MCP server as a target: a tool call here is a tool call there, and its result is taken out of its wrapping once.
+//! Another MCP server as a target. A call is a tool call of that server, and its result is unwrapped once.
 
 mod tool_error;
 mod tool_result;
@@ -18,17 +18,17 @@ use mcpaql_core::response::Answer;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The tools of one server.
+/// The tools of one MCP server.
 #[derive(Debug)]
 pub struct McpProxy {
     upstream: Upstream,
 }
 
 impl McpProxy {
-    /// Gets ready to reach the server; nothing is started yet.
+    /// Prepares the connection to the server; nothing is started yet.
     ///
     /// # Errors
-    /// What is wrong with the target as it is written.
+    /// When the target is invalid.
     pub fn new(
         target: &McpTarget,
         auth: &Auth,
@@ -37,13 +37,12 @@ impl McpProxy {
         Upstream::new(target, auth, environment).map(McpProxy::from_upstream)
     }
 
-    /// The tools of a server that others talk to as well.
+    /// Returns the tools of a server that others use too.
     #[must_use]
     pub const fn from_upstream(upstream: Upstream) -> McpProxy {
         McpProxy { upstream }
     }
 
-    /// Runs one validated call.
     async fn call(&self, operation: &Operation, args: &Args, caller: &Caller) -> Result<Answer, OpError> {
         let Binding::Mcp(binding) = &operation.binding else {
             return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
@@ -77,11 +76,12 @@ impl Target for McpProxy {
         Box::pin(self.call(call.operation, call.args, call.caller))
     }
 
-    /// As far as the server has ever said so; whether it logs is known only once it has run.
+    /// The features that the server declared in its last handshake. Whether it logs is known only after it has
+    /// started.
     fn features(&self) -> Features {
-        let greeting = self.upstream.handshake().unwrap_or_default();
+        let handshake = self.upstream.handshake().unwrap_or_default();
         let has = |feature: Feature| {
-            let capabilities = greeting.get("capabilities");
+            let capabilities = handshake.get("capabilities");
             capabilities.and_then(|all| all.get(feature.capability())).is_some_and(Value::is_object)
         };
         Features { resources: has(Feature::Resources), prompts: has(Feature::Prompts), logging: true }
@@ -114,7 +114,7 @@ fn rpc_error(error: UpstreamError) -> RpcError {
     }
 }
 
-/// Other MCP servers.
+/// The kind of other MCP servers.
 pub(super) const TARGET_KIND: TargetKind = TargetKind {
     name: "mcp",
     open: |request| match request.target {
@@ -128,7 +128,7 @@ pub(super) const TARGET_KIND: TargetKind = TargetKind {
             };
             if target.eager {
                 let upstream = proxy.upstream.clone();
-                // Its state, and the first call, say whether it went well.
+                // Its state and the first call show whether it has started.
                 tokio::spawn(async move { drop(upstream.start().await) });
             }
             Ok(Arc::new(proxy) as Arc<dyn Target>)

@@ -1,4 +1,4 @@
-//! Several targets of one kind, by name: each call chooses one.
+//! Several named targets of one kind. Each call selects one.
 
 use super::mcp::Upstream;
 use super::{FeatureRequest, Target, TargetCall};
@@ -16,13 +16,13 @@ use std::sync::Arc;
 pub struct NamedTargets(IndexMap<String, Arc<dyn Target>>);
 
 impl NamedTargets {
-    /// Those, by the names that calls choose.
+    /// Creates the set of targets, by the names that calls use.
     #[must_use]
     pub const fn new(targets: IndexMap<String, Arc<dyn Target>>) -> NamedTargets {
         NamedTargets(targets)
     }
 
-    /// The one that has something besides operations; of several no name would lead back to one of them.
+    /// The only target with an MCP server. With several, a name would not identify one of them.
     fn only(&self) -> Option<&Arc<dyn Target>> {
         let mut with_servers = self.0.values().filter(|target| !target.upstreams().is_empty());
         with_servers.next().filter(|_| with_servers.next().is_none())
@@ -34,9 +34,9 @@ impl Target for NamedTargets {
         Box::pin(async move {
             let mut args = call.args.clone();
             let chosen = targets::take_target(call.operation, &mut args);
-            let target = chosen
-                .and_then(|name| self.0.get(&name))
-                .ok_or_else(|| OpError::new(Code::Internal, "The call chose no upstream; tell the user."))?;
+            let target = chosen.and_then(|name| self.0.get(&name)).ok_or_else(|| {
+                OpError::new(Code::Internal, "The call selected no upstream; tell the user.")
+            })?;
             target.perform(TargetCall { args: &args, ..call }).await
         })
     }

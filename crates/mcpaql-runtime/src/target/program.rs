@@ -1,34 +1,34 @@
-//! What every program is started with, whichever kind of target it belongs to: its variables, and words for why it does not start.
+//! Common code for starting programs, for all kinds of targets: environment variables, and the reasons of failures.
 
 use std::io;
 use std::path::Path;
 
-/// Variables that every program gets; adapters name more.
+/// Variables that every program gets; adapters can name more.
 const INHERITED_VARIABLES: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
-/// A shorter value is a setting, not a secret, and would mask ordinary words.
+/// Shorter values are settings, not secrets; masking them would hide ordinary words.
 const MIN_SECRET_LENGTH: usize = 6;
 
-/// The variables of a program: the usual ones, the named ones, and those that are set, which win.
+/// The variables of a program: the inherited ones, the named ones, and the fixed ones, which take precedence.
 pub(super) fn variables(
     named: &[String],
     set: Vec<(String, String)>,
-    look: impl Fn(&str) -> Option<String>,
+    lookup: impl Fn(&str) -> Option<String>,
 ) -> Vec<(String, String)> {
     let mut variables: Vec<(String, String)> = Vec::new();
     for name in INHERITED_VARIABLES.into_iter().chain(named.iter().map(String::as_str)) {
         let is_new = variables.iter().chain(&set).all(|(known, _)| known != name);
-        variables.extend(is_new.then(|| look(name)).flatten().map(|value| (name.to_owned(), value)));
+        variables.extend(is_new.then(|| lookup(name)).flatten().map(|value| (name.to_owned(), value)));
     }
     variables.extend(set);
     variables
 }
 
-/// Whether a variable's value must not be shown.
+/// Returns whether the value of a variable is a secret.
 pub(super) fn is_secret(name: &str, value: &str) -> bool {
     !INHERITED_VARIABLES.contains(&name) && value.len() >= MIN_SECRET_LENGTH
 }
 
-/// Whether a program can be given a variable of that name.
+/// Returns whether this is a valid name of a variable.
 pub(super) fn is_variable(name: &str) -> bool {
     !name.is_empty() && !name.contains(['=', '\0'])
 }
@@ -41,15 +41,15 @@ pub(super) fn file_name(program: &str) -> &str {
 /// Why a program did not start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StartError {
-    /// Its working directory is not there.
+    /// The working directory does not exist.
     NoDirectory,
-    /// It is not installed.
+    /// The program is not installed.
     NotInstalled,
-    /// This user may not run it.
+    /// The user has no permission to run the program.
     NotAllowed,
-    /// Its arguments are too long together.
+    /// The arguments are too long.
     ArgumentsTooLong,
-    /// Something else.
+    /// Another reason.
     Other,
 }
 
@@ -76,10 +76,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_wins_and_each_variable_comes_once() {
-        let look = |name: &str| (name != "LANG").then(|| format!("the {name}"));
+    fn fixed_variables_take_precedence_and_each_variable_appears_once() {
+        let lookup = |name: &str| (name != "LANG").then(|| format!("the {name}"));
         let named = ["KEY", "HOME", "MINE", "KEY"].map(str::to_owned);
-        let found = variables(&named, vec![("MINE".to_owned(), "x".to_owned())], look);
+        let found = variables(&named, vec![("MINE".to_owned(), "x".to_owned())], lookup);
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["PATH", "HOME", "LC_ALL", "TZ", "TMPDIR", "USER", "KEY", "MINE"]);
         assert_eq!(found.last().unwrap().1, "x");

@@ -1,8 +1,9 @@
 //! The embedded store: records of declared resources in one SQLite file.
 //!
-//! What always holds: a write that was answered is on disk (WAL with a sync per commit); an update merges within one transaction,
-//! so that concurrent updates never lose one another; several adapters and several processes may share a file. Writes go
-//! through one connection, reads through a few others that writes do not hold up.
+//! What always holds: an acknowledged write is on disk (WAL with a sync per commit). An update merges within one
+//! transaction, so concurrent updates are never lost. Several adapters and processes may share a file.
+//!
+//! Writes use one connection. Reads use a few others, which writes do not block.
 
 mod change;
 mod query;
@@ -34,12 +35,12 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// Connections that only read: enough for two cores, few enough to keep their page caches warm.
+/// Connections for reading: enough for two cores, and few enough to keep their page caches warm.
 const READERS: usize = 3;
-/// An id is taken only if two records share a millisecond and 19 random bits.
+/// Ids collide only if two records share a millisecond and 19 random bits.
 const ID_ATTEMPTS: usize = 8;
 
-/// "maql".
+/// The application id is "maql" in ASCII.
 const LAYOUT: FileLayout = FileLayout { application_id: 0x6d61_716c, migrations: &[LAYOUT_1] };
 
 const LAYOUT_1: &str = "
@@ -71,47 +72,47 @@ pub struct Store {
     adapter: String,
     resources: HashMap<String, StoreResource>,
     writer: Mutex<SqliteConnection>,
-    /// Empty for a store in memory, which has one connection only.
+    /// Empty for a store in memory, which has only one connection.
     readers: Vec<Mutex<SqliteConnection>>,
 }
 
-/// A resource with what calls need of it.
+/// A resource, compiled for calls.
 #[derive(Debug)]
 struct StoreResource {
     name: String,
-    resource: Resource,
+    declaration: Resource,
     search: Vec<String>,
     schema: SchemaId,
     schemas: Arc<SchemaSet>,
 }
 
-/// A stored record: id, version, times of creation and change, body.
+/// A stored record: id, version, times of creation and update, body.
 type StoredRecord = (String, i64, i64, i64, String);
 
 impl Store {
-    /// Opens the store in that file, making file and folder where there are none.
+    /// Opens the store in a file. Creates the file and its folder if needed.
     ///
     /// # Errors
-    /// When the file cannot be made or read, is damaged, belongs to another program or a newer version, or when a declared
-    /// field cannot be stored.
+    /// When the file cannot be created or read, is damaged, or belongs to another program or a newer version, or when
+    /// a declared field cannot be stored.
     pub async fn open(
         path: &Path,
         adapter: &str,
         target: &StoreTarget,
         types: &IndexMap<String, Value>,
     ) -> Result<Store, StoreError> {
-        let kinds = compile_resources(target, types)?;
+        let resources = compile_resources(target, types)?;
         let writer = state::open_writer(path, LAYOUT).await?;
         let mut readers = Vec::with_capacity(READERS);
         for _ in 0..READERS {
             readers.push(Mutex::new(state::open_reader(path).await?));
         }
-        Store { adapter: adapter.to_owned(), resources: kinds, writer: Mutex::new(writer), readers }
+        Store { adapter: adapter.to_owned(), resources, writer: Mutex::new(writer), readers }
             .indexed(path)
             .await
     }
 
-    /// A store that ends with the process.
+    /// Opens a store in memory, which ends with the process.
     ///
     /// # Errors
     /// When a declared field cannot be stored.
@@ -120,9 +121,9 @@ impl Store {
         target: &StoreTarget,
         types: &IndexMap<String, Value>,
     ) -> Result<Store, StoreError> {
-        let kinds = compile_resources(target, types)?;
+        let resources = compile_resources(target, types)?;
         let writer = Mutex::new(state::open_memory(LAYOUT).await?);
-        let store = Store { adapter: adapter.to_owned(), resources: kinds, writer, readers: Vec::new() };
+        let store = Store { adapter: adapter.to_owned(), resources, writer, readers: Vec::new() };
         store.indexed(Path::new(":memory:")).await
     }
 
@@ -133,39 +134,38 @@ impl Store {
         }
     }
 
-    /// Runs one call.
     async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
         let Binding::Store(binding) = &operation.binding else {
             return Err(internal("the operation is not bound to a store"));
         };
-        let Some(kind) = self.resources.get(&binding.resource) else {
+        let Some(resource) = self.resources.get(&binding.resource) else {
             return Err(internal(format!("the store has no resource {}", binding.resource)));
         };
         match binding.action {
-            StoreAction::Create => self.create(kind, args).await,
-            StoreAction::Get => self.get(kind, args).await,
-            StoreAction::List => self.list(kind, args).await,
-            StoreAction::Search => self.search(kind, args).await,
-            StoreAction::Update => self.update(kind, args).await,
-            StoreAction::Delete => self.delete(kind, args).await,
+            StoreAction::Create => self.create(resource, args).await,
+            StoreAction::Get => self.get(resource, args).await,
+            StoreAction::List => self.list(resource, args).await,
+            StoreAction::Search => self.search(resource, args).await,
+            StoreAction::Update => self.update(resource, args).await,
+            StoreAction::Delete => self.delete(resource, args).await,
         }
     }
 
-    async fn create(&self, kind: &StoreResource, args: &Args) -> Result<Answer, OpError> {
-        let fields = new_body(kind, args);
-        check_fields(kind, &fields)?;
-        let (head, rest) = search_text(&kind.search, &fields);
-        let body = written(fields)?;
+    async fn create(&self, resource: &StoreResource, args: &Args) -> Result<Answer, OpError> {
+        let fields = new_body(resource, args);
+        check_fields(resource, &fields)?;
+        let (head, rest) = search_text(&resource.search, &fields);
+        let body = serialize(fields)?;
         let created = now();
         let mut writer = self.writer.lock().await;
         for _ in 0..ID_ATTEMPTS {
-            let id = fresh_id(&kind.name);
+            let id = fresh_id(&resource.name);
             let insert = sqlx::query(
                 "INSERT INTO records (adapter, resource, id, version, created_at, updated_at, body, head, rest) \
                  VALUES (?1, ?2, ?3, 1, ?4, ?4, ?5, ?6, ?7)",
             )
             .bind(&self.adapter)
-            .bind(&kind.name)
+            .bind(&resource.name)
             .bind(&id)
             .bind(created)
             .bind(&body)
@@ -180,40 +180,40 @@ impl Store {
         Err(internal("no free id found"))
     }
 
-    async fn get(&self, kind: &StoreResource, args: &Args) -> Result<Answer, OpError> {
+    async fn get(&self, resource: &StoreResource, args: &Args) -> Result<Answer, OpError> {
         let id = id_of(args)?;
         let mut reader = self.reader().await;
-        let stored = self.stored(&mut reader, kind, id).await?;
-        answer(&stored.ok_or_else(|| not_found(kind, id))?)
+        let stored = self.stored(&mut reader, resource, id).await?;
+        answer(&stored.ok_or_else(|| not_found(resource, id))?)
     }
 
-    async fn update(&self, kind: &StoreResource, args: &Args) -> Result<Answer, OpError> {
+    async fn update(&self, resource: &StoreResource, args: &Args) -> Result<Answer, OpError> {
         let id = id_of(args)?;
-        let changes = changes(kind, args)?;
+        let changes = changes(resource, args)?;
         let mut writer = self.writer.lock().await;
         let mut change = writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| storage_error(&error))?;
-        let Some(stored) = self.stored(&mut change, kind, id).await? else {
-            return Err(not_found(kind, id));
+        let Some(stored) = self.stored(&mut change, resource, id).await? else {
+            return Err(not_found(resource, id));
         };
         let (_, version, created, _, body) = &stored;
-        check_match(kind, args, *version)?;
+        check_match(resource, args, *version)?;
         let before: Map<String, Value> =
             serde_json::from_str(body).map_err(|error| internal(error.to_string()))?;
         let mut fields = before.clone();
         merge(&mut fields, changes);
         if fields == before {
-            // A repeat changes nothing, not even the version.
+            // An update without changes keeps the version.
             return answer(&stored);
         }
-        check_fields(kind, &fields)?;
-        let (head, rest) = search_text(&kind.search, &fields);
-        let (body, version, updated) = (written(fields)?, version + 1, now());
+        check_fields(resource, &fields)?;
+        let (head, rest) = search_text(&resource.search, &fields);
+        let (body, version, updated) = (serialize(fields)?, version + 1, now());
         sqlx::query(
             "UPDATE records SET version = ?4, updated_at = ?5, body = ?6, head = ?7, rest = ?8 \
              WHERE adapter = ?1 AND resource = ?2 AND id = ?3",
         )
         .bind(&self.adapter)
-        .bind(&kind.name)
+        .bind(&resource.name)
         .bind(id)
         .bind(version)
         .bind(updated)
@@ -227,17 +227,17 @@ impl Store {
         answer(&(id.to_owned(), version, *created, updated, body))
     }
 
-    async fn delete(&self, kind: &StoreResource, args: &Args) -> Result<Answer, OpError> {
+    async fn delete(&self, resource: &StoreResource, args: &Args) -> Result<Answer, OpError> {
         let id = id_of(args)?;
         let mut writer = self.writer.lock().await;
         let mut change = writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| storage_error(&error))?;
-        let Some((_, version, ..)) = self.stored(&mut change, kind, id).await? else {
-            return Err(not_found(kind, id));
+        let Some((_, version, ..)) = self.stored(&mut change, resource, id).await? else {
+            return Err(not_found(resource, id));
         };
-        check_match(kind, args, version)?;
+        check_match(resource, args, version)?;
         sqlx::query("DELETE FROM records WHERE adapter = ?1 AND resource = ?2 AND id = ?3")
             .bind(&self.adapter)
-            .bind(&kind.name)
+            .bind(&resource.name)
             .bind(id)
             .execute(&mut *change)
             .await
@@ -249,7 +249,7 @@ impl Store {
     async fn stored(
         &self,
         connection: &mut SqliteConnection,
-        kind: &StoreResource,
+        resource: &StoreResource,
         id: &str,
     ) -> Result<Option<StoredRecord>, OpError> {
         sqlx::query_as(
@@ -257,14 +257,14 @@ impl Store {
              WHERE adapter = ?1 AND resource = ?2 AND id = ?3",
         )
         .bind(&self.adapter)
-        .bind(&kind.name)
+        .bind(&resource.name)
         .bind(id)
         .fetch_optional(connection)
         .await
         .map_err(|error| storage_error(&error))
     }
 
-    /// A connection to read with: the first idle one, whose cache is the warmest.
+    /// Returns a connection for reading: the first idle one, which has the warmest cache.
     async fn reader(&self) -> MutexGuard<'_, SqliteConnection> {
         if let Some(idle) = self.readers.iter().find_map(|reader| reader.try_lock().ok()) {
             return idle;
@@ -272,30 +272,30 @@ impl Store {
         self.readers.last().unwrap_or(&self.writer).lock().await
     }
 
-    /// Brings the text that search reads up to date where the document's search fields have changed since.
+    /// Rebuilds the search texts if the document's search fields have changed.
     async fn rebuild_search_text(&self) -> Result<(), sqlx::Error> {
         let mut writer = self.writer.lock().await;
-        for kind in self.resources.values() {
-            let search = json!(kind.search).to_string();
+        for resource in self.resources.values() {
+            let search = json!(resource.search).to_string();
             let sql = "SELECT search FROM indexed WHERE adapter = ?1 AND resource = ?2";
-            let known = sqlx::query_as(sql).bind(&self.adapter).bind(&kind.name);
+            let known = sqlx::query_as(sql).bind(&self.adapter).bind(&resource.name);
             let known: Option<(String,)> = known.fetch_optional(&mut *writer).await?;
             if known.is_some_and(|(known,)| known == search) {
                 continue;
             }
             let mut change = writer.begin_with("BEGIN IMMEDIATE").await?;
             let sql = "SELECT seq, body FROM records WHERE adapter = ?1 AND resource = ?2";
-            let records = sqlx::query_as(sql).bind(&self.adapter).bind(&kind.name);
+            let records = sqlx::query_as(sql).bind(&self.adapter).bind(&resource.name);
             let records: Vec<(i64, String)> = records.fetch_all(&mut *change).await?;
             for (seq, body) in records {
                 let (head, rest) =
-                    search_text(&kind.search, &serde_json::from_str(&body).unwrap_or_default());
+                    search_text(&resource.search, &serde_json::from_str(&body).unwrap_or_default());
                 let sql = "UPDATE records SET head = ?2, rest = ?3 WHERE seq = ?1";
                 sqlx::query(sql).bind(seq).bind(head).bind(rest).execute(&mut *change).await?;
             }
             let sql = "INSERT OR REPLACE INTO indexed (adapter, resource, search) VALUES (?1, ?2, ?3)";
-            let note = sqlx::query(sql).bind(&self.adapter).bind(&kind.name).bind(search);
-            note.execute(&mut *change).await?;
+            let record = sqlx::query(sql).bind(&self.adapter).bind(&resource.name).bind(search);
+            record.execute(&mut *change).await?;
             change.commit().await?;
         }
         Ok(())
@@ -308,28 +308,28 @@ impl Target for Store {
     }
 }
 
-/// The file that holds all stores of a data folder.
+/// The file of all stores in a data folder.
 pub const STORE_FILE: &str = "mcpaql.sqlite";
 
-/// The embedded store.
+/// The kind of embedded stores.
 pub(super) const TARGET_KIND: TargetKind = TargetKind {
     name: "store",
     open: |request| match request.target {
         adapter::TargetConfig::Store(target) => Some(Box::pin(async move {
             let Some(data) = request.data else {
-                return Err(request.error(NoDataFolder, "it keeps data, and nothing says where"));
+                return Err(request.error(NoDataFolder, "it stores data, but there is no data folder"));
             };
             let adapter = &request.catalog.adapter;
             match Store::open(&data.join(STORE_FILE), &adapter.name, target, &adapter.types).await {
                 Ok(store) => Ok(Arc::new(store) as Arc<dyn Target>),
-                Err(error) => Err(request.error(error, "its store cannot be opened; the log says why")),
+                Err(error) => Err(request.error(error, "its store cannot be opened; see the log")),
             }
         })),
         _ => None,
     },
 };
 
-/// Compiles the resources; fields may refer to the adapter's `types`.
+/// Compiles the resources. Their fields may refer to the adapter's `types`.
 fn compile_resources(
     target: &StoreTarget,
     types: &IndexMap<String, Value>,
@@ -337,28 +337,34 @@ fn compile_resources(
     let (mut schemas, _) = SchemaSet::compile(types);
     let mut compiled = Vec::with_capacity(target.resources.len());
     for (name, resource) in &target.resources {
-        // A field's name becomes part of a JSON path and a key of the record.
-        let fits = |field: &str| {
+        // Field names become part of JSON paths and keys of records.
+        let is_valid = |field: &str| {
             field.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !RECORD_KEYS.contains(&field)
         };
-        if let Some(field) = resource.fields.keys().find(|field| field.is_empty() || !fits(field)) {
+        if let Some(field) = resource.fields.keys().find(|field| field.is_empty() || !is_valid(field)) {
             return Err(StoreError::Field { resource: name.clone(), field: field.clone() });
         }
         let shape = json!({"type": "object", "properties": resource.fields, "required": resource.required});
-        // What is wrong with a schema was reported when the document was compiled.
+        // Problems of schemas were reported when the document was compiled.
         let (schema, _) = schemas.add(&shape, "");
         compiled.push((name, resource, schema));
     }
     let schemas = Arc::new(schemas);
-    let kind = |(name, resource, schema): (&String, &Resource, SchemaId)| {
+    let entry = |(name, resource, schema): (&String, &Resource, SchemaId)| {
         let search = search_fields(resource).into_iter().map(str::to_owned).collect();
         let resource = resource.clone();
         (
             name.clone(),
-            StoreResource { name: name.clone(), resource, search, schema, schemas: Arc::clone(&schemas) },
+            StoreResource {
+                name: name.clone(),
+                declaration: resource,
+                search,
+                schema,
+                schemas: Arc::clone(&schemas),
+            },
         )
     };
-    Ok(compiled.into_iter().map(kind).collect())
+    Ok(compiled.into_iter().map(entry).collect())
 }
 
 fn answer((id, version, created, updated, body): &StoredRecord) -> Result<Answer, OpError> {
@@ -367,17 +373,17 @@ fn answer((id, version, created, updated, body): &StoredRecord) -> Result<Answer
     raw(text)
 }
 
-/// Largest record. What is larger could be written but hardly be read again, so it is refused before anything happens.
+/// Maximum size of a record. A larger one could be written but would be too large to return, so it is refused first.
 const MAX_RECORD_BYTES: usize = 1 << 20;
 
-/// The text of a record's fields.
-fn written(fields: Map<String, Value>) -> Result<String, OpError> {
+/// Serializes the fields of a record.
+fn serialize(fields: Map<String, Value>) -> Result<String, OpError> {
     let text = Value::Object(fields).to_string();
     if text.len() <= MAX_RECORD_BYTES {
         return Ok(text);
     }
     let message = format!(
-        "The record would have {} bytes, more than the {MAX_RECORD_BYTES} a record may have. Store less in it or split it.",
+        "The record would have {} bytes, more than the maximum of {MAX_RECORD_BYTES}. Store less in it or split it.",
         text.len()
     );
     Err(limits::too_large(message, "max_record_size", Some(text.len()), MAX_RECORD_BYTES))
@@ -393,7 +399,7 @@ fn id_of(args: &Args) -> Result<&str, OpError> {
         .ok_or_else(|| OpError::new(Code::MissingParam, "Missing required parameter 'id'. Expected: string."))
 }
 
-fn check_match(kind: &StoreResource, args: &Args, version: i64) -> Result<(), OpError> {
+fn check_match(resource: &StoreResource, args: &Args, version: i64) -> Result<(), OpError> {
     let expected = match args.get("if_match").or_else(|| args.get("_etag")) {
         None | Some(Value::Null) => return Ok(()),
         Some(Value::String(text)) => text.clone(),
@@ -404,20 +410,20 @@ fn check_match(kind: &StoreResource, args: &Args, version: i64) -> Result<(), Op
     }
     let message = format!(
         "This {} has changed since you read it; get it again and repeat the call with its new _etag.",
-        kind.name
+        resource.name
     );
     Err(OpError::new(Code::ConflictVersion, message).with_detail("current_etag", version.to_string()))
 }
 
-fn not_found(kind: &StoreResource, id: &str) -> OpError {
-    let (name, plural, id) = (&kind.name, &kind.resource.plural, clip(id));
+fn not_found(resource: &StoreResource, id: &str) -> OpError {
+    let (name, plural, id) = (&resource.name, &resource.declaration.plural, clip(id));
     let message = format!("No {name} has the id '{id}'. Find it with list_{plural} or search_{plural}.");
     OpError::new(Code::NotFoundResource, message)
         .with_detail("resource_type", name.as_str())
         .with_detail("resource_id", id)
 }
 
-/// What a caller sent, short enough to be repeated to it.
+/// A caller's text, shortened for messages.
 fn clip(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(64).collect()
 }

@@ -1,4 +1,4 @@
-//! Upstreams as they are in the world: real processes and real connections, with everything that goes wrong there.
+//! Upstreams as real processes and real connections, with their typical failures.
 
 mod callers;
 mod faults;
@@ -17,7 +17,7 @@ use mcpaql_runtime::target::mcp::{Upstream, UpstreamError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A command that is the fixture with these faults.
+/// The command of the test server with these faults.
 fn command(faults: &str) -> McpCommand {
     let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
     let arguments = server::ARGUMENTS.iter().map(|argument| (*argument).to_owned());

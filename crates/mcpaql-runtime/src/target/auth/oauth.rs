@@ -1,8 +1,12 @@
-//! OAuth 2.0 without a person: a token is fetched with client credentials or a refresh token, kept and renewed.
+//! OAuth 2.0 without user interaction: a token is fetched with client credentials or a refresh token, cached and
+//! renewed.
 //!
-//! What always holds: calls that need a token meanwhile share one fetch and its outcome; a fetch outlives the call that
-//! began it, so a rotated refresh token is never lost to a cancelled call; what the token endpoint says is read within a
-//! limit of size and time, and no error repeats it beyond OAuth's own error word; every value is in the call's [`Mask`].
+//! What always holds:
+//! - Calls that need a token at the same time share one fetch and its outcome.
+//! - A fetch outlives the call that started it, so a cancelled call never loses a rotated refresh token.
+//! - The response of the token endpoint is limited in size and time, and errors repeat nothing of it but OAuth's own
+//!   error code.
+//! - Every value is in the call's [`Mask`].
 
 use super::EnvLookup;
 use crate::secret::{Mask, Secret};
@@ -22,22 +26,22 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, timeout};
 use url::form_urlencoded::byte_serialize;
 
-/// Longest wait for a token.
+/// How long a call waits for a token.
 const TOKEN_TIMEOUT: Duration = Duration::from_secs(30);
-/// Largest answer of a token endpoint that is read.
+/// Maximum size of a token endpoint's response.
 const MAX_TOKEN_RESPONSE_BYTES: usize = 64 * 1024;
-/// A token is given up this long before it ends, or a tenth of its life where that is less.
+/// A token is renewed this long before it expires, or after 90 % of its lifetime if that is later.
 const EXPIRY_MARGIN: Duration = Duration::from_secs(60);
-/// A token that does not say how long it lives, or says forever, is kept no longer than this.
+/// Maximum lifetime of a token; also used if the response has no valid lifetime.
 const MAX_TOKEN_AGE: Duration = Duration::from_secs(24 * 3600);
 
-/// The variables that the way needs.
+/// The environment variables that a grant needs.
 pub(super) fn variables(oauth: &OAuth2) -> Vec<&str> {
     let optional = [&oauth.client_secret_env, &oauth.refresh_token_env].into_iter().flatten();
     std::iter::once(&oauth.client_id_env).chain(optional).map(String::as_str).collect()
 }
 
-/// The tokens of a target, one for each way to get one.
+/// The tokens of a target, one per grant.
 pub(crate) struct Tokens {
     network: Arc<Network>,
     grants: Mutex<Vec<(OAuth2, Arc<Grant>)>>,
@@ -49,24 +53,24 @@ impl fmt::Debug for Tokens {
     }
 }
 
-/// One way to get a token, and the token.
+/// A grant and its token.
 #[derive(Default)]
 struct Grant {
     state: Arc<tokio::sync::Mutex<GrantState>>,
-    /// Fetches that have ended.
+    /// The number of completed fetches.
     fetches: AtomicU64,
 }
 
 #[derive(Default)]
 struct GrantState {
-    /// What the token was fetched with: another value in the environment makes another token.
+    /// The keys that the token was fetched with. Other keys in the environment need another token.
     keys: Option<ClientKeys>,
     token: Option<Token>,
     /// The refresh token that replaced the one in the environment.
     rotated: Option<Secret>,
-    /// This server takes the client's secret in the body alone.
+    /// The server accepts the client's secret only in the body.
     in_body: bool,
-    /// How the last fetch failed, for those who waited for it.
+    /// How the last fetch failed, for the calls that waited for it.
     failure: Option<OpError>,
 }
 
@@ -76,7 +80,7 @@ struct Token {
     until: Instant,
 }
 
-/// What the environment says now.
+/// The client's keys as they are in the environment now.
 #[derive(Clone, PartialEq, Eq)]
 struct ClientKeys {
     id: Secret,
@@ -94,14 +98,14 @@ impl ClientKeys {
         })
     }
 
-    fn hide(&self, mask: &mut Mask) {
+    fn add_to_mask(&self, mask: &mut Mask) {
         for secret in [&self.secret, &self.refresh].into_iter().flatten() {
             mask.add(secret.expose());
         }
         mask.add(&self.basic());
     }
 
-    /// RFC 6749, 2.3.1: both halves are form-encoded first.
+    /// RFC 6749, 2.3.1: both parts are form-encoded first.
     fn basic(&self) -> String {
         let encode = |secret: &Secret| byte_serialize(secret.expose().as_bytes()).collect::<String>();
         let secret = self.secret.as_ref().map(encode).unwrap_or_default();
@@ -117,7 +121,7 @@ pub(crate) struct IssuedToken {
 
 impl fmt::Debug for IssuedToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Issued")
+        f.write_str("IssuedToken")
     }
 }
 
@@ -126,7 +130,8 @@ impl IssuedToken {
         &self.token
     }
 
-    /// The API refused it; unless another call has renewed it already, the next one fetches.
+    /// Discards the token because the API refused it, unless another call has already renewed it. The next call
+    /// fetches a new one.
     pub(super) async fn discard(&self) {
         let mut state = self.state.lock().await;
         if state.token.as_ref().is_some_and(|token| token.secret == self.token) {
@@ -140,13 +145,13 @@ impl Tokens {
         Tokens { network, grants: Mutex::default() }
     }
 
-    /// For ways of authentication that fetch nothing.
+    /// For authentication that fetches no tokens.
     #[cfg(test)]
     pub(super) fn for_tests() -> Tokens {
         Tokens::new(Arc::new(Network::for_tests()))
     }
 
-    /// A token that is good for a while: the one there is, or a new one.
+    /// Returns a token that is still valid: the cached one, or a new one.
     pub(super) async fn issue(
         &self,
         oauth: &OAuth2,
@@ -154,17 +159,17 @@ impl Tokens {
         mask: &mut Mask,
     ) -> Result<IssuedToken, OpError> {
         let keys = ClientKeys::read(oauth, env)?;
-        keys.hide(mask);
+        keys.add_to_mask(mask);
         let grant = self.grant(oauth);
         let seen = grant.fetches.load(Ordering::Acquire);
         let mut state = Arc::clone(&grant.state).lock_owned().await;
         if state.keys.as_ref() != Some(&keys) {
             *state = GrantState { keys: Some(keys.clone()), ..GrantState::default() };
         }
-        let kept = state.token.as_ref().filter(|token| Instant::now() < token.until);
-        let token = match (kept, &state.failure) {
+        let cached = state.token.as_ref().filter(|token| Instant::now() < token.until);
+        let token = match (cached, &state.failure) {
             (Some(token), _) => token.secret.clone(),
-            // A fetch that this call waited for has failed.
+            // This call waited for a fetch that failed.
             (None, Some(failure)) if grant.fetches.load(Ordering::Acquire) != seen => {
                 return Err(failure.clone());
             }
@@ -179,7 +184,7 @@ impl Tokens {
                     keys,
                     deadline: Instant::now() + TOKEN_TIMEOUT,
                 };
-                // On a task of its own: a call that is cancelled must not lose a rotated refresh token.
+                // In a separate task, so that a cancelled call does not lose a rotated refresh token.
                 tokio::spawn(fetch.run(state))
                     .await
                     .unwrap_or_else(|_| Err(unreachable_service("the task ended")))?
@@ -200,7 +205,7 @@ impl Tokens {
     }
 }
 
-/// One visit to the token endpoint.
+/// One request to the token endpoint.
 struct TokenFetch {
     grant: Arc<Grant>,
     http: reqwest::Client,
@@ -210,7 +215,7 @@ struct TokenFetch {
     deadline: Instant,
 }
 
-/// What the endpoint said.
+/// The response of the token endpoint.
 struct TokenResponse {
     status: StatusCode,
     body: Option<Value>,
@@ -221,7 +226,7 @@ impl TokenResponse {
         self.body.as_ref()?.get(key)?.as_str()
     }
 
-    /// Whether the endpoint did not understand who the client is.
+    /// Returns whether the endpoint rejected the client, or how it authenticated.
     fn refuses_client(&self) -> bool {
         match self.text("error") {
             Some(error) => matches!(error, "invalid_client" | "invalid_request" | "unauthorized_client"),
@@ -248,21 +253,21 @@ impl TokenFetch {
         let refresh = state.rotated.clone().or_else(|| self.keys.refresh.clone());
         let started = Instant::now();
         let mut in_body = state.in_body || self.keys.secret.is_none();
-        let mut said = self.request_token(refresh.as_ref(), in_body).await?;
-        let refused = matches!(said.status, StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED);
-        if refused && !in_body && said.refuses_client() {
+        let mut response = self.request_token(refresh.as_ref(), in_body).await?;
+        let refused = matches!(response.status, StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED);
+        if refused && !in_body && response.refuses_client() {
             in_body = true;
-            said = self.request_token(refresh.as_ref(), in_body).await?;
+            response = self.request_token(refresh.as_ref(), in_body).await?;
         }
-        let Some(access) = said.text("access_token").filter(|_| said.status.is_success()) else {
-            return Err(self.refused(&said));
+        let Some(access) = response.text("access_token").filter(|_| response.status.is_success()) else {
+            return Err(self.refused(&response));
         };
         state.in_body = in_body;
-        if let Some(rotated) = said.text("refresh_token").filter(|_| refresh.is_some()) {
+        if let Some(rotated) = response.text("refresh_token").filter(|_| refresh.is_some()) {
             state.rotated = Some(Secret::new(rotated));
         }
-        let life = said.body.as_ref().and_then(|body| body.get("expires_in"));
-        Ok(Token { secret: Secret::new(access), until: started + usable_for(life) })
+        let expires_in = response.body.as_ref().and_then(|body| body.get("expires_in"));
+        Ok(Token { secret: Secret::new(access), until: started + usable_for(expires_in) })
     }
 
     async fn request_token(&self, refresh: Option<&Secret>, in_body: bool) -> Result<TokenResponse, OpError> {
@@ -301,31 +306,31 @@ impl TokenFetch {
             })
         };
         match timeout(left, answer).await {
-            Ok(Ok(said)) => Ok(said),
+            Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(unreachable_service(error.without_url())),
             Err(_) => Err(unreachable_service("no answer in time")),
         }
     }
 
-    fn refused(&self, said: &TokenResponse) -> OpError {
-        let status = said.status.as_u16();
-        if said.status.is_server_error() || said.status == StatusCode::TOO_MANY_REQUESTS {
+    fn refused(&self, response: &TokenResponse) -> OpError {
+        let status = response.status.as_u16();
+        if response.status.is_server_error() || response.status == StatusCode::TOO_MANY_REQUESTS {
             return unreachable_service(format_args!("status {status}"));
         }
-        // OAuth's own words have this shape; anything else might repeat what was sent.
-        let word = said.text("error").filter(|word| {
+        // OAuth's error codes have this form; anything else might repeat a secret.
+        let error_code = response.text("error").filter(|word| {
             word.len() <= 40 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
         });
-        let said = match word {
-            Some(word) => format!("refused the credentials ({word})"),
-            None if said.status.is_success() => "answered without a token".to_owned(),
+        let problem = match error_code {
+            Some(error_code) => format!("refused the credentials ({error_code})"),
+            None if response.status.is_success() => "answered without a token".to_owned(),
             None => format!("refused the credentials with status {status}"),
         };
         let names = variables(&self.oauth).join(", ");
         OpError::new(
             Code::PermissionDenied,
             format!(
-                "The service that issues tokens for this API {said}; tell the user to check the environment variables \
+                "The token service of this API {problem}; tell the user to check the environment variables \
                  {names} of this server."
             ),
         )
@@ -333,7 +338,7 @@ impl TokenFetch {
     }
 }
 
-/// How long a token is used that says it lives `expires_in` seconds.
+/// How long a token with this `expires_in` is used.
 fn usable_for(expires_in: Option<&Value>) -> Duration {
     let seconds = match expires_in {
         Some(Value::String(text)) => text.trim().parse().ok(),
@@ -352,7 +357,7 @@ fn usable_for(expires_in: Option<&Value>) -> Duration {
 fn unreachable_service(cause: impl fmt::Display) -> OpError {
     OpError::new(
         Code::TransportConnection,
-        "The service that issues tokens for this API could not be reached; try later or tell the user.",
+        "The token service of this API could not be reached; try later or tell the user.",
     )
     .with_cause(cause)
 }
@@ -363,7 +368,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn tokens_are_given_up_shortly_before_they_end() {
+    fn tokens_are_renewed_shortly_before_they_expire() {
         for (life, seconds) in [
             (json!(3600), 3540),
             (json!("3600"), 3540),

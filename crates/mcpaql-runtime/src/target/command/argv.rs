@@ -1,42 +1,45 @@
-//! Argv template + arguments → argv. Never a shell: a value fills arguments, and nothing in it is ever split or interpreted.
+//! Builds argv from a template and arguments. There is no shell: a value fills arguments, and is never split or
+//! interpreted.
 //!
-//! What always holds: the program is literal, and no value becomes an option. An argument whose first character would come
-//! from a value must not start with `-` unless a literal `--` stands before it. Negative numbers are no exception, because a program
-//! that reads `-1` as an option reads it so whatever the parameter's type; `--opt={param}` or `--` in the template take them.
+//! What always holds: the program is literal, and no value becomes an option. An argument whose first character comes
+//! from a value must not start with `-` unless a literal `--` comes before it. Negative numbers are no exception,
+//! because a program that reads `-1` as an option does so whatever the parameter's type is. In a template,
+//! `--opt={param}` or `--` allows them.
 //!
-//! An array in an argument with a single placeholder gives one argument per element (`{paths}` → `a` `b`, `--label={labels}` →
-//! `--label=a` `--label=b`). A missing optional parameter, null and an empty array drop the argument or its group.
+//! An array in an argument with a single placeholder gives one argument per element (`{paths}` → `a` `b`,
+//! `--label={labels}` → `--label=a` `--label=b`). A missing optional parameter, null or an empty array drops the
+//! argument or its group.
 
 use crate::target::Args;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Arg, Segment};
 use serde_json::Value;
 
-/// The program and its arguments.
+/// Returns the program and its arguments.
 pub(super) fn argv(template: &[Arg], args: &Args) -> Result<(String, Vec<String>), OpError> {
-    let unfit = || {
+    let unusable = || {
         OpError::new(Code::Internal, "The operation's command is not usable; tell the user.")
             .with_cause("the first entry of argv must be a literal program")
     };
-    let (program, rest) = template.split_first().ok_or_else(unfit)?;
-    let program = literal(program).filter(|program| !program.is_empty()).ok_or_else(unfit)?;
-    let mut line = ArgvBuilder { args, argv: Vec::new(), past_options: false };
+    let (program, rest) = template.split_first().ok_or_else(unusable)?;
+    let program = literal(program).filter(|program| !program.is_empty()).ok_or_else(unusable)?;
+    let mut builder = ArgvBuilder { args, argv: Vec::new(), past_options: false };
     for entry in rest {
         match entry {
-            Arg::Template(pieces) => line.push(pieces)?,
+            Arg::Template(pieces) => builder.push(pieces)?,
             Arg::Group(group) => {
-                if group.iter().all(|pieces| line.is_filled(pieces)) {
-                    line.push_all(group)?;
+                if group.iter().all(|pieces| builder.is_filled(pieces)) {
+                    builder.push_all(group)?;
                 }
             }
             Arg::When(param, group) => {
                 if args.get(param) == Some(&Value::Bool(true)) {
-                    line.push_all(group)?;
+                    builder.push_all(group)?;
                 }
             }
         }
     }
-    Ok((program, line.argv))
+    Ok((program, builder.argv))
 }
 
 fn literal(entry: &Arg) -> Option<String> {
@@ -53,7 +56,7 @@ fn literal(entry: &Arg) -> Option<String> {
 struct ArgvBuilder<'a> {
     args: &'a Args,
     argv: Vec<String>,
-    /// A literal `--` has been written: what follows cannot be an option.
+    /// A literal `--` has been written, so no later argument can be an option.
     past_options: bool,
 }
 
@@ -97,7 +100,7 @@ impl ArgvBuilder<'_> {
         }
     }
 
-    /// One argument; `element` stands in for the only placeholder's value.
+    /// Adds one argument. `element` replaces the value of the only placeholder.
     fn push_one(&mut self, pieces: &[Segment], element: Option<&Value>) -> Result<(), OpError> {
         let mut argument = String::new();
         let mut leading: Option<&str> = None;
@@ -127,7 +130,7 @@ impl ArgvBuilder<'_> {
     }
 }
 
-/// A value as the text of an argument: strings as they are, anything else as JSON.
+/// A value as the text of an argument: strings unchanged, anything else as JSON.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -142,8 +145,9 @@ fn option_like(param: &str) -> OpError {
 }
 
 fn nul(param: &str) -> OpError {
-    let message =
-        format!("Parameter '{param}' holds a NUL character, which no program argument can; remove it.");
+    let message = format!(
+        "Parameter '{param}' contains a NUL character, which is not allowed in arguments; remove it."
+    );
     OpError::new(Code::InvalidEncoding, message).with_detail("param_name", param)
 }
 
@@ -152,7 +156,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// `{name}` in the text is a placeholder.
+    /// Parses a template; `{name}` is a placeholder.
     fn pieces(text: &str) -> Vec<Segment> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -209,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_drops_its_argument_or_its_group() {
+    fn a_missing_parameter_drops_its_argument_or_its_group() {
         let template = [
             one("{gone}"),
             one("--x={gone}"),
@@ -257,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_literal_double_dash_or_an_option_name_every_value_passes() {
+    fn after_a_literal_double_dash_or_an_option_name_every_value_is_allowed() {
         let template = [one("--n={n}"), one("--"), one("{a}"), one("{n}")];
         assert_eq!(run(&template, json!({"a": "-x", "n": -5})).unwrap(), ["--n=-5", "--", "-x", "-5"]);
     }

@@ -1,4 +1,4 @@
-//! What a program wrote → an answer, or words for an error.
+//! Converts a program's output to an answer, or to the text of an error.
 
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Output;
@@ -6,12 +6,12 @@ use mcpaql_core::response::{Answer, Warning};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// How much of one line of standard error goes into a message.
+/// Maximum characters of a line of standard error in a message.
 const MAX_LINE_CHARS: usize = 300;
 
-/// Reads standard output the way the operation says.
+/// Reads standard output as the operation declares.
 ///
-/// Nothing at all is null where JSON is expected. Text loses one final line end, lines their ends.
+/// Empty output is null for JSON. Text loses one final line end, and lines lose their ends.
 pub(super) fn answer(output: Output, stdout: Vec<u8>) -> Result<Answer, OpError> {
     match output {
         Output::Json => {
@@ -58,8 +58,7 @@ fn lossy(bytes: Vec<u8>) -> (String, Vec<Warning>) {
     match String::from_utf8(bytes) {
         Ok(text) => (text, Vec::new()),
         Err(error) => {
-            let message =
-                "The program's output is not UTF-8; what could not be read is shown as \u{fffd}.".into();
+            let message = "The program's output is not UTF-8; invalid bytes are shown as \u{fffd}.".into();
             let warning = Warning { code: "OUTPUT_NOT_UTF8", message };
             (String::from_utf8_lossy(error.as_bytes()).into_owned(), vec![warning])
         }
@@ -74,14 +73,12 @@ fn not_utf8() -> OpError {
 }
 
 fn not_json(line: usize, error: &serde_json::Error) -> OpError {
-    let message = format!(
-        "The program's output is not the JSON that was expected (see its line {line}); tell the user."
-    );
-    // The parser's own words quote nothing of the output.
+    let message = format!("The program's output is not valid JSON (line {line}); tell the user.");
+    // The parser's message quotes nothing of the output.
     OpError::new(Code::Internal, message).with_cause(error)
 }
 
-/// The end of standard error for people: no escape sequences, no control characters, nothing of what `hidden` lists.
+/// The end of standard error for messages: without escape sequences, control characters and the values in `hidden`.
 pub(super) fn clean(stderr: &[u8], tail: usize, hidden: &[(String, &str)]) -> String {
     let mut text = String::new();
     let lossy = String::from_utf8_lossy(stderr);
@@ -94,7 +91,7 @@ pub(super) fn clean(stderr: &[u8], tail: usize, hidden: &[(String, &str)]) -> St
             char => text.push(char),
         }
     }
-    // Masked before it is cut, so that half a secret cannot stay behind.
+    // Mask before cutting, so that no part of a secret remains.
     for (value, mask) in hidden {
         text = text.replace(value.as_str(), mask);
     }
@@ -108,12 +105,13 @@ pub(super) fn clean(stderr: &[u8], tail: usize, hidden: &[(String, &str)]) -> St
 
 fn skip_escape(chars: &mut std::str::Chars<'_>) {
     if chars.next() == Some('[') {
-        // A control sequence ends with its first letter or `@`…`~`.
+        // A control sequence ends with its first character from `@` to `~`.
         chars.find(|char| ('@'..='~').contains(char));
     }
 }
 
-/// The line of standard error that says what is wrong: the last one, unless it would pass for a stack frame or shows a path.
+/// Returns the last line of standard error, which usually names the problem; `None` if it looks like a stack frame or
+/// shows a path.
 pub(super) fn last_line(stderr: &str) -> Option<String> {
     let line = stderr.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
     let leaks = |word: &str| {
@@ -135,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_is_read_its_way() {
+    fn each_output_type_is_read() {
         let rows: &[(Output, &[u8], Value)] = &[
             (Output::Json, b" {\"a\": 1.0}\n", json!({"a": 1.0})),
             (Output::Json, b"", Value::Null),
@@ -154,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_the_programs_fault() {
+    fn invalid_json_is_an_internal_error() {
         for (output, bytes) in [
             (Output::Json, b"secret words".as_slice()),
             (Output::Json, b"1 2"),
@@ -184,13 +182,13 @@ mod tests {
         let hidden = [("hunter2".to_owned(), "***")];
         let shown = clean(b"\x1b[1;31mfatal\x1b[0m: \x07hunter2 is\r\nwrong\n", 100, &hidden);
         assert_eq!(shown, "fatal: *** is\nwrong");
-        assert_eq!(clean("hunter2".as_bytes(), 3, &hidden), "***", "no half of a secret stays");
+        assert_eq!(clean("hunter2".as_bytes(), 3, &hidden), "***", "no part of a secret remains");
         assert_eq!(clean("aéé".as_bytes(), 3, &[]), "é");
         assert_eq!(clean(b"\xa9tail", 100, &[]), "tail");
     }
 
     #[test]
-    fn the_last_line_speaks_unless_it_looks_like_a_leak() {
+    fn the_last_line_is_shown_unless_it_looks_like_a_leak() {
         assert_eq!(last_line("first\nfatal: no such ref\n\n").as_deref(), Some("fatal: no such ref"));
         assert_eq!(last_line("no branch origin/main").as_deref(), Some("no branch origin/main"));
         for line in ["", "\n", "Error at line 3", "cannot open '/etc/shadow'", "C:\\x"] {

@@ -1,7 +1,7 @@
-//! Addresses that a document names: with their variables filled in, checked, and with a client that reaches them.
+//! Addresses in documents: fills in their variables, checks them, and provides a client for them.
 //!
-//! What always holds: an address is `https`, or `http` to this machine, or `http` where the document allows it; it holds
-//! neither credentials nor a fragment. Variables are read on every call, like those of headers.
+//! What always holds: an address is `https`, or `http` to this machine, or `http` if the document allows it. It has
+//! no credentials and no fragment. Variables are read on every call, like those of headers.
 
 use super::redirect::is_loopback;
 use super::{HttpSetupError, chain};
@@ -13,120 +13,121 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use url::Url;
 
-/// How a target reaches other machines.
+/// How a target connects to other machines.
 #[derive(Debug)]
 pub(crate) struct Network {
     allow_http: bool,
-    /// Whether an address may have a query.
-    query: bool,
+    /// Whether addresses may have a query.
+    allow_query: bool,
     connect_timeout: Duration,
-    /// Loopback addresses are reached without a proxy.
+    /// For loopback addresses, without a proxy.
     direct: OnceLock<reqwest::Client>,
-    usual: OnceLock<reqwest::Client>,
+    default: OnceLock<reqwest::Client>,
 }
 
-/// An address as the document writes it.
+/// The base address of a target.
 #[derive(Debug)]
 pub(super) enum BaseAddress {
     Fixed(Url),
     /// With variables.
-    Open(String),
+    Template(String),
 }
 
-/// Why there is no address now.
+/// Why an address is not available.
 enum AddressError<'t> {
     /// The variable is not set.
     Unset(&'t str),
-    Wrong(HttpSetupError),
+    Invalid(HttpSetupError),
 }
 
 impl Network {
     pub(super) fn new(target: &HttpTarget) -> Network {
         Network {
             allow_http: target.allow_http,
-            query: false,
+            allow_query: false,
             connect_timeout: Duration::from_millis(target.connect_timeout_ms),
             direct: OnceLock::new(),
-            usual: OnceLock::new(),
+            default: OnceLock::new(),
         }
     }
 
-    /// For addresses that are whole and not the beginning of others.
+    /// Allows queries, for addresses that are complete and not the base of others.
     pub(super) fn with_queries(self) -> Network {
-        Network { query: true, ..self }
+        Network { allow_query: true, ..self }
     }
 
     #[cfg(test)]
     pub(crate) fn for_tests() -> Network {
         Network {
             allow_http: false,
-            query: false,
+            allow_query: false,
             connect_timeout: Duration::from_secs(5),
             direct: OnceLock::new(),
-            usual: OnceLock::new(),
+            default: OnceLock::new(),
         }
     }
 
-    /// The address of the target. One with variables is checked now where they are set.
+    /// Returns the base address. One with variables is checked now if they are set.
     pub(super) fn base(&self, text: &str, env: &EnvLookup) -> Result<BaseAddress, HttpSetupError> {
         let template = EnvTemplate::parse(text)
-            .ok_or(HttpSetupError::BaseUrl { reason: "holds a ${env:NAME} that is not closed" })?;
+            .ok_or(HttpSetupError::BaseUrl { reason: "contains an unclosed ${env:NAME}" })?;
         match self.fill(&template, env) {
             Ok(url) => {
                 self.build(&url)?;
                 Ok(if template.has_variables() {
-                    BaseAddress::Open(text.to_owned())
+                    BaseAddress::Template(text.to_owned())
                 } else {
                     BaseAddress::Fixed(url)
                 })
             }
-            Err(AddressError::Unset(_)) => Ok(BaseAddress::Open(text.to_owned())),
-            Err(AddressError::Wrong(error)) => Err(error),
+            Err(AddressError::Unset(_)) => Ok(BaseAddress::Template(text.to_owned())),
+            Err(AddressError::Invalid(error)) => Err(error),
         }
     }
 
-    /// The address behind a text of the document, for this call.
+    /// Returns the address for this call.
     pub(crate) fn resolve(&self, text: &str, env: &EnvLookup) -> Result<Url, OpError> {
-        let not_closed = HttpSetupError::BaseUrl { reason: "holds a ${env:NAME} that is not closed" };
-        let template = EnvTemplate::parse(text).ok_or_else(|| wrong(text, &not_closed))?;
-        self.fill(&template, env).map_err(|lack| match lack {
+        let not_closed = HttpSetupError::BaseUrl { reason: "contains an unclosed ${env:NAME}" };
+        let template = EnvTemplate::parse(text).ok_or_else(|| invalid_address(text, &not_closed))?;
+        self.fill(&template, env).map_err(|error| match error {
             AddressError::Unset(name) => OpError::new(
                 Code::Internal,
                 format!(
                     "The address of this API is not set up; tell the user to set the environment variable {name} for \
-                     this server and to start it again."
+                     this server and to restart it."
                 ),
             )
             .with_detail("variable", name),
-            AddressError::Wrong(error) => wrong(text, &error),
+            AddressError::Invalid(error) => invalid_address(text, &error),
         })
     }
 
     fn fill<'t>(&self, template: &'t EnvTemplate, env: &EnvLookup) -> Result<Url, AddressError<'t>> {
         let text = template.fill(|name| env.get_plain(name)).map_err(AddressError::Unset)?;
-        self.check(&text).map_err(AddressError::Wrong)
+        self.check(&text).map_err(AddressError::Invalid)
     }
 
     fn check(&self, text: &str) -> Result<Url, HttpSetupError> {
-        let wrong = |reason| HttpSetupError::BaseUrl { reason };
-        let url = Url::parse(text).map_err(|_| wrong("is not an absolute URL; write https://host/path"))?;
+        let invalid_address = |reason| HttpSetupError::BaseUrl { reason };
+        let url = Url::parse(text)
+            .map_err(|_| invalid_address("is not an absolute URL; write https://host/path"))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(wrong(
-                "holds credentials; put them into environment variables and name those in auth",
+            return Err(invalid_address(
+                "contains credentials; put them in environment variables and name the variables in auth",
             ));
         }
-        if (url.query().is_some() && !self.query) || url.fragment().is_some() {
-            return Err(wrong("holds a query or a fragment; declare parameters instead"));
+        if (url.query().is_some() && !self.allow_query) || url.fragment().is_some() {
+            return Err(invalid_address("contains a query or a fragment; declare parameters instead"));
         }
         match url.scheme() {
             "https" => Ok(url),
             "http" if self.allow_http || is_loopback(&url) => Ok(url),
             "http" => Err(HttpSetupError::PlainHttp),
-            _ => Err(wrong("is neither https nor http")),
+            _ => Err(invalid_address("is neither https nor http")),
         }
     }
 
-    /// The client that reaches the address.
+    /// Returns the client for an address.
     pub(crate) fn client(&self, url: &Url) -> Result<&reqwest::Client, OpError> {
         self.build(url).map_err(|error| {
             OpError::new(Code::Internal, "The connection to the API cannot be set up; tell the operator.")
@@ -136,11 +137,12 @@ impl Network {
 
     fn build(&self, url: &Url) -> Result<&reqwest::Client, HttpSetupError> {
         let local = is_loopback(url);
-        let slot = if local { &self.direct } else { &self.usual };
+        let slot = if local { &self.direct } else { &self.default };
         if let Some(client) = slot.get() {
             return Ok(client);
         }
-        // Fails when a provider is installed already, by another client or by the embedding program: either will do.
+        // Fails if a provider is already installed, by another client or by the embedding program; any provider
+        // works.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = || {
             let builder = reqwest::Client::builder()
@@ -151,7 +153,7 @@ impl Network {
             if local { builder.no_proxy() } else { builder }
         };
         let built = match builder().build() {
-            // A machine without certificates can still reach a plain target.
+            // Without certificates, plain http targets still work.
             Err(_) if url.scheme() == "http" => builder().tls_certs_only([]).build(),
             built => built,
         };
@@ -161,16 +163,16 @@ impl Network {
 }
 
 impl BaseAddress {
-    /// The address for this call.
+    /// Returns the address for this call.
     pub(super) fn url(&self, network: &Network, env: &EnvLookup) -> Result<Url, OpError> {
         match self {
             BaseAddress::Fixed(url) => Ok(url.clone()),
-            BaseAddress::Open(text) => network.resolve(text, env),
+            BaseAddress::Template(text) => network.resolve(text, env),
         }
     }
 }
 
-fn wrong(text: &str, error: &HttpSetupError) -> OpError {
+fn invalid_address(text: &str, error: &HttpSetupError) -> OpError {
     let names: Vec<String> = EnvTemplate::parse(text)
         .iter()
         .flat_map(EnvTemplate::pieces)
@@ -179,13 +181,14 @@ fn wrong(text: &str, error: &HttpSetupError) -> OpError {
             EnvPiece::Text(_) => None,
         })
         .collect();
-    let whom = match names.as_slice() {
+    let advice = match names.as_slice() {
         [] => "tell the operator to correct it in the document".to_owned(),
         names => {
-            format!("tell the user to correct the environment variables it is made of: {}", names.join(", "))
+            format!("tell the user to correct the environment variables in it: {}", names.join(", "))
         }
     };
-    OpError::new(Code::Internal, format!("The address of this API cannot be used; {whom}.")).with_cause(error)
+    OpError::new(Code::Internal, format!("The address of this API cannot be used; {advice}."))
+        .with_cause(error)
 }
 
 #[cfg(test)]
@@ -210,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_or_no_address_is_named() {
+    fn errors_name_variables_that_are_unset_or_invalid() {
         let network = Network::for_tests();
         let error = network.resolve("https://${env:HOST}/v1", &env(&[])).unwrap_err();
         assert!(error.message.contains("environment variable HOST"), "{}", error.message);
@@ -219,7 +222,7 @@ mod tests {
             let text = if value.starts_with("http") { "${env:WHERE}" } else { "https://${env:WHERE}" };
             let error = network.resolve(text, &env(set)).unwrap_err();
             assert!(error.message.contains("WHERE") && !error.message.contains("word"), "{}", error.message);
-            assert!(network.base(text, &env(set)).is_err(), "{value} is seen when the server starts");
+            assert!(network.base(text, &env(set)).is_err(), "{value} is reported when the server starts");
         }
         assert!(network.base("https://${env:HOST}/v1", &env(&[])).is_ok(), "the other calls still work");
     }

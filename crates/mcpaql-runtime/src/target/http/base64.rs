@@ -1,14 +1,14 @@
-//! Files arrive as base64 and leave as bytes, a chunk at a time.
+//! Decodes base64 parameters for files, one chunk at a time.
 //!
-//! What always holds: a [`Base64`] was checked from its first character to its last, so decoding it while it is sent
-//! cannot fail; no more than a chunk of it exists twice.
+//! What always holds: a [`Base64`] was checked completely, so decoding it while it is sent cannot fail. At most one
+//! chunk is in memory in both forms.
 
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
 
-/// Characters decoded in one go; a multiple of four, because four of them are three bytes.
+/// Characters per chunk; a multiple of four, because four characters are three bytes.
 const CHUNK: usize = 64 * 1024;
 
 const LENIENT: GeneralPurposeConfig =
@@ -16,7 +16,7 @@ const LENIENT: GeneralPurposeConfig =
 const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
-/// Text that is known to be base64: either alphabet, with or without padding and line breaks.
+/// A text that is valid base64: either alphabet, with or without padding and line breaks.
 #[derive(Clone, Copy)]
 pub(super) struct Base64<'a> {
     text: &'a str,
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Base64<'_> {
 }
 
 impl<'a> Base64<'a> {
-    /// Checks the whole text without keeping what it holds; `None` where it is not base64.
+    /// Checks the whole text without storing the bytes; `None` if it is not base64.
     pub(super) fn check(text: &'a str) -> Option<Base64<'a>> {
         let mut base64 = Base64 { text, url_safe: text.contains(['-', '_']), length: 0 };
         let mut chunks = base64.chunks();
@@ -43,12 +43,12 @@ impl<'a> Base64<'a> {
         (!chunks.failed).then_some(base64)
     }
 
-    /// How many bytes it stands for.
+    /// The number of decoded bytes.
     pub(super) fn length(&self) -> u64 {
         self.length
     }
 
-    /// What it stands for, in order.
+    /// The decoded bytes, in order.
     pub(super) fn chunks(&self) -> Chunks<'a> {
         Chunks {
             rest: self.text.as_bytes().iter(),
@@ -59,7 +59,7 @@ impl<'a> Base64<'a> {
     }
 }
 
-/// The bytes of a base64 text; ends early where the text is not base64.
+/// Iterator over the decoded bytes; ends early if the text is not base64.
 pub(super) struct Chunks<'a> {
     rest: std::slice::Iter<'a, u8>,
     engine: &'static GeneralPurpose,
@@ -74,10 +74,10 @@ impl Iterator for Chunks<'_> {
         if self.failed {
             return None;
         }
-        let most = self.rest.len().min(CHUNK);
-        let mut quads = Vec::with_capacity(most);
+        let capacity = self.rest.len().min(CHUNK);
+        let mut quads = Vec::with_capacity(capacity);
         for &byte in self.rest.by_ref().filter(|byte| !byte.is_ascii_whitespace()).take(CHUNK) {
-            // Padding ends the text: without this a chunk could be padded and another follow it.
+            // Nothing may follow padding. The decoder would not notice this across chunks.
             self.failed |= self.padded && byte != b'=';
             self.padded |= byte == b'=';
             quads.push(byte);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_encoded_comes_back_whatever_the_chunks() {
+    fn decoding_restores_the_bytes_for_every_length() {
         let bytes_of_a_chunk = CHUNK / 4 * 3;
         for length in [
             0,

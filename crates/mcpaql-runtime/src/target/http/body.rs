@@ -1,7 +1,8 @@
 //! The body of a request: its pieces, and how they are sent.
 //!
-//! What always holds: the body holds nothing that the caller or the document did not say; its length is known before the
-//! first byte leaves; a file is decoded while it is sent and never exists as a whole besides the caller's own text.
+//! What always holds: the body contains only values of the caller and the document; its length is known before the
+//! first byte is sent; a file is decoded while it is sent and never held completely in memory, apart from the
+//! caller's own text.
 
 use super::base64::Base64;
 use super::multipart;
@@ -20,10 +21,10 @@ use std::convert::Infallible;
 use std::pin::pin;
 use tokio::sync::mpsc;
 
-/// Chunks that wait for the connection to take them.
+/// Maximum number of chunks that wait to be sent.
 const MAX_QUEUED_CHUNKS: usize = 2;
 
-/// A body as its pieces.
+/// A body as a list of pieces.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RequestBody<'a>(Vec<BodyPiece<'a>>);
 
@@ -40,12 +41,12 @@ impl<T: Into<Bytes>> From<T> for RequestBody<'_> {
 }
 
 impl<'a> RequestBody<'a> {
-    /// Adds bytes behind what is there.
+    /// Appends bytes.
     pub(super) fn push(&mut self, bytes: impl Into<Bytes>) {
         self.0.push(BodyPiece::Bytes(bytes.into()));
     }
 
-    /// Adds a file behind what is there.
+    /// Appends a file.
     pub(super) fn push_file(&mut self, file: Base64<'a>) {
         self.0.push(BodyPiece::Base64(file));
     }
@@ -68,8 +69,8 @@ impl<'a> RequestBody<'a> {
         })
     }
 
-    /// Sends the request with this body. The body is taken from the caller's own values while it goes out, so it lives as
-    /// long as this future and not longer.
+    /// Sends the request with this body. The body borrows the caller's values while it is sent, so it lives only as
+    /// long as this future.
     pub(super) async fn send(
         &self,
         http: &reqwest::Client,
@@ -85,7 +86,7 @@ impl<'a> RequestBody<'a> {
             Some((Ok::<_, Infallible>(chunk), receiver))
         });
         *request.body_mut() = Some(reqwest::Body::wrap_stream(chunks));
-        // A body of unknown length would be sent in chunks, which many servers do not take.
+        // A body of unknown length would be sent with chunked encoding, which many servers reject.
         request.headers_mut().insert(CONTENT_LENGTH, self.length().into());
         let feeding = pin!(async move {
             for chunk in self.chunks() {
@@ -100,20 +101,20 @@ impl<'a> RequestBody<'a> {
         }
     }
 
-    /// Everything at once, for tests.
+    /// The whole body, for tests.
     #[cfg(test)]
     pub(super) fn to_vec(&self) -> Vec<u8> {
         self.chunks().flatten().collect()
     }
 }
 
-/// A body, and what it is called unless the document or the caller calls it otherwise.
+/// A body, and its media type unless the document or the caller sets another one.
 pub(super) struct TypedBody<'a> {
     pub(super) body: RequestBody<'a>,
     pub(super) content_type: HeaderValue,
 }
 
-/// What the operation's body parameters become; `None` where the request has no body.
+/// Builds the body from the operation's body parameters; `None` if the request has no body.
 pub(super) fn build<'a>(
     operation: &'a Operation,
     binding: &HttpBinding,
@@ -121,20 +122,20 @@ pub(super) fn build<'a>(
     args: &'a Args,
     boundary: fn() -> String,
 ) -> Result<Option<TypedBody<'a>>, OpError> {
-    let Some(given) = BodyInput::find(operation, binding, method, args)? else { return Ok(None) };
+    let Some(input) = BodyInput::find(operation, binding, method, args)? else { return Ok(None) };
     let typed = |body: RequestBody<'a>, content_type: &'static str| TypedBody {
         body,
         content_type: HeaderValue::from_static(content_type),
     };
-    let built = match (binding.body, given) {
+    let built = match (binding.body, input) {
         (BodyForm::Json, BodyInput::Whole(_, value)) => typed(value.to_string().into(), "application/json"),
         (BodyForm::Json, BodyInput::Fields(fields)) => {
             let object: Map<_, _> =
                 fields.into_iter().map(|field| (field.name.to_owned(), field.value.clone())).collect();
             typed(Value::Object(object).to_string().into(), "application/json")
         }
-        (BodyForm::Form, given) => {
-            let text = match given.into_fields() {
+        (BodyForm::Form, input) => {
+            let text = match input.into_fields() {
                 Ok(fields) => {
                     let mut form = Pairs::query(String::new());
                     fields.iter().for_each(|field| form.append_field(field.name, field.value, field.style));
@@ -144,9 +145,9 @@ pub(super) fn build<'a>(
             };
             typed(text.into(), "application/x-www-form-urlencoded")
         }
-        (BodyForm::Multipart, given) => {
-            let fields = given.into_fields().map_err(|_| {
-                unusable_document().with_cause("the parameter that is the whole multipart body is no object")
+        (BodyForm::Multipart, input) => {
+            let fields = input.into_fields().map_err(|_| {
+                unusable_document().with_cause("the parameter for the whole multipart body is not an object")
             })?;
             multipart::write(&fields, binding.content_type.as_deref(), &boundary())?
         }
@@ -167,18 +168,18 @@ pub(super) fn build<'a>(
 
 /// A field of a body.
 pub(super) struct BodyField<'a> {
-    /// On the wire.
+    /// The name in the request.
     pub(super) name: &'a str,
-    /// What the caller calls the parameter it came in.
+    /// The name of the parameter.
     pub(super) param: &'a str,
     pub(super) schema: &'a Value,
     pub(super) style: ParamStyle,
     pub(super) value: &'a Value,
 }
 
-/// What the caller gave for the body.
+/// The arguments for the body.
 enum BodyInput<'a> {
-    /// One parameter is the body.
+    /// One parameter is the whole body.
     Whole(&'a Param, &'a Value),
     Fields(Vec<BodyField<'a>>),
 }
@@ -213,12 +214,13 @@ impl<'a> BodyInput<'a> {
                 value,
             })
             .collect();
-        // A method that expects a body gets an empty one; any other gets none.
+        // A method that expects a body gets an empty one; other methods get none.
         let expected = [Method::POST, Method::PUT, Method::PATCH].contains(method);
         Ok((expected || !fields.is_empty()).then_some(BodyInput::Fields(fields)))
     }
 
-    /// The fields; those of the object where one parameter is the body, and the value where it is no object.
+    /// Returns the fields. If one parameter is the whole body, these are the fields of its object, or an error with
+    /// the value if it is not an object.
     fn into_fields(self) -> Result<Vec<BodyField<'a>>, &'a Value> {
         match self {
             BodyInput::Fields(fields) => Ok(fields),
@@ -241,13 +243,13 @@ impl<'a> BodyInput<'a> {
     }
 }
 
-/// The file that a parameter's value holds.
+/// Returns the file in a parameter's value.
 pub(super) fn file_of<'a>(param: &str, value: &'a Value) -> Result<Base64<'a>, OpError> {
     value.as_str().and_then(Base64::check).ok_or_else(|| {
         OpError::new(
             Code::InvalidEncoding,
             format!(
-                "Parameter '{param}' holds a file and must be base64 text; encode its bytes and send that."
+                "Parameter '{param}' is a file and must be base64 text; send its bytes encoded as base64."
             ),
         )
         .with_detail("param_name", param)
@@ -262,7 +264,7 @@ mod tests {
     use serde_json::json;
 
     fn built(operation: &Operation, args: &Value) -> Result<Option<(String, String)>, OpError> {
-        let Binding::Http(binding) = &operation.binding else { panic!("samples are HTTP operations") };
+        let Binding::Http(binding) = &operation.binding else { panic!("not an HTTP operation") };
         let method = Method::from_bytes(binding.method.as_bytes()).unwrap();
         let typed = build(operation, binding, &method, args.as_object().unwrap(), || "B".into())?;
         Ok(typed.map(|typed| {
@@ -341,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_is_decoded_and_what_is_no_base64_is_named() {
+    fn binary_is_decoded_and_invalid_base64_is_an_error() {
         let mut put = operation("PUT", "/", vec![param("data", ParamLocation::Body)]);
         http(&mut put).body = BodyForm::Binary;
         let (body, content_type) = built(&put, &json!({"data": "aGVsbG8="})).unwrap().unwrap();
@@ -354,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_several_parameters_is_the_document_s_mistake() {
+    fn a_text_body_of_several_parameters_is_an_error_of_the_document() {
         let mut post =
             operation("POST", "/", vec![param("a", ParamLocation::Body), param("b", ParamLocation::Body)]);
         http(&mut post).body = BodyForm::Text;

@@ -1,4 +1,4 @@
-//! One call on its way: attempts, redirects, a renewed token, and what becomes of the answer.
+//! One call: attempts, redirects, renewed tokens, and the reading of the answer.
 
 use super::failure::{self, ErrorResponse};
 use super::redirect::Hop;
@@ -18,23 +18,23 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::SystemTime;
 use tokio::time::{Instant, timeout_at};
 
-/// One call on its way.
+/// A running call.
 pub(super) struct HttpCall<'a> {
     pub(super) client: &'a HttpClient,
     pub(super) operation: &'a Operation,
     pub(super) args: &'a Args,
     pub(super) binding: &'a HttpBinding,
-    /// How this very operation is authenticated.
+    /// The authentication of this operation.
     pub(super) auth: &'a Auth,
-    /// What the last attempt was made with.
+    /// The credentials of the last attempt.
     pub(super) credentials: Credentials,
     pub(super) deadline: Instant,
-    /// Of the last answer, for the log; 0 without one.
+    /// The status of the last answer, for the log; 0 if there is none.
     pub(super) status: AtomicU16,
 }
 
 impl HttpCall<'_> {
-    /// Credentials, and the values of parameters that must not be echoed.
+    /// The mask for errors: credentials, and the values of sensitive parameters.
     fn error_mask(&self) -> Mask {
         let mut mask = self.credentials.mask.clone();
         let sensitive = self.operation.params.iter().filter(|param| param.sensitive);
@@ -42,7 +42,7 @@ impl HttpCall<'_> {
         mask
     }
 
-    /// Attempts until an answer is final, then reads it.
+    /// Sends the request until an answer is final, and reads it.
     pub(super) async fn run(&mut self, first: Hop<'_>) -> Result<Answer, OpError> {
         self.read_credentials().await?;
         let attempts = if self.operation.may_repeat() { self.client.retries } else { 0 };
@@ -51,11 +51,11 @@ impl HttpCall<'_> {
         loop {
             let backoff = self.client.backoff.delay(n);
             let outcome = self.follow(first.clone()).await;
-            // A request that was refused had no effect, so it may be repeated, whatever it does; once.
+            // A refused request had no effect, so every operation may repeat it, once.
             if !renewed && is_refused(&outcome) && self.credentials.discard_tokens().await {
                 renewed = true;
                 drop(outcome);
-                tracing::debug!(operation = %self.operation.name, "the token was refused; fetching another");
+                tracing::debug!(operation = %self.operation.name, "token refused; fetching a new one");
                 self.read_credentials().await?;
                 continue;
             }
@@ -71,12 +71,12 @@ impl HttpCall<'_> {
             let Some(wait) = wait else { return self.conclude(outcome, n > 0).await };
             drop(outcome);
             n += 1;
-            tracing::debug!(operation = %self.operation.name, attempt = n, ?wait, "trying again");
+            tracing::debug!(operation = %self.operation.name, attempt = n, ?wait, "retrying");
             tokio::time::sleep(wait).await;
         }
     }
 
-    /// Reads or fetches the credentials; what was hidden before stays hidden.
+    /// Reads or fetches the credentials. Earlier values stay in the mask.
     async fn read_credentials(&mut self) -> Result<(), OpError> {
         let client = self.client;
         let mut credentials =
@@ -108,7 +108,7 @@ impl HttpCall<'_> {
                 self.success(&method, response).await
             }
             Ok(HttpReply { response, .. }) if response.status() == StatusCode::NOT_MODIFIED => {
-                let message = "Nothing changed since the version that the call named.".to_owned();
+                let message = "Nothing has changed since the version in the call.".to_owned();
                 let mut answer = Answer::new(serde_json::Value::Null);
                 answer.warnings.push(Warning { code: "NOT_MODIFIED", message });
                 Ok(answer)
@@ -145,14 +145,14 @@ impl HttpCall<'_> {
     async fn failure(&self, mut response: Response, repeated: bool) -> OpError {
         let limit = self.client.max_response_bytes.min(failure::MAX_READ_BYTES);
         let mut body = Vec::new();
-        // What arrived of a slow or broken error is enough: the status is known.
+        // A partial error body is enough, because the status is known.
         let end = timeout_at(self.deadline, response::read(&mut response, limit, &mut body)).await;
         let cut = !matches!(end, Ok(Ok(BodyEnd::Whole)));
         let refusal =
             ErrorResponse { status: response.status(), headers: response.headers(), body: &body, cut };
         let mut error = refusal.into_error(&self.error_mask());
         if repeated && error.code == Code::NotFoundResource && self.operation.category == Category::Delete {
-            error.message.push_str(" An earlier attempt of this very call may have removed it.");
+            error.message.push_str(" An earlier attempt of this call may have deleted it.");
         }
         error
     }
@@ -161,7 +161,7 @@ impl HttpCall<'_> {
         let message = if error.is_connect() {
             "The API could not be reached; try later or tell the user."
         } else {
-            "The connection to the API broke before the answer was complete; try later, and after a write first read \
+            "The connection to the API broke before the answer was complete. Try later; if it was a write, first read \
              whether it took effect."
         };
         let cause = chain(&error.without_url());
@@ -180,7 +180,7 @@ impl HttpCall<'_> {
     }
 }
 
-/// Whether the API did not take the credentials that it got.
+/// Returns whether the API rejected the credentials of the request.
 fn is_refused(outcome: &Result<HttpReply, HttpRequestError>) -> bool {
     matches!(outcome, Ok(reply) if reply.with_credentials && reply.response.status() == StatusCode::UNAUTHORIZED)
 }

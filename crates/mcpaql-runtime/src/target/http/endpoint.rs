@@ -1,5 +1,5 @@
-//! Requests to one whole address that no operation describes, with the same care as calls: credentials stay with the address's
-//! origin, a redirect never leaves it, and what must not be shown comes along as a mask.
+//! Requests to a fixed address without an operation. As for calls, credentials stay with the origin of the address.
+//! Redirects never leave that origin, and answers come with a mask of the secrets that must not be shown.
 
 use super::address::{BaseAddress, Network};
 use super::failure::{ErrorResponse, MAX_READ_BYTES};
@@ -19,10 +19,10 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, Response, StatusCode};
 use std::sync::Arc;
 
-/// Until a connection stands.
+/// Time limit for connecting.
 const CONNECT_TIMEOUT_MS: u64 = 10_000;
 
-/// One address, and how to be let in.
+/// An address and its authentication.
 #[derive(Debug)]
 pub(crate) struct HttpEndpoint {
     network: Arc<Network>,
@@ -35,14 +35,13 @@ pub(crate) struct HttpEndpoint {
     allow_http: bool,
 }
 
-/// An answer, and what must not be shown of it.
+/// A response, and the mask for it.
 pub(crate) struct EndpointResponse {
     pub(crate) response: Response,
     pub(crate) mask: Mask,
 }
 
-/// Headers that stand in place of the target's own and of credentials that would go into them, and what must not be shown of
-/// what is answered.
+/// Headers that replace those of the target and of its credentials, and the mask for their values.
 #[derive(Default)]
 pub(crate) struct HeaderOverrides {
     pub(crate) headers: HeaderMap,
@@ -50,7 +49,7 @@ pub(crate) struct HeaderOverrides {
 }
 
 impl HeaderOverrides {
-    /// Whether nothing of these credentials would be sent.
+    /// Returns whether the overrides replace all parts of these credentials.
     fn replaces(&self, auth: &Auth) -> bool {
         let mut used = ReservedNames::default();
         let is_known = used.add(auth).is_ok() && used.query.is_empty() && used.cookies.is_empty();
@@ -58,12 +57,12 @@ impl HeaderOverrides {
     }
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug)]
 pub(crate) enum SendError {
-    /// Nobody could be reached, or the connection broke; what happened, without addresses and secrets.
+    /// The connection failed or broke. The reason has no addresses and secrets.
     Connection {
-        /// Nothing was sent.
+        /// The connection was never established, so nothing was sent.
         unreachable: bool,
         reason: String,
     },
@@ -110,7 +109,7 @@ impl HttpEndpoint {
         })
     }
 
-    /// One request. A token that is refused is fetched anew, once.
+    /// Sends a request. A refused token is fetched again, once.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -133,12 +132,12 @@ impl HttpEndpoint {
                     renewed = true;
                 }
                 Ok(response) => return Ok(EndpointResponse { response, mask }),
-                Err(shut) => return Err(shut),
+                Err(error) => return Err(error),
             }
         }
     }
 
-    /// What is sent to be let in.
+    /// Returns the credentials of a request.
     async fn credentials(&self, overrides: &HeaderOverrides) -> Result<Credentials, OpError> {
         if overrides.headers.is_empty() {
             return Credentials::read(&self.auth, &self.secret_headers, &self.env, &self.tokens).await;
@@ -180,19 +179,19 @@ impl HttpEndpoint {
     }
 }
 
-/// A connection that failed.
+/// Converts the error of a failed connection.
 pub(crate) fn connection_error(error: reqwest::Error, mask: &Mask) -> SendError {
     let unreachable = error.is_connect();
     let reason = mask.apply(&chain(&error.without_url())).into_owned();
     SendError::Connection { unreachable, reason }
 }
 
-/// The body of an answer that is no success, as far as it is read, and what the caller is told where it says nothing better.
-pub(crate) async fn read_refusal(mut opened: EndpointResponse) -> (Vec<u8>, OpError) {
+/// Returns the body of an error response, as far as it was read, and an error to use if the body has no better one.
+pub(crate) async fn read_refusal(mut refused: EndpointResponse) -> (Vec<u8>, OpError) {
     let mut body = Vec::new();
-    let end = response::read(&mut opened.response, MAX_READ_BYTES, &mut body).await;
+    let end = response::read(&mut refused.response, MAX_READ_BYTES, &mut body).await;
     let cut = !matches!(end, Ok(BodyEnd::Whole));
-    let (status, headers) = (opened.response.status(), opened.response.headers());
-    let error = ErrorResponse { status, headers, body: &body, cut }.into_error(&opened.mask);
+    let (status, headers) = (refused.response.status(), refused.response.headers());
+    let error = ErrorResponse { status, headers, body: &body, cut }.into_error(&refused.mask);
     (body, error)
 }

@@ -1,7 +1,7 @@
-//! An answer that is no success, or no answer → an `OpError` that an agent can act on.
+//! Converts an error response of an API to an `OpError` that an agent can act on.
 //!
-//! What always holds: the message is one line without secrets, and quotes the upstream only where it says nothing of its
-//! insides; the upstream's own words stand capped and masked in `details.upstream`.
+//! What always holds: the message is one line without secrets. It quotes the API only if the text reveals nothing
+//! about the API's internals. The API's own answer is in `details.upstream`, truncated and masked.
 
 use super::retry;
 use crate::secret::Mask;
@@ -11,14 +11,14 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::{Value, json};
 use std::time::SystemTime;
 
-/// How much of an upstream's error is passed on.
+/// Maximum bytes of an upstream's error in the details.
 pub(crate) const MAX_SHOWN_BYTES: usize = 4096;
-/// How much of an upstream's error is read.
+/// Maximum bytes of an upstream's error that are read.
 pub(super) const MAX_READ_BYTES: usize = 64 * 1024;
-/// How much of an upstream's message becomes part of ours, in characters.
-const MESSAGE_CHARS: usize = 240;
+/// Maximum characters of an upstream's message that our message quotes.
+const MAX_QUOTED_CHARS: usize = 240;
 
-/// Words by which an upstream says that a value, not a type, was wrong. A guess that decides between two codes only.
+/// Phrases that indicate a wrong value, not a wrong type. This is a guess, but it only selects one of two codes.
 const VALUE_WORDS: [&str; 10] = [
     "invalid value",
     "invalid_value",
@@ -32,42 +32,42 @@ const VALUE_WORDS: [&str; 10] = [
     "too short",
 ];
 
-/// Words that a dump of the upstream's state begins with.
+/// Phrases at the beginning of stack traces.
 const TRACE_WORDS: [&str; 5] = ["traceback", "stack trace", "stacktrace", "panicked", "exception in thread"];
 
-const SOURCE_KINDS: [&str; 14] =
+const SOURCE_EXTENSIONS: [&str; 14] =
     ["php", "py", "rb", "js", "mjs", "ts", "java", "kt", "go", "rs", "cs", "c", "cpp", "pl"];
 
-/// The head and the body, as far as it was read, of an answer that is no success.
+/// An error response: status, headers, and the body as far as it was read.
 pub(super) struct ErrorResponse<'a> {
     pub(super) status: StatusCode,
     pub(super) headers: &'a HeaderMap,
     pub(super) body: &'a [u8],
-    /// The body goes on.
+    /// The body was truncated.
     pub(super) cut: bool,
 }
 
 impl ErrorResponse<'_> {
-    /// The error for the caller.
+    /// Returns the error for the caller.
     pub(super) fn into_error(self, mask: &Mask) -> OpError {
         let body = self.shown_body(mask);
         let code = code_of(self.status, &body);
         let number = self.status.as_u16();
         let message = upstream_message(&body);
-        let said = match message.and_then(quotable) {
+        let summary = match message.and_then(quotable) {
             Some(text) => format!("The API answered {number}: {text}"),
             None => {
                 let reason = self.status.canonical_reason();
                 let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-                let see = if message.is_some() { ", see details.upstream" } else { "" };
-                format!("The API answered {number}{reason}{see}")
+                let hint = if message.is_some() { ", see details.upstream" } else { "" };
+                format!("The API answered {number}{reason}{hint}")
             }
         };
         let mut upstream = json!({ "status": number });
         if let (Some(fields), false) = (upstream.as_object_mut(), body.is_null()) {
             fields.insert("body".into(), body);
         }
-        let mut error = OpError::new(code, format!("{said}; {}.", advice(code)));
+        let mut error = OpError::new(code, format!("{summary}; {}.", advice(code)));
         if let Some(wait) = retry::retry_after(self.headers, SystemTime::now()) {
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
             error = error.with_detail("retry_after_seconds", seconds);
@@ -75,7 +75,8 @@ impl ErrorResponse<'_> {
         error.with_detail("upstream", upstream)
     }
 
-    /// Parsed where it is JSON that fits, else text; masked before it is cut, so that no half of a secret remains.
+    /// Returns the body as JSON if it is short JSON, otherwise as text. It is masked before it is truncated, so that
+    /// no part of a secret remains.
     fn shown_body(&self, mask: &Mask) -> Value {
         if !self.cut
             && let Ok(mut value) = serde_json::from_slice::<Value>(self.body)
@@ -88,8 +89,8 @@ impl ErrorResponse<'_> {
         let text = String::from_utf8_lossy(self.body);
         let mut text = mask.apply(text.trim()).into_owned();
         if self.cut {
-            let whole = text.len().saturating_sub(mask.max_length());
-            truncate(&mut text, whole);
+            let safe_length = text.len().saturating_sub(mask.max_length());
+            truncate(&mut text, safe_length);
         }
         if text.is_empty() {
             return Value::Null;
@@ -108,7 +109,7 @@ pub(crate) fn truncate(text: &mut String, bytes: usize) {
     text.truncate(text.floor_char_boundary(bytes));
 }
 
-/// Error pages: what a browser would show is all an agent can use.
+/// Returns the text of an error page, without its tags.
 fn strip_tags(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut inside = false;
@@ -136,7 +137,7 @@ fn code_of(status: StatusCode, body: &Value) -> Code {
         412 | 428 => Code::ConflictVersion,
         413 | 414 | 431 => Code::PayloadTooLarge,
         429 => Code::RateLimitExceeded,
-        // The method is the document's, so the agent cannot repair it.
+        // The method comes from the document, so the agent cannot fix it.
         405 => Code::Internal,
         400..=499 => Code::InvalidType,
         _ => Code::Internal,
@@ -152,9 +153,9 @@ pub(crate) fn advice(code: Code) -> &'static str {
     match code {
         Code::InvalidValue => "correct the value and call again",
         Code::InvalidType => "correct the parameters and call again",
-        Code::PermissionDenied => "tell the user that the credentials of this server do not allow it",
+        Code::PermissionDenied => "the credentials of this server do not allow it; tell the user",
         Code::NotFoundResource => "check the identifiers, or list or search first",
-        Code::ConflictExists => "read the present state before changing it",
+        Code::ConflictExists => "read the current state before changing it",
         Code::ConflictVersion => "read it again and repeat the change with the new version",
         Code::PayloadTooLarge => "send less in one call",
         Code::RateLimitExceeded => "wait before calling again",
@@ -162,11 +163,11 @@ pub(crate) fn advice(code: Code) -> &'static str {
     }
 }
 
-/// What the upstream itself says, from the places where APIs put it.
+/// Finds the message in an error body, in the fields that APIs use for it.
 pub(crate) fn upstream_message(body: &Value) -> Option<&str> {
     match body {
-        // A page of text is no message.
-        Value::String(text) => (text.chars().count() <= MESSAGE_CHARS).then_some(text.as_str()),
+        // A long text is not a message.
+        Value::String(text) => (text.chars().count() <= MAX_QUOTED_CHARS).then_some(text.as_str()),
         Value::Object(fields) => {
             let keys =
                 ["message", "error_description", "error", "detail", "title", "msg", "errors", "reason"];
@@ -178,7 +179,8 @@ pub(crate) fn upstream_message(body: &Value) -> Option<&str> {
     .filter(|text| !text.trim().is_empty())
 }
 
-/// The first line, capped and without a final full stop; `None` where the text shows the insides of the upstream.
+/// Returns the first line, shortened and without a final full stop; `None` if the text reveals internals of the
+/// upstream.
 pub(crate) fn quotable(text: &str) -> Option<String> {
     if reveals_internals(text) {
         return None;
@@ -187,13 +189,13 @@ pub(crate) fn quotable(text: &str) -> Option<String> {
     let words = line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let line = words.collect::<Vec<_>>().join(" ");
     let line = line.trim_end_matches(['.', '!', ';', ',', ':']);
-    match line.char_indices().nth(MESSAGE_CHARS) {
+    match line.char_indices().nth(MAX_QUOTED_CHARS) {
         Some((end, _)) => Some(format!("{}…", line.get(..end).unwrap_or_default())),
         None => (!line.is_empty()).then(|| line.to_owned()),
     }
 }
 
-/// Whether a text names a file of the upstream's machine or reads like a stack trace, of which "at <word>" is a frame.
+/// Returns whether a text contains a file path or looks like a stack trace (`at <word>` is a stack frame).
 fn reveals_internals(text: &str) -> bool {
     let lower = text.to_lowercase();
     let mut words =
@@ -203,13 +205,14 @@ fn reveals_internals(text: &str) -> bool {
         || words.any(|word| {
             let word =
                 word.trim_matches(|c: char| c.is_ascii_punctuation() && !matches!(c, '/' | '\\' | '~'));
-            let framed = after_at && !word.is_empty();
+            let is_frame = after_at && !word.is_empty();
             after_at = word == "at";
-            framed || word.split(['(', '=', '"', '\'', '`', '[', '<', ',']).any(is_file_path)
+            is_frame || word.split(['(', '=', '"', '\'', '`', '[', '<', ',']).any(is_file_path)
         })
 }
 
-/// An absolute path of at least two parts, one on a Windows drive or share, or a source file with a folder or a line.
+/// Returns whether a word is an absolute path of at least two parts, a Windows path, or a source file with a folder
+/// or a line number.
 fn is_file_path(word: &str) -> bool {
     let path = word.strip_prefix("file://").unwrap_or(word);
     if path.contains("://") {
@@ -219,8 +222,8 @@ fn is_file_path(word: &str) -> bool {
     let drive = path.get(1..3).is_some_and(|mark| mark == ":\\");
     let (file, line) = path.split_once(':').unwrap_or((path, ""));
     let source = file.rsplit_once('.').is_some_and(|(name, kind)| {
-        let placed = name.contains(['/', '\\']) || line.starts_with(|c: char| c.is_ascii_digit());
-        placed && SOURCE_KINDS.contains(&kind)
+        let has_location = name.contains(['/', '\\']) || line.starts_with(|c: char| c.is_ascii_digit());
+        has_location && SOURCE_EXTENSIONS.contains(&kind)
     });
     rooted.is_some_and(|rest| rest.trim_end_matches('/').contains('/'))
         || drive
@@ -267,8 +270,8 @@ mod tests {
         ] {
             assert_eq!(plain(status, "").code, code, "{status}");
         }
-        let said = plain(422, r#"{"error":"state must be one of open, closed"}"#);
-        assert_eq!(said.code, Code::InvalidValue);
+        let summary = plain(422, r#"{"error":"state must be one of open, closed"}"#);
+        assert_eq!(summary.code, Code::InvalidValue);
     }
 
     #[test]
@@ -294,9 +297,9 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_is_one_short_line_and_otherwise_as_the_upstream_wrote_it() {
+    fn a_quote_is_one_short_line_and_otherwise_unchanged() {
         assert_eq!(quotable("\u{1}a\u{7f}b\tc").unwrap(), "a b c");
-        assert!(quotable(&"é".repeat(10_000)).unwrap().chars().count() <= MESSAGE_CHARS + 1);
+        assert!(quotable(&"é".repeat(10_000)).unwrap().chars().count() <= MAX_QUOTED_CHARS + 1);
         assert_eq!(quotable("..."), None);
         for text in [
             "See https://docs.example.com/a/b.php for more",
@@ -310,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_shows_the_insides_of_the_upstream_is_left_to_the_details() {
+    fn a_message_that_reveals_internals_is_only_in_the_details() {
         for text in [
             "Fatal error in /var/www/app.php line 3",
             "cannot open \"/etc/app/config\"",
@@ -349,7 +352,7 @@ mod tests {
         let shown = error_shown(&body, false);
         assert!(shown.len() <= MAX_SHOWN_BYTES && !shown.contains("s3c"), "{shown}");
         let shown = error_shown("s3cret-token and s3cret-tok", true);
-        assert!(!shown.contains("s3c"), "half a secret: {shown}");
+        assert!(!shown.contains("s3c"), "part of a secret: {shown}");
         let large = json!({"message": "m", "rows": vec!["y"; 4000]}).to_string();
         assert!(plain(400, &large).details["upstream"]["body"].as_str().unwrap().len() <= MAX_SHOWN_BYTES);
     }

@@ -6,11 +6,11 @@ use mcpaql_core::operation::{
 };
 use serde_json::Value;
 
-/// A parameter with the place's default style; required where it is part of a path.
-pub(crate) fn param(name: &str, place: ParamLocation) -> Param {
+/// A parameter with the default style of its location; required in a path.
+pub(crate) fn param(name: &str, location: ParamLocation) -> Param {
     Param {
-        required: place == ParamLocation::Path,
-        ..Param::new(name, place, Value::Object(Default::default()))
+        required: location == ParamLocation::Path,
+        ..Param::new(name, location, Value::Object(Default::default()))
     }
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn operation(method: &str, template: &str, params: Vec<Param>) -> Ope
 pub(crate) fn http(operation: &mut Operation) -> &mut HttpBinding {
     match &mut operation.binding {
         Binding::Http(binding) => binding,
-        _ => panic!("samples are HTTP operations"),
+        _ => panic!("not an HTTP operation"),
     }
 }
 
@@ -47,10 +47,10 @@ fn segments(template: &str) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
-        let (name, behind) = after.split_once('}').expect("a closed placeholder");
+        let (name, remaining) = after.split_once('}').expect("a closed placeholder");
         segments.push(Segment::Literal(before.into()));
         segments.push(Segment::Param(name.into()));
-        rest = behind;
+        rest = remaining;
     }
     segments.push(Segment::Literal(rest.into()));
     segments.retain(|segment| *segment != Segment::Literal(String::new()));

@@ -1,7 +1,7 @@
-//! The headers of a request: the target's, those of parameters, the cookies among them, and what the body is called.
+//! The headers of a request: those of the target and of parameters, cookies, and the content type.
 //!
-//! What always holds: no value adds a header or a cookie; no parameter sets one that belongs to the connection or to the
-//! credentials; there is one `Cookie` header at most.
+//! What always holds: no value adds a header or a cookie; no parameter sets a header of the connection or of the
+//! credentials; there is at most one `Cookie` header.
 
 use super::request::{reserved_name, unusable_document, values_in};
 use super::style::{self, Pairs};
@@ -15,12 +15,12 @@ use percent_encoding::percent_decode_str;
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-/// Whether a header belongs to the connection.
+/// Returns whether a header belongs to the connection.
 pub(super) fn is_framing(name: &HeaderName) -> bool {
     FRAMING_HEADERS.contains(&name.as_str())
 }
 
-/// The document's own name for the body stands before the target's, which is meant for its usual bodies.
+/// Sets the content type. The operation's own takes precedence over the target's, which is meant for JSON bodies.
 pub(super) fn set_content_type(headers: &mut HeaderMap, binding: &HttpBinding) -> Result<(), OpError> {
     match &binding.content_type {
         Some(text) => {
@@ -34,7 +34,7 @@ pub(super) fn set_content_type(headers: &mut HeaderMap, binding: &HttpBinding) -
     Ok(())
 }
 
-/// Whether the headers call the body a form already, with a charset perhaps.
+/// Returns whether the headers already declare a form body, perhaps with a charset.
 pub(super) fn is_form_type(headers: &HeaderMap, form: BodyForm) -> bool {
     let named = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     form == BodyForm::Form && named.starts_with("application/x-www-form-urlencoded")
@@ -58,7 +58,7 @@ pub(super) fn set_header(
         OpError::new(
             Code::InvalidEncoding,
             format!(
-                "Parameter '{}' travels in a header; send it without line breaks and control characters.",
+                "Parameter '{}' is sent in a header; remove line breaks and control characters.",
                 param.name
             ),
         )
@@ -69,7 +69,7 @@ pub(super) fn set_header(
     Ok(())
 }
 
-/// The cookies of parameters join those of the target in its one header.
+/// Adds the cookies of parameters to those of the target, in one header.
 pub(super) fn set_cookies(
     reserved: &ReservedNames,
     headers: &mut HeaderMap,
@@ -83,7 +83,7 @@ pub(super) fn set_cookies(
         cookies.append(&param.wire, value, param.style);
         let text = cookies.into_text();
         let names = text.split("; ").filter_map(|pair| Some(pair.split_once('=')?.0));
-        // Servers differ in whether they decode a name, so it is compared both ways.
+        // Some servers decode names and some do not, so both forms are compared.
         let taken = |name: &str| {
             let decoded = percent_decode_str(name).decode_utf8_lossy();
             reserved.cookies.iter().any(|cookie| cookie == name || *cookie == decoded)
@@ -108,7 +108,7 @@ pub(super) fn set_cookies(
     Ok(())
 }
 
-/// Adds cookies behind those that are there.
+/// Appends cookies.
 pub(super) fn join_cookies(cookies: &mut String, more: &str) {
     if !cookies.is_empty() && !more.is_empty() {
         cookies.push_str("; ");
@@ -116,9 +116,9 @@ pub(super) fn join_cookies(cookies: &mut String, more: &str) {
     cookies.push_str(more);
 }
 
-/// What the requests of tests start from.
+/// The defaults for requests in tests.
 #[cfg(test)]
-pub(super) mod frame {
+pub(super) mod defaults {
     use super::super::request::{OutgoingRequest, RequestDefaults, build};
     use super::*;
     use mcpaql_core::operation::Binding;
@@ -132,27 +132,27 @@ pub(super) mod frame {
         operation: &'a Operation,
         args: &'a Value,
     ) -> Result<OutgoingRequest<'a>, OpError> {
-        let Binding::Http(binding) = &operation.binding else { panic!("samples are HTTP operations") };
+        let Binding::Http(binding) = &operation.binding else { panic!("not an HTTP operation") };
         let reserved = ReservedNames {
             headers: vec![HeaderName::from_static("x-key")],
             query: vec!["api_key".into()],
             cookies: vec!["session".into()],
         };
         let headers = [(COOKIE, HeaderValue::from_static("fixed=1"))].into_iter().collect();
-        let frame = RequestDefaults {
+        let defaults = RequestDefaults {
             base: &base(),
             headers: &headers,
             reserved: &reserved,
             boundary: || "B".into(),
         };
-        build(&frame, operation, binding, args.as_object().unwrap())
+        build(&defaults, operation, binding, args.as_object().unwrap())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{http, operation, param};
-    use super::frame::built;
+    use super::defaults::built;
     use super::*;
     use serde_json::json;
 
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_s_own_media_type_stands_before_the_target_s() {
+    fn the_operation_s_media_type_takes_precedence_over_the_target_s() {
         let mut post = operation(
             "POST",
             "/",

@@ -1,10 +1,11 @@
 //! `multipart/form-data` (RFC 7578): one part for each value.
 //!
-//! What always holds: no value ends its part or adds a header to it. Names and file names are escaped as browsers do it,
-//! a media type that is none is refused, and the boundary cannot be guessed.
+//! What always holds: no value can end its part or add a header to it. Names and file names are escaped as in
+//! browsers, an invalid media type is refused, and the boundary cannot be guessed.
 //!
-//! A parameter is a file where its schema says base64 (`format: byte`); its value is the text, or `{data, filename?,
-//! content_type?}`. Lists become repeated parts, objects parts of JSON, anything else plain text.
+//! A parameter is a file if its schema declares base64 (`format: byte`). Its value is the base64 text, or
+//! `{data, filename?, content_type?}`. Lists become repeated parts, objects become JSON parts, and other values
+//! become plain text.
 
 use super::body::{BodyField, RequestBody, TypedBody, file_of};
 use super::request::unusable_document;
@@ -16,7 +17,7 @@ use reqwest::header::HeaderValue;
 use serde_json::Value;
 use std::fmt::{self, Write as _};
 
-/// A boundary that occurs in no content.
+/// Returns a boundary that occurs in no content.
 pub(super) fn random_boundary() -> String {
     format!("mcpaql-{}", uuid::Uuid::now_v7().simple())
 }
@@ -43,7 +44,7 @@ pub(super) fn write<'a>(
 }
 
 struct Parts<'a, 'b> {
-    /// What comes behind the last file.
+    /// The text after the last file.
     text: String,
     body: RequestBody<'a>,
     boundary: &'b str,
@@ -103,7 +104,7 @@ impl<'a> Parts<'a, '_> {
         Ok(())
     }
 
-    /// The head of a part.
+    /// Writes the head of a part.
     fn part(&mut self, name: &str, filename: Option<&str>, content_type: Option<&str>) {
         let (boundary, name) = (self.boundary, Quoted(name));
         // Writing to a String cannot fail.
@@ -123,7 +124,7 @@ impl<'a> Parts<'a, '_> {
     }
 }
 
-/// A name inside quotes. What would end the quotes or the line is written as browsers write it; everything else stays.
+/// A quoted name. Characters that would end the quotes or the line are escaped as in browsers; others stay.
 struct Quoted<'t>(&'t str);
 
 impl fmt::Display for Quoted<'_> {
@@ -136,7 +137,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// The last name of a path: a sender's folders are nobody's business, and a receiver might follow `..`.
+/// Returns the last part of a path. The sender's folders are private, and a receiver might follow `..`.
 fn base_name(filename: &str) -> &str {
     match filename.rsplit(['/', '\\']).next().unwrap_or_default() {
         "." | ".." => "",
@@ -150,14 +151,14 @@ fn media_type<'t>(param: &str, text: &'t str) -> Result<&'t str, OpError> {
             && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
     };
     let kind = text.split(';').next().unwrap_or_default().trim();
-    let legal = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
+    let is_valid = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
         && kind.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype));
-    if legal {
+    if is_valid {
         return Ok(text);
     }
     Err(OpError::new(
         Code::InvalidValue,
-        format!("The content_type of parameter '{param}' is no media type; send one such as 'image/png' or leave it out."),
+        format!("The content_type of parameter '{param}' is not a media type; send one such as 'image/png' or omit it."),
     )
     .with_detail("param_name", param))
 }
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_base64_is_named() {
+    fn a_file_with_invalid_base64_is_an_error() {
         for value in [json!("not base64!"), json!({"data": "?"}), json!({}), json!(["aGk=", "?"]), json!(5)] {
             let error = written(&[("f", file(), value.clone())]).unwrap_err();
             assert_eq!(

@@ -1,8 +1,10 @@
-//! Which redirects are followed, and what goes along.
+//! Decides which redirects are followed, and what is sent with them.
 //!
-//! What always holds: credentials, and every header and body of the call, stay with the origin they were meant for; once
-//! a call left it, it never carries them again, not even back home. A redirect never goes from `https` to `http`, never
-//! from the outside to this machine, and never repeats a write elsewhere.
+//! What always holds:
+//! - Credentials, headers and body of a call stay with its origin. After a call has left its origin they are never
+//!   sent again, not even if it returns.
+//! - A redirect never goes from `https` to `http`, and never from outside to this machine or its local network.
+//! - A redirect never repeats a write at another origin.
 
 use super::request::OutgoingRequest;
 use crate::secret::Mask;
@@ -11,29 +13,29 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Method, StatusCode};
 use url::{Host, Url};
 
-/// How many redirects one call follows.
+/// Maximum redirects of one call.
 pub(super) const MAX_HOPS: usize = 5;
 
-/// One request of a call: the first, or one that a redirect asked for.
+/// One request of a call: the first one, or the target of a redirect.
 #[derive(Debug, Clone)]
 pub(super) struct Hop<'a> {
     pub(super) outgoing: OutgoingRequest<'a>,
-    /// Whether credentials go along.
+    /// Whether the request carries credentials.
     pub(super) with_credentials: bool,
 }
 
-/// What to do with an answer.
+/// The decision about a response.
 #[derive(Debug)]
 pub(super) enum RedirectDecision<'a> {
-    /// It is no redirect.
+    /// The response is not a redirect.
     Final,
-    /// Go on there.
+    /// Follow the redirect with this request.
     Follow(Box<Hop<'a>>),
-    /// A redirect that is not followed, with the reason for the log.
+    /// Do not follow the redirect; the reason is for the log.
     Refuse(&'static str),
 }
 
-/// Decides about an answer.
+/// Decides whether a response is a redirect to follow.
 pub(super) fn decide<'a>(
     hop: &Hop<'a>,
     status: StatusCode,
@@ -49,18 +51,20 @@ pub(super) fn decide<'a>(
         return RedirectDecision::Refuse("no usable location");
     };
     let from = &hop.outgoing.url;
-    let Ok(mut to) = from.join(location) else { return RedirectDecision::Refuse("the location is no URL") };
+    let Ok(mut to) = from.join(location) else {
+        return RedirectDecision::Refuse("the location is not a URL");
+    };
     to.set_fragment(None);
     if let Err(reason) = check_redirect(from, &to, allow_http) {
         return RedirectDecision::Refuse(reason);
     }
     let same_origin = to.origin() == from.origin();
     if !same_origin && mask.contains_secret(to.as_str()) {
-        return RedirectDecision::Refuse("the location carries a credential to another origin");
+        return RedirectDecision::Refuse("the location would send a credential to another origin");
     }
-    let read = matches!(hop.outgoing.method, Method::GET | Method::HEAD);
+    let is_read = matches!(hop.outgoing.method, Method::GET | Method::HEAD);
     let becomes_get = status == StatusCode::SEE_OTHER && hop.outgoing.method != Method::HEAD;
-    if !read && !becomes_get {
+    if !is_read && !becomes_get {
         if !matches!(status.as_u16(), 307 | 308) {
             return RedirectDecision::Refuse("a write is not repeated as another request");
         }
@@ -68,21 +72,24 @@ pub(super) fn decide<'a>(
             return RedirectDecision::Refuse("a write is not sent to another origin");
         }
     }
-    let trusted = hop.with_credentials && same_origin;
-    RedirectDecision::Follow(Box::new(Hop {
-        outgoing: next(&hop.outgoing, to, becomes_get, trusted),
-        with_credentials: trusted,
-    }))
+    let with_credentials = hop.with_credentials && same_origin;
+    let outgoing = next(&hop.outgoing, to, becomes_get, with_credentials);
+    RedirectDecision::Follow(Box::new(Hop { outgoing, with_credentials }))
 }
 
-fn next<'a>(from: &OutgoingRequest<'a>, url: Url, becomes_get: bool, trusted: bool) -> OutgoingRequest<'a> {
+fn next<'a>(
+    from: &OutgoingRequest<'a>,
+    url: Url,
+    becomes_get: bool,
+    same_origin: bool,
+) -> OutgoingRequest<'a> {
     let mut next = OutgoingRequest { url, ..from.clone() };
     if becomes_get {
         next.method = Method::GET;
         next.body = None;
         next.headers.remove(CONTENT_TYPE);
     }
-    if !trusted {
+    if !same_origin {
         next.body = None;
         let accept = next.headers.remove(ACCEPT);
         next.headers.clear();
@@ -93,7 +100,7 @@ fn next<'a>(from: &OutgoingRequest<'a>, url: Url, becomes_get: bool, trusted: bo
 
 fn check_redirect(from: &Url, to: &Url, allow_http: bool) -> Result<(), &'static str> {
     if !to.username().is_empty() || to.password().is_some() {
-        return Err("the location holds user information");
+        return Err("the location contains user information");
     }
     match to.scheme() {
         "https" => {}
@@ -102,10 +109,10 @@ fn check_redirect(from: &Url, to: &Url, allow_http: bool) -> Result<(), &'static
         "http" => return Err("plain http to another machine"),
         _ => return Err("neither http nor https"),
     }
-    if is_local(to) && !is_local(from) { Err("from the outside to this machine") } else { Ok(()) }
+    if is_local(to) && !is_local(from) { Err("from outside to this machine") } else { Ok(()) }
 }
 
-/// Whether the URL's host is this machine.
+/// Returns whether the host is this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => host::is_loopback_host(name),
@@ -115,7 +122,7 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Whether the URL's host is one of whose services trust whoever reaches them.
+/// Returns whether the host is this machine or in its local network, where services often trust every client.
 fn is_local(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => host::is_loopback_host(name),
@@ -161,7 +168,7 @@ mod tests {
             assert!(!other.with_credentials && other.outgoing.body.is_none());
             assert_eq!(other.outgoing.headers.keys().collect::<Vec<_>>(), [ACCEPT]);
             let back = go(&other, 302, "https://api.example/admin").unwrap();
-            assert!(!back.with_credentials, "trust does not come back");
+            assert!(!back.with_credentials, "credentials are not sent again");
         }
     }
 

@@ -1,8 +1,10 @@
-//! An operation and its arguments → one request, without credentials.
+//! Builds one request from an operation and its arguments, without credentials.
 //!
-//! What always holds: the URL has the origin and the path prefix of the base and as many segments as the template, or more
-//! where a parameter's style is `segments`, but never one that leads upwards; a placeholder is never sent unfilled; no parameter sets a header, a query parameter or a cookie that belongs to the
-//! connection or to the credentials.
+//! What always holds:
+//! - The URL has the origin and the path prefix of the base URL. It has as many segments as the template, or more if
+//!   a parameter's style is `segments`, but never one that leads upwards.
+//! - A placeholder is never sent unfilled.
+//! - No parameter sets a header, query parameter or cookie of the connection or of the credentials.
 
 use super::body::{self, RequestBody};
 use super::headers::{is_form_type, set_content_type, set_cookies, set_header};
@@ -20,7 +22,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 use url::Url;
 
-/// What literals of a template may not hold as they are; `%` stays, since authors write `%2F` themselves.
+/// Characters to encode in literals of a template. `%` is not encoded, because authors write `%2F` themselves.
 const LITERAL: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -40,44 +42,44 @@ const LITERAL: &AsciiSet = &CONTROLS
 pub(super) struct OutgoingRequest<'a> {
     pub(super) method: Method,
     pub(super) url: Url,
-    /// The cookies of parameters among them.
+    /// Including the cookies of parameters.
     pub(super) headers: HeaderMap,
     pub(super) body: Option<RequestBody<'a>>,
 }
 
-/// What the request of a call starts from.
+/// The defaults for the request of a call.
 #[derive(Debug)]
 pub(super) struct RequestDefaults<'a> {
     /// Without query, fragment and user information.
     pub(super) base: &'a Url,
-    /// The target's headers that hold no secret.
+    /// The target's headers without secrets.
     pub(super) headers: &'a HeaderMap,
-    /// What only the server sets.
+    /// The names that only the server sets.
     pub(super) reserved: &'a ReservedNames,
-    /// Separates the parts of a multipart body.
+    /// Creates the boundary of a multipart body.
     pub(super) boundary: fn() -> String,
 }
 
 /// Builds the request of a call.
 pub(super) fn build<'a>(
-    frame: &RequestDefaults<'_>,
+    defaults: &RequestDefaults<'_>,
     operation: &'a Operation,
     binding: &HttpBinding,
     args: &'a Args,
 ) -> Result<OutgoingRequest<'a>, OpError> {
     let method = Method::from_bytes(binding.method.as_bytes())
         .map_err(|_| unusable_document().with_cause(format_args!("method {:?}", binding.method)))?;
-    let url = url(frame, operation, binding, args)?;
-    let mut headers = frame.headers.clone();
+    let url = url(defaults, operation, binding, args)?;
+    let mut headers = defaults.headers.clone();
     headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/json, text/*;q=0.8, */*;q=0.5"));
     set_content_type(&mut headers, binding)?;
     for (param, value) in values_in(operation, args, ParamLocation::Header) {
-        set_header(frame.reserved, &mut headers, param, value)?;
+        set_header(defaults.reserved, &mut headers, param, value)?;
     }
-    set_cookies(frame.reserved, &mut headers, operation, args)?;
-    let body = body::build(operation, binding, &method, args, frame.boundary)?.map(|typed| {
+    set_cookies(defaults.reserved, &mut headers, operation, args)?;
+    let body = body::build(operation, binding, &method, args, defaults.boundary)?.map(|typed| {
         match binding.body {
-            // What these two are called tells how they are read.
+            // The media type of these two decides how the server reads them.
             BodyForm::Form | BodyForm::Multipart if !is_form_type(&headers, binding.body) => {
                 headers.insert(CONTENT_TYPE, typed.content_type);
             }
@@ -91,7 +93,7 @@ pub(super) fn build<'a>(
     Ok(OutgoingRequest { method, url, headers, body })
 }
 
-/// The template's path as the document writes it, for logs.
+/// The template's path as in the document, for logs.
 pub(super) fn template(binding: &HttpBinding) -> String {
     let piece = |segment: &Segment| match segment {
         Segment::Literal(text) => text.clone(),
@@ -103,56 +105,56 @@ pub(super) fn template(binding: &HttpBinding) -> String {
 pub(super) fn values_in<'a>(
     operation: &'a Operation,
     args: &'a Args,
-    place: ParamLocation,
+    location: ParamLocation,
 ) -> impl Iterator<Item = (&'a Param, &'a Value)> {
     operation
         .params
         .iter()
-        .filter(move |param| param.location == place)
+        .filter(move |param| param.location == location)
         .filter_map(|param| Some((param, args.get(&param.name)?)))
 }
 
 pub(super) fn unusable_document() -> OpError {
     OpError::new(
         Code::Internal,
-        "This operation cannot be sent as its document describes it; tell the operator to check the document.",
+        "The request for this operation cannot be built; tell the operator to check the document.",
     )
 }
 
 fn url(
-    frame: &RequestDefaults<'_>,
+    defaults: &RequestDefaults<'_>,
     operation: &Operation,
     binding: &HttpBinding,
     args: &Args,
 ) -> Result<Url, OpError> {
     let (path, query) = fill(operation, binding, args)?;
     let mut query = Pairs::query(query);
-    let prefix = frame.base.path().trim_end_matches('/');
+    let prefix = defaults.base.path().trim_end_matches('/');
     let slash = if path.is_empty() || path.starts_with('/') { "" } else { "/" };
     let full = format!("{prefix}{slash}{path}");
-    let mut url = frame.base.clone();
+    let mut url = defaults.base.clone();
     url.set_path(&full);
-    // Setting a path normalises it. Whatever it would change is a way out of the template, so nothing may change.
+    // Setting a path normalises it. A change would mean that a value left the template, so nothing may change.
     if url.path() != full && !(full.is_empty() && url.path() == "/") {
-        return Err(unusable_document().with_cause("the path does not survive normalisation"));
+        return Err(unusable_document().with_cause("the path is changed by normalisation"));
     }
     for (param, value) in values_in(operation, args, ParamLocation::Query) {
         query.append(&param.wire, value, param.style);
     }
     let query = query.into_text();
     url.set_query((!query.is_empty()).then_some(&query));
-    let keys = &frame.reserved.query;
+    let keys = &defaults.reserved.query;
     if let Some(key) = keys.iter().find(|key| url.query_pairs().any(|(name, _)| name == key.as_str())) {
         return Err(reserved_name("query parameter", key, key));
     }
-    if url.origin() != frame.base.origin() {
+    if url.origin() != defaults.base.origin() {
         return Err(unusable_document().with_cause("the request leaves the origin of the base URL"));
     }
     let length = url.as_str().len();
     if length > MAX_URL_BYTES {
         return Err(limits::too_large(
             format!(
-                "The address of the request would have {length} bytes, more than the {MAX_URL_BYTES} that can be sent. Use shorter values."
+                "The address of the request would have {length} bytes, more than the maximum of {MAX_URL_BYTES}. Use shorter values."
             ),
             "max_url_size",
             Some(length),
@@ -162,19 +164,20 @@ fn url(
     Ok(url)
 }
 
-/// The name belongs to the credentials or to the connection.
+/// The error for a name of the credentials or of the connection.
 pub(super) fn reserved_name(what: &str, param: &str, wire: &str) -> OpError {
     OpError::new(
         Code::InvalidValue,
-        format!("Leave out parameter '{param}': the {what} '{wire}' is set by the server alone."),
+        format!("Omit parameter '{param}': only the server sets the {what} '{wire}'."),
     )
     .with_detail("param_name", param)
 }
 
-/// Longest address that is sent; servers and proxies refuse far shorter ones, the client's own library somewhat longer ones.
+/// Maximum length of a URL. Servers and proxies refuse much shorter ones; the HTTP library refuses somewhat longer
+/// ones.
 const MAX_URL_BYTES: usize = 32 * 1024;
 
-/// The filled path, and the query that the template itself holds.
+/// Returns the filled path, and the query in the template itself.
 fn fill(operation: &Operation, binding: &HttpBinding, args: &Args) -> Result<(String, String), OpError> {
     let mut path = String::new();
     let mut query: Option<String> = None;
@@ -194,11 +197,11 @@ fn fill(operation: &Operation, binding: &HttpBinding, args: &Args) -> Result<(St
             }
         }
     }
-    // A literal and a value together may still spell a dot segment: `.{x}` with `.`.
+    // A literal and a value together may still form a dot segment: `.{x}` with `.`.
     if path.split('/').any(is_dot_segment) {
         return Err(OpError::new(
             Code::InvalidValue,
-            "The path parameters would spell '.' or '..', which is no identifier; send the real identifiers.",
+            "The path parameters form '.' or '..', which is not an identifier; send real identifiers.",
         ));
     }
     Ok((path, query.unwrap_or_default()))
@@ -232,7 +235,7 @@ fn path_value(operation: &Operation, name: &str, args: &Args) -> Result<String, 
     }
 }
 
-/// A path inside the template's. `/` alone is the folder that the template names; an empty text is a mistake.
+/// Returns a path for a `segments` placeholder. `/` is the folder itself; an empty text is an error.
 fn inner_path(name: &str, text: &str) -> Result<String, OpError> {
     let inner = text.strip_prefix('/').unwrap_or(text);
     let inner = inner.strip_suffix('/').unwrap_or(inner);
@@ -241,7 +244,7 @@ fn inner_path(name: &str, text: &str) -> Result<String, OpError> {
     }
     Err(OpError::new(
         Code::InvalidValue,
-        format!("Parameter '{name}' is a path without empty parts, '.' and '..'; send it as 'folder/file'."),
+        format!("Parameter '{name}' is a path and must not contain empty parts, '.' or '..'; send it as 'folder/file'."),
     )
     .with_detail("param_name", name))
 }
@@ -249,13 +252,13 @@ fn inner_path(name: &str, text: &str) -> Result<String, OpError> {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{operation, param};
-    use super::super::headers::frame::{base, built};
+    use super::super::headers::defaults::{base, built};
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
 
     #[test]
-    fn an_address_that_cannot_be_sent_is_the_callers_to_shorten() {
+    fn a_url_that_is_too_long_is_an_error_of_the_caller() {
         let operation = operation("GET", "/search", vec![param("q", ParamLocation::Query)]);
         let error = built(&operation, &json!({"q": "x".repeat(MAX_URL_BYTES)})).err().unwrap();
         assert_eq!((error.code, &error.details["limit"]), (Code::PayloadTooLarge, &json!("max_url_size")));
@@ -290,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_no_segment_are_refused() {
+    fn values_that_are_not_a_segment_are_refused() {
         for value in [json!(""), json!("."), json!(".."), json!([""])] {
             assert_eq!(path_of(&value), Err(Code::InvalidValue), "{value}");
         }
@@ -304,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_may_be_empty_relative_or_hold_a_query() {
+    fn a_template_may_be_empty_relative_or_contain_a_query() {
         for (template, expected) in [
             ("", "https://api.example:8443/v1"),
             ("/", "https://api.example:8443/v1/"),
@@ -334,7 +337,7 @@ mod tests {
                 Ok(OutgoingRequest { url, .. }) => {
                     prop_assert_eq!(url.origin(), base().origin());
                     let again = Url::parse(url.as_str()).unwrap();
-                    prop_assert_eq!(&again, &url, "what is sent survives any further parsing");
+                    prop_assert_eq!(&again, &url, "parsing the URL again does not change it");
                     let segments: Vec<_> = url.path_segments().unwrap().collect();
                     prop_assert_eq!(segments.len(), 5);
                     prop_assert_eq!((segments[0], segments[1], segments[4]), ("v1", "repos", "tail"));
@@ -393,11 +396,7 @@ mod tests {
         assert_eq!(path(Json, false, json!({"a": "/"})), Ok("/v1/things/%7B%22a%22%3A%22%2F%22%7D/x".into()));
         assert_eq!(path(Matrix, false, json!("")), Ok("/v1/things/;id/x".into()));
         for value in ["", "."] {
-            assert_eq!(
-                path(Label, false, json!(value)),
-                Err(Code::InvalidValue),
-                "{value:?} spells dots alone"
-            );
+            assert_eq!(path(Label, false, json!(value)), Err(Code::InvalidValue), "{value:?} is only dots");
         }
         assert_eq!(path(Label, true, json!([])), Err(Code::MissingParam));
     }

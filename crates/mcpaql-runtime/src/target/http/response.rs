@@ -1,15 +1,15 @@
-//! A successful answer → data.
+//! Reads the data of a successful response.
 //!
-//! What always holds: no more than the limit is ever held, whatever the upstream declares and however well it compresses;
-//! JSON is validated in one pass and passed on as text, without insignificant white space and without building a tree, so
-//! its depth cannot exhaust the stack.
+//! What always holds: at most the limit is held in memory, whatever the upstream declares and however well it
+//! compresses. JSON is validated in one pass and passed on as text, without insignificant white space and without
+//! building a tree, so deep nesting cannot exhaust the stack.
 //!
-//! | the upstream says | the caller gets |
+//! | media type | the caller gets |
 //! |---|---|
-//! | JSON (`application/json`, `text/json`, `+json`) | the value; where it is not valid, the text and a warning |
-//! | lines of JSON (`application/x-ndjson`, `jsonl`) | an array; where a line is not valid, the text and a warning |
+//! | JSON (`application/json`, `text/json`, `+json`) | the value; if it is invalid, the text and a warning |
+//! | lines of JSON (`application/x-ndjson`, `jsonl`) | an array; if a line is invalid, the text and a warning |
 //! | text (`text/*`, XML, YAML, JavaScript, form data) | a string; UTF-8 and ISO-8859-1 exactly, others with a warning |
-//! | nothing | JSON if it is, else a string if it is UTF-8, else base64 |
+//! | none | JSON if it is valid, otherwise a string if it is UTF-8, otherwise base64 |
 //! | anything else | `{"media_type", "encoding": "base64", "data"}` |
 //! | 204, 205, 304 or an empty body | null |
 
@@ -24,26 +24,26 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-/// Headers that answer a `HEAD`.
+/// The headers that the answer to a `HEAD` shows.
 const HEAD_HEADERS: [&str; 7] =
     ["accept-ranges", "allow", "content-length", "content-type", "etag", "last-modified", "x-total-count"];
 
-/// Where reading a body ended.
+/// How reading a body ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BodyEnd {
-    /// It was all of it.
+    /// The body is complete.
     Whole,
-    /// It goes on past the limit.
+    /// The body is larger than the limit.
     Cut,
 }
 
-/// Reads up to `limit` bytes, counted after decompression, into `body`, which keeps what came before an error.
+/// Reads up to `limit` bytes, after decompression, into `body`. After an error `body` has the bytes before it.
 pub(super) async fn read(
     response: &mut reqwest::Response,
     limit: usize,
     body: &mut Vec<u8>,
 ) -> Result<BodyEnd, reqwest::Error> {
-    // A declared length is a claim: reserve no more than is harmless to believe.
+    // A declared length is a claim: reserve only a harmless amount.
     let declared = response.content_length().and_then(|length| usize::try_from(length).ok());
     body.reserve(declared.unwrap_or(0).min(limit).min(256 * 1024));
     while let Some(chunk) = response.chunk().await? {
@@ -59,11 +59,11 @@ pub(super) async fn read(
     Ok(BodyEnd::Whole)
 }
 
-/// The error for an answer past the limit.
+/// The error for a response beyond the limit.
 pub(super) fn too_large(limit: usize) -> OpError {
     limits::too_large(
         format!(
-            "The answer is larger than the limit of {limit} bytes; ask for less with a page, a filter or fewer fields."
+            "The answer is larger than the limit of {limit} bytes; request less data with a page, a filter or fewer fields."
         ),
         "max_response_bytes",
         None,
@@ -83,7 +83,7 @@ pub(super) fn head(status: StatusCode, headers: &HeaderMap, mask: &Mask) -> Answ
     Answer::new(json!({ "status": status.as_u16(), "headers": shown }))
 }
 
-/// The data of a successful answer.
+/// The data of a successful response.
 pub(super) fn decode(headers: &HeaderMap, body: Vec<u8>, mask: &Mask) -> Answer {
     if body.is_empty() {
         return Answer::new(Value::Null);
@@ -165,12 +165,12 @@ fn not_json(body: &[u8], mask: &Mask) -> Answer {
     )
 }
 
-/// The body as one valid JSON value, or the body back.
+/// Returns the body as one valid JSON value, or the body itself if it is invalid.
 fn raw_json(body: Vec<u8>, mask: &Mask) -> Result<Payload, Vec<u8>> {
     let text = String::from_utf8(body).map_err(std::string::FromUtf8Error::into_bytes)?;
-    let found = mask.contains_secret(&text);
+    let has_secret = mask.contains_secret(&text);
     let candidate = minified(text.trim_start_matches('\u{feff}'));
-    if found {
+    if has_secret {
         return masked_json(&candidate, mask).ok_or_else(|| text.into_bytes());
     }
     RawValue::from_string(candidate).map(Payload::Raw).map_err(|_| text.into_bytes())
@@ -181,14 +181,14 @@ fn masked_json(text: &str, mask: &Mask) -> Option<Payload> {
     if let Ok(raw) = RawValue::from_string(mask.apply(text).into_owned()) {
         return Some(Payload::Raw(raw));
     }
-    // The secret is a bare number, so what replaces it needs quotes.
+    // The secret is a bare number, so its replacement needs quotes.
     let mut value = serde_json::from_str::<Value>(text).ok()?;
     mask.apply_value(&mut value);
     Some(Payload::Value(value))
 }
 
-/// JSON without white space beside brackets, commas, colons and strings: an agent pays for every one. It never changes
-/// what the tokens are, so what was not valid before is not valid after.
+/// Removes white space beside brackets, commas, colons and strings, because an agent pays for every character. The
+/// tokens stay the same, so invalid JSON stays invalid.
 pub(crate) fn minified(json: &str) -> String {
     let mut kept = String::with_capacity(json.len());
     let mut rest = json;
@@ -199,14 +199,14 @@ pub(crate) fn minified(json: &str) -> String {
         if rest.is_empty() {
             return kept;
         }
-        // `1 2` is not `12`: between two words the space stays, and with it the error.
+        // `1 2` must not become `12`: between two words the space stays, and with it the error.
         if rest.starts_with(is_word) && kept.ends_with(is_word) {
             kept.push(' ');
         }
     }
 }
 
-/// Bytes up to the first white space that stands in no string; all of them where there is none.
+/// The number of bytes before the first white space outside of strings.
 fn solid_length(text: &str) -> usize {
     let (mut inside, mut escaped) = (false, false);
     let end = text.bytes().position(|byte| {
@@ -251,7 +251,7 @@ fn text(body: Vec<u8>, charset: &str, mask: &Mask) -> Answer {
             warned(
                 Value::from(mask.apply(&lossy)),
                 "TEXT_LOSSY",
-                "The answer is not UTF-8; characters that could not be read stand as U+FFFD.",
+                "The answer is not UTF-8; invalid characters are shown as U+FFFD.",
             )
         }
     }
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_labelled_json_but_is_not_comes_back_as_text_with_a_warning() {
+    fn invalid_json_is_returned_as_text_with_a_warning() {
         for body in ["<html>", "{\"a\":1}x", "{", "\"\u{1}\""] {
             let answer = decoded("application/json", body);
             assert_eq!(answer.warnings[0].code, "UPSTREAM_NOT_JSON");
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn leaving_out_white_space_repairs_nothing() {
+    fn removing_white_space_never_makes_invalid_json_valid() {
         for body in ["1 2", "tr ue", "[1 2]", "- 1", "\"a\" \"b\"", "\"a", "[1]\u{c}", "\"\\", "[1] x"] {
             let answer = decoded("application/json", body);
             assert_eq!(answer.data.into_value(), body);
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn text_keeps_its_characters_or_says_that_it_could_not() {
+    fn text_keeps_its_characters_or_has_a_warning() {
         assert_eq!(data("text/plain", "grün"), "grün");
         assert_eq!(data("text/csv; charset=\"UTF-8\"", "a,b"), "a,b");
         assert_eq!(data("text/plain; charset=ISO-8859-1", b"gr\xfcn".to_vec()), "grün");

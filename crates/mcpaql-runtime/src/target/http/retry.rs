@@ -1,19 +1,19 @@
-//! Whether a failed attempt is repeated, and after how long.
+//! Decides whether a failed attempt is retried, and after which delay.
 //!
-//! What always holds: only operations whose repetition does no harm are repeated; a wait never reaches past the deadline
-//! of the call; a wait the upstream asked for is not shortened.
+//! What always holds: only operations that are safe to repeat are retried; a delay never goes beyond the deadline of
+//! the call; a delay that the upstream requests is never shortened.
 
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, SystemTime};
 
-/// How long to wait between attempts where the upstream does not say.
+/// The delays between attempts if the upstream does not request any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// Before the first repetition; doubled for every further one.
+    /// The delay before the first retry; doubled for each further one.
     pub base: Duration,
-    /// Never longer than this.
+    /// Maximum delay.
     pub max: Duration,
 }
 
@@ -24,8 +24,8 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The wait before repetition `n` (from 0): between half of the exponential delay and all of it, so that clients
-    /// that failed together do not return together.
+    /// Returns the delay before retry `n` (from 0): between half of the exponential delay and all of it, so that
+    /// clients that failed together do not retry together.
     #[must_use]
     pub fn delay(self, n: u32) -> Duration {
         let full = self.base.saturating_mul(2_u32.saturating_pow(n)).min(self.max);
@@ -35,12 +35,12 @@ impl Backoff {
     }
 }
 
-/// Jitter needs no more than the seed of the standard library's hash maps.
+/// For jitter, the seed of the standard library's hash maps is random enough.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// The wait before the next attempt after this answer, or `None` where it is final.
+/// Returns the delay before the next attempt after this response; `None` if the response is final.
 pub(super) fn wait_after(
     status: StatusCode,
     headers: &HeaderMap,
@@ -48,19 +48,19 @@ pub(super) fn wait_after(
     left: Duration,
     now: SystemTime,
 ) -> Option<Duration> {
-    let asked = retry_after(headers, now);
+    let requested = retry_after(headers, now);
     let wait = match status {
-        // An upstream that asks for no wait at all still gets the backoff.
-        StatusCode::TOO_MANY_REQUESTS => asked?.max(backoff),
+        // If the upstream requests no delay, the backoff still applies.
+        StatusCode::TOO_MANY_REQUESTS => requested?.max(backoff),
         StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT => {
-            asked.unwrap_or_default().max(backoff)
+            requested.unwrap_or_default().max(backoff)
         }
         _ => return None,
     };
     (wait < left).then_some(wait)
 }
 
-/// `Retry-After` in seconds or as a date.
+/// The value of `Retry-After`, in seconds or as a date.
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<u64>() {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_taken_only_where_it_fits_the_call() {
+    fn a_delay_is_used_only_if_it_ends_before_the_deadline() {
         let (backoff, left) = (Duration::from_secs(1), Duration::from_secs(10));
         let wait = |status, header: Option<&str>| {
             let headers = header.map(headers).unwrap_or_default();

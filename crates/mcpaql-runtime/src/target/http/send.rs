@@ -1,4 +1,4 @@
-//! One request on its way: signed where credentials may go along, and with the redirects that are safe to follow.
+//! Sends one request, with credentials if allowed, and follows redirects that are safe.
 
 use super::address::Network;
 use super::headers::join_cookies;
@@ -10,7 +10,7 @@ use mcpaql_core::error::{Code, OpError};
 use reqwest::header::{COOKIE, HeaderMap, HeaderValue};
 use reqwest::{Method, Response, StatusCode};
 
-/// How requests are sent.
+/// Sends requests.
 #[derive(Clone, Copy)]
 pub(super) struct Sender<'a> {
     pub(super) network: &'a Network,
@@ -20,27 +20,27 @@ pub(super) struct Sender<'a> {
     pub(super) same_origin_only: bool,
 }
 
-/// An answer, and what it answers.
+/// A response, and the request that it belongs to.
 pub(super) struct HttpReply {
     pub(super) method: Method,
-    /// Whether the request carried the credentials.
+    /// Whether the request had credentials.
     pub(super) with_credentials: bool,
     pub(super) response: Response,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 pub(super) enum HttpRequestError {
-    /// The connection failed before the head of an answer came.
+    /// The connection failed before the head of a response arrived.
     Connection(reqwest::Error),
     Refused(OpError),
 }
 
 impl Sender<'_> {
-    /// Sends a request and follows its redirects; `saw` hears the status of each answer.
+    /// Sends a request and follows its redirects. Calls `on_status` with the status of each response.
     pub(super) async fn send(
         &self,
         mut hop: Hop<'_>,
-        saw: impl Fn(StatusCode),
+        on_status: impl Fn(StatusCode),
     ) -> Result<HttpReply, HttpRequestError> {
         for _ in 0..=redirect::MAX_HOPS {
             let request = authenticated_request(&hop, self.credentials).map_err(HttpRequestError::Refused)?;
@@ -51,10 +51,10 @@ impl Sender<'_> {
             };
             let response = sent.map_err(HttpRequestError::Connection)?;
             let status = response.status();
-            saw(status);
-            let step =
+            on_status(status);
+            let decision =
                 redirect::decide(&hop, status, response.headers(), self.allow_http, &self.credentials.mask);
-            match step {
+            match decision {
                 RedirectDecision::Final => {
                     return Ok(HttpReply {
                         method: hop.outgoing.method,
@@ -84,7 +84,7 @@ fn is_same_method(hop: &Hop<'_>, next: &Hop<'_>) -> bool {
     hop.outgoing.method == next.outgoing.method
 }
 
-/// The request of a hop without its body, with credentials where they may go along.
+/// The request of a hop without its body, with credentials if they are allowed.
 fn authenticated_request(hop: &Hop<'_>, credentials: &Credentials) -> Result<reqwest::Request, OpError> {
     let mut url = hop.outgoing.url.clone();
     let mut headers = hop.outgoing.headers.clone();
@@ -108,7 +108,8 @@ fn authenticated_request(hop: &Hop<'_>, credentials: &Credentials) -> Result<req
     Ok(request)
 }
 
-/// One header for the cookies of parameters, of the target and of the credentials, where the latter two have any.
+/// The header with all cookies: of parameters, of the target and of the credentials. `None` if the credentials have
+/// none.
 fn cookies(outgoing: &HeaderMap, credentials: &Credentials) -> Result<Option<HeaderValue>, OpError> {
     let own = credentials.headers.get(COOKIE);
     if own.is_none() && credentials.cookies.is_empty() {
@@ -122,7 +123,7 @@ fn cookies(outgoing: &HeaderMap, credentials: &Credentials) -> Result<Option<Hea
         join_cookies(&mut cookies, &format!("{name}={}", secret.expose()));
     }
     let mut value = HeaderValue::try_from(cookies).map_err(|_| {
-        request::unusable_document().with_cause("the cookie of the credentials cannot be sent")
+        request::unusable_document().with_cause("the cookie of the credentials is not a valid header value")
     })?;
     value.set_sensitive(true);
     Ok(Some(value))
@@ -132,7 +133,7 @@ fn refused_redirect(status: StatusCode, reason: &'static str) -> OpError {
     let number = status.as_u16();
     OpError::new(
         Code::Internal,
-        format!("The API answered {number} with a redirect that is not safe to follow; tell the operator to check the address."),
+        format!("The API answered {number} with an unsafe redirect; tell the operator to check the address."),
     )
     .with_detail("upstream", serde_json::json!({ "status": number }))
     .with_cause(reason)

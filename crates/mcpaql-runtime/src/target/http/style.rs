@@ -1,20 +1,21 @@
-//! How values are spelled outside a JSON body: OpenAPI's `style`, `explode` and `allowReserved`.
+//! Writes values outside of JSON bodies: OpenAPI's `style`, `explode` and `allowReserved`.
 //!
-//! What always holds: a value never adds a pair, a fragment or, unless its style is `segments`, a segment, and who decodes
-//! what was sent has the value back; every character that is not unreserved (RFC 3986) is percent-encoded, unless the document allows reserved ones,
-//! and then those that separate something in that place still are. `null` and empty arrays and objects are left out.
+//! What always holds: a value never adds a pair, a fragment or (unless its style is `segments`) a path segment, and
+//! decoding restores the value. All characters except unreserved ones (RFC 3986) are percent-encoded. If the document
+//! allows reserved characters, those that are separators in that location are still encoded. `null` and empty arrays
+//! and objects are omitted.
 //!
-//! Where OpenAPI is silent: objects inside an array of a query are sent as JSON text; `deepObject` goes as deep as the
-//! value does (`a[b][c]=1`), with `a[]=1` for arrays of scalars and `a[0][b]=1` for arrays of objects. Form bodies spell
-//! objects that way too, because that is what form APIs read. The pairs of a cookie are separated as cookies are.
+//! Rules where OpenAPI has none: objects inside an array of a query are sent as JSON text. `deepObject` is as deep as
+//! the value (`a[b][c]=1`), with `a[]=1` for arrays of scalars and `a[0][b]=1` for arrays of objects. Form bodies
+//! write objects the same way, because form APIs expect it. The pairs of cookies are separated like cookies.
 
 use mcpaql_core::operation::{ParamStyle, StyleForm};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 const VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// Reserved characters that mean nothing inside a segment of a path, a value of a query or a cookie.
-const HARMLESS: &AsciiSet = &VALUE
+/// Keeps reserved characters that have no meaning inside a path segment, a query value or a cookie.
+const SEGMENT: &AsciiSet = &VALUE
     .remove(b':')
     .remove(b'@')
     .remove(b'!')
@@ -23,9 +24,9 @@ const HARMLESS: &AsciiSet = &VALUE
     .remove(b'(')
     .remove(b')')
     .remove(b'*');
-/// In a list, where a comma separates the elements.
-const ELEMENT: &AsciiSet = &HARMLESS.remove(b'/').remove(b'?').remove(b'[').remove(b']').remove(b'=');
-/// `&` begins a pair, `+` is a space to most servers, and `#` ends the query.
+/// For lists, where a comma separates the elements.
+const ELEMENT: &AsciiSet = &SEGMENT.remove(b'/').remove(b'?').remove(b'[').remove(b']').remove(b'=');
+/// `&` separates pairs, `+` is a space for most servers, and `#` ends the query.
 const QUERY: &AsciiSet = &ELEMENT.remove(b',').remove(b';');
 
 type Encode = fn(&str) -> String;
@@ -36,7 +37,7 @@ pub(super) fn encode(text: &str) -> String {
 }
 
 fn encode_value(text: &str) -> String {
-    utf8_percent_encode(text, HARMLESS).to_string()
+    utf8_percent_encode(text, SEGMENT).to_string()
 }
 
 fn encode_element(text: &str) -> String {
@@ -47,7 +48,7 @@ fn encode_query(text: &str) -> String {
     utf8_percent_encode(text, QUERY).to_string()
 }
 
-/// A value as text: strings as they are, anything else as JSON. `null` has no text.
+/// A value as text: strings unchanged, anything else as JSON. `null` has no text.
 pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -56,19 +57,19 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// A value as JSON text. `null` stands for nothing here too.
+/// A value as JSON text; `None` for `null`.
 fn json(value: &Value) -> Option<String> {
     (!value.is_null()).then(|| value.to_string())
 }
 
-/// What fills a placeholder of a path.
+/// The text for a placeholder of a path.
 pub(super) fn path(name: &str, value: &Value, style: ParamStyle) -> Option<String> {
     let encode = if style.reserved { encode_value } else { encode };
     match style.form {
         StyleForm::Json => json(value).map(|text| encode(&text)),
         StyleForm::Label => {
-            let between = if style.explode { "." } else { "," };
-            Some(format!(".{}", joined(value, style.explode, between, encode)?))
+            let separator = if style.explode { "." } else { "," };
+            Some(format!(".{}", joined(value, style.explode, separator, encode)?))
         }
         StyleForm::Matrix => matrix(name, value, style.explode, encode),
         StyleForm::Segments => segments(value, encode),
@@ -76,7 +77,7 @@ pub(super) fn path(name: &str, value: &Value, style: ParamStyle) -> Option<Strin
     }
 }
 
-/// `a/b`: a text is a path of its own, an array is one segment per element.
+/// `a/b`: a text is a path, and an array has one segment per element.
 fn segments(value: &Value, encode: Encode) -> Option<String> {
     match value {
         Value::String(text) => Some(text.split('/').map(encode).collect::<Vec<_>>().join("/")),
@@ -84,7 +85,7 @@ fn segments(value: &Value, encode: Encode) -> Option<String> {
     }
 }
 
-/// The value of a header, which no percent-encoding applies to.
+/// The value of a header, without percent-encoding.
 pub(super) fn header(value: &Value, style: ParamStyle) -> Option<String> {
     match style.form {
         StyleForm::Json => json(value),
@@ -92,25 +93,25 @@ pub(super) fn header(value: &Value, style: ParamStyle) -> Option<String> {
     }
 }
 
-/// `1,2`, and `a,1,b,2` or `a=1,b=2` for objects, with that separator.
-fn joined(value: &Value, explode: bool, between: &str, encode: Encode) -> Option<String> {
+/// `1,2`, and `a,1,b,2` or `a=1,b=2` for objects, with this separator.
+fn joined(value: &Value, explode: bool, separator: &str, encode: Encode) -> Option<String> {
     match value {
         Value::Array(items) => {
             let items: Vec<_> = items.iter().filter_map(scalar).map(|text| encode(&text)).collect();
-            (!items.is_empty()).then(|| items.join(between))
+            (!items.is_empty()).then(|| items.join(separator))
         }
         Value::Object(_) => {
-            let within = if explode { "=" } else { between };
+            let within = if explode { "=" } else { separator };
             let fields: Vec<_> = fields(value)
                 .map(|(key, text)| format!("{}{within}{}", encode(key), encode(&text)))
                 .collect();
-            (!fields.is_empty()).then(|| fields.join(between))
+            (!fields.is_empty()).then(|| fields.join(separator))
         }
         other => scalar(other).map(|text| encode(&text)),
     }
 }
 
-/// `;name=value`, or `;name` alone for a text that is empty.
+/// `;name=value`, or `;name` for an empty text.
 fn matrix(name: &str, value: &Value, explode: bool, encode: Encode) -> Option<String> {
     let pair = |name: &str, text: &str| match text {
         "" => format!(";{}", encode(name)),
@@ -134,27 +135,27 @@ fn matrix(name: &str, value: &Value, explode: bool, encode: Encode) -> Option<St
 #[derive(Debug)]
 pub(super) struct Pairs {
     text: String,
-    between: &'static str,
+    separator: &'static str,
 }
 
 impl Pairs {
-    /// A query or a form, behind what is there already.
+    /// A query or a form that starts with this text.
     pub(super) fn query(text: String) -> Pairs {
-        Pairs { text, between: "&" }
+        Pairs { text, separator: "&" }
     }
 
     pub(super) fn cookies() -> Pairs {
-        Pairs { text: String::new(), between: "; " }
+        Pairs { text: String::new(), separator: "; " }
     }
 
     pub(super) fn into_text(self) -> String {
         self.text
     }
 
-    /// Appends `name=value`, both encoded already.
+    /// Appends `name=value`, both already encoded.
     pub(super) fn push(&mut self, name: &str, value: &str) {
         if !self.text.is_empty() {
-            self.text.push_str(self.between);
+            self.text.push_str(self.separator);
         }
         self.text.push_str(name);
         self.text.push('=');
@@ -177,7 +178,7 @@ impl Pairs {
         let joins = !style.explode && matches!(value, Value::Array(_) | Value::Object(_));
         let spell: Encode = match style.reserved {
             false => encode,
-            true if joins || self.between != "&" => encode_element,
+            true if joins || self.separator != "&" => encode_element,
             true => encode_query,
         };
         let own = encode(name);
@@ -219,7 +220,7 @@ impl Pairs {
         self.append(name, value, style);
     }
 
-    /// `name` is encoded already. The depth of a value is bounded by the limit on requests.
+    /// `name` is already encoded. The depth of a value is bounded by the size limit of requests.
     fn append_deep(&mut self, name: &str, value: &Value) {
         match value {
             Value::Object(object) => {
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_openapi_s_table_leaves_open() {
+    fn cases_that_openapi_s_table_does_not_cover() {
         use StyleForm::{DeepObject, Form, Json, SpaceDelimited};
         let list = json!(["blue", "black"]);
         for (value, form, explode, expected) in [
@@ -367,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sent_for_null_and_for_what_is_empty() {
+    fn nothing_is_sent_for_null_and_empty_values() {
         use StyleForm::{DeepObject, Form, Json, Label, Matrix, PipeDelimited, Simple};
         for value in [json!(null), json!([]), json!({}), json!([null]), json!({"a": null})] {
             for explode in [true, false] {
@@ -397,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn reserved_characters_pass_where_they_separate_nothing() {
+    fn reserved_characters_are_kept_where_they_are_not_separators() {
         const RESERVED: &str = ":/?#[]@!$&'()*+,;= %\"\r\n";
         let allowed = |form, explode| ParamStyle { form, explode, reserved: true };
         let one = query(&json!(RESERVED), allowed(StyleForm::Form, true));
@@ -437,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn form_bodies_spell_objects_with_brackets_and_lists_by_style() {
+    fn form_bodies_write_objects_with_brackets_and_lists_by_style() {
         let mut form = Pairs::query(String::new());
         for (name, value) in [("a", json!({"b": 1})), ("c", json!(["x", "y"])), ("d", json!([{"e": 2}]))] {
             form.append_field(name, &value, style(StyleForm::Form, true));

@@ -1,14 +1,15 @@
-//! A tool that failed → an `OpError` that an agent can act on, with the upstream's own words.
+//! Converts a failed tool call to an `OpError` that an agent can act on.
 //!
-//! What always holds: the message is one line without secrets, and quotes the upstream only where it says nothing of its
-//! insides; what it said stands capped and masked in `details.upstream`.
+//! What always holds: the message is one line without secrets. It quotes the upstream only if the text reveals
+//! nothing about the upstream's internals. The upstream's own text is in `details.upstream`, truncated and masked.
 
 use crate::secret::Mask;
 use crate::target::http::failure::{MAX_SHOWN_BYTES, advice, quotable, truncate, upstream_message};
 use mcpaql_core::error::{Code, OpError};
 use serde_json::{Map, Value, json};
 
-/// Words by which a tool says what went wrong, in the order they are looked for. A guess, and only about the code.
+/// Phrases that indicate a code, in the order in which they are searched. This is a guess, and it only selects the
+/// code.
 const CODE_WORDS: [(Code, &[&str]); 7] = [
     (Code::NotFoundOperation, &["unknown tool", "tool not found", "no such tool"]),
     (Code::RateLimitExceeded, &["rate limit", "too many requests", "quota exceeded"]),
@@ -49,41 +50,42 @@ const CODE_WORDS: [(Code, &[&str]); 7] = [
     ),
 ];
 
-/// The error for a result with `isError`: what the tool said is text, or JSON where it is that.
-pub(super) fn tool_error(mut said: Value, mask: &Mask) -> OpError {
-    mask.apply_value(&mut said);
-    let lower = match &said {
+/// Returns the error for a result with `isError`. `content` is the tool's text, or its JSON.
+pub(super) fn tool_error(mut content: Value, mask: &Mask) -> OpError {
+    mask.apply_value(&mut content);
+    let lower = match &content {
         Value::String(text) => text.to_lowercase(),
         other => other.to_string().to_lowercase(),
     };
     let found = CODE_WORDS.iter().find(|(_, words)| words.iter().any(|word| lower.contains(word)));
     let code = found.map_or(Code::Internal, |(code, _)| *code);
-    error("The tool failed", code, upstream_words(&said), said.clone())
+    error("The tool failed", code, upstream_words(&content), content.clone())
 }
 
-/// The error for a call that was answered with an error of JSON-RPC.
+/// Returns the error for a call that was answered with a JSON-RPC error.
 pub(super) fn refused(number: i64, message: &str, data: Option<Value>, mask: &Mask) -> OpError {
     let words = mask.apply(message).into_owned();
     let lower = words.to_lowercase();
-    let unknown = lower.contains("unknown tool") || (lower.contains("tool") && lower.contains("not found"));
+    let is_unknown_tool =
+        lower.contains("unknown tool") || (lower.contains("tool") && lower.contains("not found"));
     let code = match number {
         -32601 => Code::NotFoundOperation,
-        -32602 if unknown => Code::NotFoundOperation,
+        -32602 if is_unknown_tool => Code::NotFoundOperation,
         -32602 => Code::InvalidValue,
         -32002 => Code::NotFoundResource,
-        // Somebody has to open an address first; it stands in the data.
+        // The user must open a URL first; it is in the data.
         -32042 => Code::ConfirmationRequired,
         _ => Code::Internal,
     };
-    let mut said = json!({"code": number, "message": words});
-    if let (Some(mut data), Some(fields)) = (data.filter(|data| !data.is_null()), said.as_object_mut()) {
+    let mut content = json!({"code": number, "message": words});
+    if let (Some(mut data), Some(fields)) = (data.filter(|data| !data.is_null()), content.as_object_mut()) {
         mask.apply_value(&mut data);
         fields.insert("data".into(), data);
     }
-    error("The MCP server refused the call", code, Some(words), said)
+    error("The MCP server refused the call", code, Some(words), content)
 }
 
-/// The error of an upstream that answers with envelopes like ours.
+/// Returns the error of an upstream that answers with MCP-AQL envelopes.
 pub(super) fn envelope_error(error: &Map<String, Value>, mask: &Mask) -> Option<OpError> {
     let text = |key| error.get(key).and_then(Value::as_str);
     let (code, message) = (text("code")?, text("message")?);
@@ -103,36 +105,36 @@ pub(super) fn envelope_error(error: &Map<String, Value>, mask: &Mask) -> Option<
     Some(if known.is_none() { passed.with_detail("upstream_code", code) } else { passed })
 }
 
-fn upstream_words(said: &Value) -> Option<String> {
-    match said {
+fn upstream_words(content: &Value) -> Option<String> {
+    match content {
         Value::String(text) => Some(text.clone()),
         other => upstream_message(other).map(str::to_owned),
     }
 }
 
-fn error(what: &str, code: Code, words: Option<String>, said: Value) -> OpError {
+fn error(what: &str, code: Code, words: Option<String>, content: Value) -> OpError {
     let quote = words.as_deref().and_then(|words| quotable(&reword_locations(words)));
     let advice = match code {
         Code::NotFoundOperation => "the server may have changed its tools, so tell the user",
-        Code::ConfirmationRequired => "ask the user to do what details.upstream says",
-        Code::PermissionDenied => "ask for what it allows, or tell the user",
+        Code::ConfirmationRequired => "ask the user to do the step described in details.upstream",
+        Code::PermissionDenied => "request only allowed things, or tell the user",
         code => advice(code),
     };
     let message = match quote {
         Some(quote) => format!("{what}: {quote}; {advice}."),
-        None if said.is_null() || said == "" => format!("{what} and said nothing; {advice}."),
+        None if content.is_null() || content == "" => format!("{what} without a message; {advice}."),
         None => format!("{what}, see details.upstream; {advice}."),
     };
     let failed = OpError::new(code, message);
-    match said {
+    match content {
         Value::Null => failed,
         Value::String(text) if text.is_empty() => failed,
-        said => failed.with_detail("upstream", capped(said)),
+        content => failed.with_detail("upstream", capped(content)),
     }
 }
 
-/// The words without the library's own introduction, and with the place of a wrong value put so that nobody takes it for a
-/// line of a stack trace: `expected number at limit` is how validators of half the servers speak.
+/// Removes the prefix of the MCP library, and rewrites the location of a wrong value so that it does not look like a
+/// stack frame: many validators write `expected number at limit`.
 fn reword_locations(words: &str) -> String {
     let words = words.trim();
     let introduced = words.strip_prefix("MCP error ").and_then(|rest| rest.split_once(": "));
@@ -141,20 +143,21 @@ fn reword_locations(words: &str) -> String {
         _ => words,
     };
     let mut pieces = words.split(" at ");
-    let mut soft = pieces.next().unwrap_or_default().to_owned();
+    let mut reworded = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let end = piece.find(|c: char| !(c.is_alphanumeric() || "_.[]$".contains(c))).unwrap_or(piece.len());
-        let (place, rest) = piece.split_at(end);
-        let is_field = !place.is_empty() && (rest.is_empty() || rest.starts_with([';', ',', '\n']));
-        soft.push_str(if is_field { " for " } else { " at " });
-        soft.push_str(piece);
+        let (location, rest) = piece.split_at(end);
+        let is_field = !location.is_empty() && (rest.is_empty() || rest.starts_with([';', ',', '\n']));
+        reworded.push_str(if is_field { " for " } else { " at " });
+        reworded.push_str(piece);
     }
-    soft
+    reworded
 }
 
-/// As it is where it is short, else the beginning of its text. It is masked already, so a cut leaves no half of a secret.
-fn capped(said: Value) -> Value {
-    let mut text = match said {
+/// Returns a short value unchanged, and of a long one the beginning of its text. It is already masked, so cutting
+/// leaves no part of a secret.
+fn capped(content: Value) -> Value {
+    let mut text = match content {
         Value::String(text) => text,
         other => {
             let text = other.to_string();
@@ -201,18 +204,18 @@ mod tests {
     }
 
     #[test]
-    fn where_a_value_is_wrong_is_part_of_the_message() {
-        let said = "MCP error -32602: Invalid arguments: expected number, received undefined at a.b[0]; too long at c";
-        let error = tool_error(said.into(), &Mask::default());
+    fn the_location_of_a_wrong_value_is_in_the_message() {
+        let content = "MCP error -32602: Invalid arguments: expected number, received undefined at a.b[0]; too long at c";
+        let error = tool_error(content.into(), &Mask::default());
         let words = "Invalid arguments: expected number, received undefined for a.b[0]; too long for c";
         assert!(error.message.starts_with(&format!("The tool failed: {words}; ")), "{}", error.message);
-        assert_eq!(error.details["upstream"], said);
+        assert_eq!(error.details["upstream"], content);
         assert_eq!(reword_locations("MCP error is odd: x"), "MCP error is odd: x");
         assert_eq!(reword_locations("a at run (x.js:1) at  at"), "a at run (x.js:1) at  at");
     }
 
     #[test]
-    fn insides_and_secrets_stay_out_of_the_message() {
+    fn internals_and_secrets_are_not_in_the_message() {
         let error = tool_error("ENOENT: open '/var/lib/x' with s3cret-token".into(), &mask());
         assert_eq!(error.code, Code::NotFoundResource);
         assert!(error.message.starts_with("The tool failed, see details.upstream; "), "{}", error.message);
@@ -228,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_the_protocol_have_codes_of_their_own() {
+    fn json_rpc_errors_have_their_own_codes() {
         for (number, message, code) in [
             (-32602, "Unknown tool: x", Code::NotFoundOperation),
             (-32602, "Tool x not found", Code::NotFoundOperation),
@@ -246,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn an_envelope_s_error_is_passed_on_as_it_is() {
+    fn the_error_of_an_envelope_is_passed_on_unchanged() {
         let error =
             json!({"code": "CONFLICT_VERSION_MISMATCH", "message": "Read it again.", "details": {"a": 1}});
         let passed = envelope_error(error.as_object().unwrap(), &mask()).unwrap();

@@ -1,17 +1,17 @@
-//! The result of a tool → data, and what stands beside it.
+//! Converts the result of a tool to data and content blocks.
 //!
-//! | the tool answered | data | blocks beside it |
+//! | result | data | content blocks |
 //! |---|---|---|
-//! | structured content | it | texts that say something else, and whatever is no text |
-//! | one text that is JSON | that JSON, unparsed | whatever is no text |
-//! | one text | a string | whatever is no text |
-//! | several texts | an array of the above | whatever is no text |
-//! | no text | `{"blocks": […]}`: what each block is, by media type or address | all of them |
+//! | structured content | the structured content | texts with other content, and everything that is not text |
+//! | one text that is JSON | the JSON, unparsed | everything that is not text |
+//! | one text | a string | everything that is not text |
+//! | several texts | an array of the above | everything that is not text |
+//! | no text | `{"blocks": […]}`: the media type or URI of each block | all |
 //! | nothing | null | |
-//! | an envelope like ours, as any of these | what is in it | |
+//! | an MCP-AQL envelope, in any of these forms | the envelope's data | |
 //! | `isError` | a failure | |
 //!
-//! What always holds: nothing is wrapped twice and nothing is said twice; blocks pass as they came; JSON is passed on as text,
+//! What always holds: nothing is wrapped twice or returned twice; blocks are not changed; JSON is passed on as text,
 //! without white space between its tokens.
 
 use super::tool_error;
@@ -24,13 +24,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// Numbers with more digits would not survive every reader.
+/// Longer numbers lose digits in some JSON readers.
 const MAX_DIGITS: usize = 15;
 
-/// What an envelope like ours may hold besides `success`.
-const ENVELOPE: [&str; 4] = ["success", "data", "warnings", "_meta"];
+/// The keys that an MCP-AQL envelope of a success may have.
+const ENVELOPE_KEYS: [&str; 4] = ["success", "data", "warnings", "_meta"];
 
-/// A result whose content has been looked at as far as `C` says.
+/// A result whose content is parsed as `C`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "C: Deserialize<'de>"))]
 struct ToolResult<'a, C> {
@@ -51,7 +51,7 @@ struct AnyBlock<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-/// A block of what most results are.
+/// A text block, the only kind in most results.
 #[derive(Deserialize)]
 struct TextBlock<'a> {
     #[serde(borrow, rename = "type")]
@@ -60,23 +60,20 @@ struct TextBlock<'a> {
     text: Cow<'a, str>,
 }
 
-/// What of a result is text and what is not.
+/// The texts and the other blocks of a result.
 #[derive(Default)]
 struct ToolContent<'a> {
     texts: Vec<Cow<'a, str>>,
     blocks: Vec<Value>,
 }
 
-/// The answer that a result is; `mask` is asked for where something may have to be hidden.
+/// Converts a result to an answer. `mask` is called only if something may have to be hidden.
 pub(super) fn answer(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answer, OpError> {
     let parts = read(result.get()).map_err(|_| {
-        OpError::new(
-            Code::Internal,
-            "The MCP server answered with something that is no result; tell the user.",
-        )
+        OpError::new(Code::Internal, "The MCP server's answer is not a tool result; tell the user.")
     })?;
     if parts.content.is_none() && parts.structured_content.is_none() && parts.is_error.is_none() {
-        // Not what the protocol says, but it is what the tool said.
+        // Not valid MCP, but still the tool's answer.
         return Ok(Answer::new(raw(result.get()).unwrap_or(Payload::Value(Value::Null))));
     }
     let content = parts.content.unwrap_or_default();
@@ -97,13 +94,13 @@ pub(super) fn answer(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answe
 }
 
 impl<'a, C> ToolResult<'a, C> {
-    fn map<D>(self, look: impl FnOnce(C) -> D) -> ToolResult<'a, D> {
+    fn map<D>(self, convert: impl FnOnce(C) -> D) -> ToolResult<'a, D> {
         let ToolResult { content, structured_content, is_error, meta } = self;
-        ToolResult { content: content.map(look), structured_content, is_error, meta }
+        ToolResult { content: content.map(convert), structured_content, is_error, meta }
     }
 }
 
-/// Goes over the text once where there is nothing but texts in it, and block by block otherwise.
+/// Parses the result once if it has only texts, otherwise block by block.
 fn read(text: &str) -> Result<ToolResult<'_, ToolContent<'_>>, serde_json::Error> {
     if let Ok(parts) = serde_json::from_str::<ToolResult<'_, Vec<TextBlock<'_>>>>(text)
         && parts.content.iter().flatten().all(|block| block.kind == "text")
@@ -124,7 +121,7 @@ fn content(raw: &RawValue) -> ToolContent<'_> {
             Ok(AnyBlock { kind, text: Some(text) }) if kind == "text" => content.texts.push(text),
             _ => match serde_json::from_str::<Value>(block.get()) {
                 Ok(block) => content.blocks.push(block),
-                // What no tree can hold is still text.
+                // JSON that cannot be a `Value` is still text.
                 Err(_) => content.texts.push(Cow::Borrowed(block.get())),
             },
         }
@@ -132,12 +129,13 @@ fn content(raw: &RawValue) -> ToolContent<'_> {
     content
 }
 
-/// Text where it is valid JSON, without its white space.
+/// Returns the text without white space if it is valid JSON.
 fn raw(text: &str) -> Option<Payload> {
     RawValue::from_string(minified(text.trim())).ok().map(Payload::Raw)
 }
 
-/// What a text means: JSON where it is that, else itself. A number that only looks like one, such as a hash, stays text.
+/// Returns a text as JSON if it is JSON, otherwise as a string. A text that only looks like a number, such as a hash,
+/// stays a string.
 fn parse_text(text: Cow<'_, str>) -> Payload {
     let trimmed = text.trim_matches([' ', '\t', '\r', '\n', '\u{feff}']);
     let is_json = match trimmed.as_bytes().first() {
@@ -168,34 +166,36 @@ fn text_data(mut texts: Vec<Cow<'_, str>>, blocks: &[Value]) -> Payload {
     }
 }
 
-/// What a block is, in a word.
+/// A short label for a block.
 fn label(block: &Value) -> &str {
     let text = |value: &'_ Value, key: &str| value.get(key).and_then(Value::as_str).map(str::len);
-    let place = ["mimeType", "uri"].into_iter().find(|key| text(block, key).is_some());
+    let label_key = ["mimeType", "uri"].into_iter().find(|key| text(block, key).is_some());
     let inner = block.get("resource").unwrap_or(block);
     let uri = inner.get("uri").and_then(Value::as_str);
     let kind = block.get("type").and_then(Value::as_str).unwrap_or("unknown");
     match kind {
         "resource" | "resource_link" => uri.unwrap_or(kind),
-        _ => place.and_then(|key| block.get(key)).and_then(Value::as_str).unwrap_or(kind),
+        _ => label_key.and_then(|key| block.get(key)).and_then(Value::as_str).unwrap_or(kind),
     }
 }
 
-/// Structured content; a wrapping that its maker says is only there because the protocol wants an object falls away.
+/// Returns structured content. If its server marked it as wrapped, because the protocol requires an object, it is
+/// unwrapped.
 fn structured_data(structured: &RawValue, meta: Option<&RawValue>) -> Payload {
     #[derive(Deserialize)]
     struct Wrapped<'a> {
         #[serde(borrow)]
         result: &'a RawValue,
     }
-    let wraps = meta.and_then(|meta| serde_json::from_str::<Value>(meta.get()).ok());
-    let wraps = wraps.is_some_and(|meta| meta.pointer("/fastmcp/wrap_result") == Some(&Value::Bool(true)));
-    let inside = wraps.then(|| serde_json::from_str::<Wrapped<'_>>(structured.get()).ok()).flatten();
-    let text = inside.map_or(structured.get(), |wrapped| wrapped.result.get());
+    let meta = meta.and_then(|meta| serde_json::from_str::<Value>(meta.get()).ok());
+    let is_wrapped =
+        meta.is_some_and(|meta| meta.pointer("/fastmcp/wrap_result") == Some(&Value::Bool(true)));
+    let inner = is_wrapped.then(|| serde_json::from_str::<Wrapped<'_>>(structured.get()).ok()).flatten();
+    let text = inner.map_or(structured.get(), |wrapped| wrapped.result.get());
     raw(text).unwrap_or(Payload::Value(Value::Null))
 }
 
-/// Takes out the texts that only repeat the structured content, whole or spread over several of them.
+/// Removes texts that repeat the structured content, each alone or all together.
 fn drop_duplicate_texts(texts: &mut Vec<Cow<'_, str>>, structured: &RawValue) {
     texts.retain(|text| text.trim() != structured.get());
     if texts.is_empty() {
@@ -212,12 +212,12 @@ fn drop_duplicate_texts(texts: &mut Vec<Cow<'_, str>>, structured: &RawValue) {
         _ => None,
     };
     let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|_| text.into());
-    let is_twin = |said: &Value| *said == value || Some(said) == inner;
+    let is_duplicate = |other: &Value| *other == value || Some(other) == inner;
     let together = Value::Array(texts.iter().map(|text| read(text)).collect());
-    if is_twin(&together) {
+    if is_duplicate(&together) {
         texts.clear();
     }
-    texts.retain(|text| !is_twin(&read(text)) && inner.and_then(Value::as_str) != Some(text.as_ref()));
+    texts.retain(|text| !is_duplicate(&read(text)) && inner.and_then(Value::as_str) != Some(text.as_ref()));
 }
 
 #[derive(Deserialize)]
@@ -231,10 +231,10 @@ struct Envelope<'a> {
     warnings: Option<Value>,
 }
 
-/// Takes the data, or the error, out of an envelope like ours.
+/// Takes the data or the error out of an MCP-AQL envelope.
 fn envelope(data: Payload, mask: &impl Fn() -> Mask) -> Result<Answer, OpError> {
     let Payload::Raw(raw_data) = &data else { return Ok(Answer::new(data)) };
-    // Cheap to see for most of what is no envelope.
+    // A cheap check that most other values fail.
     if !raw_data.get().starts_with('{') || !raw_data.get().contains("\"success\":") {
         return Ok(Answer::new(data));
     }
@@ -252,8 +252,8 @@ fn envelope(data: Payload, mask: &impl Fn() -> Mask) -> Result<Answer, OpError> 
         Ok(keys) => keys,
         Err(_) => return Ok(Answer::new(data)),
     };
-    let is_ours = envelope.success && keys.keys().all(|key| ENVELOPE.contains(&key.as_str()));
-    match envelope.data.filter(|_| is_ours) {
+    let is_envelope = envelope.success && keys.keys().all(|key| ENVELOPE_KEYS.contains(&key.as_str()));
+    match envelope.data.filter(|_| is_envelope) {
         Some(inside) => {
             let mut answer = Answer::new(inside.to_owned());
             answer.warnings = warnings(envelope.warnings);
@@ -263,17 +263,17 @@ fn envelope(data: Payload, mask: &impl Fn() -> Mask) -> Result<Answer, OpError> 
     }
 }
 
-fn warnings(said: Option<Value>) -> Vec<Warning> {
-    let Some(Value::Array(said)) = said else { return Vec::new() };
+fn warnings(values: Option<Value>) -> Vec<Warning> {
+    let Some(Value::Array(values)) = values else { return Vec::new() };
     let text = |warning: &Value| match warning {
         Value::String(text) => Some(text.clone()),
         other => other.get("message").and_then(Value::as_str).map(str::to_owned),
     };
-    said.iter().filter_map(text).map(|message| Warning { code: "UPSTREAM_WARNING", message }).collect()
+    values.iter().filter_map(text).map(|message| Warning { code: "UPSTREAM_WARNING", message }).collect()
 }
 
 fn failure(texts: Vec<Cow<'_, str>>, structured: Option<&RawValue>, mask: &Mask) -> OpError {
-    let said = match (texts.as_slice(), structured.and_then(|raw| serde_json::from_str(raw.get()).ok())) {
+    let content = match (texts.as_slice(), structured.and_then(|raw| serde_json::from_str(raw.get()).ok())) {
         ([], Some(structured)) => structured,
         ([text], _) => {
             let text = text.trim();
@@ -282,13 +282,13 @@ fn failure(texts: Vec<Cow<'_, str>>, structured: Option<&RawValue>, mask: &Mask)
         }
         (texts, _) => texts.join("\n").into(),
     };
-    if said.get("success") == Some(&Value::Bool(false))
-        && let Some(Value::Object(error)) = said.get("error")
+    if content.get("success") == Some(&Value::Bool(false))
+        && let Some(Value::Object(error)) = content.get("error")
         && let Some(error) = tool_error::envelope_error(error, mask)
     {
         return error;
     }
-    tool_error::tool_error(said, mask)
+    tool_error::tool_error(content, mask)
 }
 
 #[cfg(test)]
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_what_they_say() {
+    fn a_text_is_read_as_json_or_as_a_string() {
         for (said, data) in [
             (vec!["hello"], json!("hello")),
             (vec!["{\n  \"a\": [1, 2]\n}\n"], json!({"a": [1, 2]})),
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn structured_content_is_said_once() {
+    fn structured_content_is_returned_once() {
         let structured = json!({"b": 1, "a": {"x": [1.0]}});
         for twin in
             [vec![r#"{"b":1,"a":{"x":[1.0]}}"#], vec!["{\n \"a\": {\"x\": [1.0]},\n \"b\": 1\n}"], vec![]]
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrapping_that_only_the_protocol_wants_is_seen_through() {
+    fn a_result_that_was_wrapped_for_the_protocol_is_unwrapped() {
         for (twins, result) in [
             (vec!["one", "two"], json!(["one", "two"])),
             (vec!["5"], json!(5)),
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_stands_beside_the_data_as_it_came() {
+    fn blocks_other_than_text_are_returned_unchanged() {
         let image = json!({"type": "image", "data": "aGk=", "mimeType": "image/png", "x-odd": {"a": 1}});
         let link =
             json!({"type": "resource_link", "uri": "file:///a", "name": "a", "mimeType": "text/plain"});
@@ -408,12 +408,12 @@ mod tests {
             json!({"success": true}),
         ] {
             let (data, _) = unwrapped(json!({"content": texts(&[&other.to_string()])})).unwrap();
-            assert_eq!(data, other, "not ours, so it is data");
+            assert_eq!(data, other, "not an envelope, so it is data");
         }
     }
 
     #[test]
-    fn a_failed_tool_is_a_failure_with_its_own_words() {
+    fn a_failed_tool_is_an_error_with_its_message() {
         let error =
             unwrapped(json!({"content": texts(&["Nothing", "matches"]), "isError": true})).unwrap_err();
         assert!(error.message.starts_with("The tool failed: Nothing; "), "{}", error.message);

@@ -1,11 +1,13 @@
-//! MCP servers that calls are passed on to: a client of our own, because what a server says must arrive as it was said.
+//! MCP servers as upstreams. This is our own MCP client, because the answers of a server must arrive unchanged.
 //!
 //! What always holds:
-//! - one conversation with each server carries all its calls, or all calls of those who bring the same credentials; answers are never mixed up, late ones are ignored;
-//! - answers stay the JSON text they came as until somebody needs a part of them;
-//! - nothing a server sends, however much or malformed, ends this program or makes it hold more than a limit;
-//! - a call ends: with an answer, an error, its timeout, or its caller's patience; then the server is told to stop;
-//! - no process is left behind.
+//! - One conversation with a server carries all its calls, or all calls of callers with the same credentials. Answers
+//!   never reach the wrong call, and late ones are ignored.
+//! - Answers stay JSON text until a part of them is needed.
+//! - Nothing that a server sends, however much or malformed, ends this program or makes it exceed its memory limits.
+//! - Every call ends: with an answer, an error, its timeout, or because its caller cancels it. Then the server is
+//!   told to stop.
+//! - No process stays behind.
 
 mod callers;
 mod calls;
@@ -41,12 +43,12 @@ use stdio::Program;
 use supervisor::{StartOptions, Supervisor};
 use tokio::sync::watch;
 
-/// The most pages of a list that are asked for.
+/// Maximum number of pages of a list.
 const MAX_PAGES: usize = 1000;
-/// The most entries of a list that are taken.
+/// Maximum number of entries of a list.
 const MAX_ENTRIES: usize = 100_000;
 
-/// A list that was read, page by page.
+/// A list that was read page by page.
 struct PagedList {
     entries: Vec<Value>,
     end: ListEnd,
@@ -54,15 +56,15 @@ struct PagedList {
 
 /// Why no more pages were read.
 enum ListEnd {
-    /// There are none.
-    Last,
-    /// The next one was read before.
-    Again,
+    /// The list is complete.
+    Complete,
+    /// The next page was read before.
+    Repeated,
     /// The server does not know the method.
-    Unknown,
+    UnknownMethod,
 }
 
-/// One MCP server; clones share it. Dropping the last one ends it.
+/// One MCP server. Clones share it, and dropping the last one stops it.
 #[derive(Clone)]
 pub struct Upstream {
     handle: Arc<UpstreamHandle>,
@@ -70,7 +72,7 @@ pub struct Upstream {
 
 struct UpstreamHandle {
     supervisor: Arc<Supervisor>,
-    /// Where callers bring credentials of their own; then `supervisor` is there for the list of tools alone.
+    /// Present if callers send their own credentials. Then `supervisor` is used only for the list of tools.
     callers: Option<Arc<Callers>>,
     timeout: Duration,
     eager: bool,
@@ -90,10 +92,10 @@ impl fmt::Debug for Upstream {
 }
 
 impl Upstream {
-    /// Gets ready to reach a server; nothing is started. A variable that is not set is an error of the calls.
+    /// Prepares the connection to a server; nothing is started. A variable that is not set fails only the calls.
     ///
     /// # Errors
-    /// What is wrong with the target or the credentials as they are written.
+    /// When the target or the credentials are invalid.
     pub fn new(
         target: &McpTarget,
         auth: &Auth,
@@ -102,10 +104,10 @@ impl Upstream {
         Upstream::build(None, target, auth, environment)
     }
 
-    /// The same under a name that people know it by, instead of its program's or its address's.
+    /// Prepares the connection with a name for messages, instead of the name of its program or address.
     ///
     /// # Errors
-    /// What is wrong with the target or the credentials as they are written.
+    /// When the target or the credentials are invalid.
     pub fn named(
         name: &str,
         target: &McpTarget,
@@ -152,33 +154,36 @@ impl Upstream {
         })
     }
 
-    /// What the server says of itself: its answer to the handshake and every page of its tools. No tool is called.
+    /// Returns the server's handshake and all its tools. No tool is called.
     ///
     /// # Errors
-    /// Why the server could not be asked.
+    /// When the server cannot be asked.
     pub async fn capture(&self) -> Result<Capture, UpstreamError> {
         let supervisor = &self.handle.supervisor;
         let initialize = supervisor.session().await?.handshake();
         let PagedList { entries, end } =
             self.pages(supervisor, "tools/list", "tools", &Caller::nobody()).await?;
-        let has_tools = || initialize.get("capabilities").is_some_and(|said| said.get("tools").is_some());
-        let gap = match end {
-            ListEnd::Last => None,
-            ListEnd::Again => Some("the list has no end: a page names one that was read before as the next"),
-            ListEnd::Unknown => {
-                has_tools().then_some("the server declares tools, and answers that it knows no tools/list")
+        let has_tools =
+            || initialize.get("capabilities").is_some_and(|declared| declared.get("tools").is_some());
+        let incomplete_reason = match end {
+            ListEnd::Complete => None,
+            ListEnd::Repeated => {
+                Some("the list does not end: a page refers to an earlier page as the next one")
+            }
+            ListEnd::UnknownMethod => {
+                has_tools().then_some("the server declares tools, but does not support tools/list")
             }
         };
-        Ok(Capture { initialize, tools: entries, incomplete_reason: gap })
+        Ok(Capture { initialize, tools: entries, incomplete_reason })
     }
 
-    /// All pages of a list, in order; empty where the server has no such list.
+    /// Returns all pages of a list, in order; empty if the server has no such list.
     ///
     /// # Errors
-    /// Why the server could not be asked, or that its list has no end.
+    /// When the server cannot be asked, or its list does not end.
     pub async fn list(&self, method: &str, key: &str, caller: &Caller) -> Result<Vec<Value>, UpstreamError> {
-        let place = self.conversation_for(caller)?;
-        self.pages(place.supervisor(), method, key, caller).await.map(|pages| pages.entries)
+        let conversation = self.conversation_for(caller)?;
+        self.pages(conversation.supervisor(), method, key, caller).await.map(|pages| pages.entries)
     }
 
     async fn pages(
@@ -196,38 +201,38 @@ impl Upstream {
             let answer = self.request_in(supervisor, method, &object(params), caller).await;
             let mut page = match answer {
                 Err(UpstreamError::Refused { code: METHOD_NOT_FOUND, .. }) if cursor.is_none() => {
-                    return Ok(PagedList { entries, end: ListEnd::Unknown });
+                    return Ok(PagedList { entries, end: ListEnd::UnknownMethod });
                 }
                 page => self.parsed(method, &page?)?,
             };
-            // What cannot be read is not nothing: an empty list would hide what the server shows to others.
+            // An unreadable list is an error: an empty list would hide tools that other clients see.
             let Some(Value::Array(more)) = page.get_mut(key).map(Value::take) else {
                 return Err(self.unreadable(method, &format!("it has no list '{key}'")));
             };
             let next = page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty());
-            // A server that names a page again would never come to an end.
-            let is_again = next.is_some_and(|next| !seen.insert(next.to_owned()));
-            // Nor does it mean the same page twice.
-            if !(is_again && entries.ends_with(&more)) {
+            // A server that repeats a page would never end.
+            let is_repeated = next.is_some_and(|next| !seen.insert(next.to_owned()));
+            // Skip the entries if the page is the same, too.
+            if !(is_repeated && entries.ends_with(&more)) {
                 entries.extend(more);
             }
             if entries.len() > MAX_ENTRIES {
                 break;
             }
             match next {
-                Some(next) if !is_again => cursor = Some(next.to_owned()),
-                Some(_) => return Ok(PagedList { entries, end: ListEnd::Again }),
-                None => return Ok(PagedList { entries, end: ListEnd::Last }),
+                Some(next) if !is_repeated => cursor = Some(next.to_owned()),
+                Some(_) => return Ok(PagedList { entries, end: ListEnd::Repeated }),
+                None => return Ok(PagedList { entries, end: ListEnd::Complete }),
             }
         }
         let server = self.handle.supervisor.name().to_owned();
-        Err(UpstreamError::Unreadable { server, reason: "is a list without an end".into() })
+        Err(UpstreamError::Unreadable { server, reason: "is a list that does not end".into() })
     }
 
-    /// The raw result of `tools/call`. Dropping the future cancels the call.
+    /// Calls a tool and returns the raw result. Dropping the future cancels the call.
     ///
     /// # Errors
-    /// Why there is no result; an `isError` of the tool is one.
+    /// When there is no result. A result with `isError` is a result.
     pub async fn call_tool(
         &self,
         tool: &str,
@@ -239,10 +244,10 @@ impl Upstream {
         self.parsed("tools/call", &raw)
     }
 
-    /// The raw result of any method.
+    /// Sends a request with any method and returns the raw result.
     ///
     /// # Errors
-    /// Why there is no result.
+    /// When there is no result.
     pub async fn request(
         &self,
         method: &str,
@@ -253,36 +258,36 @@ impl Upstream {
         self.parsed(method, &raw)
     }
 
-    /// An answer as a tree, which holds neither endless depth nor halves of characters.
+    /// Parses an answer. Parsing fails for very deep nesting and lone surrogates.
     fn parsed(&self, method: &str, raw: &RawValue) -> Result<Value, UpstreamError> {
         serde_json::from_str(raw.get()).map_err(|error| {
-            let said = error.to_string();
-            let why = match said.split(" at line ").next() {
+            let message = error.to_string();
+            let problem = match message.split(" at line ").next() {
                 Some("recursion limit exceeded") => "it is nested too deeply",
-                Some(why) => why,
-                None => "it is no JSON",
+                Some(problem) => problem,
+                None => "it is not JSON",
             };
-            self.unreadable(method, why)
+            self.unreadable(method, problem)
         })
     }
 
-    fn unreadable(&self, method: &str, why: &str) -> UpstreamError {
-        let reason = format!("to {method} cannot be read: {why}").into();
+    fn unreadable(&self, method: &str, problem: &str) -> UpstreamError {
+        let reason = format!("to {method} cannot be read: {problem}").into();
         UpstreamError::Unreadable { server: self.handle.supervisor.name().to_owned(), reason }
     }
 
-    /// The result of any method, as the text it came as, without what was sent along to be let in.
+    /// Sends a request and returns the result as JSON text, without the credentials of the request.
     pub(crate) async fn request_raw(
         &self,
         method: &str,
         params: &Map<String, Value>,
         caller: &Caller,
     ) -> Result<Box<RawValue>, UpstreamError> {
-        let place = self.conversation_for(caller)?;
-        self.request_in(place.supervisor(), method, params, caller).await
+        let conversation = self.conversation_for(caller)?;
+        self.request_in(conversation.supervisor(), method, params, caller).await
     }
 
-    /// Where that caller's calls go.
+    /// Returns the conversation for a caller.
     fn conversation_for(&self, caller: &Caller) -> Result<CallConversation<'_>, UpstreamError> {
         Ok(match &self.handle.callers {
             None => CallConversation::Shared(&self.handle.supervisor),
@@ -299,75 +304,75 @@ impl Upstream {
         params: &Map<String, Value>,
         caller: &Caller,
     ) -> Result<Box<RawValue>, UpstreamError> {
-        let mut is_second = false;
+        let mut is_retry = false;
         loop {
             let session = supervisor.session().await?;
             match session.ask(method, params, caller, self.handle.timeout).await {
-                // A tool is called by the name that its server gave it, whatever that looks like.
+                // Not masked: a tool must be called by exactly the name that the server gives it.
                 Ok(answer) if method == "tools/list" => return Ok(answer),
                 Ok(answer) => return Ok(session.without_credentials(answer)),
-                // The server had gone, or forgotten us: nothing can have happened yet.
-                Err(failure) if failure.unseen && !is_second => is_second = true,
+                // The server was gone, or had lost the session, so the request had no effect.
+                Err(failure) if failure.unseen && !is_retry => is_retry = true,
                 Err(failure) => return Err(failure.error.masked(&session.mask())),
             }
         }
     }
 
-    /// How the server is doing.
+    /// The state of the server.
     #[must_use]
     pub fn state(&self) -> watch::Receiver<UpstreamState> {
         self.handle.supervisor.state()
     }
 
-    /// Counts how often the server said that its tools changed.
+    /// Counts the server's notifications that its tools have changed.
     #[must_use]
     pub fn tools_changed(&self) -> watch::Receiver<u64> {
         self.handle.supervisor.changes().tools.subscribe()
     }
 
-    /// Counts how often the server said that its resources or prompts changed.
+    /// Counts the server's notifications that its resources or prompts have changed.
     #[must_use]
     pub fn features_changed(&self) -> watch::Receiver<u64> {
         self.handle.supervisor.changes().features.subscribe()
     }
 
-    /// The server's last answer to the handshake, as far as one is known.
+    /// The server's last answer to the handshake, if known.
     #[must_use]
     pub fn handshake(&self) -> Option<Arc<Map<String, Value>>> {
         self.handle.supervisor.handshake()
     }
 
-    /// Takes what was heard at an earlier time for what the server would say, until it says it itself.
+    /// Uses the handshake of an earlier run until the server sends a new one.
     pub fn remember(&self, capture: &Capture) {
         self.handle.supervisor.remember(&capture.initialize);
     }
 
-    /// What must not be shown of what the server says.
+    /// The mask for texts of the server.
     pub(crate) fn mask(&self) -> Mask {
         self.handle.supervisor.running().map(|session| session.mask()).unwrap_or_default()
     }
 
-    /// Whether it is a program that ends with the conversation.
+    /// Returns whether the server is a local program.
     #[must_use]
     pub fn is_program(&self) -> bool {
         self.handle.supervisor.is_program()
     }
 
-    /// Whether it is to run before anybody calls it.
+    /// Returns whether the server starts before its first call.
     #[must_use]
     pub fn is_eager(&self) -> bool {
         self.handle.eager
     }
 
-    /// Starts the server where it does not run.
+    /// Starts the server if it does not run.
     ///
     /// # Errors
-    /// Why it does not start.
+    /// When it does not start.
     pub async fn start(&self) -> Result<(), UpstreamError> {
         self.handle.supervisor.session().await.map(drop)
     }
 
-    /// Ends the conversation, and the program behind it with all its descendants. The next call starts it again.
+    /// Ends the conversation, and the program with all its descendants. The next call starts it again.
     pub async fn close(&self) {
         self.handle.supervisor.close().await;
         let others = self.handle.callers.as_ref().map(|callers| callers.take_sessions()).unwrap_or_default();
@@ -375,9 +380,9 @@ impl Upstream {
     }
 }
 
-/// The conversation that a call goes to.
+/// The conversation of a call.
 enum CallConversation<'a> {
-    /// One for all callers.
+    /// Shared by all callers.
     Shared(&'a Arc<Supervisor>),
     /// The caller's own.
     Own { lease: Lease, shared: &'a Supervisor },
@@ -394,26 +399,26 @@ impl CallConversation<'_> {
 
 impl Drop for CallConversation<'_> {
     fn drop(&mut self) {
-        // What the server can do is the same for all; what else it said belongs to the caller.
+        // Capabilities are the same for all callers; the rest of the handshake belongs to the caller.
         if let CallConversation::Own { lease, shared } = self
             && shared.handshake().is_none()
             && let Some(capabilities) =
-                lease.supervisor.handshake().and_then(|said| said.get("capabilities").cloned())
+                lease.supervisor.handshake().and_then(|handshake| handshake.get("capabilities").cloned())
         {
             shared.remember(&Map::from_iter([("capabilities".to_owned(), capabilities)]));
         }
     }
 }
 
-fn header_names(written: &[String]) -> Result<Vec<(String, HeaderName)>, UpstreamSetupError> {
-    let name = |written: &String| match HeaderName::from_bytes(written.as_bytes()) {
-        Ok(name) => Ok((written.clone(), name)),
+fn header_names(declared: &[String]) -> Result<Vec<(String, HeaderName)>, UpstreamSetupError> {
+    let name = |declared: &String| match HeaderName::from_bytes(declared.as_bytes()) {
+        Ok(name) => Ok((declared.clone(), name)),
         Err(_) => Err(crate::target::http::HttpSetupError::Header {
-            name: written.clone(),
+            name: declared.clone(),
             reason: "is not a header name; correct it in caller_headers",
         }),
     };
-    Ok(written.iter().map(name).collect::<Result<_, _>>()?)
+    Ok(declared.iter().map(name).collect::<Result<_, _>>()?)
 }
 
 fn object(value: Value) -> Map<String, Value> {

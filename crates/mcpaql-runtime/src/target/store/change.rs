@@ -1,4 +1,4 @@
-//! Changes to a record: what an update asks for, the merge, and what a record must be afterwards.
+//! Changes to records: the requested fields, the merge, and the check of the result.
 
 use super::StoreResource;
 use crate::target::Args;
@@ -7,16 +7,16 @@ use mcpaql_core::schema::{ViolationKind, path_text};
 use mcpaql_document::load::{RECORD_KEYS, is_update_param};
 use serde_json::{Map, Value};
 
-/// The fields of a new record. Null is the same as nothing.
-pub(super) fn new_body(kind: &StoreResource, args: &Args) -> Map<String, Value> {
-    let given = kind.resource.fields.keys().filter_map(|name| Some((name, args.get(name)?)));
+/// Returns the fields of a new record. Null means absent.
+pub(super) fn new_body(resource: &StoreResource, args: &Args) -> Map<String, Value> {
+    let given = resource.declaration.fields.keys().filter_map(|name| Some((name, args.get(name)?)));
     let mut body = Map::new();
     merge(&mut body, given.map(|(name, value)| (name.clone(), value.clone())).collect());
     body
 }
 
-/// What an update asks for: `input`, and flat fields over it.
-pub(super) fn changes(kind: &StoreResource, args: &Args) -> Result<Map<String, Value>, OpError> {
+/// Returns the fields to change: those in `input`, overridden by direct parameters.
+pub(super) fn changes(resource: &StoreResource, args: &Args) -> Result<Map<String, Value>, OpError> {
     let mut changes = match args.get("input") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(input)) => input.clone(),
@@ -27,47 +27,51 @@ pub(super) fn changes(kind: &StoreResource, args: &Args) -> Result<Map<String, V
             ));
         }
     };
-    if let Some(unknown) = changes.keys().find(|name| !kind.resource.fields.contains_key(name.as_str())) {
-        return Err(unknown_field(kind, unknown));
+    if let Some(unknown) =
+        changes.keys().find(|name| !resource.declaration.fields.contains_key(name.as_str()))
+    {
+        return Err(unknown_field(resource, unknown));
     }
-    for name in kind.resource.fields.keys().filter(|name| is_update_param(name)) {
+    for name in resource.declaration.fields.keys().filter(|name| is_update_param(name)) {
         if let Some(value) = args.get(name) {
             changes.insert(name.clone(), value.clone());
         }
     }
     if changes.is_empty() {
-        let message = "Nothing to change: give 'input' with the fields to set, or null to remove one.";
-        return Err(OpError::new(Code::MissingParam, message).with_detail("valid_fields", valid_fields(kind)));
+        let message = "Nothing to change: send 'input' with the fields to set, or null to remove one.";
+        return Err(
+            OpError::new(Code::MissingParam, message).with_detail("valid_fields", valid_fields(resource))
+        );
     }
     Ok(changes)
 }
 
-fn unknown_field(kind: &StoreResource, name: &str) -> OpError {
-    let fields = valid_fields(kind);
+fn unknown_field(resource: &StoreResource, name: &str) -> OpError {
+    let fields = valid_fields(resource);
     let message = if name == "id" {
-        "Field 'id' does not belong in 'input'; give it as a parameter of its own.".to_owned()
+        "Field 'id' must not be in 'input'; send it as a separate parameter.".to_owned()
     } else if name == "_etag" {
-        "Field '_etag' does not belong in 'input'; give it as 'if_match'.".to_owned()
+        "Field '_etag' must not be in 'input'; send it as 'if_match'.".to_owned()
     } else if RECORD_KEYS.contains(&name) {
-        format!("Field '{name}' is written by the store and cannot be changed.")
+        format!("Field '{name}' is set by the store and cannot be changed.")
     } else {
         format!("Unknown field '{}' in 'input'. Use one of: {}.", super::clip(name), fields.join(", "))
     };
     OpError::new(Code::UnknownField, message).with_detail("valid_fields", fields)
 }
 
-fn valid_fields(kind: &StoreResource) -> Vec<String> {
-    kind.resource.fields.keys().cloned().collect()
+fn valid_fields(resource: &StoreResource) -> Vec<String> {
+    resource.declaration.fields.keys().cloned().collect()
 }
 
-/// Deep merge: objects merge, everything else replaces, null removes.
+/// Deep merge: objects merge, null removes, everything else replaces.
 pub(super) fn merge(target: &mut Map<String, Value>, changes: Map<String, Value>) {
     for (name, change) in changes {
         match change {
-            // `shift_remove` keeps the order of the other fields, which is the author's.
+            // `shift_remove` keeps the order of the other fields, as the author wrote them.
             Value::Null => drop(target.shift_remove(&name)),
             Value::Object(inner) => match target.get_mut(&name) {
-                Some(Value::Object(present)) => merge(present, inner),
+                Some(Value::Object(existing)) => merge(existing, inner),
                 _ => {
                     let mut fresh = Map::new();
                     merge(&mut fresh, inner);
@@ -79,21 +83,20 @@ pub(super) fn merge(target: &mut Map<String, Value>, changes: Map<String, Value>
     }
 }
 
-/// What every stored record fulfils: the schema of its resource, after a merge as after a creation.
+/// Checks a record against the schema of its resource, after a creation or a merge.
 ///
-/// Fields that an earlier version of the document declared may still be in a record; they are kept and not judged.
-pub(super) fn check_fields(kind: &StoreResource, body: &Map<String, Value>) -> Result<(), OpError> {
-    let violations = kind.schemas.check(kind.schema, &Value::Object(body.clone()));
+/// A record may contain fields that an earlier version of the document declared; they are kept and not checked.
+pub(super) fn check_fields(resource: &StoreResource, body: &Map<String, Value>) -> Result<(), OpError> {
+    let violations = resource.schemas.check(resource.schema, &Value::Object(body.clone()));
     let Some(violation) = violations.first() else { return Ok(()) };
     let (code, message) = match &violation.kind {
-        ViolationKind::Missing { field } if violation.path.is_empty() => (
-            Code::MissingParam,
-            format!("Field '{field}' is required and cannot be removed; give it a value."),
-        ),
-        ViolationKind::Type { .. } => {
-            (Code::InvalidType, format!("The record does not fit: field {violation}."))
+        ViolationKind::Missing { field } if violation.path.is_empty() => {
+            (Code::MissingParam, format!("Field '{field}' is required and cannot be removed; send a value."))
         }
-        _ => (Code::InvalidValue, format!("The record does not fit: field {violation}.")),
+        ViolationKind::Type { .. } => {
+            (Code::InvalidType, format!("The record is invalid: field {violation}."))
+        }
+        _ => (Code::InvalidValue, format!("The record is invalid: field {violation}.")),
     };
     let name = match &violation.kind {
         ViolationKind::Missing { field } if violation.path.is_empty() => field.clone(),

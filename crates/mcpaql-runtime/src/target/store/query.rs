@@ -1,8 +1,8 @@
-//! Pages of records: `list` by equality, `search` by words.
+//! Pages of records: `list` filters by equality, `search` by words.
 //!
-//! Newest first means by order of creation, which no update changes, so that a cursor stays valid. A page comes out of SQLite
-//! as one text: a row each would cost a thread switch per record. Its separators are control characters, which JSON escapes, so that no
-//! body can hold them.
+//! Pages are ordered by time of creation, newest first. Updates do not change this order, so cursors stay valid.
+//! SQLite returns a page as one text, because one row per record would cost a thread switch each. Its separators are
+//! control characters, which JSON escapes, so no body can contain them.
 
 use super::record::{Cursor, RecordRow, fold, write_record};
 use super::{Store, StoreResource, internal, raw, storage_error};
@@ -16,20 +16,20 @@ use sqlx::sqlite::SqliteArguments;
 use sqlx::{AssertSqlSafe, Sqlite};
 use std::fmt::Write;
 
-/// More words than that are not a query.
-const WORD_LIMIT: usize = 32;
+/// Maximum number of words in a query.
+const MAX_QUERY_WORDS: usize = 32;
 
-/// What a page needs of a record; the text that search reads stays out.
+/// The columns that a page needs; without the search text.
 const COLUMNS: &str = "seq, id, version, created_at, updated_at, body";
 const ROW_END: char = '\u{1e}';
 
 type PageQuery<'q> = QueryScalar<'q, Sqlite, Option<String>, SqliteArguments>;
 
 impl Store {
-    pub(super) async fn list(&self, kind: &StoreResource, args: &Args) -> Result<Answer, OpError> {
+    pub(super) async fn list(&self, resource: &StoreResource, args: &Args) -> Result<Answer, OpError> {
         let (first, after) = page_of(args)?;
-        let filters: Vec<(&str, &Value)> = kind
-            .resource
+        let filters: Vec<(&str, &Value)> = resource
+            .declaration
             .fields
             .iter()
             .filter(|(name, schema)| is_filter(name, schema))
@@ -38,46 +38,46 @@ impl Store {
         let mut sql = format!(
             "SELECT 0 AS rank, {COLUMNS} FROM records WHERE adapter = ?1 AND resource = ?2 AND seq < ?4"
         );
-        for place in (0..filters.len()).map(|index| 5 + 2 * index) {
-            let _ = write!(sql, " AND json_extract(body, ?{place}) IS ?{}", place + 1);
+        for number in (0..filters.len()).map(|index| 5 + 2 * index) {
+            let _ = write!(sql, " AND json_extract(body, ?{number}) IS ?{}", number + 1);
         }
         sql.push_str(" ORDER BY seq DESC LIMIT ?3");
-        let mut query = self.page_query(kind, &sql, first).bind(after.seq);
+        let mut query = self.page_query(resource, &sql, first).bind(after.seq);
         for (name, value) in filters {
             query = bind_scalar(query.bind(format!("$.\"{name}\"")), value);
         }
         self.page(query, first).await
     }
 
-    pub(super) async fn search(&self, kind: &StoreResource, args: &Args) -> Result<Answer, OpError> {
+    pub(super) async fn search(&self, resource: &StoreResource, args: &Args) -> Result<Answer, OpError> {
         let (first, after) = page_of(args)?;
         let words = words_of(args)?;
         let (mut all, mut in_head) = (String::new(), String::new());
-        for place in (0..words.len()).map(|index| 6 + index) {
-            let _ = write!(all, " AND (instr(head, ?{place}) > 0 OR instr(rest, ?{place}) > 0)");
-            let _ = write!(in_head, " AND instr(head, ?{place}) > 0");
+        for number in (0..words.len()).map(|index| 6 + index) {
+            let _ = write!(all, " AND (instr(head, ?{number}) > 0 OR instr(rest, ?{number}) > 0)");
+            let _ = write!(in_head, " AND instr(head, ?{number}) > 0");
         }
         let sql = format!(
             "SELECT * FROM (SELECT CASE WHEN 1{in_head} THEN 0 ELSE 1 END AS rank, {COLUMNS} FROM records \
              WHERE adapter = ?1 AND resource = ?2{all}) \
              WHERE rank > ?4 OR (rank = ?4 AND seq < ?5) ORDER BY rank, seq DESC LIMIT ?3"
         );
-        let mut query = self.page_query(kind, &sql, first).bind(after.rank).bind(after.seq);
+        let mut query = self.page_query(resource, &sql, first).bind(after.rank).bind(after.seq);
         for word in words {
             query = query.bind(word);
         }
         self.page(query, first).await
     }
 
-    /// The query of a page, with `?1` adapter, `?2` resource and `?3` one record more than asked for.
-    fn page_query<'q>(&'q self, kind: &'q StoreResource, rows: &str, first: usize) -> PageQuery<'q> {
-        // Only fixed text and placeholders make up the statement.
+    /// The query of a page: `?1` is the adapter, `?2` the resource, `?3` the page size plus one.
+    fn page_query<'q>(&'q self, resource: &'q StoreResource, rows: &str, first: usize) -> PageQuery<'q> {
+        // The statement consists only of fixed text and placeholders.
         let sql = format!(
             "SELECT group_concat(concat_ws(char(31), rank, {COLUMNS}), char(30)) \
              FROM ({rows})"
         );
         let limit = i64::try_from(first).unwrap_or(i64::MAX).saturating_add(1);
-        sqlx::query_scalar(AssertSqlSafe(sql)).bind(&self.adapter).bind(&kind.name).bind(limit)
+        sqlx::query_scalar(AssertSqlSafe(sql)).bind(&self.adapter).bind(&resource.name).bind(limit)
     }
 
     async fn page(&self, query: PageQuery<'_>, first: usize) -> Result<Answer, OpError> {
@@ -90,8 +90,8 @@ impl Store {
             .filter(|row| !row.is_empty())
             .map(RecordRow::read)
             .collect::<Option<Vec<_>>>();
-        let mut rows = rows.ok_or_else(|| internal("a record is not as it was written"))?;
-        // SQLite leaves the order inside an aggregate open.
+        let mut rows = rows.ok_or_else(|| internal("a record has an invalid row"))?;
+        // SQLite does not define the order inside an aggregate.
         rows.sort_by_key(|row| (row.rank, std::cmp::Reverse(row.seq)));
         let more = rows.len() > first;
         rows.truncate(first);
@@ -125,7 +125,7 @@ fn page_of(args: &Args) -> Result<(usize, Cursor), OpError> {
         None | Some(Value::Null) => Cursor::START,
         Some(value) => value.as_str().and_then(Cursor::decode).ok_or_else(|| {
             let message =
-                "Parameter 'after' must be the endCursor of an earlier page; leave it out to start anew.";
+                "Parameter 'after' must be the endCursor of an earlier page; omit it to start from the beginning.";
             OpError::new(Code::InvalidValue, message).with_detail("param_name", "after")
         })?,
     };
@@ -143,9 +143,13 @@ fn words_of(args: &Args) -> Result<Vec<String>, OpError> {
         }
     }
     match words.len() {
-        0 => Err(invalid("Parameter 'query' needs one word or more; list instead to see everything.".into())),
-        1..=WORD_LIMIT => Ok(words),
-        _ => Err(invalid(format!("Parameter 'query' may have {WORD_LIMIT} different words; use fewer."))),
+        0 => Err(invalid(
+            "Parameter 'query' needs one or more words; use the list operation to see all records.".into(),
+        )),
+        1..=MAX_QUERY_WORDS => Ok(words),
+        _ => Err(invalid(format!(
+            "Parameter 'query' has more than {MAX_QUERY_WORDS} different words; use fewer."
+        ))),
     }
 }
 
@@ -157,7 +161,7 @@ fn bind_scalar<'q>(query: PageQuery<'q>, value: &Value) -> PageQuery<'q> {
             Some(integer) => query.bind(integer),
             None => query.bind(number.as_f64()),
         },
-        // `IS NULL` finds records without the field.
+        // `IS NULL` matches records without the field.
         Value::Null | Value::Array(_) | Value::Object(_) => query.bind(None::<i64>),
     }
 }

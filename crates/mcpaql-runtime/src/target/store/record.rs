@@ -1,10 +1,10 @@
-//! A record: its text on the wire, and the text that search reads.
+//! A record: its text for clients, and its text for search.
 
 use crate::state::timestamp;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// A stored record. The body is a JSON object as text, never parsed on the way out.
+/// A stored record. The body is a JSON object as text; reading never parses it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RecordRow<'a> {
     pub(super) rank: i64,
@@ -17,7 +17,7 @@ pub(super) struct RecordRow<'a> {
 }
 
 impl<'a> RecordRow<'a> {
-    /// Reads the columns of a record in order, between unit separators.
+    /// Reads the columns of a record in order, separated by unit separators.
     pub(super) fn read(text: &'a str) -> Option<RecordRow<'a>> {
         let mut columns = text.splitn(7, '\u{1f}');
         let rank = columns.next()?.parse().ok()?;
@@ -30,10 +30,10 @@ impl<'a> RecordRow<'a> {
     }
 }
 
-/// Appends the record as clients see it.
+/// Appends the record in the form for clients.
 pub(super) fn write_record(out: &mut String, id: &str, version: i64, created: i64, updated: i64, body: &str) {
     let fields = body.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default();
-    // Ids are made of letters and digits alone, so they need no escaping.
+    // Ids consist of letters and digits, so they need no escaping.
     let _ = write!(out, "{{\"id\":\"{id}\"");
     if !fields.trim().is_empty() {
         out.push(',');
@@ -44,12 +44,13 @@ pub(super) fn write_record(out: &mut String, id: &str, version: i64, created: i6
         write!(out, ",\"created_at\":\"{created}\",\"updated_at\":\"{updated}\",\"_etag\":\"{version}\"}}");
 }
 
-/// Text without case. Upper then lower case per character folds what lower case alone leaves apart (ß and SS, σ and ς).
+/// Removes case. Upper case followed by lower case also unifies characters that lower case alone does not (ß and SS,
+/// σ and ς).
 pub(super) fn fold(text: &str) -> String {
     text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
-/// What search reads of a record: the first search field, and all others.
+/// The search text of a record: the first search field, and all others.
 pub(super) fn search_text(search: &[String], body: &Map<String, Value>) -> (String, String) {
     let (mut head, mut rest) = (String::new(), String::new());
     for (index, name) in search.iter().enumerate() {
@@ -71,7 +72,7 @@ fn collect_text(value: &Value, out: &mut String) {
     }
 }
 
-/// Where a page ended. Opaque to callers; short, because agents repeat it.
+/// The end of a page. Opaque to callers, and short, because agents repeat it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cursor {
     pub(super) rank: i64,
@@ -91,7 +92,7 @@ impl Cursor {
         let rank = rank.parse().ok().filter(|rank| (0..=1).contains(rank))?;
         let seq = i64::from_str_radix(seq, 16).ok().filter(|&seq| seq > 0)?;
         let cursor = Cursor { rank, seq };
-        // One spelling only: signs and leading zeros are not ours.
+        // Only one spelling is valid: no signs and no leading zeros.
         (cursor.encode() == text).then_some(cursor)
     }
 }

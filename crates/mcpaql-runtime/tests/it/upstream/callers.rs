@@ -1,4 +1,4 @@
-//! Callers who bring credentials of their own: what one of them sends reaches the server as theirs and as nobody else's.
+//! Callers with their own credentials: the server gets each caller's values only for that caller.
 
 use super::environment;
 use crate::fixture::{self, Raw, Serving, crypto, in_time, loopback, modern};
@@ -22,12 +22,12 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 
-/// As many as may have conversations together.
-const MOST: usize = 64;
+/// Maximum number of callers with conversations.
+const MAX_CALLERS: usize = 64;
 
-/// An MCP server that knows its users by a token, and binds each session to the user who began it.
+/// An MCP server that identifies users by a token, and binds each session to its user.
 struct Server {
-    /// The headers that each session was begun with.
+    /// The headers of the first request of each session.
     sessions: Mutex<Vec<HeaderMap>>,
     ended: Mutex<Vec<String>>,
     gone: Semaphore,
@@ -35,7 +35,7 @@ struct Server {
     gate: Semaphore,
 }
 
-/// A token, and whom the server knows by it. Answers name the user, because a token would be taken out of them.
+/// The token of a user. Answers contain the user's name, because a token would be masked.
 fn token(user: usize) -> String {
     format!("secret-token-{user}")
 }
@@ -64,7 +64,7 @@ impl Server {
         (server, addr)
     }
 
-    /// Who began sessions, in order.
+    /// The users who started sessions, in order.
     fn users(&self) -> Vec<String> {
         self.sessions.lock().unwrap().iter().map(user).collect()
     }
@@ -140,7 +140,7 @@ async fn answer(State(server): State<Arc<Server>>, request: Request) -> Response
     response.header("mcp-session-id", number.to_string()).body(Body::from(answer.to_string())).unwrap()
 }
 
-/// A gateway in front of the server that passes on the headers.
+/// A gateway for the server that forwards the headers.
 async fn gateway(addr: SocketAddr, target: Value, auth: Value) -> (Arc<Gateway>, Upstream) {
     crypto();
     let operations = ["whoami", "hold", "echo", "fail", "refuse"].map(|name| json!({"name": name}));
@@ -197,7 +197,7 @@ async fn call_as(front: SocketAddr, tool: &str, user: usize) -> Value {
 }
 
 #[tokio::test]
-async fn callers_never_meet_and_one_caller_has_one_session() {
+async fn callers_are_separated_and_one_caller_has_one_session() {
     let (server, front, _upstream, _serving) = served().await;
     let calls = (0..60).map(|n| {
         tokio::spawn(async move {
@@ -220,7 +220,7 @@ async fn callers_never_meet_and_one_caller_has_one_session() {
 }
 
 #[tokio::test]
-async fn clients_of_the_older_revisions_bring_theirs_too() {
+async fn clients_of_the_older_revisions_send_credentials_too() {
     let (_server, front, _upstream, _serving) = served().await;
     let request = reqwest::Client::new()
         .post(format!("http://{front}/mcp"))
@@ -233,7 +233,7 @@ async fn clients_of_the_older_revisions_bring_theirs_too() {
 }
 
 #[tokio::test]
-async fn the_header_is_missed_by_name() {
+async fn the_error_names_the_missing_header() {
     let (server, front, _upstream, _serving) = served().await;
     for headers in [&[][..], &[("x-user-token", "")], &[("x-user-token", "a"), ("x-user-token", "b")]] {
         let answer = call(front, "far_whoami", headers).await;
@@ -242,7 +242,7 @@ async fn the_header_is_missed_by_name() {
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(message.contains("X-User-Token") && message.contains("tell the user"), "{message}");
     }
-    assert_eq!(server.users(), Vec::<String>::new(), "nobody was let in as somebody else");
+    assert_eq!(server.users(), Vec::<String>::new(), "no session was started");
 }
 
 #[tokio::test]
@@ -260,7 +260,7 @@ async fn there_are_no_headers_over_standard_streams() {
 }
 
 #[tokio::test]
-async fn what_a_caller_sent_is_in_no_answer() {
+async fn answers_never_contain_the_credentials_of_a_caller() {
     let (_server, front, upstream, _serving) = served().await;
     let masked = |answer: &Value| {
         let text = answer.to_string();
@@ -329,7 +329,7 @@ async fn tools_are_listed_with_the_adapter_s_own_credentials() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_the_handshake_shows_nothing_either() {
+async fn a_refused_handshake_shows_no_credentials_either() {
     let (_server, addr) = Server::listen().await;
     let own = json!({"headers": {"X-User-Token": "${env:TOKEN}", "X-Refuse": "1"}});
     let (_gateway, upstream) = gateway(addr, own, json!({"type": "none"})).await;
@@ -339,7 +339,7 @@ async fn a_server_that_refuses_the_handshake_shows_nothing_either() {
 }
 
 #[tokio::test]
-async fn what_a_caller_does_not_replace_goes_along() {
+async fn the_adapters_other_credentials_are_sent_too() {
     let (server, addr) = Server::listen().await;
     let auth = json!({"type": "bearer", "token_env": "TOKEN"});
     let (gateway, _upstream) = gateway(addr, json!({}), auth).await;
@@ -349,12 +349,12 @@ async fn what_a_caller_does_not_replace_goes_along() {
     let sessions = server.sessions.lock().unwrap();
     assert_eq!(text(&sessions[0], "authorization"), "Bearer s3cret-token");
     for name in ["x-other", "accept-language"] {
-        assert_eq!(sessions[0].get(name), None, "nothing else of the caller's is passed on");
+        assert_eq!(sessions[0].get(name), None, "no other header of the caller is forwarded");
     }
 }
 
 #[tokio::test]
-async fn the_token_of_our_own_server_stays_here() {
+async fn the_token_of_our_own_server_is_not_forwarded() {
     let (server, addr) = Server::listen().await;
     let (gateway, _upstream) =
         gateway(addr, json!({"caller_headers": ["Authorization"]}), json!({"type": "none"})).await;
@@ -366,34 +366,39 @@ async fn the_token_of_our_own_server_stays_here() {
 }
 
 #[tokio::test]
-async fn more_callers_than_there_is_room_for_are_told_and_idle_ones_make_room() {
+async fn callers_beyond_the_limit_get_an_error_and_idle_ones_are_closed() {
     let (server, front, upstream, _serving) = served().await;
-    let held: Vec<_> =
-        (0..MOST).map(|user| tokio::spawn(async move { call_as(front, "far_hold", user).await })).collect();
-    in_time(server.holding.acquire_many(u32::try_from(MOST).unwrap())).await.unwrap().forget();
+    let held: Vec<_> = (0..MAX_CALLERS)
+        .map(|user| tokio::spawn(async move { call_as(front, "far_hold", user).await }))
+        .collect();
+    in_time(server.holding.acquire_many(u32::try_from(MAX_CALLERS).unwrap())).await.unwrap().forget();
     let answer = call_as(front, "far_whoami", 1000).await;
     assert_eq!(answer["error"]["code"], "RATE_LIMIT_EXCEEDED", "{answer}");
-    assert_eq!(answer["error"]["details"]["maximum"], MOST);
-    assert_eq!(call_as(front, "far_whoami", 3).await["data"]["user"], "user 3", "who has a place keeps it");
-    server.gate.add_permits(MOST);
+    assert_eq!(answer["error"]["details"]["maximum"], MAX_CALLERS);
+    assert_eq!(
+        call_as(front, "far_whoami", 3).await["data"]["user"],
+        "user 3",
+        "existing callers keep their conversation"
+    );
+    server.gate.add_permits(MAX_CALLERS);
     for (user, call) in held.into_iter().enumerate() {
         assert_eq!(in_time(call).await.unwrap()["data"]["user"], format!("user {user}"));
     }
     let answer = call_as(front, "far_whoami", 1000).await;
     assert_eq!(answer["data"]["user"], "user 1000", "{answer}");
-    assert_eq!(server.users().len(), MOST + 1);
+    assert_eq!(server.users().len(), MAX_CALLERS + 1);
     in_time(upstream.close()).await;
-    // Nobody waits for the end of the one that made room.
-    in_time(server.gone.acquire_many(u32::try_from(MOST + 1).unwrap())).await.unwrap().forget();
+    // The session that was closed ends in the background.
+    in_time(server.gone.acquire_many(u32::try_from(MAX_CALLERS + 1).unwrap())).await.unwrap().forget();
     let mut ended = server.ended.lock().unwrap().clone();
     ended.sort();
     let mut expected = server.users();
     expected.sort();
-    assert_eq!(ended, expected, "whoever had a session has it no more");
+    assert_eq!(ended, expected, "all sessions have ended");
 }
 
 #[tokio::test]
-async fn nobody_is_no_caller_with_credentials() {
+async fn a_caller_without_a_client_has_no_credentials() {
     let (_server, addr) = Server::listen().await;
     let (_gateway, upstream) = gateway(addr, json!({}), json!({"type": "none"})).await;
     let error =

@@ -1,4 +1,4 @@
-//! What a server does wrong in the middle of its work, and that nobody else pays for it.
+//! Failures of a server during its work, which must not affect other calls.
 
 use super::{call, command, over, pid, said, target, upstream};
 use crate::fixture::in_time;
@@ -8,7 +8,7 @@ use rustix::process::{Signal, kill_process};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
-/// A call that is never answered, begun.
+/// Starts a call that is never answered.
 async fn held(upstream: &Upstream) -> JoinHandle<Result<serde_json::Value, UpstreamError>> {
     in_time(upstream.start()).await.unwrap();
     let mut begun = upstream.tools_changed();
@@ -21,7 +21,7 @@ async fn held(upstream: &Upstream) -> JoinHandle<Result<serde_json::Value, Upstr
 }
 
 #[tokio::test]
-async fn a_server_killed_in_mid_call_fails_it_at_once_and_comes_back() {
+async fn a_server_killed_during_a_call_fails_it_immediately_and_is_restarted() {
     let upstream = upstream("");
     let victim = pid(&upstream).await;
     let calls = [held(&upstream).await, held(&upstream).await];
@@ -36,13 +36,13 @@ async fn a_server_killed_in_mid_call_fails_it_at_once_and_comes_back() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_leaves_its_last_words() {
+async fn the_error_of_a_dead_server_contains_its_last_output() {
     let error = call(&upstream(""), "die", json!({})).await.unwrap_err();
     assert_eq!(error.to_string(), "the MCP server 'fixture' ended with exit status 7: out of cheese");
 }
 
 #[tokio::test]
-async fn a_call_that_is_never_answered_ends_with_its_time_and_the_server_is_told() {
+async fn a_call_without_an_answer_times_out_and_is_cancelled_in_the_server() {
     let mut target = target(command(""));
     target.timeout_ms = 200;
     let upstream = over(&target);
@@ -52,7 +52,7 @@ async fn a_call_that_is_never_answered_ends_with_its_time_and_the_server_is_told
     let error = in_time(task).await.unwrap().unwrap_err();
     assert!(matches!(&error, UpstreamError::Timeout { server, .. } if server == "fixture"), "{error}");
     in_time(told.changed()).await.unwrap();
-    // The server answers what was cancelled all the same; the next call must not take that answer.
+    // The server still answers the cancelled call; the next call must not get that answer.
     let heard = said(&call(&upstream, "cancelled", json!({})).await.unwrap());
     assert_eq!(heard["ids"], heard["held"]);
     assert_eq!(heard["ids"].as_array().unwrap().len(), 1);
@@ -71,7 +71,7 @@ async fn a_dropped_call_is_cancelled_in_the_server() {
 }
 
 #[tokio::test]
-async fn garbage_on_standard_output_is_stepped_over() {
+async fn garbage_on_standard_output_is_skipped() {
     let mut target = target(command(""));
     target.max_response_bytes = 1 << 20;
     let upstream = over(&target);
@@ -80,7 +80,7 @@ async fn garbage_on_standard_output_is_stepped_over() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_too_large_fails_its_own_call_alone() {
+async fn an_answer_that_is_too_large_fails_only_its_own_call() {
     let upstream = upstream("");
     let other = held(&upstream).await;
     let error = call(&upstream, "big", json!({"bytes": 50_000_000})).await.unwrap_err();
@@ -99,7 +99,7 @@ async fn an_answer_that_cannot_be_read_fails_its_call() {
 }
 
 #[tokio::test]
-async fn a_list_that_cannot_be_read_is_no_empty_list() {
+async fn an_unreadable_list_is_an_error() {
     for (fault, why) in [
         ("deep", "it is nested too deeply"),
         ("half", "unexpected end of hex escape"),
@@ -115,7 +115,7 @@ async fn a_list_that_cannot_be_read_is_no_empty_list() {
 }
 
 #[tokio::test]
-async fn tools_that_change_while_calls_run_are_announced_and_disturb_nothing() {
+async fn changes_of_tools_during_calls_are_announced_and_do_not_disturb_them() {
     let upstream = upstream("");
     let task = held(&upstream).await;
     let mut changed = upstream.tools_changed();
@@ -128,7 +128,7 @@ async fn tools_that_change_while_calls_run_are_announced_and_disturb_nothing() {
 }
 
 #[tokio::test]
-async fn an_error_of_the_protocol_keeps_its_code_and_words() {
+async fn a_json_rpc_error_keeps_its_code_and_message() {
     let error = call(&upstream(""), "nonsense", json!({})).await.unwrap_err();
     assert!(
         matches!(&error, UpstreamError::Refused { code: -32602, message, .. } if message == "Unknown tool: nonsense"),

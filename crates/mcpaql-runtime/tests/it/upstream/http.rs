@@ -1,4 +1,4 @@
-//! Upstreams over streamable HTTP: our own server, and one that does what it is told.
+//! Upstreams over streamable HTTP: our own server, and one with scripted answers.
 
 use super::{call, environment};
 use crate::fixture::{self, Fixture, in_time, loopback};
@@ -53,7 +53,7 @@ async fn our_own_server_is_an_upstream_like_any_other() {
         in_time(call).await.unwrap();
     }
     let mut changed = upstream.tools_changed();
-    // The stream that announces changes may not stand yet, so it is said until it is heard.
+    // The stream for changes may not be open yet, so the change is announced until it arrives.
     in_time(async {
         while !changed.has_changed().unwrap() {
             service.swap([fixture::tool(
@@ -73,29 +73,29 @@ async fn our_own_server_is_an_upstream_like_any_other() {
     let holding = upstream.clone();
     let task =
         tokio::spawn(async move { holding.call_tool("wait", Default::default(), &Caller::nobody()).await });
-    service.begun(1).await;
+    service.wait_for_calls(1).await;
     task.abort();
-    service.dropped().await;
+    service.wait_for_drop().await;
     upstream.close().await;
     serving.shutdown.cancel();
     serving.stopped().await.unwrap();
 }
 
-/// What a scripted server heard.
+/// A request that a scripted server received.
 #[derive(Debug)]
-struct Heard {
+struct ReceivedRequest {
     method: Method,
     headers: HeaderMap,
     query: String,
     body: Value,
 }
 
-type Script = dyn Fn(&Heard, usize) -> Response<Body> + Send + Sync;
+type Script = dyn Fn(&ReceivedRequest, usize) -> Response<Body> + Send + Sync;
 
 #[derive(Clone)]
 struct Scripted {
     script: Arc<Script>,
-    heard: mpsc::UnboundedSender<Heard>,
+    heard: mpsc::UnboundedSender<ReceivedRequest>,
     count: Arc<AtomicUsize>,
 }
 
@@ -111,15 +111,15 @@ fn status(code: u16) -> Response<Body> {
     Response::builder().status(code).body(Body::empty()).unwrap()
 }
 
-fn answer(heard: &Heard, result: Value) -> Value {
+fn answer(heard: &ReceivedRequest, result: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": heard.body["id"], "result": result})
 }
 
-/// A server that greets with a session of its own each time and leaves the rest to `script`, which is told how often
-/// it greeted.
+/// A server that starts a new session on each handshake and leaves other requests to `script`, which gets the number
+/// of handshakes.
 async fn scripted(
-    script: impl Fn(&Heard, usize) -> Response<Body> + Send + Sync + 'static,
-) -> (SocketAddr, mpsc::UnboundedReceiver<Heard>) {
+    script: impl Fn(&ReceivedRequest, usize) -> Response<Body> + Send + Sync + 'static,
+) -> (SocketAddr, mpsc::UnboundedReceiver<ReceivedRequest>) {
     let (heard, told) = mpsc::unbounded_channel();
     let state = Scripted { script: Arc::new(script), heard, count: Arc::default() };
     let router = Router::new()
@@ -128,7 +128,7 @@ async fn scripted(
             any(|State(state): State<Scripted>, request: axum::extract::Request| async move {
                 let (parts, body) = request.into_parts();
                 let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
-                let heard = Heard {
+                let heard = ReceivedRequest {
                     method: parts.method,
                     query: parts.uri.query().unwrap_or_default().to_owned(),
                     headers: parts.headers,
@@ -187,7 +187,7 @@ async fn every_request_carries_session_revision_and_credentials() {
 }
 
 #[tokio::test]
-async fn a_session_that_the_server_forgot_is_begun_anew() {
+async fn a_lost_session_is_started_again() {
     let (addr, _told) = scripted(|heard, greeted| match (&heard.method, greeted) {
         (&Method::POST, 1) => status(404),
         (&Method::POST, 2) => {
@@ -203,9 +203,9 @@ async fn a_session_that_the_server_forgot_is_begun_anew() {
     })
     .await;
     let upstream = upstream(addr);
-    // Each call begins anew once; a server that forgets at once is not asked for ever.
+    // Each call starts a new session once; a server that loses every session is not retried forever.
     let error = call(&upstream, "x", json!({})).await.unwrap_err();
-    assert!(error.to_string().contains("does not know the session"), "{error}");
+    assert!(error.to_string().contains("no longer knows the session"), "{error}");
     let again = in_time(async {
         loop {
             match call(&upstream, "x", json!({})).await {
@@ -220,7 +220,7 @@ async fn a_session_that_the_server_forgot_is_begun_anew() {
 }
 
 #[tokio::test]
-async fn a_stream_brings_questions_news_and_the_answer() {
+async fn a_stream_carries_questions_notifications_and_the_answer() {
     let (addr, mut told) = scripted(|heard, _| match heard.method {
         Method::POST => {
             let question = json!({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": {}});
@@ -248,7 +248,7 @@ async fn a_stream_brings_questions_news_and_the_answer() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_is_taken_up_again_where_it_ended() {
+async fn a_broken_stream_is_resumed_where_it_ended() {
     let asked = Arc::new(Mutex::new(Value::Null));
     let (addr, _told) = scripted(move |heard, _| match heard.method {
         Method::POST => {
@@ -266,7 +266,7 @@ async fn a_stream_that_breaks_off_is_taken_up_again_where_it_ended() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_an_error_that_says_so() {
+async fn invalid_answers_are_errors_with_a_reason() {
     let (addr, _told) = scripted(|heard, _| match heard.body["params"]["name"].as_str() {
         Some("cut") => events("data: {\"half"),
         Some("silent") => status(202),
@@ -308,7 +308,7 @@ async fn what_is_no_answer_is_an_error_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_fails_and_comes_back() {
+async fn a_server_that_does_not_run_fails_and_recovers() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
     drop(listener);

@@ -1,4 +1,4 @@
-//! Started when needed, one start at a time, ended with everything it started.
+//! Started when needed, one start at a time, and ended with everything it started.
 
 use super::{call, command, environment, over, pid, said, server, target, upstream};
 use crate::command::Watch;
@@ -10,7 +10,7 @@ use rustix::process::test_kill_process;
 use serde_json::json;
 
 #[tokio::test]
-async fn a_capture_holds_what_the_server_says_as_it_says_it() {
+async fn a_capture_contains_the_servers_answers_unchanged() {
     let upstream = upstream("");
     assert_eq!(*upstream.state().borrow(), UpstreamState::Idle);
     let capture = in_time(upstream.capture()).await.unwrap();
@@ -23,10 +23,10 @@ async fn a_capture_holds_what_the_server_says_as_it_says_it() {
 }
 
 #[tokio::test]
-async fn a_list_that_names_a_page_again_ends_there() {
+async fn a_list_that_repeats_a_page_ends_there() {
     let capture = in_time(upstream("endless").capture()).await.unwrap();
-    assert_eq!(capture.tools, [json!({"name": "again"})], "and is not there twice");
-    assert!(capture.incomplete_reason.unwrap().contains("has no end"), "{:?}", capture.incomplete_reason);
+    assert_eq!(capture.tools, [json!({"name": "again"})], "the entries appear once");
+    assert!(capture.incomplete_reason.unwrap().contains("does not end"), "{:?}", capture.incomplete_reason);
     assert_eq!(in_time(upstream("").capture()).await.unwrap().incomplete_reason, None);
 }
 
@@ -65,7 +65,7 @@ async fn closing_ends_the_program_and_a_further_call_starts_another() {
     let upstream = upstream("");
     let first = pid(&upstream).await;
     upstream.close().await;
-    assert!(test_kill_process(first).is_err(), "reaped, not merely dead");
+    assert!(test_kill_process(first).is_err(), "reaped, not a zombie");
     assert_eq!(*upstream.state().borrow(), UpstreamState::Idle);
     assert_ne!(pid(&upstream).await, first);
 }
@@ -126,11 +126,11 @@ fn a_runtime_that_stops_leaves_no_server_behind() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_at_start_says_why_and_is_then_left_alone() {
+async fn a_server_that_fails_to_start_reports_why_and_is_restarted_with_delays() {
     let mut command = command("dies_at_start");
     command.set_env.insert("TOKEN".to_owned(), "${env:TOKEN}".to_owned());
     let upstream = over(&target(command));
-    // The first failure is tried again at once, the next ones are left alone for longer and longer.
+    // The first failure is retried immediately, the next ones after increasing delays.
     for attempt in 0..8 {
         let error = in_time(upstream.start()).await.unwrap_err();
         let UpstreamError::Unavailable { retry_after, reason, .. } = &error else { panic!("{error:?}") };
@@ -140,7 +140,7 @@ async fn a_server_that_dies_at_start_says_why_and_is_then_left_alone() {
                 assert!(attempt >= 2 && wait.as_secs() < 30, "attempt {attempt}: {wait:?}");
                 break;
             }
-            None => assert!(attempt < 7, "it is started over and over"),
+            None => assert!(attempt < 7, "no delay between starts"),
         }
     }
     assert!(
@@ -158,7 +158,7 @@ async fn a_server_that_exits_after_the_handshake_fails_calls_and_does_not_hang()
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_or_lacks_a_variable_is_named() {
+async fn errors_name_missing_programs_and_variables() {
     let absent = McpCommand { command: vec!["/opt/no-such-server".to_owned()], ..command("") };
     let error = in_time(over(&target(absent)).start()).await.unwrap_err().to_string();
     assert!(error.contains("'no-such-server' is not installed") && !error.contains("/opt"), "{error}");
@@ -170,7 +170,7 @@ async fn a_program_that_is_not_there_or_lacks_a_variable_is_named() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_greets_is_given_up_and_ended() {
+async fn a_server_that_never_answers_the_handshake_is_ended() {
     let watch = Watch::new();
     let mut target = family(&watch);
     if let mcpaql_core::adapter::McpLink::Command(command) = &mut target.link {
@@ -186,7 +186,7 @@ async fn a_server_that_never_greets_is_given_up_and_ended() {
 }
 
 #[tokio::test]
-async fn a_server_without_a_handshake_is_asked_what_it_can_do() {
+async fn a_server_without_a_handshake_is_asked_for_its_capabilities() {
     let upstream = upstream("stateless");
     let capture = in_time(upstream.capture()).await.unwrap();
     assert_eq!(capture.server().unwrap()["name"], "modern");

@@ -1,4 +1,4 @@
-//! What servers behind log, as far as clients in front want to hear it.
+//! Logs of upstream servers, as far as clients want them.
 
 use super::requests::Client;
 use super::{call as direct, said, upstream};
@@ -15,10 +15,10 @@ use reqwest::Response;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Passes every call on, and what is logged meanwhile.
-struct Logged(Upstream);
+/// Forwards every call, and the logs during it.
+struct LoggingService(Upstream);
 
-impl Service for Logged {
+impl Service for LoggingService {
     fn tools(&self) -> Arc<[Tool]> {
         Arc::from([])
     }
@@ -42,7 +42,7 @@ fn set_level(level: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": 8, "method": "logging/setLevel", "params": {"level": level}})
 }
 
-async fn greeted(raw: &mut Raw) -> Value {
+async fn perform_handshake(raw: &mut Raw) -> Value {
     raw.send(&initialize()).await;
     let greeting = raw.receive().await.unwrap();
     raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
@@ -54,8 +54,8 @@ async fn ask(raw: &mut Raw, message: &Value) -> Value {
     raw.receive().await.unwrap()
 }
 
-/// The levels of what is logged until the answer comes.
-async fn heard(raw: &mut Raw, request: &Value) -> Vec<String> {
+/// The levels of the log messages until the answer arrives.
+async fn levels_until_answer(raw: &mut Raw, request: &Value) -> Vec<String> {
     raw.send(request).await;
     let mut levels = Vec::new();
     loop {
@@ -69,35 +69,35 @@ async fn heard(raw: &mut Raw, request: &Value) -> Vec<String> {
     }
 }
 
-/// The levels that the server behind was told to log from.
-async fn told(upstream: &Upstream) -> Value {
+/// The log levels that were set on the upstream server.
+async fn levels_set_on(upstream: &Upstream) -> Value {
     said(&direct(upstream, "levels", json!({})).await.unwrap())
 }
 
 #[tokio::test]
-async fn a_client_hears_everything_until_it_says_from_which_level_on() {
+async fn a_client_gets_all_logs_until_it_sets_a_level() {
     let upstream = upstream("logs");
-    let mut raw = Raw::new(&Arc::new(Logged(upstream.clone())), ServerLimits::default());
-    assert_eq!(greeted(&mut raw).await["logging"], json!({}));
+    let mut raw = Raw::new(&Arc::new(LoggingService(upstream.clone())), ServerLimits::default());
+    assert_eq!(perform_handshake(&mut raw).await["logging"], json!({}));
     let log = call(1, "log", json!({}));
-    assert_eq!(heard(&mut raw, &log).await, ["debug", "info", "warning", "error"]);
-    assert_eq!(told(&upstream).await, json!([]));
+    assert_eq!(levels_until_answer(&mut raw, &log).await, ["debug", "info", "warning", "error"]);
+    assert_eq!(levels_set_on(&upstream).await, json!([]));
 
     assert_eq!(ask(&mut raw, &set_level("warning")).await["result"], json!({}));
-    assert_eq!(heard(&mut raw, &log).await, ["warning", "error"]);
-    assert_eq!(heard(&mut raw, &log).await, ["warning", "error"]);
-    assert_eq!(told(&upstream).await, json!(["warning"]), "a level is set once");
+    assert_eq!(levels_until_answer(&mut raw, &log).await, ["warning", "error"]);
+    assert_eq!(levels_until_answer(&mut raw, &log).await, ["warning", "error"]);
+    assert_eq!(levels_set_on(&upstream).await, json!(["warning"]), "a level is set once");
     assert_eq!(ask(&mut raw, &set_level("emergency")).await["result"], json!({}));
-    assert_eq!(heard(&mut raw, &log).await, [""; 0]);
+    assert_eq!(levels_until_answer(&mut raw, &log).await, [""; 0]);
     assert_eq!(ask(&mut raw, &set_level("debug")).await["result"], json!({}));
-    assert_eq!(heard(&mut raw, &log).await, ["debug", "info", "warning", "error"]);
-    assert_eq!(told(&upstream).await, json!(["warning", "emergency", "debug"]));
+    assert_eq!(levels_until_answer(&mut raw, &log).await, ["debug", "info", "warning", "error"]);
+    assert_eq!(levels_set_on(&upstream).await, json!(["warning", "emergency", "debug"]));
 }
 
 #[tokio::test]
-async fn a_level_that_is_none_changes_nothing() {
-    let mut raw = Raw::new(&Arc::new(Logged(upstream("logs"))), ServerLimits::default());
-    greeted(&mut raw).await;
+async fn an_invalid_level_changes_nothing() {
+    let mut raw = Raw::new(&Arc::new(LoggingService(upstream("logs"))), ServerLimits::default());
+    perform_handshake(&mut raw).await;
     ask(&mut raw, &set_level("error")).await;
     for level in [json!("loud"), json!("ERROR"), json!(3), Value::Null] {
         let mut wrong = set_level("");
@@ -106,13 +106,13 @@ async fn a_level_that_is_none_changes_nothing() {
         assert_eq!(error["code"], -32602, "{level}: {error}");
         assert!(error["message"].as_str().unwrap().contains("debug, info, notice"), "{error}");
     }
-    assert_eq!(heard(&mut raw, &call(1, "log", json!({}))).await, ["error"]);
+    assert_eq!(levels_until_answer(&mut raw, &call(1, "log", json!({}))).await, ["error"]);
 }
 
 #[tokio::test]
-async fn without_a_handshake_each_request_says_what_it_wants_to_hear() {
+async fn without_a_handshake_each_request_has_its_own_level() {
     let upstream = upstream("logs");
-    let mut raw = Raw::new(&Arc::new(Logged(upstream.clone())), ServerLimits::default());
+    let mut raw = Raw::new(&Arc::new(LoggingService(upstream.clone())), ServerLimits::default());
     let discover = modern(json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {}}));
     assert_eq!(ask(&mut raw, &discover).await["result"]["capabilities"]["logging"], json!({}));
     assert_eq!(ask(&mut raw, &modern(set_level("debug"))).await["error"]["code"], -32601);
@@ -121,15 +121,15 @@ async fn without_a_handshake_each_request_says_what_it_wants_to_hear() {
         request["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = level;
         request
     };
-    assert_eq!(heard(&mut raw, &modern(call(1, "log", json!({})))).await, [""; 0]);
-    assert_eq!(heard(&mut raw, &log(json!("loud"))).await, [""; 0]);
-    assert_eq!(told(&upstream).await, json!([]));
-    assert_eq!(heard(&mut raw, &log(json!("info"))).await, ["info", "warning", "error"]);
-    assert_eq!(heard(&mut raw, &modern(call(1, "log", json!({})))).await, [""; 0]);
-    assert_eq!(told(&upstream).await, json!(["info"]));
+    assert_eq!(levels_until_answer(&mut raw, &modern(call(1, "log", json!({})))).await, [""; 0]);
+    assert_eq!(levels_until_answer(&mut raw, &log(json!("loud"))).await, [""; 0]);
+    assert_eq!(levels_set_on(&upstream).await, json!([]));
+    assert_eq!(levels_until_answer(&mut raw, &log(json!("info"))).await, ["info", "warning", "error"]);
+    assert_eq!(levels_until_answer(&mut raw, &modern(call(1, "log", json!({})))).await, [""; 0]);
+    assert_eq!(levels_set_on(&upstream).await, json!(["info"]));
 }
 
-/// The levels of what a response brings besides the answer.
+/// The levels of the log messages in a response.
 async fn levels(response: Response) -> Vec<String> {
     let text = in_time(response.text()).await.unwrap();
     let messages = text.lines().filter_map(|line| line.strip_prefix("data:"));
@@ -139,7 +139,7 @@ async fn levels(response: Response) -> Vec<String> {
 
 #[tokio::test]
 async fn over_http_each_conversation_has_its_own_level() {
-    let (addr, _serving) = http(&Arc::new(Logged(upstream("logs"))), loopback()).await;
+    let (addr, _serving) = http(&Arc::new(LoggingService(upstream("logs"))), loopback()).await;
     let quiet = Client::able(addr, json!({})).await;
     let curious = Client::able(addr, json!({"elicitation": {}})).await;
     let log = call(1, "log", json!({}));
@@ -149,9 +149,12 @@ async fn over_http_each_conversation_has_its_own_level() {
     assert_eq!(levels(curious.send(&log).await).await, ["info", "warning", "error"]);
     assert_eq!(levels(quiet.send(&log).await).await, ["error"]);
 
-    let nameless = body(post(addr, &set_level("error")).send().await.unwrap()).await;
-    assert_eq!(nameless["error"]["code"], -32600, "{nameless}");
-    assert!(nameless["error"]["message"].as_str().unwrap().contains("Mcp-Session-Id"), "{nameless}");
+    let without_session = body(post(addr, &set_level("error")).send().await.unwrap()).await;
+    assert_eq!(without_session["error"]["code"], -32600, "{without_session}");
+    assert!(
+        without_session["error"]["message"].as_str().unwrap().contains("Mcp-Session-Id"),
+        "{without_session}"
+    );
     let unknown = post(addr, &set_level("error")).header("mcp-session-id", "nobody's");
     assert_eq!(body(unknown.send().await.unwrap()).await["error"]["code"], -32600);
     assert_eq!(levels(post(addr, &log).send().await.unwrap()).await.len(), 4);
@@ -159,10 +162,10 @@ async fn over_http_each_conversation_has_its_own_level() {
 }
 
 #[tokio::test]
-async fn a_server_logs_as_much_as_the_most_curious_of_its_callers_wants() {
+async fn a_server_logs_with_the_lowest_level_of_its_callers() {
     let upstream = upstream("logs");
     let mut changed = upstream.tools_changed();
-    let (addr, _serving) = http(&Arc::new(Logged(upstream.clone())), loopback()).await;
+    let (addr, _serving) = http(&Arc::new(LoggingService(upstream.clone())), loopback()).await;
     let (quiet, curious) = (Client::able(addr, json!({})).await, Client::able(addr, json!({})).await);
     let silent = Client::able(addr, json!({})).await;
     quiet.send(&set_level("error")).await;
@@ -173,30 +176,34 @@ async fn a_server_logs_as_much_as_the_most_curious_of_its_callers_wants() {
     let held = tokio::spawn(held.send());
     in_time(changed.changed()).await.unwrap();
     quiet.send(&echo).await;
-    assert_eq!(told(&upstream).await, json!(["error", "debug"]), "a curious call is still running");
+    assert_eq!(
+        levels_set_on(&upstream).await,
+        json!(["error", "debug"]),
+        "a call with this level is still running"
+    );
     held.abort();
     in_time(changed.changed()).await.unwrap();
     quiet.send(&echo).await;
     silent.send(&echo).await;
-    assert_eq!(told(&upstream).await, json!(["error", "debug", "error", "info"]));
+    assert_eq!(levels_set_on(&upstream).await, json!(["error", "debug", "error", "info"]));
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_log_is_not_told_to_and_one_that_refuses_is_called_all_the_same() {
+async fn servers_that_do_not_log_get_no_level_and_a_refused_level_is_ignored() {
     for (faults, expected) in [("", json!([])), ("logs,stubborn", json!(["error"]))] {
         let upstream = upstream(faults);
-        let mut raw = Raw::new(&Arc::new(Logged(upstream.clone())), ServerLimits::default());
-        greeted(&mut raw).await;
+        let mut raw = Raw::new(&Arc::new(LoggingService(upstream.clone())), ServerLimits::default());
+        perform_handshake(&mut raw).await;
         ask(&mut raw, &set_level("error")).await;
-        assert_eq!(heard(&mut raw, &call(1, "log", json!({}))).await, ["error"], "{faults}");
-        assert_eq!(told(&upstream).await, expected, "{faults}");
+        assert_eq!(levels_until_answer(&mut raw, &call(1, "log", json!({}))).await, ["error"], "{faults}");
+        assert_eq!(levels_set_on(&upstream).await, expected, "{faults}");
     }
 }
 
 #[tokio::test]
-async fn a_server_without_a_handshake_is_told_with_each_request() {
-    let mut raw = Raw::new(&Arc::new(Logged(upstream("stateless"))), ServerLimits::default());
-    greeted(&mut raw).await;
+async fn a_server_without_a_handshake_gets_the_level_with_each_request() {
+    let mut raw = Raw::new(&Arc::new(LoggingService(upstream("stateless"))), ServerLimits::default());
+    perform_handshake(&mut raw).await;
     let meta = async |raw: &mut Raw| -> Value {
         let answer = ask(raw, &call(1, "meta", json!({}))).await;
         serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap()
@@ -207,9 +214,9 @@ async fn a_server_without_a_handshake_is_told_with_each_request() {
 }
 
 #[tokio::test]
-async fn where_nothing_is_logged_there_is_no_level() {
+async fn without_logging_no_level_can_be_set() {
     let mut raw = Raw::new(&Fixture::new(), ServerLimits::default());
-    assert_eq!(greeted(&mut raw).await.get("logging"), None);
+    assert_eq!(perform_handshake(&mut raw).await.get("logging"), None);
     for message in [set_level("error"), set_level("loud")] {
         assert_eq!(ask(&mut raw, &message).await["error"]["code"], -32601);
     }

@@ -1,4 +1,4 @@
-//! Resources and prompts of servers behind a gateway, as a client in front sees them.
+//! Resources and prompts of servers behind a gateway, as clients see them.
 
 use super::{command, environment};
 use crate::fixture::{Raw, in_time, initialize, modern};
@@ -53,7 +53,7 @@ async fn capabilities(gateway: &Arc<Gateway>) -> Value {
 }
 
 #[tokio::test]
-async fn only_what_a_server_is_known_to_have_is_declared() {
+async fn only_known_features_of_a_server_are_declared() {
     let served = adapter("far-away").await;
     let upstream = upstream(&served);
     let gateway = Arc::new(Gateway::new(vec![served]).unwrap());
@@ -70,7 +70,7 @@ async fn only_what_a_server_is_known_to_have_is_declared() {
 }
 
 #[tokio::test]
-async fn functions_in_place_of_operations_hide_nothing_of_the_server() {
+async fn handlers_hide_no_features_of_the_server() {
     let served = adapter("far-away").await;
     let upstream = upstream(&served);
     let handlers = Handlers::new().on_operation("echo", async |_, _| Ok(Answer::new(json!("mine"))));
@@ -83,7 +83,7 @@ async fn functions_in_place_of_operations_hide_nothing_of_the_server() {
 }
 
 #[tokio::test]
-async fn of_several_servers_to_choose_from_logs_alone_are_passed_on() {
+async fn with_several_selectable_servers_only_logs_are_forwarded() {
     let served = adapter_at("far-away", command(""), json!({"near": {}, "far": {}})).await;
     assert_eq!(served.upstreams().len(), 2);
     for upstream in served.upstreams() {
@@ -131,7 +131,7 @@ async fn prompts_and_resources_are_found_under_the_adapter_s_name() {
     let template = &templates["result"]["resourceTemplates"][0]["uriTemplate"];
     assert_eq!(template, "mcpaql://far_away/file:///notes/{name}");
     let bare = ask(&mut raw, "resources/read", json!({"uri": "file:///notes/b"})).await;
-    assert_eq!(bare["result"]["contents"][0]["uri"], "file:///notes/b", "as a tool's result names it");
+    assert_eq!(bare["result"]["contents"][0]["uri"], "file:///notes/b", "the URI of the server itself");
     let unknown = ask(&mut raw, "resources/read", json!({"uri": "mcpaql://nobody/x"})).await;
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
     let malformed = ask(&mut raw, "resources/read", json!({"uri": 5})).await;
@@ -139,7 +139,7 @@ async fn prompts_and_resources_are_found_under_the_adapter_s_name() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_gone_costs_its_own_entries_alone() {
+async fn only_the_entries_of_a_stopped_server_are_missing() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("run");
     std::fs::write(&script, "#!/bin/sh\nexec \"$@\"\n").unwrap();
@@ -160,7 +160,7 @@ async fn a_server_that_is_gone_costs_its_own_entries_alone() {
     };
     let die = async || drop(in_time(gone.call_tool("die", Map::new(), &Caller::nobody())).await.unwrap_err());
     die().await;
-    assert_eq!(names(&mut raw).await, ["one_greet", "two_greet"], "it comes back when it is asked");
+    assert_eq!(names(&mut raw).await, ["one_greet", "two_greet"], "it restarts when it is asked");
     die().await;
     std::fs::remove_file(&script).unwrap();
     assert_eq!(names(&mut raw).await, ["two_greet"]);

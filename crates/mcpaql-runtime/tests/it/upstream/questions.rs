@@ -1,4 +1,4 @@
-//! What passes between a client in front and a server behind: questions, news, logs, cancellation, results.
+//! Traffic between a client and an upstream server: questions, progress, logs, cancellation, results.
 
 use super::{call, command, environment, over, said, target, upstream};
 use crate::fixture::{Raw, in_time, modern};
@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 #[tokio::test]
-async fn a_server_is_answered_even_where_nobody_can_be_asked() {
+async fn questions_are_answered_even_if_no_client_can_be_asked() {
     let upstream = upstream("");
     let asked = call(&upstream, "elicitation/create", json!({"message": "?"})).await.unwrap();
     assert_eq!(said(&asked)["result"], json!({"action": "cancel"}));
@@ -29,10 +29,10 @@ async fn a_server_is_answered_even_where_nobody_can_be_asked() {
     assert_eq!(said(&asked)["result"], json!({}));
 }
 
-/// Passes every call on.
-struct Through(Upstream);
+/// Forwards every call.
+struct ForwardingService(Upstream);
 
-impl Service for Through {
+impl Service for ForwardingService {
     fn tools(&self) -> Arc<[Tool]> {
         Arc::from([])
     }
@@ -51,13 +51,13 @@ impl Service for Through {
     }
 }
 
-/// A client that can be asked, past the handshake, and the server behind.
+/// A client that can be asked, after the handshake, and its upstream server.
 async fn client() -> (Raw, Upstream) {
     client_of(upstream("")).await
 }
 
 async fn client_of(upstream: Upstream) -> (Raw, Upstream) {
-    let mut raw = Raw::new(&Arc::new(Through(upstream.clone())), ServerLimits::default());
+    let mut raw = Raw::new(&Arc::new(ForwardingService(upstream.clone())), ServerLimits::default());
     raw.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}, "sampling": {}},
         "clientInfo": {"name": "raw", "version": "0"}}}))
@@ -77,7 +77,7 @@ fn text(message: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn questions_reach_the_client_and_its_answers_the_server_as_they_are() {
+async fn questions_and_answers_are_forwarded_unchanged() {
     let (mut raw, _upstream) = client().await;
     for (id, method, answer) in [
         (1, "elicitation/create", json!({"action": "accept", "content": {"a": [1]}})),
@@ -91,7 +91,7 @@ async fn questions_reach_the_client_and_its_answers_the_server_as_they_are() {
             json!({"message": "Sure?", "requestedSchema": {"type": "object"}, "x-odd": {"deep": null}});
         raw.send(&tool_call(id, method, params.clone())).await;
         let mut question = raw.receive().await.unwrap();
-        // The way to the client has a token of its own.
+        // The connection to the client has its own token.
         question["params"].as_object_mut().unwrap().remove("_meta");
         assert_eq!((&question["method"], &question["params"]), (&json!(method), &params));
         raw.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": answer})).await;
@@ -106,7 +106,7 @@ async fn questions_reach_the_client_and_its_answers_the_server_as_they_are() {
 }
 
 #[tokio::test]
-async fn news_and_logs_come_before_the_answer() {
+async fn progress_and_logs_come_before_the_answer() {
     let (mut raw, _upstream) = client().await;
     raw.send(&tool_call(1, "progress", json!({}))).await;
     let mut heard = Vec::new();
@@ -122,13 +122,13 @@ async fn news_and_logs_come_before_the_answer() {
     assert_eq!(logged["params"], json!({"level": "warning", "data": {"x": 1}}));
     let news: Vec<&Value> =
         heard.iter().filter(|message| message["method"] == "notifications/progress").collect();
-    // Only the latest news need to reach a client, and those before the end.
+    // Only the latest progress must reach a client, and it must arrive before the end.
     assert!(news.iter().all(|news| news["params"]["progressToken"] == "p1"), "{news:?}");
     assert!(news.is_sorted_by_key(|news| news["params"]["progress"].as_f64().unwrap().to_bits()), "{news:?}");
 }
 
 #[tokio::test]
-async fn what_a_server_was_told_in_confidence_is_in_no_log_and_no_news() {
+async fn secrets_of_a_server_are_in_no_log_and_no_progress() {
     let fixture = McpCommand { env: vec!["TOKEN".to_owned()], ..command("") };
     let (mut raw, _upstream) = client_of(over(&target(fixture))).await;
     raw.send(&tool_call(1, "confide", json!({}))).await;
@@ -137,7 +137,7 @@ async fn what_a_server_was_told_in_confidence_is_in_no_log_and_no_news() {
         let message = raw.receive().await.unwrap();
         match message["method"].as_str() {
             Some("notifications/message") => logged = Some(message["params"].clone()),
-            // The news that the call has begun are our own.
+            // The progress that a call has started is our own.
             Some("notifications/progress") if message["params"]["message"] != "with [redacted]" => {
                 assert!(!message.to_string().contains("s3cret"), "{message}");
             }
@@ -150,7 +150,7 @@ async fn what_a_server_was_told_in_confidence_is_in_no_log_and_no_news() {
 }
 
 #[tokio::test]
-async fn a_client_that_cancels_or_leaves_stops_the_work_behind() {
+async fn a_client_that_cancels_or_disconnects_stops_the_upstream_work() {
     let (mut raw, upstream) = client().await;
     let mut changed = upstream.tools_changed();
     raw.send(&tool_call(1, "hold", json!({}))).await;
@@ -160,7 +160,7 @@ async fn a_client_that_cancels_or_leaves_stops_the_work_behind() {
     in_time(changed.changed()).await.unwrap();
     let heard = said(&call(&upstream, "cancelled", json!({})).await.unwrap());
     assert_eq!((heard["ids"].as_array().unwrap().len(), &heard["ids"]), (1, &heard["held"]));
-    // A question whose call is gone is answered as well, or the server would wait for ever.
+    // A question of a call that is gone is answered too, or the server would wait forever.
     raw.send(&tool_call(2, "elicitation/create", json!({}))).await;
     raw.receive().await.unwrap();
     raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}))
@@ -168,21 +168,21 @@ async fn a_client_that_cancels_or_leaves_stops_the_work_behind() {
     in_time(changed.changed()).await.unwrap();
 }
 
-/// A call of a revision without a handshake, by a client that can be asked, with what it brings along.
-fn modern_call(tool: &str, along: Value) -> Value {
+/// A call in a revision without a handshake, by a client that can be asked, with additional parameters.
+fn modern_call(tool: &str, extra: Value) -> Value {
     let mut request = modern(json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call",
         "params": {"name": tool, "arguments": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}}}}));
     request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}});
-    for (key, value) in along.as_object().unwrap() {
+    for (key, value) in extra.as_object().unwrap() {
         request["params"][key] = value.clone();
     }
     request
 }
 
 #[tokio::test]
-async fn without_a_handshake_a_question_is_the_answer_and_the_call_goes_on_with_the_next_request() {
+async fn without_a_handshake_a_question_is_the_answer_and_the_next_request_continues_the_call() {
     let upstream = upstream("");
-    let mut raw = Raw::new(&Arc::new(Through(upstream.clone())), ServerLimits::default());
+    let mut raw = Raw::new(&Arc::new(ForwardingService(upstream.clone())), ServerLimits::default());
     raw.send(&modern_call("elicitation/create", json!({}))).await;
     let mut asked = raw.receive().await.unwrap()["result"].take();
     assert_eq!(asked["resultType"], "input_required", "{asked}");
@@ -197,7 +197,7 @@ async fn without_a_handshake_a_question_is_the_answer_and_the_call_goes_on_with_
     let answer = json!({"action": "accept", "content": {"a": 1}});
     let back = json!({"inputResponses": {"question": answer}, "requestState": state});
     raw.send(&modern_call("echo", back.clone())).await;
-    assert_eq!(raw.receive().await.unwrap()["error"]["code"], -32602, "the state is of another tool");
+    assert_eq!(raw.receive().await.unwrap()["error"]["code"], -32602, "the state belongs to another tool");
     raw.send(&modern_call("elicitation/create", back.clone())).await;
     let done = raw.receive().await.unwrap();
     assert_eq!(text(&done)["result"], answer, "{done}");
@@ -213,8 +213,8 @@ async fn without_a_handshake_a_question_is_the_answer_and_the_call_goes_on_with_
 }
 
 #[tokio::test]
-async fn without_a_handshake_a_question_that_was_left_open_keeps_nobody_from_being_asked() {
-    let mut raw = Raw::new(&Arc::new(Through(upstream(""))), ServerLimits::default());
+async fn without_a_handshake_an_open_question_does_not_block_others() {
+    let mut raw = Raw::new(&Arc::new(ForwardingService(upstream(""))), ServerLimits::default());
     let mut states = Vec::new();
     for _ in 0..2 {
         raw.send(&modern_call("elicitation/create", json!({}))).await;
@@ -231,8 +231,8 @@ async fn without_a_handshake_a_question_that_was_left_open_keeps_nobody_from_bei
 }
 
 #[tokio::test]
-async fn without_a_handshake_a_client_that_cannot_be_asked_is_not() {
-    let mut raw = Raw::new(&Arc::new(Through(upstream(""))), ServerLimits::default());
+async fn without_a_handshake_a_client_without_abilities_is_not_asked() {
+    let mut raw = Raw::new(&Arc::new(ForwardingService(upstream(""))), ServerLimits::default());
     let mut request = modern_call("elicitation/create", json!({}));
     request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
     raw.send(&request).await;
@@ -240,8 +240,8 @@ async fn without_a_handshake_a_client_that_cannot_be_asked_is_not() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_by_its_answer_is_answered_by_the_caller() {
-    let through = Arc::new(Through(upstream("stateless")));
+async fn input_that_a_server_requests_with_its_answer_comes_from_the_caller() {
+    let through = Arc::new(ForwardingService(upstream("stateless")));
     let mut raw = Raw::new(&through, ServerLimits::default());
     raw.send(&modern_call("asks", json!({}))).await;
     let asked = raw.receive().await.unwrap();
@@ -253,7 +253,7 @@ async fn a_server_that_asks_by_its_answer_is_answered_by_the_caller() {
     assert_eq!(text(&raw.receive().await.unwrap()), json!({"a": answer}));
     let endless = json!({"result": {"resultType": "input_required", "requestState": "x"}});
     let error = call(&through.0, "result", endless).await.unwrap_err();
-    assert!(error.to_string().contains("more and more"), "{error}");
+    assert!(error.to_string().contains("too often"), "{error}");
 }
 
 fn document() -> String {
@@ -273,7 +273,7 @@ fn document() -> String {
 }
 
 #[tokio::test]
-async fn an_operation_is_a_tool_of_the_server_behind() {
+async fn an_operation_is_a_tool_of_the_upstream_server() {
     let checked = check::check(&Source::new("far.json", document()), &AdapterSettings::default());
     let catalog = checked.catalog.unwrap();
     assert!(checked.diagnostics.is_empty(), "{:?}", checked.diagnostics);

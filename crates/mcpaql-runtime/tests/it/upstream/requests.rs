@@ -1,4 +1,5 @@
-//! Questions to clients of the revisions with a handshake over HTTP: in the stream of their call, answered by another request.
+//! Questions to clients over HTTP in revisions with a handshake: sent in the stream of their call, answered in a
+//! separate request.
 
 use super::upstream;
 use crate::fixture::{Serving, call, crypto, http, in_time, initialize, loopback};
@@ -21,7 +22,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Puts what a tool is called with to the client; a call that is dropped adds a permit.
+/// Asks the client with the arguments of the call. A dropped call adds a permit.
 struct Asker {
     abandoned: Semaphore,
 }
@@ -62,7 +63,7 @@ async fn asker() -> (Arc<Asker>, SocketAddr, Serving) {
     (service, addr, serving)
 }
 
-/// A client past the handshake.
+/// A client after the handshake.
 pub(super) struct Client {
     addr: SocketAddr,
     pub(super) conversation: String,
@@ -85,7 +86,7 @@ impl Client {
         in_time(post(self.addr, message).header("mcp-session-id", &self.conversation).send()).await.unwrap()
     }
 
-    /// Calls a tool that asks.
+    /// Calls a tool that asks a question.
     async fn call(&self, id: u32, tool: &str, arguments: Value) -> Events {
         let response = self.send(&call(id, tool, arguments)).await;
         assert_eq!(response.status(), StatusCode::OK);
@@ -121,7 +122,7 @@ impl Events {
         }
     }
 
-    /// The call's text, with which the stream ends.
+    /// The text of the call's answer, the last message of the stream.
     async fn text(mut self) -> Value {
         let message = self.next().await.unwrap();
         assert_eq!(self.next().await, None);
@@ -134,7 +135,7 @@ fn text(message: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_question_stands_in_the_stream_of_its_call_and_the_answer_comes_by_itself() {
+async fn a_question_is_in_the_stream_of_its_call_and_the_answer_is_a_separate_request() {
     let (_, addr, _serving) = asker().await;
     let client = Client::new(addr).await;
     for method in ["elicitation/create", "sampling/createMessage"] {
@@ -156,7 +157,7 @@ async fn a_question_stands_in_the_stream_of_its_call_and_the_answer_comes_by_its
 }
 
 #[tokio::test]
-async fn a_question_comes_after_the_news_that_came_before_it() {
+async fn a_question_comes_after_earlier_notifications() {
     let (_, addr, _serving) = asker().await;
     let client = Client::new(addr).await;
     let mut events = client.call(1, "noisy elicitation/create", json!({})).await;
@@ -185,7 +186,7 @@ async fn each_client_answers_its_own_questions() {
 }
 
 #[tokio::test]
-async fn a_client_is_asked_only_for_what_it_declared() {
+async fn a_client_gets_only_questions_that_it_declared() {
     let (_, addr, _serving) = asker().await;
     let unable = Client::able(addr, json!({"roots": {}})).await;
     let only_asks_users = Client::able(addr, json!({"elicitation": {"form": {}}})).await;
@@ -244,7 +245,7 @@ async fn a_forged_answer_is_refused_and_harms_nothing() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_or_cancels_leaves_no_question_behind() {
+async fn a_client_that_disconnects_or_cancels_leaves_no_question_open() {
     let (service, addr, _serving) = asker().await;
     let client = Client::new(addr).await;
     let mut events = client.call(1, "elicitation/create", json!({})).await;
@@ -265,7 +266,7 @@ async fn a_client_that_goes_away_or_cancels_leaves_no_question_behind() {
 }
 
 #[tokio::test]
-async fn a_question_does_not_hold_up_the_end_of_the_server() {
+async fn a_question_does_not_delay_the_end_of_the_server() {
     let (service, addr, serving) = {
         let service = Arc::new(Asker { abandoned: Semaphore::new(0) });
         let mut options = loopback();
@@ -282,10 +283,10 @@ async fn a_question_does_not_hold_up_the_end_of_the_server() {
     serving.stopped().await.unwrap();
 }
 
-/// Passes every call on.
-struct Through(Upstream);
+/// Forwards every call.
+struct ForwardingService(Upstream);
 
-impl Service for Through {
+impl Service for ForwardingService {
     fn tools(&self) -> Arc<[Tool]> {
         Arc::from([])
     }
@@ -301,10 +302,10 @@ impl Service for Through {
     }
 }
 
-/// A client as people write them.
-struct Person;
+/// A typical client.
+struct TypicalClient;
 
-impl ClientHandler for Person {
+impl ClientHandler for TypicalClient {
     fn get_info(&self) -> ClientConfig {
         let capabilities = ClientCapabilities::builder().enable_elicitation().build();
         ClientConfig::new(capabilities, Implementation::new("person", "0"))
@@ -323,11 +324,12 @@ impl ClientHandler for Person {
 }
 
 #[tokio::test]
-async fn a_server_behind_asks_the_person_in_front_of_a_real_client() {
+async fn an_upstream_server_asks_the_user_of_a_real_client() {
     crypto();
-    let (addr, _serving) = http(&Arc::new(Through(upstream(""))), loopback()).await;
+    let (addr, _serving) = http(&Arc::new(ForwardingService(upstream(""))), loopback()).await;
     let transport = StreamableHttpClientTransport::from_uri(format!("http://{addr}/mcp"));
-    let client = Person.serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await.unwrap();
+    let client =
+        TypicalClient.serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await.unwrap();
     let question = json!({"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}});
     let mut request = CallToolRequestParams::new("elicitation/create");
     request.arguments = question.as_object().cloned();
@@ -339,10 +341,10 @@ async fn a_server_behind_asks_the_person_in_front_of_a_real_client() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_where_it_may_be_the_question_of_another_clients_call() {
+async fn no_client_is_asked_if_the_question_may_belong_to_another_client() {
     let upstream = upstream("");
     let mut changed = upstream.tools_changed();
-    let (addr, _serving) = http(&Arc::new(Through(upstream)), loopback()).await;
+    let (addr, _serving) = http(&Arc::new(ForwardingService(upstream)), loopback()).await;
     let (able, unable) = (Client::new(addr).await, Client::able(addr, json!({})).await);
     let held = post(addr, &call(1, "hold", json!({}))).header("mcp-session-id", &unable.conversation);
     let held = tokio::spawn(held.send());

@@ -1,13 +1,13 @@
-//! A real MCP server in a process of its own, with faults that can be switched on. It is this very test program, started
-//! with one test that serves instead of testing, so it is always as new as what it tests. What the test harness itself
-//! writes to standard output is the first garbage that a client has to get over.
+//! A real MCP server in its own process, with faults that tests can switch on. It is this test binary, started with
+//! one test that serves instead of testing, so it is always up to date. The output of the test harness is the first
+//! garbage that a client must skip.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Says which faults a server has; without it nobody serves.
+/// The variable with the faults of the server; without it the server does not run.
 pub(super) const FAULTS: &str = "UPSTREAM_FIXTURE";
 
 /// The arguments that make this program a server.
@@ -33,7 +33,7 @@ struct Server {
     asking: Mutex<Vec<(String, Value)>>,
     gathered: Mutex<Vec<(Value, Value)>>,
     changed: AtomicUsize,
-    /// The levels that were set, one after another.
+    /// The levels that were set, in order.
     levels: Mutex<Vec<Value>>,
 }
 
@@ -43,18 +43,18 @@ fn say(message: &Value) {
 
 fn write(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).expect("somebody listens");
+    out.write_all(bytes).and_then(|()| out.flush()).expect("stdout is open");
 }
 
 fn complain(text: &str) {
-    writeln!(std::io::stderr().lock(), "{text}").expect("somebody listens");
+    writeln!(std::io::stderr().lock(), "{text}").expect("stderr is open");
 }
 
 fn answer(id: &Value, result: Value) {
     say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
 }
 
-/// An answer that a tree of values could not hold.
+/// An answer that a tree of values could not represent.
 fn raw(id: &Value, result: &str) {
     write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n").as_bytes());
 }
@@ -85,15 +85,15 @@ impl Server {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { break };
             let message: Value = serde_json::from_str(&line).expect("a message");
-            if let Some(status) = self.hear(&message) {
+            if let Some(status) = self.handle(&message) {
                 return status;
             }
         }
         0
     }
 
-    /// The exit status, where it is time to go.
-    fn hear(&self, message: &Value) -> Option<i32> {
+    /// Handles a message. Returns the exit status if the server should end.
+    fn handle(&self, message: &Value) -> Option<i32> {
         let (id, params) = (&message["id"], &message["params"]);
         match message["method"].as_str() {
             Some("initialize") if self.has("silent") => {}
@@ -162,7 +162,7 @@ impl Server {
                 json!({"contents": [
                 {"uri": params["uri"], "text": "read", "mimeType": "text/plain"}]}),
             ),
-            None => self.heard_answer(message),
+            None => self.handle_answer(message),
             Some(method) if id.is_null() => assert!(method.starts_with("notifications/"), "{method}"),
             Some(method) => refuse(id, -32601, method),
         }
@@ -191,7 +191,7 @@ impl Server {
 
     fn forget(&self, id: &Value) {
         self.cancelled.lock().unwrap().push(id.clone());
-        // An answer that comes too late, to whoever would take it.
+        // A late answer, which no call may take.
         if self.held.lock().unwrap().iter().any(|held| held == id) {
             text(id, "late");
         }
@@ -290,7 +290,7 @@ impl Server {
         None
     }
 
-    /// Answers when enough calls have come together, the last one first.
+    /// Answers when enough calls have arrived, the last one first.
     fn gather(&self, id: &Value, arguments: &Value) {
         let mut gathered = self.gathered.lock().unwrap();
         gathered.push((id.clone(), arguments.clone()));
@@ -301,7 +301,7 @@ impl Server {
         }
     }
 
-    fn heard_answer(&self, message: &Value) {
+    fn handle_answer(&self, message: &Value) {
         let mut asking = self.asking.lock().unwrap();
         let place = asking.iter().position(|(question, _)| *question == message["id"]);
         let (_, id) = asking.remove(place.expect("an answer to a question"));

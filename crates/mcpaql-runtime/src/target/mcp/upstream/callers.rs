@@ -1,7 +1,7 @@
-//! Conversations of callers who bring credentials of their own: one for each set of values, never shared with other values.
+//! Conversations of callers with their own credentials: one for each set of values, never shared.
 //!
-//! What always holds: what a caller sends goes to the server in that caller's conversation alone; values are looked up by a
-//! digest and never shown; there are no more than [`MAX_CALLERS`] conversations, and one that nobody uses for a while is closed.
+//! What always holds: the values of a caller are sent only in that caller's conversation; values are looked up by a
+//! digest and never shown; there are at most [`MAX_CALLERS`] conversations, and an idle one is closed after a while.
 
 use super::calls::Changes;
 use super::error::UpstreamError;
@@ -21,16 +21,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Callers that have conversations at the same time.
+/// Maximum number of callers with a conversation at the same time.
 const MAX_CALLERS: usize = 64;
-/// How long a conversation stays when nobody uses it.
+/// How long an idle conversation stays open.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 type CallerKey = [u8; 32];
 
-/// The conversations of one server's callers.
+/// The conversations of the callers of one server.
 pub(super) struct Callers {
-    /// As the document writes them, and as they are looked for.
+    /// The names of the headers, as the document writes them and parsed.
     names: Vec<(String, HeaderName)>,
     endpoint: Arc<McpEndpoint>,
     name: String,
@@ -43,18 +43,18 @@ pub(super) struct Callers {
 #[derive(Default)]
 struct CallerTable {
     entries: HashMap<CallerKey, CallerConversation>,
-    /// Somebody looks for what is idle.
+    /// A task is watching for idle conversations.
     watched: bool,
 }
 
 struct CallerConversation {
     supervisor: Arc<Supervisor>,
-    /// Calls that use it now.
+    /// Calls that are using it.
     running_calls: usize,
     last_used: Instant,
 }
 
-/// A caller's conversation, which stays while this lives.
+/// A caller's conversation, which stays open while the lease exists.
 pub(super) struct Lease {
     callers: Arc<Callers>,
     key: CallerKey,
@@ -65,7 +65,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         let mut inner = self.callers.inner();
         if let Some(entry) =
-            inner.entries.get_mut(&self.key).filter(|one| Arc::ptr_eq(&one.supervisor, &self.supervisor))
+            inner.entries.get_mut(&self.key).filter(|entry| Arc::ptr_eq(&entry.supervisor, &self.supervisor))
         {
             entry.running_calls = entry.running_calls.saturating_sub(1);
             entry.last_used = Instant::now();
@@ -74,7 +74,7 @@ impl Drop for Lease {
 }
 
 impl Callers {
-    /// `supervisor` is how the adapter itself speaks to the same server.
+    /// `supervisor` is the adapter's own connection to the same server.
     pub(super) fn new(
         names: Vec<(String, HeaderName)>,
         endpoint: Arc<McpEndpoint>,
@@ -90,7 +90,7 @@ impl Callers {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The conversation of that caller, not started where it is new.
+    /// Returns the conversation of a caller. A new one is not started yet.
     pub(super) fn lease(self: &Arc<Self>, caller: &Caller) -> Result<Lease, UpstreamError> {
         let refused = |error| UpstreamError::Refusal(Box::new(error));
         let values = self.values(caller).map_err(refused)?;
@@ -115,19 +115,19 @@ impl Callers {
         Ok(Lease { callers: Arc::clone(self), key, supervisor })
     }
 
-    /// What the caller sends in each of the headers.
+    /// The values that the caller sends in the headers.
     fn values(&self, caller: &Caller) -> Result<Vec<Secret>, OpError> {
-        self.names.iter().map(|(written, name)| value(caller.headers(), written, name)).collect()
+        self.names.iter().map(|(header, name)| value(caller.headers(), header, name)).collect()
     }
 
     fn begin(&self, values: &[Secret]) -> Result<Arc<Supervisor>, OpError> {
         let mut headers = HeaderMap::new();
         let mut mask = Mask::default();
-        for ((written, name), value) in self.names.iter().zip(values) {
-            let mut sent = HeaderValue::from_str(value.expose()).map_err(|_| unsendable(written))?;
+        for ((header, name), value) in self.names.iter().zip(values) {
+            let mut sent = HeaderValue::from_str(value.expose()).map_err(|_| unsendable(header))?;
             sent.set_sensitive(true);
             headers.insert(name, sent);
-            hide(&mut mask, value.expose());
+            add_to_mask(&mut mask, value.expose());
         }
         let link =
             UpstreamLink::Endpoint(Arc::new(self.endpoint.with_overrides(HeaderOverrides { headers, mask })));
@@ -135,7 +135,7 @@ impl Callers {
         Ok(Supervisor::with_changes(StartOptions { link, name, limit, start_timeout }, self.changes.clone()))
     }
 
-    /// Closes what nobody used for a while; how long to wait before looking again, while there is anything to look at.
+    /// Closes idle conversations. Returns how long to wait before the next check; `None` if no conversation is left.
     fn close_idle(&self, now: Instant) -> Option<Duration> {
         let mut inner = self.inner();
         let left =
@@ -156,7 +156,7 @@ impl Callers {
         next
     }
 
-    /// Lets go of all conversations.
+    /// Removes all conversations and returns their sessions.
     pub(super) fn take_sessions(&self) -> Vec<Arc<super::session::UpstreamSession>> {
         let entries = std::mem::take(&mut self.inner().entries);
         entries.into_values().filter_map(|entry| entry.supervisor.end()).collect()
@@ -164,8 +164,8 @@ impl Callers {
 }
 
 impl CallerTable {
-    /// Closes the conversation that nobody uses for the longest time, one that does not stand before one that does; false
-    /// where all are used.
+    /// Closes the conversation that has been idle for the longest time, preferably one that is not connected. Returns
+    /// false if all are in use.
     fn make_room(&mut self) -> bool {
         let idle = self.entries.iter().filter(|(_, entry)| entry.running_calls == 0);
         let oldest = idle.min_by_key(|(_, entry)| (entry.supervisor.running().is_some(), entry.last_used));
@@ -183,14 +183,14 @@ async fn watch(callers: Weak<Callers>) {
     }
 }
 
-/// The one value of a header.
-fn value(headers: Option<&HeaderMap>, written: &str, name: &HeaderName) -> Result<Secret, OpError> {
+/// Returns the value of a header, which must be sent once.
+fn value(headers: Option<&HeaderMap>, header: &str, name: &HeaderName) -> Result<Secret, OpError> {
     let Some(headers) = headers else {
         return Err(denied(
-            written,
+            header,
             format!(
-                "This operation is called with what its caller sends in the HTTP header {written}, and this call did \
-                 not come over HTTP; tell the user to serve the adapter over HTTP."
+                "This operation needs the value of the caller's HTTP header {header}, but this call did not come \
+                 over HTTP; tell the user to serve the adapter over HTTP."
             ),
         ));
     };
@@ -198,18 +198,18 @@ fn value(headers: Option<&HeaderMap>, written: &str, name: &HeaderName) -> Resul
     let (value, more) = (values.next().map(|value| value.as_bytes().trim_ascii()), values.next());
     match value.filter(|value| !value.is_empty()) {
         Some(value) if more.is_none() => {
-            let text = std::str::from_utf8(value).map_err(|_| unsendable(written))?;
+            let text = std::str::from_utf8(value).map_err(|_| unsendable(header))?;
             Ok(Secret::new(text))
         }
         Some(_) => {
             let message =
-                format!("The HTTP header {written} was sent more than once; tell the user to send it once.");
-            Err(denied(written, message))
+                format!("The HTTP header {header} was sent more than once; tell the user to send it once.");
+            Err(denied(header, message))
         }
         None => Err(denied(
-            written,
+            header,
             format!(
-                "This operation needs the caller's own credentials in the HTTP header {written}; tell the user to let the \
+                "This operation needs the caller's own credentials in the HTTP header {header}; tell the user to make the \
                  client send it with every request to this server."
             ),
         )),
@@ -221,19 +221,18 @@ fn denied(header: &str, message: String) -> OpError {
 }
 
 fn unsendable(header: &str) -> OpError {
-    let message = format!(
-        "The HTTP header {header} holds characters that cannot be passed on; tell the user to correct its value."
-    );
+    let message =
+        format!("The HTTP header {header} contains invalid characters; tell the user to correct its value.");
     denied(header, message)
 }
 
 fn too_many() -> OpError {
     let message =
-        "Too many callers with credentials of their own have calls running on this server; try again later.";
+        "Too many callers with their own credentials have running calls on this server; try again later.";
     OpError::new(Code::RateLimitExceeded, message).with_detail("maximum", MAX_CALLERS)
 }
 
-/// Equal only where all values are, each in its place.
+/// Equal only if all values are equal, in the same order.
 fn digest(values: &[Secret]) -> CallerKey {
     let mut digest = Sha256::new();
     for value in values {
@@ -244,8 +243,8 @@ fn digest(values: &[Secret]) -> CallerKey {
     digest.finalize().into()
 }
 
-/// Hides a value, and what it holds where it has the form of `Authorization`.
-fn hide(mask: &mut Mask, value: &str) {
+/// Masks a value, and the credentials in it if it has the form of `Authorization`.
+fn add_to_mask(mask: &mut Mask, value: &str) {
     mask.add(value);
     let Some((scheme, credentials)) = value.split_once(' ') else { return };
     let credentials = credentials.trim();
@@ -264,13 +263,13 @@ mod tests {
     use mcpaql_core::adapter::Auth;
 
     fn callers() -> Arc<Callers> {
-        // Another test may have been first.
+        // Fails if another test was first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let environment = Arc::new(|_: &str| None) as _;
         let url = "http://127.0.0.1:1/mcp";
         let endpoint = McpEndpoint::new(url, &IndexMap::new(), false, &Auth::None, &environment, 1).unwrap();
         let endpoint = Arc::new(endpoint);
-        let plan = StartOptions {
+        let options = StartOptions {
             link: UpstreamLink::Endpoint(Arc::clone(&endpoint)),
             name: "far".into(),
             limit: 1,
@@ -278,7 +277,7 @@ mod tests {
         };
         let names = ["X-One", "X-Two"]
             .map(|name| (name.to_owned(), HeaderName::from_bytes(name.as_bytes()).unwrap()));
-        Callers::new(names.into(), endpoint, "far", (1, Duration::from_secs(1)), &Supervisor::new(plan))
+        Callers::new(names.into(), endpoint, "far", (1, Duration::from_secs(1)), &Supervisor::new(options))
     }
 
     fn caller(one: &str, two: &str) -> Caller {
@@ -304,7 +303,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_uses_for_a_while_is_closed() {
+    async fn idle_conversations_are_closed() {
         let callers = callers();
         let (used, idle) =
             (callers.lease(&caller("a", "b")).unwrap(), callers.lease(&caller("c", "d")).unwrap());
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_one_that_waited_longest_makes_room() {
+    async fn the_longest_idle_conversation_is_closed_for_a_new_one() {
         let callers = callers();
         for number in 0..MAX_CALLERS {
             drop(callers.lease(&caller(&number.to_string(), "x")).unwrap());
@@ -338,8 +337,8 @@ mod tests {
     #[test]
     fn credentials_are_hidden_in_the_forms_of_authorization() {
         let mut mask = Mask::default();
-        hide(&mut mask, "Bearer token-1234");
-        hide(&mut mask, &format!("Basic {}", STANDARD.encode("anna:pass-word")));
+        add_to_mask(&mut mask, "Bearer token-1234");
+        add_to_mask(&mut mask, &format!("Basic {}", STANDARD.encode("anna:pass-word")));
         for text in ["token-1234", "pass-word", "anna:pass-word", "Bearer token-1234"] {
             assert_eq!(mask.apply(text), "[redacted]");
         }

@@ -1,8 +1,10 @@
-//! The calls that wait for an upstream's answers, and what becomes of everything that comes in.
+//! The calls that wait for answers of an upstream, and the handling of everything that the upstream sends.
 //!
-//! What always holds: an answer goes to the call whose id it bears and to no other; one that nobody waits for is ignored;
-//! once the conversation has ended every call has been told, and no further one begins; logs and news hold nothing that the server
-//! was told in confidence. Nothing here waits for anybody.
+//! What always holds:
+//! - An answer goes only to the call with its id. An answer that no call waits for is ignored.
+//! - When the conversation ends, every waiting call gets an error, and no new call can begin.
+//! - Logs and progress messages contain no secrets that the server was given.
+//! - Nothing here blocks.
 
 use super::error::UpstreamError;
 use super::message::{self, UpstreamMessage};
@@ -20,24 +22,24 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Messages that wait to be sent; a server that does not read makes further calls wait.
+/// Maximum number of messages that wait to be sent. If a server does not read, further calls wait.
 const OUTBOX_CAPACITY: usize = 64;
-/// Questions and notices that a call has not looked at yet.
+/// Maximum number of questions and notices that a call has not handled yet.
 const EVENT_CAPACITY: usize = 256;
 
-/// What a call ends with.
+/// The end of a call.
 pub(super) type CallResult = Result<Box<RawValue>, UpstreamError>;
 
-/// What a call hears before it ends.
+/// An event for a call before it ends.
 #[derive(Debug)]
 pub(super) enum CallEvent {
-    /// To be put to the caller.
+    /// A question for the caller.
     Question { id: Box<RawValue>, ability: Ability, params: Value },
-    /// To be passed on to the caller.
-    Notice { method: String, params: Value },
+    /// A notification for the caller.
+    Notification { method: String, params: Value },
 }
 
-/// What changed in the upstream, counted.
+/// Counts the changes that the upstream announces.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Changes {
     pub(super) tools: watch::Sender<u64>,
@@ -54,16 +56,16 @@ pub(super) struct Calls {
     changes: Changes,
     ended: CancellationToken,
     limit: usize,
-    /// What the server was told in confidence.
+    /// The secrets that the server was given.
     mask_source: OnceLock<MaskSource>,
 }
 
 type MaskSource = Box<dyn Fn() -> Mask + Send + Sync>;
 
 struct CallTable {
-    /// In the order they began.
+    /// In the order in which they began.
     waiting: BTreeMap<u64, WaitingCall>,
-    /// The server's name, as far as it is known.
+    /// The server's name, as far as known.
     server: String,
     end: Option<UpstreamError>,
 }
@@ -72,24 +74,24 @@ struct WaitingCall {
     answer: oneshot::Sender<CallResult>,
     events: mpsc::Sender<CallEvent>,
     caller: Caller,
-    /// Whether the server may have a reason to say something besides its answer.
+    /// Whether the server may send questions and logs for this call.
     is_work: bool,
     last_progress_ms: Arc<AtomicU64>,
 }
 
-/// A call that waits. Dropping it before its answer has come tells the upstream to stop.
+/// A waiting call. Dropping it before its answer arrives tells the upstream to stop.
 pub(super) struct PendingCall {
     calls: Arc<Calls>,
     pub(super) id: u64,
     pub(super) answer: oneshot::Receiver<CallResult>,
     pub(super) events: mpsc::Receiver<CallEvent>,
-    /// Questions that were put to the caller and are not answered yet.
+    /// Questions to the caller that are not answered yet.
     pub(super) open: Vec<Box<RawValue>>,
     last_progress_ms: Arc<AtomicU64>,
 }
 
 impl PendingCall {
-    /// When the upstream last said that it is still at work; nothing where it never did.
+    /// When the upstream last reported progress; `None` if it never did.
     pub(super) fn last_progress(&self) -> Option<Instant> {
         match self.last_progress_ms.load(Ordering::Relaxed) {
             0 => None,
@@ -101,19 +103,19 @@ impl PendingCall {
 impl Drop for PendingCall {
     fn drop(&mut self) {
         for question in self.open.drain(..) {
-            let error =
-                json!({"code": -32000, "message": "The call that the question belongs to was cancelled."});
+            let error = json!({"code": -32000, "message": "The call of this question was cancelled."});
             self.calls.try_send(message::answer(&question, Err(error)));
         }
         if self.calls.inner().waiting.remove(&self.id).is_some() {
-            let params = json!({"requestId": self.id, "reason": "the caller does not wait any more"});
+            let params = json!({"requestId": self.id, "reason": "the caller no longer waits"});
             self.calls.try_send(message::notification("notifications/cancelled", Some(params)));
         }
     }
 }
 
 impl Calls {
-    /// For a conversation with that server; what is to be sent comes out of the other end. `limit` is that of answers.
+    /// Creates the calls of a conversation, and the receiver of messages to send. `limit` is the maximum size of an
+    /// answer.
     pub(super) fn new(server: &str, limit: usize, changes: Changes) -> (Arc<Calls>, mpsc::Receiver<String>) {
         let (outbox, outgoing) = mpsc::channel(OUTBOX_CAPACITY);
         let inner = CallTable { waiting: BTreeMap::new(), server: server.to_owned(), end: None };
@@ -134,7 +136,7 @@ impl Calls {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The server's name, as far as it is known.
+    /// The server's name, as far as known.
     pub(super) fn server(&self) -> String {
         self.inner().server.clone()
     }
@@ -143,31 +145,31 @@ impl Calls {
         self.inner().server = server.to_owned();
     }
 
-    /// Hides what the server was told in confidence.
-    pub(super) fn set_mask_source(&self, confided: impl Fn() -> Mask + Send + Sync + 'static) {
-        let _ = self.mask_source.set(Box::new(confided));
+    /// Sets the source of the secrets to mask.
+    pub(super) fn set_mask_source(&self, source: impl Fn() -> Mask + Send + Sync + 'static) {
+        let _ = self.mask_source.set(Box::new(source));
     }
 
     fn mask(&self) -> Mask {
-        self.mask_source.get().map(|confided| confided()).unwrap_or_default()
+        self.mask_source.get().map(|source| source()).unwrap_or_default()
     }
 
-    /// Begins a call of that method.
+    /// Registers a call of this method.
     pub(super) fn begin_call(
         self: &Arc<Self>,
         method: &str,
         caller: &Caller,
     ) -> Result<PendingCall, UpstreamError> {
         let (sender, answer) = oneshot::channel();
-        let (told, events) = mpsc::channel(EVENT_CAPACITY);
-        let heard = Arc::new(AtomicU64::new(0));
+        let (event_sender, events) = mpsc::channel(EVENT_CAPACITY);
+        let last_progress_ms = Arc::new(AtomicU64::new(0));
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let waiting = WaitingCall {
             answer: sender,
-            events: told,
+            events: event_sender,
             caller: caller.clone(),
             is_work: is_work(method),
-            last_progress_ms: Arc::clone(&heard),
+            last_progress_ms: Arc::clone(&last_progress_ms),
         };
         let mut inner = self.inner();
         if let Some(end) = &inner.end {
@@ -175,58 +177,51 @@ impl Calls {
         }
         inner.waiting.insert(id, waiting);
         drop(inner);
-        Ok(PendingCall {
-            calls: Arc::clone(self),
-            id,
-            answer,
-            events,
-            open: Vec::new(),
-            last_progress_ms: heard,
-        })
+        Ok(PendingCall { calls: Arc::clone(self), id, answer, events, open: Vec::new(), last_progress_ms })
     }
 
-    /// What the callers of running calls want to hear of what the server logs.
+    /// The log filters of the callers of running calls.
     pub(super) fn log_filters(&self) -> Vec<LogFilter> {
         self.inner().waiting.values().map(|call| call.caller.log_filter()).collect()
     }
 
-    /// Whether the call's answer has not come yet.
+    /// Returns whether the call still waits for its answer.
     pub(super) fn is_waiting(&self, id: u64) -> bool {
         self.inner().waiting.contains_key(&id)
     }
 
-    /// Sends a message as soon as there is room for it; false when nobody takes it any more.
+    /// Sends a message as soon as there is room; false if the connection is closed.
     pub(super) async fn send(&self, line: String) -> bool {
         self.outbox.send(line).await.is_ok()
     }
 
-    /// Sends a message where there is room for it now. A server that reads nothing misses nothing.
+    /// Sends a message if there is room now; otherwise drops it, because the server is not reading.
     pub(super) fn try_send(&self, line: String) {
         if self.outbox.try_send(line).is_err() {
-            tracing::debug!(server = %self.server(), "the server takes no messages");
+            tracing::debug!(server = %self.server(), "message dropped: the server does not read");
         }
     }
 
-    /// Ends the conversation: whoever waits is told why.
-    pub(super) fn end(&self, why: UpstreamError) {
+    /// Ends the conversation. Every waiting call gets this error.
+    pub(super) fn end(&self, error: UpstreamError) {
         let waiting = {
             let mut inner = self.inner();
-            let why = inner.end.get_or_insert(why).clone();
-            std::mem::take(&mut inner.waiting).into_values().map(move |call| (call, why.clone()))
+            let error = inner.end.get_or_insert(error).clone();
+            std::mem::take(&mut inner.waiting).into_values().map(move |call| (call, error.clone()))
         };
-        for (call, why) in waiting {
-            let _ = call.answer.send(Err(why));
+        for (call, error) in waiting {
+            let _ = call.answer.send(Err(error));
         }
         self.ended.cancel();
     }
 
-    /// Lets running calls go on, but no further one begin.
-    pub(super) fn refuse_new_calls(&self, why: UpstreamError) {
-        self.inner().end.get_or_insert(why);
+    /// Lets running calls continue, but refuses new ones.
+    pub(super) fn refuse_new_calls(&self, error: UpstreamError) {
+        self.inner().end.get_or_insert(error);
         self.ended.cancel();
     }
 
-    /// Why it has ended.
+    /// Why the conversation has ended.
     pub(super) fn end_reason(&self) -> Option<UpstreamError> {
         self.inner().end.clone()
     }
@@ -236,9 +231,9 @@ impl Calls {
         self.ended.cancelled().await;
     }
 
-    /// Something came in, in answer to the call `related` where that is known.
+    /// Handles a message. `related` is the call that it arrived for, if known.
     pub(super) fn handle_incoming(&self, bytes: &[u8], related: Option<u64>) {
-        // What is not UTF-8 can still be told apart, and the rest of it read.
+        // A message that is not UTF-8 can still be identified and partly read.
         let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         match message::read(&text) {
             Some(messages) => messages.into_iter().for_each(|message| self.handle_message(message, related)),
@@ -246,10 +241,10 @@ impl Calls {
         }
     }
 
-    /// Something came in that was too long to be held.
+    /// Handles a message that was too long to be held.
     pub(super) fn handle_too_long(&self, scan: &IdScan, related: Option<u64>) {
         let server = self.server();
-        tracing::debug!(%server, "the server sent more than is read");
+        tracing::debug!(%server, "message of the server exceeds the limit");
         if let Some(id) = scan.number().or(related) {
             self.complete(id, Err(UpstreamError::TooLarge { server, limit: self.limit }));
         }
@@ -257,7 +252,7 @@ impl Calls {
 
     fn handle_unreadable(&self, text: &str) {
         let server = self.server();
-        tracing::debug!(%server, bytes = text.len(), "the server sent something that is no message");
+        tracing::debug!(%server, bytes = text.len(), "invalid message of the server");
         if !text.starts_with('{') {
             return;
         }
@@ -271,9 +266,9 @@ impl Calls {
     fn complete(&self, id: u64, outcome: CallResult) {
         let waiting = self.inner().waiting.remove(&id);
         match waiting {
-            // A caller that has gone away needs no answer.
+            // A caller that is gone needs no answer.
             Some(call) => drop(call.answer.send(outcome)),
-            None => tracing::debug!(id, "an answer that nobody waits for"),
+            None => tracing::debug!(id, "answer without a waiting call"),
         }
     }
 
@@ -286,9 +281,7 @@ impl Calls {
                     Ok(RpcError { code, message, data }) => {
                         UpstreamError::Refused { server, code, message, data }
                     }
-                    Err(_) => {
-                        UpstreamError::Unreadable { server, reason: "is an error of no known form".into() }
-                    }
+                    Err(_) => UpstreamError::Unreadable { server, reason: "is an invalid error".into() },
                 };
                 self.complete(id, Err(outcome));
             }
@@ -327,13 +320,13 @@ impl Calls {
             LOG_MESSAGE => {
                 let mut params = value(params);
                 let level = params.get("level").and_then(Value::as_str).unwrap_or_default();
-                tracing::debug!(server = %self.server(), level, "the server logs");
+                tracing::debug!(server = %self.server(), level, "log message of the server");
                 let mask = self.mask();
-                let said = params.as_object_mut().into_iter().flatten();
-                // Levels are words of the protocol, whatever else they are.
-                said.filter(|(key, _)| *key != "level").for_each(|(_, value)| mask.apply_value(value));
-                let notice = CallEvent::Notice { method: method.to_owned(), params };
-                self.deliver(related, notice, |_| true);
+                let fields = params.as_object_mut().into_iter().flatten();
+                // A level is a fixed word of the protocol, never a secret.
+                fields.filter(|(key, _)| *key != "level").for_each(|(_, value)| mask.apply_value(value));
+                let notification = CallEvent::Notification { method: method.to_owned(), params };
+                self.deliver(related, notification, |_| true);
             }
             _ => {}
         }
@@ -342,8 +335,8 @@ impl Calls {
     fn handle_progress(&self, params: &Value) {
         let token = params.get("progressToken");
         let id = token.and_then(|token| token.as_u64().or_else(|| token.as_str()?.parse().ok()));
-        let said = params.get("message").and_then(Value::as_str);
-        let message = said.map(|said| self.mask().apply(said).into_owned());
+        let message = params.get("message").and_then(Value::as_str);
+        let message = message.map(|message| self.mask().apply(message).into_owned());
         let inner = self.inner();
         let Some(call) = id.and_then(|id| inner.waiting.get(&id)) else { return };
         let millis = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -355,18 +348,18 @@ impl Calls {
         });
     }
 
-    /// Tells the call that it belongs to; where that is not known, the latest one whose caller will do, unless calls of
-    /// several clients are running: what is meant for one of them must not reach another.
-    fn deliver(&self, related: Option<u64>, event: CallEvent, will_do: impl Fn(&Caller) -> bool) -> bool {
+    /// Delivers an event to its call. If the call is not known, it goes to the latest suitable call, unless calls of
+    /// several clients are running: an event for one client must not reach another.
+    fn deliver(&self, related: Option<u64>, event: CallEvent, is_suitable: impl Fn(&Caller) -> bool) -> bool {
         let inner = self.inner();
         let call = match related {
-            Some(id) => inner.waiting.get(&id).filter(|call| will_do(&call.caller)),
+            Some(id) => inner.waiting.get(&id).filter(|call| is_suitable(&call.caller)),
             None => {
                 let work = || inner.waiting.values().rev().filter(|call| call.is_work);
-                let latest = work().find(|call| will_do(&call.caller));
+                let latest = work().find(|call| is_suitable(&call.caller));
                 latest.filter(|latest| {
-                    let is_theirs = |other: &WaitingCall| other.caller.is_same_client(&latest.caller);
-                    work().all(|other| std::ptr::eq(other, *latest) || is_theirs(other))
+                    let is_same_client = |other: &WaitingCall| other.caller.is_same_client(&latest.caller);
+                    work().all(|other| std::ptr::eq(other, *latest) || is_same_client(other))
                 })
             }
         };
@@ -374,18 +367,18 @@ impl Calls {
     }
 }
 
-/// Whether a server may ask and log on behalf of a call of that method.
+/// Returns whether a server may send questions and logs for a call of this method.
 pub(super) fn is_work(method: &str) -> bool {
     matches!(method, "tools/call" | "prompts/get" | "resources/read")
 }
 
-/// What the server is told when nobody could be asked.
+/// The answer to a question that no client could answer.
 pub(super) fn no_answer(ability: Ability) -> Result<Value, Value> {
     match ability {
-        // Nobody said no, and nobody said yes.
+        // The user has neither agreed nor declined.
         Ability::Elicitation => Ok(json!({"action": "cancel"})),
         Ability::Sampling => {
-            Err(json!({"code": -32000, "message": "The client of this call cannot be asked for sampling."}))
+            Err(json!({"code": -32000, "message": "The client of this call does not support sampling."}))
         }
     }
 }

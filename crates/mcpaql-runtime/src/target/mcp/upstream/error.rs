@@ -1,4 +1,4 @@
-//! Why an upstream gave no answer, and what a caller is told about it.
+//! Why an upstream did not answer, and the errors for callers.
 
 use crate::limits;
 use crate::secret::Mask;
@@ -7,62 +7,62 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Why there is no answer. Nothing in it shows a secret.
+/// Why there is no answer. It contains no secrets.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UpstreamError {
-    /// It could not be started or reached, or it went away.
+    /// The server could not be started or reached, or it disconnected.
     #[error("the MCP server '{server}' {reason}")]
     Unavailable {
-        /// Its name, as far as it is known.
+        /// The server's name, as far as known.
         server: String,
-        /// What happened, as the rest of a sentence.
+        /// What happened, as the end of a sentence.
         reason: String,
-        /// When it will be tried again; nothing means that the next call does.
+        /// When the server is tried again; `None` if the next call does.
         retry_after: Option<Duration>,
     },
-    /// It did not answer in time.
+    /// The server did not answer in time.
     #[error("the MCP server '{server}' did not answer within {} ms", after.as_millis())]
     Timeout {
-        /// Its name.
+        /// The server's name.
         server: String,
-        /// How long it was waited for.
+        /// The time limit.
         after: Duration,
     },
-    /// The answer was larger than may be.
+    /// The answer was too large.
     #[error("the answer of the MCP server '{server}' has more than {limit} bytes")]
     TooLarge {
-        /// Its name.
+        /// The server's name.
         server: String,
-        /// The most that is read.
+        /// The maximum size.
         limit: usize,
     },
-    /// The answer was not one.
+    /// The answer was invalid.
     #[error("the answer of the MCP server '{server}' {reason}")]
     Unreadable {
-        /// Its name.
+        /// The server's name.
         server: String,
-        /// What is wrong with it, as the rest of a sentence.
+        /// The problem, as the end of a sentence.
         reason: Cow<'static, str>,
     },
-    /// It answered with an error of the protocol.
+    /// The server answered with a JSON-RPC error.
     #[error("the MCP server '{server}' answered with error {code}: {message}")]
     Refused {
-        /// Its name.
+        /// The server's name.
         server: String,
-        /// JSON-RPC's code.
+        /// The JSON-RPC error code.
         code: i64,
-        /// Its words.
+        /// The server's message.
         message: String,
-        /// And what it added.
+        /// Additional data.
         data: Option<Value>,
     },
-    /// Credentials are missing, or the way to it refused the request.
+    /// Credentials are missing, or an HTTP request was refused.
     #[error("{0}")]
     Refusal(Box<OpError>),
 }
 
 impl UpstreamError {
-    /// The same without secrets in the server's own words.
+    /// Returns the error with secrets removed from the server's message.
     pub(super) fn masked(self, mask: &Mask) -> UpstreamError {
         match self {
             UpstreamError::Refused { server, code, message, mut data } => {
@@ -75,30 +75,28 @@ impl UpstreamError {
         }
     }
 
-    /// What the caller is told. An error of the protocol is not here: whoever made the request knows what it means.
+    /// Returns the error for the caller. JSON-RPC errors are usually converted by the code that made the request,
+    /// because it knows their meaning.
     pub(crate) fn to_op_error(&self) -> OpError {
         let error = |code, advice: &str| OpError::new(code, sentence(&format!("{self}; {advice}.")));
         match self {
             UpstreamError::Unavailable { retry_after, .. } => {
-                let now = error(
-                    Code::TransportConnection,
-                    "try again, and after a write first read whether it took effect",
-                );
+                let error = |advice| error(Code::TransportConnection, advice);
                 match retry_after {
-                    Some(wait) => error(Code::TransportConnection, "it is tried again later").with_detail(
+                    Some(wait) => error("it is retried later").with_detail(
                         "retry_after_seconds",
                         wait.as_secs() + u64::from(wait.subsec_nanos() > 0),
                     ),
-                    None => now,
+                    None => error("try again; if it was a write, first read whether it took effect"),
                 }
             }
             UpstreamError::Timeout { .. } => error(
                 Code::TransportTimeout,
-                "try later or ask for less, and after a write first read whether it took effect",
+                "try later or request less data; if it was a write, first read whether it took effect",
             ),
             UpstreamError::TooLarge { limit, .. } => {
                 let message =
-                    sentence(&format!("{self}; ask for less with a page, a filter or fewer fields."));
+                    sentence(&format!("{self}; request less data with a page, a filter or fewer fields."));
                 limits::too_large(message, "max_response_bytes", None, *limit)
             }
             UpstreamError::Unreadable { .. } | UpstreamError::Refused { .. } => {
@@ -109,7 +107,7 @@ impl UpstreamError {
     }
 }
 
-/// A call that failed, and whether the server cannot have seen it.
+/// A failed call, and whether the server cannot have received it.
 #[derive(Debug)]
 pub(super) struct CallFailure {
     pub(super) error: UpstreamError,
@@ -133,25 +131,25 @@ fn sentence(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// Why an upstream cannot be reached as the document wants. Written for the operator.
+/// Why an upstream cannot be set up. For the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamSetupError {
     /// A `${` that is not `${env:NAME}`.
     #[error("'{text}' has a '${{' that is not '${{env:NAME}}'")]
     Reference {
-        /// As written.
+        /// The text as written.
         text: String,
     },
-    /// A variable that no program can be given.
+    /// A variable with an invalid name.
     #[error("the environment variable '{name}' cannot be set: '=' and NUL are not allowed in names")]
     Variable {
         /// The variable.
         name: String,
     },
-    /// A program takes no headers.
-    #[error("headers of callers cannot be passed on to a program; remove caller_headers or use url")]
+    /// A program cannot receive headers.
+    #[error("caller_headers only work over HTTP, not with a program; remove caller_headers or use url")]
     CallerHeaders,
-    /// The address, a header or the HTTP client.
+    /// The address, a header or the HTTP client is invalid.
     #[error(transparent)]
     Http(#[from] crate::target::http::HttpSetupError),
 }
@@ -161,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_caller_is_told_what_happened_and_what_to_do() {
+    fn errors_say_what_happened_and_what_to_do() {
         let server = || "files".to_owned();
         let gone = |retry_after| UpstreamError::Unavailable {
             server: server(),
@@ -171,7 +169,7 @@ mod tests {
         let error = gone(None).to_op_error();
         assert_eq!(
             error.message,
-            "The MCP server 'files' ended with exit status 3; try again, and after a write first read whether it took effect."
+            "The MCP server 'files' ended with exit status 3; try again; if it was a write, first read whether it took effect."
         );
         let error = gone(Some(Duration::from_millis(1500))).to_op_error();
         assert_eq!(error.details["retry_after_seconds"], 2);

@@ -1,7 +1,8 @@
-//! An MCP server over streamable HTTP: every message of ours is a POST, every answer JSON or a stream of events.
+//! An MCP server over streamable HTTP: every message to the server is a POST, and every answer is JSON or a stream of
+//! events.
 //!
-//! What always holds: credentials go to the origin that the document names alone; no more than the limit of an answer is held;
-//! a request that was refused before it was read (401, an unknown session) may be repeated, nothing else is.
+//! What always holds: credentials are sent only to the origin that the document names; no more than the size limit of
+//! an answer is held; only a request that was refused before it ran (401, an unknown session) is sent again.
 
 use super::calls::Calls;
 use super::error::{CallFailure, UpstreamError, UpstreamSetupError};
@@ -32,17 +33,17 @@ const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// How long a notification, or the end of a session, may take to be delivered.
+/// How long a notification, or the end of a session, may take to be sent.
 const NOTIFY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a stream that ended is left alone, unless the server says.
+/// The delay before a stream is resumed, unless the server requests another one.
 const DEFAULT_RETRY_DELAY: Duration = Duration::from_secs(1);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(30);
-/// How often a stream is taken up again before its answer has come.
+/// Maximum number of resumptions of a stream before its answer arrives.
 const MAX_RESUMES: usize = 1000;
-/// What an answer's message has around its content, generously.
+/// Generous allowance for the parts of a message around the content of an answer.
 const MESSAGE_OVERHEAD_BYTES: usize = 64 * 1024;
 
-/// Where a server answers. One for each conversation.
+/// The HTTP endpoint of a server, for one conversation.
 pub(super) struct McpEndpoint {
     http: Arc<HttpEndpoint>,
     limit: usize,
@@ -50,15 +51,15 @@ pub(super) struct McpEndpoint {
     session: Mutex<Option<HeaderValue>>,
     version: OnceLock<HeaderValue>,
     initialized: Notify,
-    /// What a caller sends in place of what the adapter would.
+    /// The headers that a caller sends instead of the adapter's.
     overrides: Arc<HeaderOverrides>,
-    /// What the last request was made with.
+    /// The mask of the last request.
     mask: Mutex<Mask>,
 }
 
 impl fmt::Debug for McpEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("McpEndpoint").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -90,34 +91,34 @@ impl McpEndpoint {
         McpEndpoint { http, limit, name, session, version, initialized, overrides, mask }
     }
 
-    /// The same place for a new conversation.
+    /// Returns this endpoint for a new conversation.
     pub(super) fn for_new_session(&self) -> McpEndpoint {
         McpEndpoint::of(Arc::clone(&self.http), self.limit, self.name.clone(), Arc::clone(&self.overrides))
     }
 
-    /// The same place for a caller.
+    /// Returns this endpoint for a caller.
     pub(super) fn with_overrides(&self, overrides: HeaderOverrides) -> McpEndpoint {
         McpEndpoint::of(Arc::clone(&self.http), self.limit, self.name.clone(), Arc::new(overrides))
     }
 
-    /// What to call it before it has said its name.
+    /// The name to use before the server has sent its own.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// What must not be shown of what the server says.
+    /// The mask for texts of the server.
     pub(super) fn mask(&self) -> Mask {
         self.mask.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The revision that is spoken from now on.
+    /// Sets the protocol revision for all further requests.
     pub(super) fn set_version(&self, version: &str) {
         if let Ok(version) = HeaderValue::from_str(version) {
             let _ = self.version.set(version);
         }
     }
 
-    /// The handshake is over.
+    /// Marks the handshake as complete.
     pub(super) fn mark_initialized(&self) {
         self.initialized.notify_one();
     }
@@ -147,17 +148,17 @@ impl McpEndpoint {
         let mut headers = self.headers("application/json, text/event-stream");
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if self.is_stateless() {
-            let said = [(METHOD, method), (NAME, name)];
+            let names = [(METHOD, method), (NAME, name)];
             headers.extend(
-                said.into_iter().filter_map(|(key, text)| Some((key, HeaderValue::from_str(text?).ok()?))),
+                names.into_iter().filter_map(|(key, text)| Some((key, HeaderValue::from_str(text?).ok()?))),
             );
         }
-        let opened = self.http.send(Method::POST, headers, Some(Bytes::from(line)), &self.overrides).await?;
-        *self.mask.lock().unwrap_or_else(PoisonError::into_inner) = opened.mask.clone();
-        Ok(opened)
+        let reply = self.http.send(Method::POST, headers, Some(Bytes::from(line)), &self.overrides).await?;
+        *self.mask.lock().unwrap_or_else(PoisonError::into_inner) = reply.mask.clone();
+        Ok(reply)
     }
 
-    /// Sends a request and reads until its answer has come.
+    /// Sends a request and reads until its answer arrives.
     pub(super) async fn exchange(
         &self,
         line: String,
@@ -167,25 +168,25 @@ impl McpEndpoint {
         calls: &Calls,
     ) -> Result<(), CallFailure> {
         let known = self.session();
-        let opened =
-            self.post(line, Some(method), name).await.map_err(|shut| self.connection_error(shut, calls))?;
-        let status = opened.response.status();
+        let reply =
+            self.post(line, Some(method), name).await.map_err(|error| self.connection_error(error, calls))?;
+        let status = reply.response.status();
         if !status.is_success() {
-            let (body, error) = endpoint::read_refusal(opened).await;
+            let (body, error) = endpoint::read_refusal(reply).await;
             if known.is_some() && is_session_lost(status, &body) {
-                let expired = self.unavailable(calls, "does not know the session any more");
+                let expired = self.unavailable(calls, "no longer knows the session");
                 calls.refuse_new_calls(expired.clone());
                 return Err(CallFailure::unseen(expired));
             }
             return Err(self.error_response(&body, error, calls).into());
         }
-        if let Some(session) = opened.response.headers().get(SESSION).filter(|_| method == "initialize") {
+        if let Some(session) = reply.response.headers().get(SESSION).filter(|_| method == "initialize") {
             *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session.clone());
         }
-        if is_stream(opened.response.headers()) {
-            self.follow(opened, id, calls).await?;
+        if is_stream(reply.response.headers()) {
+            self.follow(reply, id, calls).await?;
         } else {
-            self.read(opened, id, calls).await?;
+            self.read(reply, id, calls).await?;
         }
         match calls.is_waiting(id) {
             true => Err(self.unavailable(calls, "ended its answer before it was complete").into()),
@@ -194,11 +195,11 @@ impl McpEndpoint {
     }
 
     /// Reads a JSON answer.
-    async fn read(&self, mut opened: EndpointResponse, id: u64, calls: &Calls) -> Result<(), UpstreamError> {
+    async fn read(&self, mut reply: EndpointResponse, id: u64, calls: &Calls) -> Result<(), UpstreamError> {
         let limit = self.limit.saturating_add(MESSAGE_OVERHEAD_BYTES);
         let mut body = Vec::new();
         loop {
-            match opened.response.chunk().await {
+            match reply.response.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > limit => {
                     calls.handle_too_long(&IdScan::default(), Some(id));
                     return Ok(());
@@ -206,7 +207,7 @@ impl McpEndpoint {
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => break,
                 Err(error) => {
-                    return Err(self.connection_error(endpoint::connection_error(error, &opened.mask), calls));
+                    return Err(self.connection_error(endpoint::connection_error(error, &reply.mask), calls));
                 }
             }
         }
@@ -214,29 +215,30 @@ impl McpEndpoint {
         Ok(())
     }
 
-    /// Reads a stream of events, and goes on where it breaks off, until the answer has come.
-    async fn follow(&self, opened: EndpointResponse, id: u64, calls: &Calls) -> Result<(), UpstreamError> {
+    /// Reads a stream of events until the answer arrives, and resumes it if it breaks.
+    async fn follow(&self, reply: EndpointResponse, id: u64, calls: &Calls) -> Result<(), UpstreamError> {
         let mut events = SseParser::new(self.limit.saturating_add(MESSAGE_OVERHEAD_BYTES));
-        let mut opened = Some(opened);
+        let mut reply = Some(reply);
         for _ in 0..MAX_RESUMES {
-            let broken = match opened.take() {
+            let broken = match reply.take() {
                 Some(stream) => read_stream(stream, &mut events, Some(id), calls).await,
                 None => None,
             };
             let Some(last) = events.last_id.clone().filter(|_| calls.is_waiting(id)) else {
-                // What was missing is told by whoever asked; a connection that broke afterwards is of no interest.
+                // A missing answer is reported by the caller of this function. A connection that breaks after the
+                // answer does not matter.
                 return match broken.filter(|_| calls.is_waiting(id)) {
-                    Some(shut) => Err(self.connection_error(shut, calls)),
+                    Some(error) => Err(self.connection_error(error, calls)),
                     None => Ok(()),
                 };
             };
             sleep(events.retry.unwrap_or(DEFAULT_RETRY_DELAY)).await;
             let resumed =
-                self.listen_from(Some(&last)).await.map_err(|shut| self.connection_error(shut, calls))?;
+                self.listen_from(Some(&last)).await.map_err(|error| self.connection_error(error, calls))?;
             if !resumed.response.status().is_success() || !is_stream(resumed.response.headers()) {
                 return Ok(());
             }
-            opened = Some(resumed);
+            reply = Some(resumed);
         }
         Ok(())
     }
@@ -248,7 +250,7 @@ impl McpEndpoint {
         self.http.send(Method::GET, headers, None, &self.overrides).await
     }
 
-    /// Sends what is sent aside and listens for what the server says unasked, until the conversation is closed.
+    /// Sends notifications and listens to the server's own stream, until the conversation is closed.
     pub(super) async fn run(
         self: Arc<Self>,
         calls: Arc<Calls>,
@@ -257,7 +259,7 @@ impl McpEndpoint {
     ) {
         let posting = async {
             while let Some(line) = outgoing.recv().await {
-                // Nobody waits for it; a server that cannot be reached shows that with the next call.
+                // Nothing waits for it. If the server cannot be reached, the next call notices.
                 let _ = timeout(NOTIFY_TIMEOUT, self.post(line, None, None)).await;
             }
         };
@@ -275,30 +277,30 @@ impl McpEndpoint {
         };
         tokio::select! {
             () = closing.cancelled() => {}
-            // Calls that still run after the end may have something to send, so this does not end with it.
+            // Calls that still run after the end may have something to send, so posting continues.
             _ = async { tokio::join!(posting, listening) } => {}
         }
         calls.end(self.unavailable(&calls, "was closed"));
         if self.session().is_some() {
-            let bye = self.http.send(Method::DELETE, self.headers("application/json"), None, &self.overrides);
-            let _ = timeout(NOTIFY_TIMEOUT, bye).await;
+            let delete =
+                self.http.send(Method::DELETE, self.headers("application/json"), None, &self.overrides);
+            let _ = timeout(NOTIFY_TIMEOUT, delete).await;
         }
     }
 
-    /// The server's own stream, where it has one.
+    /// Listens to the server's own stream, if it has one.
     async fn listen(&self, calls: &Calls) {
         let mut events = SseParser::new(self.limit.saturating_add(MESSAGE_OVERHEAD_BYTES));
         let mut wait = DEFAULT_RETRY_DELAY;
         loop {
-            if let Ok(opened) = self.listen_from(events.last_id.as_deref()).await {
-                let status = opened.response.status();
-                if status.is_client_error() || (status.is_success() && !is_stream(opened.response.headers()))
-                {
+            if let Ok(reply) = self.listen_from(events.last_id.as_deref()).await {
+                let status = reply.response.status();
+                if status.is_client_error() || (status.is_success() && !is_stream(reply.response.headers())) {
                     return;
                 }
                 if status.is_success() {
                     wait = DEFAULT_RETRY_DELAY;
-                    read_stream(opened, &mut events, None, calls).await;
+                    read_stream(reply, &mut events, None, calls).await;
                 }
             }
             sleep(events.retry.unwrap_or(wait)).await;
@@ -306,7 +308,7 @@ impl McpEndpoint {
         }
     }
 
-    /// An answer that is no success may still be a message of the protocol.
+    /// An error response may still contain a JSON-RPC error.
     fn error_response(&self, body: &[u8], error: OpError, calls: &Calls) -> UpstreamError {
         let text = String::from_utf8_lossy(body);
         let rpc = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|mut message| {
@@ -320,11 +322,11 @@ impl McpEndpoint {
         }
     }
 
-    fn connection_error(&self, shut: SendError, calls: &Calls) -> UpstreamError {
-        match shut {
+    fn connection_error(&self, error: SendError, calls: &Calls) -> UpstreamError {
+        match error {
             SendError::Refused(error) => UpstreamError::Refusal(Box::new(error)),
             SendError::Connection { unreachable, reason } => {
-                tracing::debug!(server = %self.name, %reason, "the connection failed");
+                tracing::debug!(server = %self.name, %reason, "connection failed");
                 if !unreachable {
                     return self.unavailable(calls, "broke the connection before its answer was complete");
                 }
@@ -340,31 +342,31 @@ impl McpEndpoint {
     }
 }
 
-/// Whether the server refuses the session: with 404 as the protocol says, or with 400 as many do.
+/// Returns whether the server refuses the session: with 404 as the protocol requires, or with 400 as many servers do.
 fn is_session_lost(status: StatusCode, body: &[u8]) -> bool {
-    let said = || String::from_utf8_lossy(body).to_lowercase();
-    status == StatusCode::NOT_FOUND || (status == StatusCode::BAD_REQUEST && said().contains("session"))
+    let text = || String::from_utf8_lossy(body).to_lowercase();
+    status == StatusCode::NOT_FOUND || (status == StatusCode::BAD_REQUEST && text().contains("session"))
 }
 
 fn is_stream(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// Reads a stream to its end; how it broke, where it did.
+/// Reads a stream to its end. Returns the error if it broke.
 async fn read_stream(
-    mut opened: EndpointResponse,
+    mut reply: EndpointResponse,
     events: &mut SseParser,
     related: Option<u64>,
     calls: &Calls,
 ) -> Option<SendError> {
     loop {
-        match opened.response.chunk().await {
+        match reply.response.chunk().await {
             Ok(Some(chunk)) => events.feed(&chunk, |data| match data {
                 SseEvent::Whole(data) => calls.handle_incoming(&data, related),
                 SseEvent::TooLong(scan) => calls.handle_too_long(&scan, None),
             }),
             Ok(None) => return None,
-            Err(error) => return Some(endpoint::connection_error(error, &opened.mask)),
+            Err(error) => return Some(endpoint::connection_error(error, &reply.mask)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! JSON-RPC on the wire: what came in, told apart without building values of it, and what goes out.
+//! JSON-RPC messages: parses incoming ones without building values, and writes outgoing ones.
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,22 +6,22 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// The revision that is asked for first; whatever the server answers is accepted.
+/// The revision that is requested first; any answer of the server is accepted.
 pub(super) const REVISION: &str = "2025-11-25";
 /// The first revision without a handshake.
 pub(super) const STATELESS_REVISION: &str = "2026-07-28";
 
-/// MCP's code for a revision that a server does not speak.
+/// MCP error code: the server does not support the revision.
 pub(super) const UNSUPPORTED_REVISION: i64 = -32022;
 
-/// What a server sent.
+/// A message of a server.
 #[derive(Debug)]
 pub(super) enum UpstreamMessage<'a> {
-    /// To a request of ours.
+    /// The answer to a request of ours.
     Answer { id: u64, outcome: Result<&'a RawValue, &'a RawValue> },
-    /// A request of its own.
+    /// A request of the server.
     Request { id: &'a RawValue, method: Cow<'a, str>, params: Option<&'a RawValue> },
-    /// Something that nobody answers.
+    /// A notification, which needs no answer.
     Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
 }
 
@@ -39,16 +39,17 @@ struct MessageFields<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// A member that is there counts, even where it is null.
+/// Returns a field that is present, even if it is null.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// The messages in a text: one, or those of a batch. What is none is left out; `None` where the text is no JSON.
+/// Returns the messages in a text: one, or those of a batch. Values that are not messages are skipped; `None` if the
+/// text is not JSON.
 pub(super) fn read(text: &str) -> Option<Vec<UpstreamMessage<'_>>> {
     if text.starts_with('[') {
         let batch: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-        return Some(batch.into_iter().filter_map(|one| message(one.get()).ok().flatten()).collect());
+        return Some(batch.into_iter().filter_map(|raw| message(raw.get()).ok().flatten()).collect());
     }
     message(text).ok().map(|message| message.into_iter().collect())
 }
@@ -61,16 +62,16 @@ fn message(text: &str) -> Result<Option<UpstreamMessage<'_>>, serde_json::Error>
         (Some(id), Some(method), _) => Some(UpstreamMessage::Request { id, method, params }),
         (None, Some(method), _) => Some(UpstreamMessage::Notification { method, params }),
         (Some(id), None, Some(outcome)) => {
-            // Some servers answer with the number as a text.
+            // Some servers send the id as a string.
             let id = id.get().trim_matches('"').parse().ok();
             id.map(|id| UpstreamMessage::Answer { id, outcome })
         }
-        // A line of a log that happens to be JSON.
+        // A log line that happens to be JSON.
         _ => None,
     })
 }
 
-/// A request of ours; a line of it. `meta` is joined with what the parameters have there.
+/// A request of ours, as a line. `meta` is merged into the `_meta` of the parameters.
 pub(super) fn request(
     id: u64,
     method: &str,
@@ -136,17 +137,17 @@ fn line(message: &Value) -> String {
     text
 }
 
-/// Who we are, as every revision writes it.
+/// Name and version of this client, in the form of every revision.
 pub(super) fn client_info() -> Value {
     json!({"name": "mcpaql", "title": "MCP-AQL", "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// What we can be asked for: questions go on to whoever called.
+/// The capabilities of this client. Questions are forwarded to the caller.
 pub(super) fn capabilities() -> Value {
     json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}})
 }
 
-/// What each request of the revisions without a handshake carries.
+/// The `_meta` of each request in revisions without a handshake.
 pub(super) fn stateless_meta() -> Map<String, Value> {
     let mut meta = Map::new();
     meta.insert("io.modelcontextprotocol/protocolVersion".into(), STATELESS_REVISION.into());
@@ -160,17 +161,17 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Option<Vec<String>> {
-        let said = |message: &UpstreamMessage<'_>| match message {
+        let describe = |message: &UpstreamMessage<'_>| match message {
             UpstreamMessage::Answer { id, outcome: Ok(raw) } => format!("{id}={raw}"),
             UpstreamMessage::Answer { id, outcome: Err(raw) } => format!("{id}!{raw}"),
             UpstreamMessage::Request { id, method, .. } => format!("{id}?{method}"),
             UpstreamMessage::Notification { method, .. } => method.to_string(),
         };
-        Some(read(text)?.iter().map(said).collect())
+        Some(read(text)?.iter().map(describe).collect())
     }
 
     #[test]
-    fn messages_are_told_apart() {
+    fn messages_are_distinguished() {
         for (text, expected) in [
             (r#"{"jsonrpc":"2.0","id":1,"result":{"a": 1}}"#, vec![r#"1={"a": 1}"#]),
             (r#"{"id":"7","result":null,"jsonrpc":"2.0"}"#, vec!["7=null"]),
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_broken_surrogates_cost_nothing() {
+    fn deep_nesting_and_lone_surrogates_are_no_problem() {
         let deep = format!(r#"{{"id":1,"result":{}"\ud800"{}}}"#, "[".repeat(5000), "]".repeat(5000));
         assert_eq!(kinds(&deep).unwrap().len(), 1);
     }

@@ -1,7 +1,7 @@
-//! One conversation with an upstream: the handshake, then any number of calls side by side.
+//! One conversation with an upstream: the handshake, then any number of concurrent calls.
 //!
-//! A call is one future. It sends, waits, puts the upstream's questions to its caller and passes notices on, in the order they
-//! came; dropping it forgets all of that and tells the upstream to stop.
+//! A call is one future. It sends the request, waits for the answer, asks its caller the upstream's questions and
+//! forwards notifications, in the order of arrival. Dropping it discards all of that and tells the upstream to stop.
 
 use super::calls::{CallEvent, Calls, Changes, PendingCall, is_work, no_answer};
 use super::error::{CallFailure, UpstreamError};
@@ -23,37 +23,37 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long a server may take to accept a level.
+/// How long a server may take to accept a log level.
 const SET_LEVEL_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a question may wait for its answer.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(600);
-/// How often a server may ask by its answer.
+/// Maximum number of times that a server may request input for one call.
 const MAX_INPUT_ROUNDS: usize = 10;
-/// How long the rest of an answer's stream may take, so that its connection can be used again.
+/// How long reading the rest of a stream after its answer may take, so that the connection can be reused.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long closing a conversation may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// A timeout past what the clock can hold is no timeout.
+/// A timeout beyond the range of the clock counts as a year.
 const FOREVER: Duration = Duration::from_secs(86_400 * 365);
 
-/// How an upstream is reached.
+/// The connection to an upstream.
 #[derive(Debug, Clone)]
 pub(super) enum UpstreamLink {
     Program(Arc<Program>),
     Endpoint(Arc<McpEndpoint>),
 }
 
-/// A conversation. Dropping it ends it, and the program behind it.
+/// A conversation. Dropping it ends the conversation and the program.
 pub(super) struct UpstreamSession {
     calls: Arc<Calls>,
-    /// Where requests are posted; without one they go to a program's input.
+    /// Where requests are posted; `None` for a program.
     endpoint: Option<Arc<McpEndpoint>>,
-    /// What the program was given in confidence.
+    /// The secrets that the program was given.
     mask: Mask,
     handshake: OnceLock<Map<String, Value>>,
-    /// What each request carries in revisions without a handshake.
+    /// The `_meta` of each request in revisions without a handshake.
     meta: OnceLock<Map<String, Value>>,
-    /// The level that the server was told to log from.
+    /// The log level that the server was told to use.
     level: Mutex<Option<LogLevel>>,
     closing: CancellationToken,
     keeper: Mutex<Option<JoinHandle<()>>>,
@@ -66,53 +66,52 @@ impl Drop for UpstreamSession {
 }
 
 impl UpstreamSession {
-    /// Starts the server where it is a program, and greets it.
+    /// Starts the server if it is a program, and performs the handshake.
     pub(super) async fn start(
         link: &UpstreamLink,
         server: &str,
         limit: usize,
         changes: Changes,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<UpstreamSession, UpstreamError> {
         let (calls, outgoing) = Calls::new(server, limit, changes);
         let closing = CancellationToken::new();
         let (endpoint, keeper, mask) = match link {
             UpstreamLink::Program(program) => {
                 let (keeper, mask) = program.start(&calls, outgoing, limit, closing.clone())?;
-                let confided = mask.clone();
-                calls.set_mask_source(move || confided.clone());
+                let source = mask.clone();
+                calls.set_mask_source(move || source.clone());
                 (None, keeper, mask)
             }
             UpstreamLink::Endpoint(endpoint) => {
                 let endpoint = Arc::new(endpoint.for_new_session());
-                let confided = Arc::clone(&endpoint);
-                calls.set_mask_source(move || confided.mask());
+                let source = Arc::clone(&endpoint);
+                calls.set_mask_source(move || source.mask());
                 let keeper =
                     tokio::spawn(Arc::clone(&endpoint).run(Arc::clone(&calls), outgoing, closing.clone()));
                 (Some(endpoint), keeper, Mask::default())
             }
         };
-        let (greeting, meta) = (OnceLock::new(), OnceLock::new());
+        let (handshake, meta) = (OnceLock::new(), OnceLock::new());
         let keeper = Mutex::new(Some(keeper));
         let level = Mutex::new(None);
-        let session =
-            UpstreamSession { calls, endpoint, mask, handshake: greeting, meta, level, closing, keeper };
-        match timeout(patience, session.perform_handshake(patience)).await {
-            // What the server says against us may hold what it was told in confidence.
-            Ok(greeted) => greeted.map_err(|error| error.masked(&session.mask()))?,
-            Err(_) => return Err(UpstreamError::Timeout { server: server.to_owned(), after: patience }),
+        let session = UpstreamSession { calls, endpoint, mask, handshake, meta, level, closing, keeper };
+        match timeout(time_limit, session.perform_handshake(time_limit)).await {
+            // The server's error may contain secrets that it was given.
+            Ok(outcome) => outcome.map_err(|error| error.masked(&session.mask()))?,
+            Err(_) => return Err(UpstreamError::Timeout { server: server.to_owned(), after: time_limit }),
         }
         Ok(session)
     }
 
-    async fn perform_handshake(&self, patience: Duration) -> Result<(), UpstreamError> {
-        let hello = json!({
+    async fn perform_handshake(&self, time_limit: Duration) -> Result<(), UpstreamError> {
+        let params = json!({
             "protocolVersion": REVISION,
             "capabilities": message::capabilities(),
             "clientInfo": message::client_info(),
         });
         let nobody = Caller::nobody();
-        let greeting = match self.ask("initialize", &object(hello), &nobody, patience).await {
+        let answer = match self.ask("initialize", &object(params), &nobody, time_limit).await {
             Err(CallFailure {
                 error: UpstreamError::Refused { code: METHOD_NOT_FOUND | UNSUPPORTED_REVISION, .. },
                 ..
@@ -121,28 +120,28 @@ impl UpstreamSession {
                 if let Some(endpoint) = &self.endpoint {
                     endpoint.set_version(STATELESS_REVISION);
                 }
-                self.ask("server/discover", &Map::new(), &nobody, patience).await
+                self.ask("server/discover", &Map::new(), &nobody, time_limit).await
             }
-            greeting => greeting,
+            answer => answer,
         };
-        let greeting = greeting.map_err(|failure| failure.error)?;
+        let answer = answer.map_err(|failure| failure.error)?;
         let unreadable = || UpstreamError::Unreadable {
             server: self.calls.server(),
-            reason: "to the handshake is no object".into(),
+            reason: "to the handshake is not an object".into(),
         };
-        let greeting: Map<String, Value> = serde_json::from_str(greeting.get()).map_err(|_| unreadable())?;
-        if let Some(name) = info(&greeting, "name") {
+        let handshake: Map<String, Value> = serde_json::from_str(answer.get()).map_err(|_| unreadable())?;
+        if let Some(name) = info(&handshake, "name") {
             self.calls.rename(&self.mask().apply(name));
         }
         if self.meta.get().is_none() {
             if let (Some(endpoint), Some(Value::String(version))) =
-                (&self.endpoint, greeting.get("protocolVersion"))
+                (&self.endpoint, handshake.get("protocolVersion"))
             {
                 endpoint.set_version(version);
             }
             self.calls.send(message::notification("notifications/initialized", None)).await;
         }
-        let _ = self.handshake.set(greeting);
+        let _ = self.handshake.set(handshake);
         if let Some(endpoint) = &self.endpoint {
             endpoint.mark_initialized();
         }
@@ -154,13 +153,13 @@ impl UpstreamSession {
         self.handshake.get().cloned().unwrap_or_default()
     }
 
-    /// Name and version of the server, as it says.
+    /// The server's name and version.
     pub(super) fn name_and_version(&self) -> (String, String) {
-        let version = self.handshake.get().and_then(|greeting| info(greeting, "version"));
+        let version = self.handshake.get().and_then(|handshake| info(handshake, "version"));
         (self.calls.server(), version.unwrap_or_default().to_owned())
     }
 
-    /// An answer without what was sent along to be let in, should the server echo it.
+    /// Returns an answer without the credentials of the request, in case the server repeats them.
     pub(super) fn without_credentials(&self, answer: Box<RawValue>) -> Box<RawValue> {
         let mask = self.endpoint.as_ref().map(|endpoint| endpoint.mask()).unwrap_or_default();
         if !mask.contains_secret(answer.get()) {
@@ -168,14 +167,14 @@ impl UpstreamSession {
         }
         let masked = RawValue::from_string(mask.apply(answer.get()).into_owned());
         masked.unwrap_or_else(|_| {
-            // The secret is a bare number, so what replaces it needs quotes.
+            // The secret is a bare number, so its replacement needs quotes.
             let mut value = serde_json::from_str::<Value>(answer.get()).unwrap_or_default();
             mask.apply_value(&mut value);
             serde_json::value::to_raw_value(&value).unwrap_or_default()
         })
     }
 
-    /// What must not be shown of the server's errors.
+    /// The mask for errors of the server.
     pub(super) fn mask(&self) -> Mask {
         match &self.endpoint {
             Some(endpoint) => endpoint.mask(),
@@ -187,120 +186,121 @@ impl UpstreamSession {
         &self.calls
     }
 
-    /// One call. Without a handshake a server asks by its answer, and the request is sent again with what the caller says.
+    /// Runs one call. In revisions without a handshake, a server requests input with its answer, and the request is
+    /// sent again with the caller's input.
     pub(super) async fn ask(
         &self,
         method: &str,
         params: &Map<String, Value>,
         caller: &Caller,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Box<RawValue>, CallFailure> {
-        // On the heap, because these stand in the futures of all who call.
+        // On the heap, to keep the futures of callers small.
         if let Some(level) = self.level_to_set(method, caller) {
             let params = object(json!({"level": level}));
             let nobody = Caller::nobody();
-            let set = self.ask_once(SET_LEVEL, &params, &nobody, patience.min(SET_LEVEL_TIMEOUT));
-            // A server that does not follow logs as it likes, and our callers hear no more than they want.
+            let set = self.ask_once(SET_LEVEL, &params, &nobody, time_limit.min(SET_LEVEL_TIMEOUT));
+            // If the server ignores the level, it logs as it likes; callers still receive only what they want.
             let _ = Box::pin(set).await;
         }
-        let mut answer = Box::pin(self.ask_once(method, params, caller, patience)).await?;
+        let mut answer = Box::pin(self.ask_once(method, params, caller, time_limit)).await?;
         if self.meta.get().is_none() {
             return Ok(answer);
         }
         for _ in 0..MAX_INPUT_ROUNDS {
-            let Some(asked) = InputRequired::read(&answer) else { return Ok(answer) };
-            let mut again = params.clone();
-            again.extend(Box::pin(asked.collect_answers(caller)).await);
-            answer = Box::pin(self.ask_once(method, &again, caller, patience)).await?;
+            let Some(required) = InputRequired::read(&answer) else { return Ok(answer) };
+            let mut with_answers = params.clone();
+            with_answers.extend(Box::pin(required.collect_answers(caller)).await);
+            answer = Box::pin(self.ask_once(method, &with_answers, caller, time_limit)).await?;
         }
-        let reason = "asks for more and more".into();
+        let reason = "requests input too often".into();
         Err(UpstreamError::Unreadable { server: self.calls.server(), reason }.into())
     }
 
-    /// Whether the server says that it logs.
+    /// Returns whether the server declares logging.
     fn supports_logging(&self) -> bool {
-        let capabilities = self.handshake.get().and_then(|greeting| greeting.get("capabilities"));
+        let capabilities = self.handshake.get().and_then(|handshake| handshake.get("capabilities"));
         capabilities.and_then(|all| all.get("logging")).is_some_and(Value::is_object)
     }
 
-    /// The level to be set before a call begins, where it changes: the most talkative one that this caller or one whose call
-    /// runs wants. Once a level was set, who never named one counts as wanting what is usual.
+    /// Returns the log level to set before a call, if it changes: the lowest level that this caller or a caller of a
+    /// running call wants. Once a level was set, callers without a level count as wanting `info`.
     fn level_to_set(&self, method: &str, caller: &Caller) -> Option<LogLevel> {
         if !is_work(method) || self.meta.get().is_some() || !self.supports_logging() {
             return None;
         }
         let mut level = self.level.lock().unwrap_or_else(PoisonError::into_inner);
-        let usual = level.map(|_| LogLevel::Info);
-        let wishes = self.calls.log_filters().into_iter().chain([caller.log_filter()]);
-        let wanted = wishes.filter_map(|wish| match wish {
+        let default = level.map(|_| LogLevel::Info);
+        let filters = self.calls.log_filters().into_iter().chain([caller.log_filter()]);
+        let wanted = filters.filter_map(|filter| match filter {
             LogFilter::Nothing => None,
-            LogFilter::Everything => usual,
+            LogFilter::Everything => default,
             LogFilter::From(level) => Some(level),
         });
         let wanted = wanted.min()?;
         (level.replace(wanted) != Some(wanted)).then_some(wanted)
     }
 
-    /// One request and its answer. A report of progress begins its time anew, and so does an answered question.
+    /// Sends one request and waits for its answer. Progress reports and answered questions restart the time limit.
     async fn ask_once(
         &self,
         method: &str,
         params: &Map<String, Value>,
         caller: &Caller,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Box<RawValue>, CallFailure> {
-        let patience = patience.min(FOREVER);
-        let mut ticket = self.calls.begin_call(method, caller).map_err(CallFailure::unseen)?;
-        let mut posting = self.post(&ticket, method, params, caller);
+        let time_limit = time_limit.min(FOREVER);
+        let mut pending = self.calls.begin_call(method, caller).map_err(CallFailure::unseen)?;
+        let mut posting = self.post(&pending, method, params, caller);
         let mut posted = false;
         let mut questions = FuturesUnordered::new();
-        let mut deadline = Instant::now() + patience;
+        let mut deadline = Instant::now() + time_limit;
         loop {
             tokio::select! {
                 biased;
-                Some(event) = ticket.events.recv() => match event {
-                    CallEvent::Notice { method, params } => caller.notify(&method, params).await,
+                Some(event) = pending.events.recv() => match event {
+                    CallEvent::Notification { method, params } => caller.notify(&method, params).await,
                     CallEvent::Question { id, ability, params } => {
-                        ticket.open.push(id.clone());
+                        pending.open.push(id.clone());
                         questions.push(answer_question(id, ability, params, caller));
                     }
                 },
-                outcome = &mut ticket.answer => {
+                outcome = &mut pending.answer => {
                     if !posted && self.endpoint.is_some() {
                         tokio::spawn(timeout(DRAIN_TIMEOUT, posting));
                     }
                     return outcome.unwrap_or_else(|_| Err(self.gone())).map_err(CallFailure::from);
                 }
                 Some((id, answer)) = questions.next() => {
-                    ticket.open.retain(|open| open.get() != id.get());
+                    pending.open.retain(|open| open.get() != id.get());
                     self.calls.try_send(answer);
-                    deadline = Instant::now() + patience;
+                    deadline = Instant::now() + time_limit;
                 }
                 outcome = &mut posting, if !posted => {
                     outcome?;
                     posted = true;
                 }
                 () = sleep_until(deadline) => {
-                    let heard = ticket.last_progress().map(|heard| heard + patience);
-                    match heard.filter(|until| *until > Instant::now()) {
+                    let extended = pending.last_progress().map(|last| last + time_limit);
+                    match extended.filter(|until| *until > Instant::now()) {
                         Some(until) => deadline = until,
-                        None if !questions.is_empty() => deadline = Instant::now() + patience,
-                        None => return Err(self.late(patience).into()),
+                        None if !questions.is_empty() => deadline = Instant::now() + time_limit,
+                        None => return Err(self.timed_out(time_limit).into()),
                     }
                 }
             }
         }
     }
 
-    /// Sends the request; over HTTP it also brings the answer.
+    /// Sends the request. Over HTTP this also reads the answer.
     fn post(
         &self,
-        ticket: &PendingCall,
+        pending: &PendingCall,
         method: &str,
         params: &Map<String, Value>,
         caller: &Caller,
     ) -> BoxFuture<'static, Result<(), CallFailure>> {
-        let id = ticket.id;
+        let id = pending.id;
         let mut meta = self.meta.get().cloned().unwrap_or_default();
         if let (false, LogFilter::From(level)) =
             (meta.is_empty() || !self.supports_logging(), caller.log_filter())
@@ -314,7 +314,7 @@ impl UpstreamSession {
         let line = message::request(id, method, params, meta);
         let calls = Arc::clone(&self.calls);
         match &self.endpoint {
-            // Where nobody takes it, the end of the conversation is near and will say why.
+            // If it cannot be sent, the conversation is about to end, and its end has the reason.
             None => Box::pin(async move {
                 calls.send(line).await;
                 Ok(())
@@ -329,16 +329,16 @@ impl UpstreamSession {
     fn gone(&self) -> UpstreamError {
         self.calls.end_reason().unwrap_or_else(|| UpstreamError::Unavailable {
             server: self.calls.server(),
-            reason: "went away".to_owned(),
+            reason: "disconnected".to_owned(),
             retry_after: None,
         })
     }
 
-    fn late(&self, after: Duration) -> UpstreamError {
+    fn timed_out(&self, after: Duration) -> UpstreamError {
         UpstreamError::Timeout { server: self.calls.server(), after }
     }
 
-    /// Ends the conversation and waits until the program behind it is gone.
+    /// Ends the conversation and waits until its program is gone.
     pub(super) async fn close(&self) {
         self.closing.cancel();
         let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -348,7 +348,7 @@ impl UpstreamSession {
     }
 }
 
-/// A result that asks instead of answering.
+/// A result that requests input instead of answering.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct InputRequired {
@@ -361,13 +361,14 @@ struct InputRequired {
 
 impl InputRequired {
     fn read(answer: &RawValue) -> Option<InputRequired> {
-        // Cheap to see for most of what is none.
-        let asks = answer.get().contains("\"input_required\"");
-        let asked: InputRequired = asks.then(|| serde_json::from_str(answer.get()).ok()).flatten()?;
-        (asked.result_type == "input_required").then_some(asked)
+        // A cheap check that most other results fail.
+        let is_candidate = answer.get().contains("\"input_required\"");
+        let required: InputRequired =
+            is_candidate.then(|| serde_json::from_str(answer.get()).ok()).flatten()?;
+        (required.result_type == "input_required").then_some(required)
     }
 
-    /// What goes along with the request when it is sent again. A question that nobody can answer goes without.
+    /// Returns the additional parameters for sending the request again. Questions without an answer are omitted.
     async fn collect_answers(self, caller: &Caller) -> Map<String, Value> {
         let mut responses = Map::new();
         for (key, request) in self.input_requests {
@@ -379,14 +380,14 @@ impl InputRequired {
             };
             responses.extend(answer.map(|answer| (key, answer)));
         }
-        let mut along = Map::new();
-        along.insert("inputResponses".into(), responses.into());
-        along.extend(self.request_state.map(|state| ("requestState".to_owned(), state)));
-        along
+        let mut params = Map::new();
+        params.insert("inputResponses".into(), responses.into());
+        params.extend(self.request_state.map(|state| ("requestState".to_owned(), state)));
+        params
     }
 }
 
-/// Puts a question to the caller; what the upstream is answered.
+/// Asks the caller, and returns the message for the upstream.
 async fn answer_question(
     id: Box<RawValue>,
     ability: Ability,
@@ -398,18 +399,18 @@ async fn answer_question(
     (id, answer)
 }
 
-/// The caller's answer, or the error that stands for it.
+/// Returns the caller's answer, or an error instead.
 async fn ask_caller(ability: Ability, params: Value, caller: &Caller) -> Result<Value, Value> {
     ask_with_timeout(QUESTION_TIMEOUT, ability, caller.ask(ability, params)).await
 }
 
-/// What a question comes to; who does not answer in time has not agreed to anything.
+/// Waits for an answer. A user who does not answer in time has not agreed to anything.
 async fn ask_with_timeout(
-    patience: Duration,
+    time_limit: Duration,
     ability: Ability,
     asking: impl Future<Output = Result<Value, AskError>>,
 ) -> Result<Value, Value> {
-    match timeout(patience, asking).await {
+    match timeout(time_limit, asking).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(AskError::Error { code, message, data })) => {
             let mut error = json!({"code": code, "message": message});
@@ -422,8 +423,8 @@ async fn ask_with_timeout(
     }
 }
 
-fn info<'a>(greeting: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
-    greeting.get("serverInfo")?.get(key)?.as_str().filter(|text| !text.is_empty())
+fn info<'a>(handshake: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    handshake.get("serverInfo")?.get(key)?.as_str().filter(|text| !text.is_empty())
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -439,14 +440,14 @@ mod tests {
     use std::future::{pending, ready};
 
     #[tokio::test]
-    async fn a_question_that_is_not_answered_in_time_was_not_agreed_to() {
+    async fn a_question_without_an_answer_in_time_is_not_agreed_to() {
         let late = |ability| ask_with_timeout(Duration::ZERO, ability, pending());
         assert_eq!(late(Ability::Elicitation).await, Ok(json!({"action": "cancel"})));
         assert_eq!(late(Ability::Sampling).await.unwrap_err()["code"], -32000);
     }
 
     #[tokio::test]
-    async fn an_answer_goes_back_as_it_is_and_so_does_a_refusal() {
+    async fn answers_and_refusals_are_passed_on_unchanged() {
         let answered = |answer| ask_with_timeout(QUESTION_TIMEOUT, Ability::Elicitation, ready(answer));
         let answer = json!({"action": "decline", "x-odd": 1});
         assert_eq!(answered(Ok(answer.clone())).await, Ok(answer));

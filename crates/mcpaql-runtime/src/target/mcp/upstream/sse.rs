@@ -1,35 +1,35 @@
-//! Server-sent events, piece by piece, of which no more than a limit is ever held.
+//! Parses server-sent events piece by piece, and holds no more than a limit.
 
 use crate::protocol::IdScan;
 use std::time::Duration;
 
-/// The longest wait that a server may ask for before it is asked again.
+/// Maximum delay that a server may request before reconnecting.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
-/// The longest line that is no data.
+/// Maximum length of lines other than data.
 const MAX_FIELD_BYTES: usize = 4096;
 
-/// One event's data.
+/// The data of one event.
 pub(super) enum SseEvent {
     Whole(Vec<u8>),
-    /// It was larger than the limit; what was found in it.
+    /// The data exceeded the limit; the id that was found in it.
     TooLong(IdScan),
 }
 
-/// Takes a stream apart.
+/// Splits a stream into events.
 pub(super) struct SseParser {
     limit: usize,
-    /// The line being read, as far as it is not data.
+    /// The current line, unless it is data.
     line: Vec<u8>,
     in_data: bool,
-    /// The first byte of data may be a space that belongs to the form.
+    /// The first byte of data may be a space that is part of the syntax.
     data_begins: bool,
     after_return: bool,
     data: Vec<u8>,
     has_data: bool,
     too_long: Option<IdScan>,
-    /// Of the last event that had one, to go on from there.
+    /// The id of the last event that had one, to resume from there.
     pub(super) last_id: Option<String>,
-    /// How long the server wants to be left alone before it is asked again.
+    /// The reconnection delay that the server requests.
     pub(super) retry: Option<Duration>,
 }
 
@@ -49,14 +49,14 @@ impl SseParser {
         }
     }
 
-    /// Takes in a piece of the stream; each event that ends in it goes to `take`.
+    /// Reads a piece of the stream. Each event that ends in it is passed to `take`.
     pub(super) fn feed(&mut self, bytes: &[u8], mut take: impl FnMut(SseEvent)) {
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
             let (part, from_end) = rest.split_at(end);
             self.part(part);
             let returned = from_end.first() == Some(&b'\r');
-            // The second half of a line end that is two characters.
+            // The second character of a CRLF line end.
             let doubled = !returned && part.is_empty() && self.after_return;
             self.after_return = returned;
             if !doubled {
@@ -76,14 +76,14 @@ impl SseParser {
             let (kept, rest) = part.split_at(part.len().min(room));
             self.line.extend_from_slice(kept);
             let Some(data) = self.line.strip_prefix(b"data:") else { return };
-            // What of the value came along with the name.
-            let begun = data.to_vec();
+            // The part of the value that arrived together with the name.
+            let start = data.to_vec();
             (self.in_data, self.data_begins) = (true, true);
             if self.has_data {
                 self.keep(b"\n");
             }
             self.has_data = true;
-            self.value(&begun);
+            self.value(&start);
             part = rest;
         }
         self.value(part);
@@ -133,8 +133,8 @@ impl SseParser {
                 self.last_id = Some(value.to_owned()).filter(|id| !id.is_empty());
             }
             "retry" => {
-                let asked = value.parse().ok().map(Duration::from_millis);
-                self.retry = asked.map(|retry| retry.min(MAX_RETRY_DELAY)).or(self.retry);
+                let requested = value.parse().ok().map(Duration::from_millis);
+                self.retry = requested.map(|retry| retry.min(MAX_RETRY_DELAY)).or(self.retry);
             }
             _ => {}
         }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_read_however_they_are_cut() {
+    fn events_are_read_whatever_the_pieces() {
         let stream = b": hello\r\nid: 7\r\nretry: 15\r\ndata: {\"a\":\r\ndata:1}\r\n\r\nevent: message\ndata: 2\n\ndata:\n\nid\rdata:  3\r\rdata: cut";
         let whole = events(&[stream]);
         assert_eq!(whole.0, ["{\"a\":\n1}", "2", " 3"]);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_not_held_and_does_not_hurt_the_next() {
+    fn an_event_that_is_too_long_is_not_held_and_does_not_affect_the_next() {
         let long =
             format!("id: a\ndata: {{\"result\":\"{}\",\"id\":42}}\n\ndata: next\n\n", "x".repeat(10_000));
         let (seen, events) = events(&[long.as_bytes()]);

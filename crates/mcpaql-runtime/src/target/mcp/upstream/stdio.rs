@@ -1,7 +1,9 @@
-//! A program that is an MCP server: started without a shell in a process group of its own, spoken to over its standard streams.
+//! MCP servers that are local programs: started without a shell in their own process group, with messages over their
+//! standard streams.
 //!
-//! What always holds: it gets the usual variables and those the document names, nothing else; a line of its output that is no
-//! message, or too long, is skipped and never held whole; when it ends, or is no longer wanted, its group goes with it.
+//! What always holds: a program gets the inherited variables and those that the document names, nothing else; an
+//! output line that is not a message, or too long, is skipped and never held completely; when a program ends, or is
+//! no longer needed, its whole group ends.
 
 use super::calls::Calls;
 use super::error::{UpstreamError, UpstreamSetupError};
@@ -27,13 +29,13 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// What an answer's message has around its content, generously.
+/// Generous allowance for the parts of a message around the content of an answer.
 const MESSAGE_OVERHEAD_BYTES: usize = 64 * 1024;
-/// The longest line of standard error that is read.
+/// Maximum length of a line of standard error.
 const MAX_STDERR_LINE_BYTES: usize = 16 * 1024;
-/// How many lines of standard error are kept.
+/// Number of lines of standard error that are kept.
 const TAIL_LINES: usize = 8;
-/// Programs that run a package they are given.
+/// Programs that run the package in their arguments.
 const LAUNCHERS: [&str; 4] = ["npx", "uvx", "bunx", "pnpx"];
 
 /// The program of a document.
@@ -53,7 +55,7 @@ impl fmt::Debug for Program {
     }
 }
 
-/// A program with its variables filled in.
+/// A program with the values of its variables.
 struct ResolvedProgram {
     argv: Vec<String>,
     cwd: Option<PathBuf>,
@@ -86,14 +88,14 @@ impl Program {
         })
     }
 
-    /// What to call it before it has said its name.
+    /// The name to use before the server has sent its own.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    fn fill(&self) -> Result<ResolvedProgram, String> {
+    fn resolve(&self) -> Result<ResolvedProgram, String> {
         let hidden = RefCell::new(Mask::default());
-        let look = |name: &str| {
+        let lookup = |name: &str| {
             let value = (self.environment)(name);
             if let Some(value) = value.as_deref().filter(|value| program::is_secret(name, value)) {
                 hidden.borrow_mut().add(value);
@@ -102,18 +104,18 @@ impl Program {
         };
         let fill = |template: &EnvTemplate| {
             let unset = |name| format!("needs the environment variable {name}, which is not set");
-            template.fill(look).map_err(unset)
+            template.fill(lookup).map_err(unset)
         };
         let argv = self.command.iter().map(fill).collect::<Result<Vec<_>, _>>()?;
         let cwd = self.cwd.as_ref().map(fill).transpose()?.map(PathBuf::from);
         let set = self.set_env.iter().map(|(name, template)| Ok((name.clone(), fill(template)?)));
         let set: Vec<(String, String)> = set.collect::<Result<_, String>>()?;
-        let env = program::variables(&self.env, set, look);
+        let env = program::variables(&self.env, set, lookup);
         Ok(ResolvedProgram { argv, cwd, env, mask: hidden.into_inner() })
     }
 
-    /// Starts the program; what it says goes to `calls`, what comes out of `outgoing` to the program. What it was given in
-    /// confidence comes back as a mask.
+    /// Starts the program. Its messages go to `calls`, and messages from `outgoing` go to the program. Returns the
+    /// task that keeps it running, and the mask of the secrets that it was given.
     pub(super) fn start(
         &self,
         calls: &Arc<Calls>,
@@ -126,13 +128,13 @@ impl Program {
             reason,
             retry_after: None,
         };
-        let ResolvedProgram { argv, cwd, env, mask } = self.fill().map_err(failed)?;
+        let ResolvedProgram { argv, cwd, env, mask } = self.resolve().map_err(failed)?;
         let (program, args) = argv.split_first().ok_or_else(|| failed("has no program".to_owned()))?;
         let mut process = Process::start(program, args, &env, cwd.as_deref(), Stdio::piped())
             .map_err(|error| failed(cannot_start(program, &error, cwd.as_deref())))?;
         let (stdin, stdout, stderr) = process.streams();
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
-            return Err(failed("could not be given its streams".to_owned()));
+            return Err(failed("could not be connected to its standard streams".to_owned()));
         };
         let keeper = ProcessKeeper {
             process,
@@ -148,7 +150,7 @@ impl Program {
     }
 }
 
-/// What people call it: the package that a launcher runs, else the program.
+/// The name for messages: the package that a launcher runs, or the program.
 fn name(command: &[String]) -> String {
     let program = command.first().map(|program| file_name(program)).unwrap_or_default();
     let package = command.iter().skip(1).find(|argument| !argument.starts_with('-'));
@@ -161,10 +163,10 @@ fn name(command: &[String]) -> String {
 fn cannot_start(program: &str, error: &io::Error, cwd: Option<&Path>) -> String {
     let name = file_name(program);
     match StartError::of(error, cwd) {
-        StartError::NoDirectory => "cannot be started: its working directory is not there".to_owned(),
+        StartError::NoDirectory => "cannot be started: its working directory does not exist".to_owned(),
         StartError::NotInstalled => format!("cannot be started: the program '{name}' is not installed"),
         StartError::NotAllowed => {
-            format!("cannot be started: the program '{name}' may not be run by this user")
+            format!("cannot be started: no permission to run the program '{name}'")
         }
         StartError::ArgumentsTooLong | StartError::Other => {
             format!("cannot be started: {}", error.kind())
@@ -185,14 +187,14 @@ impl StderrTail {
         lines.push_back(line);
     }
 
-    /// The last line that says nothing of the machine.
+    /// The last line that reveals nothing about the machine.
     fn last(&self) -> Option<String> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().rev().find_map(|line| quotable(line))
     }
 }
 
-/// Holds on to the process as long as it is wanted.
+/// Keeps the process running until it is closed.
 struct ProcessKeeper {
     process: Process,
     calls: Arc<Calls>,
@@ -209,14 +211,14 @@ impl ProcessKeeper {
             tokio::pin!(reading);
             tokio::select! {
                 () = &mut reading => {}
-                // A descendant may hold the output open; what the leader said last is still to be read.
+                // A descendant may hold the output open, but the last output of the leader must still be read.
                 () = self.process.exited() => drop(timeout(EXIT_GRACE, &mut reading).await),
-                // It has closed its input, so no call can reach it any more.
+                // The program has closed its input, so no call can reach it.
                 _ = &mut self.writer => drop(timeout(EXIT_GRACE, &mut reading).await),
                 () = self.closing.cancelled() => closed = true,
             }
         }
-        // Closing its input is how a server is asked to end.
+        // Closing its input asks a server to end.
         self.writer.abort();
         let server = self.calls.server();
         if closed {
@@ -233,7 +235,7 @@ impl ProcessKeeper {
         if let Some(line) = self.tail.last() {
             reason = format!("{reason}: {line}");
         }
-        tracing::debug!(%server, %reason, "the server ended");
+        tracing::debug!(%server, %reason, "MCP server process ended");
         self.calls.end(UpstreamError::Unavailable { server, reason, retry_after: None });
     }
 }
@@ -274,7 +276,7 @@ async fn listen(stderr: impl AsyncRead + Unpin, tail: Arc<StderrTail>, mask: Mas
         let line = lines.take(|line| match line {
             InputLine::Whole(text) => {
                 let text = String::from_utf8_lossy(text);
-                // What looks like a credential is one, also where nobody told us of it.
+                // A text that looks like a credential is hidden even if it is unknown.
                 without_credentials("", &mask.apply(&text)).into_owned()
             }
             InputLine::TooLong(_) => String::new(),
@@ -291,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_called_what_people_call_it() {
+    fn a_program_is_named_after_its_package() {
         for (command, expected) in [
             (
                 vec!["npx", "-y", "@modelcontextprotocol/server-everything"],
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_variable_holds_is_masked_unless_everybody_has_it() {
+    fn values_of_variables_are_masked_except_inherited_ones() {
         let environment: Environment = Arc::new(|name| match name {
             "TOKEN" => Some("s3cret-token".to_owned()),
             "HOME" => Some("/home/me".to_owned()),
@@ -320,14 +322,14 @@ mod tests {
             env: vec!["MISSING".to_owned()],
             set_env: [("KEY".to_owned(), "Bearer ${env:TOKEN}".to_owned())].into_iter().collect(),
         };
-        let filled = Program::new(&command, &environment).unwrap().fill().unwrap();
+        let filled = Program::new(&command, &environment).unwrap().resolve().unwrap();
         assert_eq!(filled.argv, ["x", "/home/me/a"]);
         let names: Vec<&str> = filled.env.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["HOME", "KEY"]);
         assert_eq!(filled.mask.apply("s3cret-token in /home/me"), "[redacted] in /home/me");
 
         let command = McpCommand { command: vec!["${env:MISSING}".to_owned()], ..command };
-        let missing = Program::new(&command, &environment).unwrap().fill().err().unwrap();
+        let missing = Program::new(&command, &environment).unwrap().resolve().err().unwrap();
         assert!(missing.contains("MISSING"), "{missing}");
         let command = McpCommand { command: vec!["${HOME}".to_owned()], ..command };
         assert!(matches!(Program::new(&command, &environment), Err(UpstreamSetupError::Reference { .. })));

@@ -1,7 +1,9 @@
-//! Supervises an upstream: started when it is first needed, one start at a time, and again after it died, not too often.
+//! Supervises an upstream: starts it on first use, one start at a time, and restarts it after failures with
+//! increasing delays.
 //!
-//! What always holds: a start outlives the call that began it, so that one caller's impatience costs nobody else a start; while
-//! an upstream is left alone after failures, calls fail at once and say for how long; whoever drops the last handle ends it all.
+//! What always holds: a start outlives the call that began it, so a cancelled call does not stop it for others;
+//! during a restart delay, calls fail immediately and report the remaining time; dropping the last handle ends
+//! everything.
 
 use super::calls::Changes;
 use super::error::UpstreamError;
@@ -13,35 +15,35 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-/// The longest an upstream is left alone.
+/// Maximum delay before a restart.
 const MAX_RESTART_DELAY: Duration = Duration::from_secs(30);
-/// One that has run this long has not failed to start, however it ends.
+/// An upstream that has run for this long counts as started successfully, even if it fails later.
 const STABLE_AFTER: Duration = Duration::from_secs(10);
 
-/// How an upstream is doing.
+/// The state of an upstream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UpstreamState {
-    /// Nobody needed it yet, or it was closed.
+    /// Not needed yet, or closed.
     Idle,
-    /// It is being started.
+    /// Being started.
     Starting,
-    /// It has answered the handshake.
+    /// Running: it has answered the handshake.
     Running {
-        /// What it calls itself.
+        /// The server's name.
         server: String,
-        /// The version it says.
+        /// The server's version.
         version: String,
     },
-    /// It could not be started, or it went away; the next call tries again.
+    /// Not started, or disconnected; the next call retries.
     Failed {
-        /// What happened, as one sentence without its end.
+        /// What happened, as a sentence without its full stop.
         reason: String,
     },
 }
 
 type StartResult = Result<Arc<UpstreamSession>, UpstreamError>;
 
-/// What is needed to start it.
+/// The options for starting an upstream.
 pub(super) struct StartOptions {
     pub(super) link: UpstreamLink,
     pub(super) name: String,
@@ -51,7 +53,7 @@ pub(super) struct StartOptions {
 
 /// Supervises one upstream. The tasks that start and watch it share it.
 pub(super) struct Supervisor {
-    plan: StartOptions,
+    options: StartOptions,
     inner: Mutex<SupervisorState>,
     state: watch::Sender<UpstreamState>,
     changes: Changes,
@@ -59,9 +61,9 @@ pub(super) struct Supervisor {
 
 struct SupervisorState {
     phase: Phase,
-    /// In a row.
+    /// Consecutive failures.
     failures: u32,
-    /// Counts starts, so that one that was given up does not pass for the next.
+    /// Counts starts, so that an abandoned start is not mistaken for the current one.
     starts: u64,
     /// The last answer to a handshake.
     handshake: Option<Arc<Map<String, Value>>>,
@@ -71,10 +73,10 @@ enum Phase {
     Idle,
     Starting { number: u64, outcome: watch::Receiver<Option<StartResult>>, task: AbortHandle },
     Running { session: Arc<UpstreamSession>, since: Instant },
-    Down { until: Instant, why: UpstreamError },
+    Down { until: Instant, error: UpstreamError },
 }
 
-/// How long an upstream is left alone after that many failures in a row.
+/// The restart delay after this many consecutive failures.
 fn delay(failures: u32) -> Duration {
     match failures {
         0 | 1 => Duration::ZERO,
@@ -83,15 +85,15 @@ fn delay(failures: u32) -> Duration {
 }
 
 impl Supervisor {
-    pub(super) fn new(plan: StartOptions) -> Arc<Supervisor> {
-        Supervisor::with_changes(plan, Changes::default())
+    pub(super) fn new(options: StartOptions) -> Arc<Supervisor> {
+        Supervisor::with_changes(options, Changes::default())
     }
 
-    /// One that tells of changes together with others.
-    pub(super) fn with_changes(plan: StartOptions, changes: Changes) -> Arc<Supervisor> {
+    /// Returns a supervisor that shares its counters of changes with others.
+    pub(super) fn with_changes(options: StartOptions, changes: Changes) -> Arc<Supervisor> {
         let inner =
             Mutex::new(SupervisorState { phase: Phase::Idle, failures: 0, starts: 0, handshake: None });
-        Arc::new(Supervisor { plan, inner, state: watch::Sender::new(UpstreamState::Idle), changes })
+        Arc::new(Supervisor { options, inner, state: watch::Sender::new(UpstreamState::Idle), changes })
     }
 
     fn inner(&self) -> MutexGuard<'_, SupervisorState> {
@@ -107,14 +109,14 @@ impl Supervisor {
     }
 
     pub(super) fn name(&self) -> &str {
-        &self.plan.name
+        &self.options.name
     }
 
     pub(super) fn is_program(&self) -> bool {
-        matches!(self.plan.link, UpstreamLink::Program(_))
+        matches!(self.options.link, UpstreamLink::Program(_))
     }
 
-    /// The conversation that is under way, if one is.
+    /// The current session, if the upstream is running.
     pub(super) fn running(&self) -> Option<Arc<UpstreamSession>> {
         match &self.inner().phase {
             Phase::Running { session, .. } => Some(Arc::clone(session)),
@@ -126,11 +128,11 @@ impl Supervisor {
         self.inner().handshake.clone()
     }
 
-    pub(super) fn remember(&self, greeting: &Map<String, Value>) {
-        self.inner().handshake.get_or_insert_with(|| Arc::new(greeting.clone()));
+    pub(super) fn remember(&self, handshake: &Map<String, Value>) {
+        self.inner().handshake.get_or_insert_with(|| Arc::new(handshake.clone()));
     }
 
-    /// A conversation: the one that is under way, or a new one.
+    /// Returns the current session, or starts a new one.
     pub(super) async fn session(self: &Arc<Self>) -> StartResult {
         let mut outcome = {
             let mut inner = self.inner();
@@ -138,17 +140,17 @@ impl Supervisor {
                 Phase::Running { session, .. } if session.calls().end_reason().is_none() => {
                     return Ok(Arc::clone(session));
                 }
-                // The task that watches it has not come round to it yet.
+                // The task that watches the session has not noticed its end yet.
                 Phase::Running { session, since } => {
-                    let (why, since) = (session.calls().end_reason(), *since);
-                    self.record_exit(&mut inner, why, since);
+                    let (error, since) = (session.calls().end_reason(), *since);
+                    self.record_exit(&mut inner, error, since);
                 }
                 Phase::Idle | Phase::Starting { .. } | Phase::Down { .. } => {}
             }
             match &inner.phase {
                 Phase::Starting { outcome, .. } => outcome.clone(),
-                Phase::Down { until, why } if *until > Instant::now() => {
-                    return Err(backing_off_error(why, until.saturating_duration_since(Instant::now())));
+                Phase::Down { until, error } if *until > Instant::now() => {
+                    return Err(backing_off_error(error, until.saturating_duration_since(Instant::now())));
                 }
                 _ => self.begin(&mut inner),
             }
@@ -156,7 +158,7 @@ impl Supervisor {
         let started = outcome.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
         started.unwrap_or_else(|| {
             Err(UpstreamError::Unavailable {
-                server: self.plan.name.clone(),
+                server: self.options.name.clone(),
                 reason: "was closed".to_owned(),
                 retry_after: None,
             })
@@ -170,7 +172,7 @@ impl Supervisor {
         self.state.send_replace(UpstreamState::Starting);
         let supervisor = Arc::clone(self);
         let task = tokio::spawn(async move {
-            let StartOptions { link, name, limit, start_timeout } = &supervisor.plan;
+            let StartOptions { link, name, limit, start_timeout } = &supervisor.options;
             let started =
                 UpstreamSession::start(link, name, *limit, supervisor.changes.clone(), *start_timeout).await;
             let started = started.map(Arc::new);
@@ -184,7 +186,7 @@ impl Supervisor {
     fn record_start(self: &Arc<Self>, started: &StartResult, start: u64) {
         let mut inner = self.inner();
         if !matches!(inner.phase, Phase::Starting { number, .. } if number == start) {
-            // It was closed meanwhile; whoever still waits for it may use it, and then it ends.
+            // It was closed in the meantime. Calls that wait for it may still use it; then it ends.
             return;
         }
         match started {
@@ -203,52 +205,52 @@ impl Supervisor {
                     }
                 });
             }
-            Err(why) => {
-                tracing::warn!(server = %self.plan.name, reason = %why, "MCP server did not start");
-                self.fail(&mut inner, why.clone());
+            Err(error) => {
+                tracing::warn!(server = %self.options.name, reason = %error, "MCP server did not start");
+                self.fail(&mut inner, error.clone());
             }
         }
     }
 
-    /// A conversation has ended. One that was closed, or replaced, is no news.
+    /// Handles the end of a session. A session that was closed or replaced is ignored.
     fn conversation_ended(&self, calls: &Arc<super::calls::Calls>) {
         let mut inner = self.inner();
         if let Phase::Running { session, since } = &inner.phase
             && Arc::ptr_eq(session.calls(), calls)
         {
             let since = *since;
-            let why = calls.end_reason();
-            if let Some(why) = &why {
-                tracing::warn!(server = %self.plan.name, reason = %why, "MCP server went away");
+            let error = calls.end_reason();
+            if let Some(error) = &error {
+                tracing::warn!(server = %self.options.name, reason = %error, "MCP server disconnected");
             }
-            self.record_exit(&mut inner, why, since);
+            self.record_exit(&mut inner, error, since);
         }
     }
 
-    fn record_exit(&self, inner: &mut SupervisorState, why: Option<UpstreamError>, since: Instant) {
+    fn record_exit(&self, inner: &mut SupervisorState, error: Option<UpstreamError>, since: Instant) {
         if since.elapsed() >= STABLE_AFTER {
             inner.failures = 0;
         }
-        match why {
-            Some(why) => self.fail(inner, why),
+        match error {
+            Some(error) => self.fail(inner, error),
             None => inner.phase = Phase::Idle,
         }
     }
 
-    fn fail(&self, inner: &mut SupervisorState, why: UpstreamError) {
+    fn fail(&self, inner: &mut SupervisorState, error: UpstreamError) {
         inner.failures = inner.failures.saturating_add(1);
-        self.state.send_replace(UpstreamState::Failed { reason: why.to_string() });
-        inner.phase = Phase::Down { until: Instant::now() + delay(inner.failures), why };
+        self.state.send_replace(UpstreamState::Failed { reason: error.to_string() });
+        inner.phase = Phase::Down { until: Instant::now() + delay(inner.failures), error };
     }
 
-    /// Ends what is under way; the next call starts anew.
+    /// Ends the session. The next call starts a new one.
     pub(super) async fn close(&self) {
         if let Some(session) = self.end() {
             session.close().await;
         }
     }
 
-    /// Lets go of everything without waiting for it.
+    /// Ends the session without waiting.
     pub(super) fn end(&self) -> Option<Arc<UpstreamSession>> {
         let mut inner = self.inner();
         inner.failures = 0;
@@ -266,9 +268,9 @@ impl Supervisor {
     }
 }
 
-/// What a call is told while an upstream is left alone.
-fn backing_off_error(why: &UpstreamError, left: Duration) -> UpstreamError {
-    match why {
+/// The error for calls during a restart delay.
+fn backing_off_error(error: &UpstreamError, left: Duration) -> UpstreamError {
+    match error {
         UpstreamError::Unavailable { server, reason, .. } => UpstreamError::Unavailable {
             server: server.clone(),
             reason: reason.clone(),
@@ -288,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_upstream_that_keeps_failing_is_left_alone_longer_but_not_for_ever() {
+    fn restart_delays_increase_up_to_the_maximum() {
         let waits: Vec<u128> = (1..10).map(|failures| delay(failures).as_millis()).collect();
         assert_eq!(waits, [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
         assert_eq!(delay(u32::MAX), MAX_RESTART_DELAY);
