@@ -1,4 +1,4 @@
-//! A whole call in this process, without a transport: from the tool's arguments to the reply's text.
+//! Benchmarks of a whole call in this process, without a transport: from the tool's arguments to the reply's text.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, reason = "benchmarks")]
 
 use axum::Router;
@@ -24,12 +24,12 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 async fn gateway(source: Source, data: &Path) -> Gateway {
-    let catalog = check(&source, &AdapterSettings::default()).catalog.expect("the document is right");
+    let catalog = check(&source, &AdapterSettings::default()).catalog.expect("the document is valid");
     let served = open::open(catalog, "bench", Some(data), &environment::process()).await.unwrap();
     Gateway::new(vec![served]).unwrap()
 }
 
-/// An adapter for an API that answers at once, on a thread of its own.
+/// An adapter for an API that answers immediately, in its own thread.
 fn tracker() -> Source {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -68,7 +68,7 @@ fn bench_call(
         b.iter(|| {
             runtime
                 .block_on(gateway.call(tool, arguments.clone(), &Caller::nobody()))
-                .expect("there is such a tool")
+                .expect("the tool exists")
         });
     });
 }
@@ -81,10 +81,10 @@ fn calls(criterion: &mut Criterion) {
     let (read, create) = ((&notebook, "notebook_mcpaql_read"), (&notebook, "notebook_mcpaql_create"));
     let note =
         json!({"operation": "create_note", "params": {"title": "Groceries", "body": "Bread and butter"}});
-    let made =
+    let created =
         runtime.block_on(notebook.call(create.1, object(note.clone()), &Caller::nobody())).unwrap().text;
-    let made: Value = serde_json::from_str(&made).unwrap();
-    let id = made.pointer("/data/id").unwrap();
+    let created: Value = serde_json::from_str(&created).unwrap();
+    let id = created.pointer("/data/id").unwrap();
 
     bench_call(criterion, &runtime, "introspect", read, json!({"operation": "introspect"}));
     let wrong = json!({"operation": "create_note", "params": {"title": 1}});

@@ -1,5 +1,5 @@
-//! A server for the official MCP conformance suite: our transport and protocol code, with those of the suite's fixture tools
-//! that a service can express. Started by `.ci/conformance`; prints its address once it listens.
+//! A server for the official MCP conformance suite: our transport and protocol code, with those fixture tools of the
+//! suite that a service can implement. Started by `.ci/conformance`; prints its address when it listens.
 
 use mcpaql_core::catalog::Tool;
 use mcpaql_core::policy::Hints;
@@ -83,16 +83,16 @@ fn tools() -> Arc<[Tool]> {
     tools.into()
 }
 
-/// What a tool asks its client for.
+/// The question that a tool asks its client.
 fn question(tool: &str, arguments: &Map<String, Value>) -> Option<(Ability, Value)> {
-    let said = |key: &str| arguments.get(key).cloned().unwrap_or_default();
+    let argument = |key: &str| arguments.get(key).cloned().unwrap_or_default();
     let form = |message: Value, properties: Value| {
         let schema = json!({"type": "object", "properties": properties, "required": []});
         (Ability::Elicitation, json!({"message": message, "requestedSchema": schema}))
     };
     Some(match tool {
         "test_elicitation" => {
-            form(said("message"), json!({"username": {"type": "string"}, "email": {"type": "string"}}))
+            form(argument("message"), json!({"username": {"type": "string"}, "email": {"type": "string"}}))
         }
         "test_elicitation_sep1034_defaults" => form(
             "Look at the defaults".into(),
@@ -119,7 +119,7 @@ fn question(tool: &str, arguments: &Map<String, Value>) -> Option<(Ability, Valu
             )
         }
         "test_sampling" => {
-            let message = json!({"role": "user", "content": {"type": "text", "text": said("prompt")}});
+            let message = json!({"role": "user", "content": {"type": "text", "text": argument("prompt")}});
             (Ability::Sampling, json!({"messages": [message], "maxTokens": 100}))
         }
         _ => return None,
@@ -163,7 +163,7 @@ impl Service for Fixture {
                 return Some(ToolReply { text, blocks: Vec::new(), is_error: true });
             }
             "test_tool_with_progress" => {
-                // Progress comes by the second; the suite wants three announcements.
+                // Progress is sent every second; the suite expects three notifications.
                 tokio::time::sleep(Duration::from_millis(3_500)).await;
                 "Done."
             }
@@ -188,7 +188,7 @@ async fn main() -> Result<(), ServeError> {
     let options = HttpOptions::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
     serve_http(service, options, CancellationToken::new(), |addr| {
         let mut out = std::io::stdout();
-        // Nobody to tell is nobody to serve; the suite then fails by itself.
+        // If the address cannot be printed, the suite fails by itself.
         let _ = writeln!(out, "http://{addr}/mcp").and_then(|()| out.flush());
     })
     .await

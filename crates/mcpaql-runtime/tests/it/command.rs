@@ -36,7 +36,7 @@ fn env(name: &str) -> Option<String> {
     }
 }
 
-/// Runs in the environment above.
+/// A runner with the environment above.
 fn runner(target: &CommandTarget) -> CommandRunner {
     CommandRunner::new(target, env).expect("a runner")
 }
@@ -48,7 +48,7 @@ fn segment(text: &str) -> Segment {
     }
 }
 
-/// `sh -c SCRIPT sh {a} {b}`-like commands: each entry is a literal or one placeholder.
+/// Commands like `sh -c SCRIPT sh {a} {b}`: each entry is a literal or one placeholder.
 fn binding(argv: &[&str]) -> CommandBinding {
     CommandBinding {
         argv: argv.iter().map(|text| Arg::Template(vec![segment(text)])).collect(),
@@ -166,7 +166,7 @@ fn debug_output_shows_no_values_of_variables() {
 }
 
 #[tokio::test]
-async fn standard_input_is_closed_or_what_the_operation_says() {
+async fn standard_input_is_closed_or_has_what_the_operation_declares() {
     let cat = |stdin| CommandBinding { stdin, output: Output::Text, ..binding(&["cat"]) };
     assert_eq!(ok(cat(Stdin::Closed), json!({"a": "x"})).await, json!(""));
     assert_eq!(ok(cat(Stdin::Param("a".into())), json!({"a": "raw \"text\""})).await, json!("raw \"text\""));
@@ -197,7 +197,7 @@ async fn output_is_read_as_declared() {
 }
 
 #[tokio::test]
-async fn an_exit_status_means_what_the_operation_says() {
+async fn an_exit_status_has_the_declared_meaning() {
     let exit = |number: i32| {
         let mut binding =
             script(&format!("echo out; echo 'first' >&2; echo 'the reason' >&2; exit {number}"));
@@ -219,7 +219,7 @@ async fn an_exit_status_means_what_the_operation_says() {
 }
 
 #[tokio::test]
-async fn errors_hide_sensitive_values_the_operators_own_and_places() {
+async fn errors_hide_sensitive_values_secrets_of_the_operator_and_paths() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut target = target();
     target.env = vec!["API_TOKEN".into()];
@@ -254,10 +254,10 @@ async fn too_much_output_stops_the_program() {
     target.max_output_bytes = 1000;
     let watch = Watch::new();
     let endless = script(&format!("exec 9>{}; echo ready >&9; yes", watch.path()));
-    let heard = watch.follow();
+    let events = watch.follow();
     let error = call(&target, endless, json!({})).await.expect_err("a failure");
     assert_eq!((error.code, &error.details["maximum"]), (Code::PayloadTooLarge, &json!(1000)));
-    heard.until_all_gone().await;
+    events.until_all_gone().await;
     let exact = call(&target, binding(&["printf", "%01000d", "0"]), json!({})).await.expect("an answer");
     assert_eq!(exact.data.into_value().as_str().map(str::len), Some(1000));
 }
@@ -266,23 +266,23 @@ async fn too_much_output_stops_the_program() {
 async fn a_program_that_takes_too_long_is_stopped_with_its_children() {
     let watch = Watch::new();
     let slow = CommandBinding { timeout_ms: Some(200), ..script(&watch.family()) };
-    let heard = watch.follow();
+    let events = watch.follow();
     let error = err(slow, json!({})).await;
     assert_eq!(error.code, Code::TransportTimeout);
-    heard.until_all_gone().await;
+    events.until_all_gone().await;
 }
 
 #[tokio::test]
-async fn a_cancelled_call_takes_its_process_and_its_children_with_it() {
+async fn a_cancelled_call_ends_its_process_and_its_children() {
     for stubborn in ["", "trap '' TERM; "] {
         let watch = Watch::new();
         let run = script(&format!("{stubborn}{}", watch.family()));
-        let mut heard = watch.follow();
+        let mut events = watch.follow();
         let task = tokio::spawn(async move { call(&target(), run, json!({})).await });
-        heard.until_ready().await;
+        events.until_ready().await;
         task.abort();
         assert!(task.await.expect_err("no answer").is_cancelled());
-        heard.until_all_gone().await;
+        events.until_all_gone().await;
     }
 }
 
@@ -290,7 +290,7 @@ async fn a_cancelled_call_takes_its_process_and_its_children_with_it() {
 fn a_runtime_that_stops_leaves_no_process_behind() {
     let watch = Watch::new();
     let run = script(&format!("trap '' TERM; {}", watch.family()));
-    let mut heard = watch.follow();
+    let mut events = watch.follow();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -298,20 +298,20 @@ fn a_runtime_that_stops_leaves_no_process_behind() {
         .expect("a runtime");
     runtime.spawn(async move { call(&target(), run, json!({})).await });
     let other = tokio::runtime::Runtime::new().expect("a runtime");
-    other.block_on(heard.until_ready());
+    other.block_on(events.until_ready());
     drop(runtime);
-    other.block_on(heard.until_all_gone());
+    other.block_on(events.until_all_gone());
 }
 
 #[tokio::test]
-async fn a_process_left_behind_with_the_output_does_not_hold_up_the_call() {
+async fn a_child_that_holds_the_output_open_does_not_delay_the_call() {
     let watch = Watch::new();
     let run = script(&format!("exec 9>{}; echo ready >&9; echo answer; sleep 600 & exit 0", watch.path()));
-    let heard = watch.follow();
+    let events = watch.follow();
     let answer = call(&target(), run, json!({})).await.expect("an answer");
     assert_eq!(answer.warnings[0].code, "OUTPUT_HELD_OPEN");
     assert_eq!(answer.data.into_value(), json!("answer"));
-    heard.until_all_gone().await;
+    events.until_all_gone().await;
 }
 
 #[tokio::test]
@@ -319,7 +319,7 @@ async fn a_call_leaves_no_zombie() {
     let pid = ok(script("echo $$"), json!({})).await;
     let pid: i32 = pid.as_str().expect("a number").parse().expect("a number");
     let pid = rustix::process::Pid::from_raw(pid).expect("a process number");
-    // A zombie still answers to its number.
+    // A zombie would still have its process id.
     assert!(rustix::process::test_kill_process(pid).is_err());
 }
 
@@ -351,7 +351,8 @@ async fn git_answers_about_a_real_repository() {
     assert!(!Path::new(&folder.path().join("stolen")).exists());
 }
 
-/// Tells when processes are gone: they hold a named pipe open, and its reader sees the end when the last of them ends.
+/// Reports when processes have ended: they hold a named pipe open, and its reader sees the end when the last one
+/// ends.
 pub(crate) struct Watch {
     folder: tempfile::TempDir,
 }
@@ -368,12 +369,12 @@ impl Watch {
         self.folder.path().join("pipe").to_str().expect("text").to_owned()
     }
 
-    /// A script whose shell and whose grandchild hold the pipe and never end.
+    /// A script whose shell and grandchild hold the pipe and never end.
     fn family(&self) -> String {
         format!("exec 9>{}; sh -c 'sleep 600; true' & sleep 600 & echo ready >&9; wait", self.path())
     }
 
-    pub(crate) fn follow(self) -> Heard {
+    pub(crate) fn follow(self) -> WatchEvents {
         let (ready, on_ready) = tokio::sync::oneshot::channel();
         let (gone, on_gone) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
@@ -384,29 +385,29 @@ impl Watch {
             pipe.read_to_end(&mut Vec::new()).expect("the end");
             let _ = gone.send(());
         });
-        Heard { on_ready, on_gone }
+        WatchEvents { on_ready, on_gone }
     }
 }
 
-pub(crate) struct Heard {
+pub(crate) struct WatchEvents {
     on_ready: tokio::sync::oneshot::Receiver<String>,
     on_gone: tokio::sync::oneshot::Receiver<()>,
 }
 
-impl Heard {
+impl WatchEvents {
     pub(crate) async fn until_ready(&mut self) {
         assert_eq!((&mut self.on_ready).await.as_deref(), Ok("ready\n"));
     }
 
     pub(crate) async fn until_all_gone(self) {
-        // Far longer than any grace: only a process that was never ended reaches it.
+        // Much longer than any grace period; only a process that was never ended reaches it.
         let limit = std::time::Duration::from_secs(60);
         tokio::time::timeout(limit, self.on_gone).await.expect("all processes end").expect("the watch");
     }
 }
 
 #[tokio::test]
-async fn a_program_that_complains_on_standard_output_is_heard() {
+async fn errors_on_standard_output_are_reported() {
     let error = err(script("echo nothing to commit; exit 1"), json!({})).await;
     assert_eq!(error.message, "sh failed with exit status 1: nothing to commit");
     assert_eq!(error.details["stdout"], json!("nothing to commit"));

@@ -1,4 +1,4 @@
-//! A document that a program carries, with functions in place of some of its operations.
+//! A document inside a program, with handlers for some of its operations.
 
 use crate::fixture::crypto;
 use crate::http::upstream::Upstream;
@@ -100,7 +100,7 @@ async fn ask(served: &ServedAdapter, tool: &str, operation: &str, params: Value)
 }
 
 #[tokio::test]
-async fn what_has_no_function_makes_the_documents_call() {
+async fn operations_without_a_handler_make_the_documents_call() {
     let upstream = echo().await;
     let served =
         shop(&upstream, Handlers::new().on(async |_: GetItemParams, _| Ok(Answer::new(json!(7))))).await;
@@ -111,7 +111,7 @@ async fn what_has_no_function_makes_the_documents_call() {
 }
 
 #[tokio::test]
-async fn what_was_given_survives_the_way_through_types() {
+async fn parameters_are_unchanged_after_a_handlers_types() {
     let upstream = echo().await;
     let handlers =
         Handlers::new().on(async |params: ChangeItemParams, call: HandlerCall| call.send(params).await);
@@ -126,12 +126,16 @@ async fn what_was_given_survives_the_way_through_types() {
     ] {
         let answer = ask(&served, "shop_mcpaql_update", "change_item", params.clone()).await;
         assert_eq!(answer["data"]["body"], body, "{params}");
-        assert_eq!(answer["warnings"].as_array().map(Vec::len), Some(1), "the deprecation is told once");
+        assert_eq!(
+            answer["warnings"].as_array().map(Vec::len),
+            Some(1),
+            "the deprecation warning appears once"
+        );
     }
 }
 
 #[tokio::test]
-async fn a_function_sees_only_what_is_valid_and_may_call_any_operation() {
+async fn a_handler_gets_only_valid_parameters_and_may_call_any_operation() {
     let upstream = echo().await;
     let handlers = Handlers::new().on(async |params: ChangeItemParams, call: HandlerCall| {
         let before = call.send(GetItemParams { id: params.id }).await?.data.into_value();
@@ -167,7 +171,7 @@ async fn values_that_the_types_cannot_hold_are_not_repeated() {
 }
 
 #[tokio::test]
-async fn a_function_answers_in_the_background_too() {
+async fn a_handler_answers_in_the_background_too() {
     let upstream = echo().await;
     let handlers =
         Handlers::new().on_operation("pack_items", async |args, _| Ok(Answer::new(args["size"].clone())));
@@ -188,7 +192,7 @@ async fn a_function_answers_in_the_background_too() {
 }
 
 #[tokio::test]
-async fn the_environment_decides_over_the_program_and_that_over_the_document() {
+async fn the_environment_overrides_the_program_which_overrides_the_document() {
     let open = |environment: Environment| {
         let settings = AdapterSettings {
             mode: Some(Mode::Single),
@@ -210,7 +214,7 @@ async fn the_environment_decides_over_the_program_and_that_over_the_document() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_served_is_said() {
+async fn invalid_documents_and_handlers_are_errors() {
     let broken =
         Document::new("shop.yaml", "name: shop\ntype: adapter\n").open(None, &no_environment()).await;
     let error = broken.unwrap_err().to_string();

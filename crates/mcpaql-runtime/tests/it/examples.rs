@@ -1,4 +1,5 @@
-//! The documents in `examples/`: clean, within their budget, and true to the real programs and requests behind them.
+//! The documents in `examples/`: free of problems, within their token budgets, and correct for the real programs and
+//! APIs.
 
 #[cfg(unix)]
 mod apple_mail;
@@ -22,7 +23,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// The document of that name.
+/// Returns the example with this name.
 fn example(name: &str) -> Source {
     let path = folder().join(format!("{name}-adapter.md"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -56,7 +57,7 @@ fn every_example_is_clean_and_explains_itself() {
     for entry in std::fs::read_dir(folder()).expect("the examples") {
         let path = entry.expect("an entry").path();
         let file = path.file_name().expect("a name").to_string_lossy().into_owned();
-        // The others are descriptions of APIs.
+        // The other files are descriptions of APIs.
         let Some(name) = file.strip_suffix("-adapter.md") else { continue };
         let catalog = catalog(&example(name));
         assert_eq!(catalog.adapter.name, name, "file and adapter have the same name");
@@ -104,7 +105,7 @@ fn tools_have_the_names_and_titles_of_the_naming_proposal() {
 }
 
 #[test]
-fn a_middling_adapter_names_its_operations_instead_of_counting_them() {
+fn an_adapter_of_medium_size_lists_its_operations_by_name() {
     let catalog = catalog(&example("git"));
     for entry in &catalog.operations {
         let tool = catalog.tools.iter().find(|tool| tool.name == entry.tool).expect("the operation's tool");

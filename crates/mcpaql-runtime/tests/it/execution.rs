@@ -1,4 +1,4 @@
-//! Executions with real programs: started, waited for, failed, cancelled, left behind and found again.
+//! Executions with real programs: started, waited for, failed, cancelled, orphaned and recovered.
 
 use crate::fixture::{Raw, call, crypto, in_time, initialize, modern};
 use crate::http::upstream::Bare;
@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Notify;
 
-/// Programs that wait for a file, so that the tests decide when they end.
+/// Programs that wait for a file, so that the tests control when they end.
 const WORK: &str = r#"name: work
 type: adapter
 version: "1.0.0"
@@ -68,7 +68,7 @@ async fn limited(data: Option<&Path>, limits: ExecutionLimits) -> ServedAdapter 
     served(data).await.with_executions(executions)
 }
 
-/// A call as a client makes it; the envelope that comes back.
+/// Makes a call like a client, and returns the envelope.
 async fn ask(served: &ServedAdapter, operation: &str, params: Value, caller: &Caller) -> Value {
     let tool = match operation {
         "get_execution" | "list_executions" => "work_mcpaql_read",
@@ -85,7 +85,7 @@ async fn started(served: &ServedAdapter, operation: &str, params: Value) -> Stri
     answer["data"]["execution_id"].as_str().unwrap().to_owned()
 }
 
-/// The execution once it has ended.
+/// Returns the execution when it has ended.
 async fn ended(served: &ServedAdapter, id: &str) -> Value {
     in_time(async {
         loop {
@@ -140,7 +140,7 @@ async fn gone(pid: &str) {
 }
 
 #[tokio::test]
-async fn a_call_answers_at_once_and_the_work_goes_on() {
+async fn a_call_answers_immediately_and_the_work_continues() {
     let (folder, params) = folder();
     let served = served(Some(folder.path())).await;
     let first = ask(&served, "build", params, &Caller::nobody()).await;
@@ -162,7 +162,7 @@ async fn a_call_answers_at_once_and_the_work_goes_on() {
 }
 
 #[tokio::test]
-async fn a_failure_is_kept_as_the_call_would_have_failed() {
+async fn a_failure_is_stored_with_the_error_of_the_call() {
     let served = served(None).await;
     let id = started(&served, "fail", json!({})).await;
     let end = ended(&served, &id).await;
@@ -180,17 +180,17 @@ async fn a_failure_is_kept_as_the_call_would_have_failed() {
 }
 
 #[tokio::test]
-async fn what_has_no_lifecycle_is_answered_with_its_result() {
+async fn an_operation_without_a_lifecycle_answers_with_its_result() {
     let served = served(None).await;
     let answer = ask(&served, "quick", json!({}), &Caller::nobody()).await;
     assert_eq!(answer["data"], "quick");
-    // By name alone every call runs to its end, as on the command line.
+    // Calls by name run to their end, as on the command line.
     let whole = served.call_operation("brief", Default::default(), &Caller::nobody()).await.unwrap();
     assert_eq!(whole.data.into_value(), "done");
 }
 
 #[tokio::test]
-async fn a_call_that_is_wrong_starts_nothing() {
+async fn an_invalid_call_starts_nothing() {
     let served = served(None).await;
     let answer = ask(&served, "build", json!({}), &Caller::nobody()).await;
     assert_eq!(answer["error"]["code"], "VALIDATION_MISSING_PARAM");
@@ -207,7 +207,7 @@ async fn cancelling_ends_the_program() {
     let answer = ask(&served, "cancel_execution", json!({"execution_id": id}), &Caller::nobody()).await;
     assert_eq!(answer["data"]["status"], "cancelled", "{answer}");
     gone(&pid).await;
-    // What has ended stays as it is, and asking again is no mistake.
+    // A final state never changes, and cancelling again is not an error.
     go(&folder);
     let again = ask(&served, "cancel_execution", json!({"execution_id": id}), &Caller::nobody()).await;
     assert_eq!(again["data"]["status"], "cancelled");
@@ -216,7 +216,7 @@ async fn cancelling_ends_the_program() {
 }
 
 #[tokio::test]
-async fn cancelling_what_has_ended_says_so() {
+async fn cancelling_an_ended_execution_is_a_warning() {
     let served = served(None).await;
     let id = started(&served, "fail", json!({})).await;
     ended(&served, &id).await;
@@ -229,7 +229,7 @@ async fn cancelling_what_has_ended_says_so() {
 }
 
 #[tokio::test]
-async fn so_many_run_so_many_wait_and_the_rest_is_refused() {
+async fn executions_beyond_the_limits_wait_or_are_refused() {
     let (folder, params) = folder();
     let served = limited(Some(folder.path()), ExecutionLimits { running: 1, waiting: 1 }).await;
     let first = started(&served, "build", params.clone()).await;
@@ -245,7 +245,7 @@ async fn so_many_run_so_many_wait_and_the_rest_is_refused() {
 }
 
 #[tokio::test]
-async fn what_waits_can_be_cancelled_and_never_runs() {
+async fn a_waiting_execution_can_be_cancelled_and_never_runs() {
     let (folder, params) = folder();
     let served = limited(Some(folder.path()), ExecutionLimits { running: 1, waiting: 9 }).await;
     let first = started(&served, "stay", params.clone()).await;
@@ -289,7 +289,7 @@ async fn lists_are_the_newest_first_in_pages_and_by_state() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_session_ends_what_it_started_unless_that_survives() {
+async fn the_end_of_a_session_cancels_its_executions_unless_they_survive() {
     let (folder, params) = folder();
     let served = served(Some(folder.path())).await;
     let (session, end) = Session::new();
@@ -307,7 +307,7 @@ async fn the_end_of_a_session_ends_what_it_started_unless_that_survives() {
 }
 
 #[tokio::test]
-async fn a_client_that_hangs_up_stops_its_work_and_finds_that_said() {
+async fn a_disconnected_client_cancels_its_executions() {
     let (folder, params) = folder();
     let gateway = Arc::new(Gateway::new(vec![served(Some(folder.path())).await]).unwrap());
     let mut client = Raw::new(&gateway, mcp::ServerLimits::default());
@@ -321,7 +321,7 @@ async fn a_client_that_hangs_up_stops_its_work_and_finds_that_said() {
     let pid = pid(&folder).await;
     client.end_input().await;
     client.serving.stopped().await.unwrap();
-    // Nobody has to wait for that: the end of the server does.
+    // The end of the server waits for that.
     let found = waited(&gateway.snapshot().adapters()[0], id.as_str().unwrap(), 0.0).await;
     assert_eq!(found["status"], "cancelled");
     assert_eq!(found["message"], "Cancelled because the session that started it ended.");
@@ -329,7 +329,7 @@ async fn a_client_that_hangs_up_stops_its_work_and_finds_that_said() {
 }
 
 #[tokio::test]
-async fn without_a_session_work_goes_on_when_the_connection_ends() {
+async fn without_a_session_work_continues_after_the_connection_ends() {
     crypto();
     let (folder, params) = folder();
     let gateway = Arc::new(Gateway::new(vec![served(Some(folder.path())).await]).unwrap());
@@ -364,7 +364,7 @@ async fn without_a_session_work_goes_on_when_the_connection_ends() {
 }
 
 #[tokio::test]
-async fn clients_that_know_tasks_get_one_with_the_same_id() {
+async fn clients_that_support_tasks_get_one_with_the_same_id() {
     let (folder, params) = folder();
     let gateway = Arc::new(Gateway::new(vec![served(Some(folder.path())).await]).unwrap());
     let mut client = Raw::new(&gateway, mcp::ServerLimits::default());
@@ -403,7 +403,7 @@ async fn clients_that_know_tasks_get_one_with_the_same_id() {
 }
 
 #[tokio::test]
-async fn a_slow_api_has_the_time_of_the_lifecycle_and_hears_of_a_cancellation() {
+async fn a_slow_api_has_the_time_of_the_lifecycle_and_notices_a_cancellation() {
     crypto();
     let go = Arc::new(Notify::new());
     let closed = Arc::new(Notify::new());
@@ -433,7 +433,7 @@ async fn a_slow_api_has_the_time_of_the_lifecycle_and_hears_of_a_cancellation() 
     let served = open(catalog, "work.yaml", None, &(Arc::new(|_: &str| None) as _)).await.unwrap();
 
     let id = started(&served, "cook", json!({})).await;
-    // Longer than a call to this API may take otherwise.
+    // Longer than other calls of this API may take.
     assert_eq!(waited(&served, &id, 0.3).await["status"], "running");
     go.notify_one();
     assert_eq!(ended(&served, &id).await["result"], "cooked");
@@ -450,13 +450,13 @@ async fn a_slow_api_has_the_time_of_the_lifecycle_and_hears_of_a_cancellation() 
     assert_eq!(status(&served, &id).await, "cancelled");
 }
 
-/// The table as another program sees it.
+/// Opens the table like another program.
 async fn table(folder: &Path) -> SqliteConnection {
     sqlx::sqlite::SqliteConnectOptions::new().filename(folder.join(EXECUTIONS_FILE)).connect().await.unwrap()
 }
 
 #[tokio::test]
-async fn what_a_dead_process_left_is_failed_and_what_a_living_one_does_is_not() {
+async fn executions_of_a_dead_process_fail_and_those_of_a_living_one_do_not() {
     let (folder, params) = folder();
     let living = served(Some(folder.path())).await;
     let running = started(&living, "build", params).await;
@@ -477,9 +477,9 @@ async fn what_a_dead_process_left_is_failed_and_what_a_living_one_does_is_not() 
         assert!(found["error"]["message"].as_str().unwrap().contains("restarted"), "{found}");
     }
     let other = ask(&second, "get_execution", json!({"execution_id": "left3"}), &Caller::nobody()).await;
-    assert_eq!(other["error"]["code"], "NOT_FOUND_RESOURCE", "another adapter's is nobody's business here");
+    assert_eq!(other["error"]["code"], "NOT_FOUND_RESOURCE", "executions of other adapters are not visible");
 
-    // The second one sees what the first does, waits for it, and can stop it.
+    // The second process sees the executions of the first, can wait for them, and can cancel them.
     assert_eq!(status(&second, &running).await, "running");
     let stopped = ask(&second, "cancel_execution", json!({"execution_id": running}), &Caller::nobody()).await;
     assert_eq!(stopped["data"]["status"], "cancelled", "{stopped}");
@@ -487,7 +487,7 @@ async fn what_a_dead_process_left_is_failed_and_what_a_living_one_does_is_not() 
 }
 
 #[tokio::test]
-async fn one_process_waits_for_what_another_does() {
+async fn one_process_waits_for_an_execution_of_another() {
     let (folder, params) = folder();
     let first = served(Some(folder.path())).await;
     let second = served(Some(folder.path())).await;
@@ -497,7 +497,7 @@ async fn one_process_waits_for_what_another_does() {
 }
 
 #[tokio::test]
-async fn what_has_been_kept_long_enough_is_gone() {
+async fn expired_executions_are_deleted() {
     let (folder, _) = folder();
     let served = served(Some(folder.path())).await;
     let id = started(&served, "brief", json!({})).await;
@@ -513,7 +513,7 @@ async fn what_has_been_kept_long_enough_is_gone() {
 }
 
 #[tokio::test]
-async fn no_parameter_is_kept() {
+async fn no_parameter_is_stored() {
     let (folder, mut params) = folder();
     params["token"] = json!("s3cr3t-value");
     let served = served(Some(folder.path())).await;
@@ -524,7 +524,7 @@ async fn no_parameter_is_kept() {
     for file in std::fs::read_dir(folder.path()).unwrap() {
         let bytes = match std::fs::read(file.unwrap().path()) {
             Ok(bytes) => bytes,
-            // The database tidies up its own files while it closes.
+            // The database cleans up its files when it closes.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => panic!("{error}"),
         };

@@ -1,4 +1,4 @@
-//! A service whose calls the tests hold in their hands, and the clients that call it.
+//! A service whose calls the tests control, and clients for it.
 
 use mcpaql_core::catalog::Tool;
 use mcpaql_core::policy::Hints;
@@ -41,19 +41,19 @@ pub(crate) fn tool(name: &str, hints: Hints) -> Tool {
 const READS: Hints = Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
 const WRITES: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
 
-/// Calls of `wait` announce themselves in `started` and end when `gate` gets a permit; one that is dropped adds a permit
-/// to `abandoned`.
+/// Calls of `wait` add a permit to `started` and end when `gate` gets a permit. A dropped call adds a permit to
+/// `abandoned`.
 pub(crate) struct Fixture {
     tools: Mutex<Arc<[Tool]>>,
     changes: watch::Sender<()>,
-    /// Makes everything but calls panic.
+    /// Makes everything except calls panic.
     pub(crate) broken: AtomicBool,
     pub(crate) started: Semaphore,
     pub(crate) gate: Semaphore,
     pub(crate) abandoned: Semaphore,
 }
 
-/// Turns something that never happens into a failure instead of a hang.
+/// Fails a test that would otherwise hang.
 pub(crate) async fn in_time<T>(event: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), event).await.unwrap()
 }
@@ -82,13 +82,13 @@ impl Fixture {
         self.changes.send_replace(());
     }
 
-    /// Waits until that many calls have begun since the last time.
-    pub(crate) async fn begun(&self, calls: u32) {
+    /// Waits until this many more calls have started.
+    pub(crate) async fn wait_for_calls(&self, calls: u32) {
         in_time(self.started.acquire_many(calls)).await.unwrap().forget();
     }
 
-    /// Waits until a call has been dropped unfinished.
-    pub(crate) async fn dropped(&self) {
+    /// Waits until a call was dropped before its end.
+    pub(crate) async fn wait_for_drop(&self) {
         in_time(self.abandoned.acquire()).await.unwrap().forget();
     }
 
@@ -180,15 +180,15 @@ pub(crate) async fn http<S: Service>(service: &Arc<S>, options: HttpOptions) -> 
     (bound.await.unwrap(), Serving { shutdown, task })
 }
 
-/// A client that keeps what it is told.
-pub(crate) struct Ear {
+/// A client that records notifications.
+pub(crate) struct RecordingClient {
     progress: mpsc::UnboundedSender<ProgressNotificationParam>,
     changes: mpsc::UnboundedSender<()>,
 }
 
-impl ClientHandler for Ear {
-    async fn on_progress(&self, news: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.progress.send(news).unwrap();
+impl ClientHandler for RecordingClient {
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.progress.send(progress).unwrap();
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -197,7 +197,7 @@ impl ClientHandler for Ear {
 }
 
 pub(crate) struct Client {
-    pub(crate) peer: RunningService<RoleClient, Ear>,
+    pub(crate) peer: RunningService<RoleClient, RecordingClient>,
     pub(crate) progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
     pub(crate) changes: mpsc::UnboundedReceiver<()>,
     pub(crate) serving: Serving,
@@ -222,7 +222,7 @@ pub(crate) const EVERYWHERE: [(Wire, Revision); 4] = [
     (Wire::Http, Revision::V2026),
 ];
 
-/// reqwest is built without a default provider of cryptography; another test may have been first to install it.
+/// reqwest is built without a default crypto provider. Fails if another test was first.
 pub(crate) fn crypto() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
@@ -235,7 +235,7 @@ pub(crate) async fn connect(
 ) -> Client {
     let (progress, told_progress) = mpsc::unbounded_channel();
     let (changes, told_changes) = mpsc::unbounded_channel();
-    let ear = Ear { progress, changes };
+    let ear = RecordingClient { progress, changes };
     let lifecycle = match revision {
         Revision::V2025 => ClientLifecycleMode::Initialize,
         Revision::V2026 => {
@@ -271,7 +271,7 @@ impl Raw {
         Raw { lines: BufReader::new(reader).lines(), writer, serving }
     }
 
-    /// Past the handshake of 2025-11-25.
+    /// Returns a client after the handshake of 2025-11-25.
     pub(crate) async fn initialized(service: &Arc<Fixture>, limits: ServerLimits) -> Self {
         let mut raw = Raw::new(service, limits);
         raw.send(&initialize()).await;
@@ -289,7 +289,7 @@ impl Raw {
         self.writer.write_all(b"\n").await.unwrap();
     }
 
-    /// The next message, or `None` once the server has closed.
+    /// The next message; `None` when the server has closed the connection.
     pub(crate) async fn receive(&mut self) -> Option<Value> {
         let line = in_time(self.lines.next_line()).await.unwrap()?;
         Some(serde_json::from_str(&line).unwrap())
@@ -309,7 +309,7 @@ pub(crate) fn call(id: u32, tool: &str, arguments: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
 }
 
-/// The same in 2026-07-28, where each request says for itself which revision it speaks.
+/// The same request in 2026-07-28, where each request names its revision.
 pub(crate) fn modern(mut request: Value) -> Value {
     request["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
     request["params"]["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({"name": "raw", "version": "0"});

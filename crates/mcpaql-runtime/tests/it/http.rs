@@ -1,4 +1,4 @@
-//! The HTTP target against upstreams in this process: well-behaved ones (axum) and hostile ones (bare sockets).
+//! The HTTP target with upstreams in this process: well-behaved ones (axum) and hostile ones (bare sockets).
 
 mod addresses;
 mod answers;
@@ -59,7 +59,7 @@ async fn call(client: &HttpClient, operation: &Operation, args: Value) -> Result
     call_target(client, operation, args, &Caller::nobody()).await
 }
 
-/// One `GET /thing` without credentials.
+/// Sends one `GET /thing` without credentials.
 async fn get(base_url: &str) -> Result<Answer, OpError> {
     let client = client(&target(base_url), &Auth::None);
     call(&client, &fixture::operation("GET", "/thing", vec![]), serde_json::json!({})).await

@@ -1,4 +1,4 @@
-//! The runtime from outside: real transports and clients in front, real files, processes and upstreams behind.
+//! Tests of the runtime from outside: real transports and clients, real files, processes and upstreams.
 
 #![allow(
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! What a new kind of target costs: this file.
+//! A new kind of target needs only the code in this file.
 
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter;
@@ -34,7 +34,7 @@ impl Target for Folder {
     }
 }
 
-/// Documents that are called so, whose operations the program itself answers.
+/// The kind for documents named `folder`, whose operations the program answers.
 const FOLDER: TargetKind = TargetKind {
     name: "folder",
     open: |request| match request.target {
@@ -62,7 +62,7 @@ fn catalog() -> mcpaql_core::catalog::Catalog {
 }
 
 #[tokio::test]
-async fn a_kind_that_the_library_does_not_know_is_served_like_any_other() {
+async fn an_additional_kind_is_served_like_any_other() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.txt", "b.txt", "c.md"] {
         std::fs::write(folder.path().join(name), "").unwrap();
@@ -85,7 +85,7 @@ async fn a_kind_that_the_library_does_not_know_is_served_like_any_other() {
 }
 
 #[tokio::test]
-async fn why_it_cannot_be_opened_is_its_own() {
+async fn an_additional_kind_has_its_own_errors() {
     let environment = Arc::new(|_: &str| None) as _;
     let error = open_with(&[FOLDER], catalog(), "folder.json", None, &environment).await.unwrap_err();
     assert_eq!(error.to_string(), "adapter 'folder': FOLDER is not set");

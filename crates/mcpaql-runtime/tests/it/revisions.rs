@@ -1,4 +1,4 @@
-//! What holds in both revisions over both transports.
+//! Behaviour that is the same in both revisions over both transports.
 
 use crate::fixture::{Client, EVERYWHERE, Fixture, Revision, Wire, connect, in_time, tool};
 use mcpaql_core::policy::Hints;
@@ -30,7 +30,7 @@ fn json_rpc(error: ServiceError) -> (ErrorCode, String) {
 }
 
 #[tokio::test]
-async fn the_server_says_who_it_is_and_that_it_has_tools_only() {
+async fn the_server_declares_its_name_and_only_tools() {
     everywhere(async |_, client| {
         let info = client.peer.peer_info().unwrap();
         let info = serde_json::to_value(&*info).unwrap();
@@ -87,7 +87,7 @@ async fn a_call_is_one_text_block_and_an_explicit_flag() {
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_a_fault_of_the_parameters() {
+async fn an_unknown_tool_is_an_invalid_parameter() {
     everywhere(async |_, client| {
         let error = client.peer.call_tool(params("nope", json!({}))).await.unwrap_err();
         let (code, message) = json_rpc(error);
@@ -98,7 +98,7 @@ async fn an_unknown_tool_is_a_fault_of_the_parameters() {
 }
 
 #[tokio::test]
-async fn what_is_not_declared_is_not_a_method() {
+async fn undeclared_methods_are_not_available() {
     everywhere(async |_, client| {
         let errors = [
             client.peer.list_prompts(None).await.unwrap_err(),
@@ -114,7 +114,7 @@ async fn what_is_not_declared_is_not_a_method() {
 }
 
 #[tokio::test]
-async fn a_panic_is_answered_and_the_server_goes_on() {
+async fn a_panic_is_answered_and_the_server_continues() {
     everywhere(async |_, client| {
         let answer = client.peer.call_tool(params("panic", json!({}))).await.unwrap();
         assert_eq!(answer.is_error, Some(true));
@@ -126,7 +126,7 @@ async fn a_panic_is_answered_and_the_server_goes_on() {
 }
 
 #[tokio::test]
-async fn a_service_that_cannot_even_list_its_tools_still_has_a_server_that_answers() {
+async fn a_service_that_panics_on_listing_still_gets_answers_sent() {
     everywhere(async |service, client| {
         service.broken.store(true, Ordering::SeqCst);
         let error = client.peer.list_tools(None).await.unwrap_err();
@@ -136,7 +136,7 @@ async fn a_service_that_cannot_even_list_its_tools_still_has_a_server_that_answe
 }
 
 #[tokio::test]
-async fn a_long_call_is_accompanied_by_rising_progress() {
+async fn a_long_call_sends_increasing_progress() {
     everywhere(async |service, mut client| {
         let peer = client.peer.peer().clone();
         let running = tokio::spawn(async move { peer.call_tool(params("wait", json!({}))).await });
@@ -163,9 +163,9 @@ async fn a_cancelled_call_stops_its_work() {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params("wait", json!({}))));
         let handle =
             client.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await.unwrap();
-        service.begun(1).await;
+        service.wait_for_calls(1).await;
         handle.cancel(Some("enough".to_owned())).await.unwrap();
-        service.dropped().await;
+        service.wait_for_drop().await;
         client.peer.call_tool(params("echo", json!({}))).await.unwrap();
     }
 }

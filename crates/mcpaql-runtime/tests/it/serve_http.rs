@@ -1,4 +1,4 @@
-//! HTTP looked at request by request.
+//! HTTP, request by request.
 
 use crate::fixture::{Fixture, call, crypto, http, in_time, initialize, loopback, modern};
 use mcpaql_runtime::mcp::ServerLimits;
@@ -59,7 +59,7 @@ async fn a_header_that_contradicts_the_arguments_is_refused() {
 }
 
 #[tokio::test]
-async fn a_malformed_call_is_a_fault_of_the_parameters() {
+async fn a_malformed_call_has_invalid_parameters() {
     let (addr, _serving) = http(&Fixture::new(), loopback()).await;
     let malformed = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 7}});
     let answer = body(post(addr, &malformed).send().await.unwrap()).await;
@@ -67,7 +67,7 @@ async fn a_malformed_call_is_a_fault_of_the_parameters() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_answered_without_the_words_of_a_parser() {
+async fn unreadable_messages_are_answered_without_parser_messages() {
     let (addr, _serving) = http(&Fixture::new(), loopback()).await;
     let echo = call(1, "echo", json!({}));
     for (bytes, code, id) in [
@@ -94,9 +94,9 @@ async fn a_dropped_connection_stops_the_work() {
     let service = Fixture::new();
     let (addr, _serving) = http(&service, loopback()).await;
     let waiting = tokio::spawn(post_2026(addr, &call(1, "wait", json!({}))).send());
-    service.begun(1).await;
+    service.wait_for_calls(1).await;
     waiting.abort();
-    service.dropped().await;
+    service.wait_for_drop().await;
 }
 
 #[tokio::test]
@@ -113,14 +113,14 @@ async fn a_client_of_the_older_revision_cancels_its_own_calls_and_no_others() {
     let [first, second] = [&mine, &theirs].map(|name| {
         tokio::spawn(post(addr, &call(1, "wait", json!({}))).header("mcp-session-id", name).send())
     });
-    service.begun(2).await;
+    service.wait_for_calls(2).await;
 
     let evil =
         post(addr, &cancelled).header("mcp-session-id", &theirs).header("origin", "https://evil.example.com");
     assert_eq!(evil.send().await.unwrap().status(), StatusCode::FORBIDDEN);
     let response = post(addr, &cancelled).header("mcp-session-id", &mine).send().await.unwrap();
     assert_eq!(response.status(), StatusCode::ACCEPTED);
-    service.dropped().await;
+    service.wait_for_drop().await;
     assert!(body(first.await.unwrap().unwrap()).await["error"].is_object());
 
     service.gate.add_permits(1);
@@ -128,7 +128,7 @@ async fn a_client_of_the_older_revision_cancels_its_own_calls_and_no_others() {
 }
 
 #[tokio::test]
-async fn a_client_of_the_older_revision_hears_changes_on_a_standing_stream() {
+async fn a_client_of_the_older_revision_gets_changes_on_a_standing_stream() {
     let service = Fixture::new();
     let (addr, serving) = http(&service, loopback()).await;
     let listen = || request(addr, Method::GET, "/mcp").header("accept", "text/event-stream");
@@ -165,7 +165,7 @@ async fn a_foreign_host_is_refused_and_a_configured_one_is_not() {
 }
 
 #[tokio::test]
-async fn every_host_is_admitted_when_configured_so() {
+async fn every_host_is_allowed_if_configured() {
     let options = HttpOptions { allowed_hosts: vec!["*".to_owned()], ..loopback() };
     let (addr, _serving) = http(&Fixture::new(), options).await;
     let response = post(addr, &initialize()).header("host", "anything.example.com").send().await.unwrap();
@@ -260,7 +260,7 @@ async fn a_stop_lets_running_calls_finish() {
     let service = Fixture::new();
     let (addr, serving) = http(&service, loopback()).await;
     let waiting = tokio::spawn(post(addr, &call(1, "wait", json!({}))).send());
-    service.begun(1).await;
+    service.wait_for_calls(1).await;
     serving.shutdown.cancel();
     service.gate.add_permits(1);
     assert_eq!(body(waiting.await.unwrap().unwrap()).await["id"], 1);
@@ -269,14 +269,14 @@ async fn a_stop_lets_running_calls_finish() {
 }
 
 #[tokio::test]
-async fn a_stop_drops_what_outlives_the_grace_period() {
+async fn a_stop_drops_calls_after_the_grace_period() {
     let service = Fixture::new();
     let limits = ServerLimits { grace: Duration::from_millis(1) };
     let (addr, serving) = http(&service, HttpOptions { limits, ..loopback() }).await;
     let waiting = tokio::spawn(post(addr, &call(1, "wait", json!({}))).send());
-    service.begun(1).await;
+    service.wait_for_calls(1).await;
     serving.shutdown.cancel();
-    service.dropped().await;
+    service.wait_for_drop().await;
     serving.stopped().await.unwrap();
     waiting.abort();
 }

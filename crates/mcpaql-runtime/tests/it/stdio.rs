@@ -27,7 +27,7 @@ fn conversation() -> Vec<u8> {
     messages.iter().flat_map(|message| format!("{message}\n").into_bytes()).collect()
 }
 
-/// The protocol's messages; the test harness of the child writes lines of its own.
+/// The messages of the protocol, without the lines of the child's test harness.
 fn messages(output: &[u8]) -> Vec<Value> {
     let lines = output.split(|&byte| byte == b'\n');
     lines.filter_map(|line| serde_json::from_slice(line).ok()).filter(Value::is_object).collect()
@@ -52,7 +52,7 @@ fn pipes_carry_a_conversation_to_its_end() {
 }
 
 #[test]
-fn files_carry_one_as_well() {
+fn files_carry_a_conversation_as_well() {
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("in"), folder.path().join("out"));
     std::fs::write(&input, conversation()).unwrap();

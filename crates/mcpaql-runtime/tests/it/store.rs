@@ -1,4 +1,4 @@
-//! The store as a caller meets it, over a real file.
+//! The store as callers see it, with a real file.
 
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Resource, StoreTarget};
@@ -98,23 +98,19 @@ fn titles(page: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_created_record_is_read_back_as_it_was_answered() {
+async fn a_created_record_is_read_back_unchanged() {
     let notebook = Notebook::in_memory().await;
     let created =
         notebook.ok("create_note", json!({"title": "Ärger", "meta": {"a": [1, null]}, "body": null})).await;
     let keys: Vec<&String> = created.as_object().expect("a record").keys().collect();
-    assert_eq!(
-        keys,
-        ["id", "title", "meta", "created_at", "updated_at", "_etag"],
-        "null is the same as nothing"
-    );
+    assert_eq!(keys, ["id", "title", "meta", "created_at", "updated_at", "_etag"], "null means absent");
     assert_eq!(created["_etag"], json!("1"));
     assert_eq!(text(&created["created_at"]).len(), "2026-01-31T12:00:00Z".len());
     assert_eq!(notebook.ok("get_note", json!({"id": created["id"]})).await, created);
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_not_found() {
+async fn unknown_records_are_not_found() {
     let notebook = Notebook::in_memory().await;
     for (name, args) in [
         ("get_note", json!({"id": "nope"})),
@@ -142,7 +138,7 @@ async fn a_record_needs_its_required_fields() {
 }
 
 #[tokio::test]
-async fn pages_are_newest_first_and_hold_while_records_come_and_go() {
+async fn pages_are_newest_first_and_stable_while_records_change() {
     let notebook = Notebook::in_memory().await;
     let mut ids = Vec::new();
     for number in 1..=5 {
@@ -156,14 +152,14 @@ async fn pages_are_newest_first_and_hold_while_records_come_and_go() {
     notebook.ok("update_note", json!({"id": ids[0], "body": "changed"})).await;
     notebook.note("6").await;
     let second = notebook.ok("list_notes", json!({"first": 2, "after": cursor})).await;
-    assert_eq!(titles(&second), ["3", "2"], "the record behind the cursor may be gone");
+    assert_eq!(titles(&second), ["3", "2"], "the record of the cursor may be deleted");
     let last = notebook.ok("list_notes", json!({"first": 2, "after": second["pageInfo"]["endCursor"]})).await;
     assert_eq!(titles(&last), ["1"]);
     assert_eq!(last["pageInfo"], json!({"hasNextPage": false, "endCursor": null}));
 }
 
 #[tokio::test]
-async fn a_page_has_25_records_unless_said_otherwise_and_100_at_most() {
+async fn a_page_has_25_records_by_default_and_100_at_most() {
     let notebook = Notebook::in_memory().await;
     for number in 0..27 {
         notebook.note(&number.to_string()).await;
@@ -180,7 +176,7 @@ async fn a_page_has_25_records_unless_said_otherwise_and_100_at_most() {
 }
 
 #[tokio::test]
-async fn a_cursor_that_no_page_gave_is_refused() {
+async fn an_invalid_cursor_is_refused() {
     let notebook = Notebook::in_memory().await;
     for (name, args) in [
         ("list_notes", json!({"after": "junk"})),
@@ -218,7 +214,7 @@ async fn a_list_compares_scalars_exactly() {
 }
 
 #[tokio::test]
-async fn search_wants_every_word_in_any_case_and_takes_signs_as_they_are() {
+async fn search_needs_every_word_in_any_case_and_treats_symbols_literally() {
     let notebook = Notebook::in_memory().await;
     for record in [
         json!({"title": "Straße nach Köln", "body": "100% sicher"}),
@@ -283,7 +279,7 @@ async fn an_update_merges_and_search_follows_it() {
         "input": {"title": "overridden", "body": null, "tags": ["z"], "meta": {"q": {"s": 3}}},
     });
     let updated = notebook.ok("update_note", args).await;
-    assert_eq!(updated["title"], json!("b"), "a flat field stands over input");
+    assert_eq!(updated["title"], json!("b"), "a direct field overrides input");
     assert_eq!(updated.get("body"), None);
     assert_eq!(updated["tags"], json!(["z"]));
     assert_eq!(updated["meta"], json!({"p": 1, "q": {"r": 2, "s": 3}}));
@@ -303,7 +299,7 @@ async fn an_update_that_changes_nothing_keeps_the_version() {
 }
 
 #[tokio::test]
-async fn an_update_says_what_it_cannot_take() {
+async fn invalid_updates_are_errors() {
     let notebook = Notebook::in_memory().await;
     let id = notebook.note("a").await;
     for (input, code) in [
@@ -328,7 +324,7 @@ async fn an_update_says_what_it_cannot_take() {
 }
 
 #[tokio::test]
-async fn a_record_that_would_grow_too_large_is_refused_and_stays_as_it_was() {
+async fn a_record_that_would_grow_too_large_is_not_changed() {
     let notebook = Notebook::in_memory().await;
     let half = "x".repeat(600_000);
     let id = text(&notebook.ok("create_note", json!({"title": "a", "body": half})).await["id"]);
@@ -360,7 +356,7 @@ async fn a_stale_etag_stops_updates_and_deletes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn concurrent_updates_through_two_stores_never_lose_one_another() {
+async fn concurrent_updates_through_two_stores_are_never_lost() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("notes.db");
     let books = [Arc::new(Notebook::open(&path).await), Arc::new(Notebook::open(&path).await)];
@@ -382,7 +378,7 @@ async fn concurrent_updates_through_two_stores_never_lose_one_another() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_fresh_file_may_be_opened_by_many_in_the_same_moment() {
+async fn a_new_file_may_be_opened_by_many_at_the_same_time() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("notes.db");
     let mut tasks = Vec::new();
@@ -428,7 +424,7 @@ async fn new_search_fields_find_old_records() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn the_file_is_for_this_user_alone() {
+async fn only_this_user_can_read_the_file() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("notes.db");
@@ -442,13 +438,13 @@ async fn the_file_is_for_this_user_alone() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_ours_is_refused_and_left_alone() {
+async fn a_foreign_file_is_refused_and_not_changed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("notes.db");
     let refuse =
         async || Store::open(&path, "notebook", &target(), &IndexMap::new()).await.expect_err("refused");
 
-    let junk = b"This is no database, but somebody's only copy of something.".repeat(100);
+    let junk = b"This is not a database, but the only copy of something.".repeat(100);
     std::fs::write(&path, &junk).expect("a file");
     assert!(matches!(refuse().await, StoreError::Damaged { .. }));
     assert_eq!(std::fs::read(&path).expect("the file"), junk);
@@ -492,7 +488,7 @@ async fn sql(path: &Path, statements: &'static str) -> Vec<String> {
 
 const WRITER: &str = "MCPAQL_TEST_WRITER_FILE";
 
-/// Not a test of its own: what `acknowledged_writes_survive_sigkill` runs and kills.
+/// Not a test: `acknowledged_writes_survive_sigkill` runs and kills it.
 #[tokio::test]
 async fn writer_until_killed() {
     let Some(path) = std::env::var_os(WRITER) else { return };

@@ -1,4 +1,4 @@
-//! One client on a byte stream, looked at message by message.
+//! One client on a byte stream, message by message.
 
 use crate::fixture::{Fixture, Raw, call, initialize, modern};
 use mcpaql_runtime::mcp::{PendingService, Preview, ServerLimits};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[tokio::test]
-async fn a_malformed_call_is_a_fault_of_the_parameters() {
+async fn a_malformed_call_has_invalid_parameters() {
     let mut raw = Raw::initialized(&Fixture::new(), ServerLimits::default()).await;
     for params in [json!({}), json!({"name": 7}), json!({"name": "echo", "arguments": []}), Value::Null] {
         raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
@@ -23,14 +23,14 @@ async fn a_malformed_call_is_a_fault_of_the_parameters() {
 }
 
 #[tokio::test]
-async fn nothing_is_announced_to_a_caller_that_gave_no_token() {
+async fn a_caller_without_a_progress_token_gets_no_progress() {
     let service = Fixture::new();
     let mut raw = Raw::initialized(&service, ServerLimits::default()).await;
     let mut accompanied = call(1, "wait", json!({}));
     accompanied["params"]["_meta"] = json!({"progressToken": "mine"});
     raw.send(&accompanied).await;
     raw.send(&call(2, "wait", json!({}))).await;
-    service.begun(2).await;
+    service.wait_for_calls(2).await;
     for _ in 0..2 {
         let news = raw.receive().await.unwrap();
         assert_eq!(news["method"], "notifications/progress");
@@ -39,7 +39,7 @@ async fn nothing_is_announced_to_a_caller_that_gave_no_token() {
 }
 
 #[tokio::test]
-async fn a_list_in_the_newer_revision_says_how_long_it_holds() {
+async fn a_list_in_the_newer_revision_has_a_time_to_live() {
     let mut raw = Raw::new(&Fixture::new(), ServerLimits::default());
     raw.send(&modern(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}))).await;
     let result = raw.receive().await.unwrap()["result"].take();
@@ -70,10 +70,10 @@ async fn the_end_of_input_waits_for_running_calls() {
     let mut raw = Raw::initialized(&service, ServerLimits::default()).await;
     raw.send(&call(1, "wait", json!({}))).await;
     raw.send(&call(2, "wait", json!({}))).await;
-    service.begun(2).await;
+    service.wait_for_calls(2).await;
     raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}))
         .await;
-    service.dropped().await;
+    service.wait_for_drop().await;
     raw.end_input().await;
     service.gate.add_permits(1);
     assert_eq!(raw.receive().await.unwrap()["id"], 1);
@@ -82,7 +82,7 @@ async fn the_end_of_input_waits_for_running_calls() {
 }
 
 #[tokio::test]
-async fn input_that_ends_before_it_begins_is_no_failure() {
+async fn empty_input_is_not_a_failure() {
     let mut raw = Raw::new(&Fixture::new(), ServerLimits::default());
     raw.end_input().await;
     assert_eq!(raw.receive().await, None);
@@ -94,7 +94,7 @@ async fn a_stop_lets_running_calls_finish_and_takes_no_new_ones() {
     let service = Fixture::new();
     let mut raw = Raw::initialized(&service, ServerLimits::default()).await;
     raw.send(&call(1, "wait", json!({}))).await;
-    service.begun(1).await;
+    service.wait_for_calls(1).await;
     raw.serving.shutdown.cancel();
     raw.send(&call(2, "wait", json!({}))).await;
     service.gate.add_permits(2);
@@ -105,19 +105,19 @@ async fn a_stop_lets_running_calls_finish_and_takes_no_new_ones() {
 }
 
 #[tokio::test]
-async fn a_stop_drops_what_outlives_the_grace_period() {
+async fn a_stop_drops_calls_after_the_grace_period() {
     let service = Fixture::new();
     let limits = ServerLimits { grace: Duration::from_millis(1) };
     let mut raw = Raw::initialized(&service, limits).await;
     raw.send(&call(1, "wait", json!({}))).await;
-    service.begun(1).await;
+    service.wait_for_calls(1).await;
     raw.serving.shutdown.cancel();
-    service.dropped().await;
+    service.wait_for_drop().await;
     raw.serving.stopped().await.unwrap();
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_answered_and_the_conversation_goes_on() {
+async fn unreadable_messages_are_answered_and_the_conversation_continues() {
     let mut raw = Raw::initialized(&Fixture::new(), ServerLimits::default()).await;
     let with = |value: &[u8]| {
         let head =
@@ -159,7 +159,7 @@ async fn a_line_over_the_limit_is_answered_and_skipped() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_before_the_handshake_does_not_keep_it_from_happening() {
+async fn an_unreadable_message_before_the_handshake_does_not_prevent_it() {
     let mut raw = Raw::new(&Fixture::new(), ServerLimits::default());
     raw.send_line(b"\r").await;
     raw.send_line(b"nonsense").await;
@@ -169,17 +169,17 @@ async fn what_cannot_be_read_before_the_handshake_does_not_keep_it_from_happenin
 }
 
 #[tokio::test]
-async fn a_handshake_does_not_wait_for_ever_for_a_service_that_loads() {
+async fn a_handshake_does_not_wait_forever_for_a_loading_service() {
     let (pending, loading) = PendingService::<Fixture>::new();
     let mut raw = Raw::new(&Arc::new(pending), ServerLimits::default());
     raw.send(&initialize()).await;
-    let greeting = raw.receive().await.unwrap()["result"].take();
-    assert!(greeting["instructions"].as_str().unwrap().contains("introspect"), "{greeting}");
+    let handshake = raw.receive().await.unwrap()["result"].take();
+    assert!(handshake["instructions"].as_str().unwrap().contains("introspect"), "{handshake}");
     raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     raw.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})).await;
     raw.send(&call(3, "echo", json!({"it": "x"}))).await;
     raw.send(&json!({"jsonrpc": "2.0", "id": 4, "method": "ping"})).await;
-    assert_eq!(raw.receive().await.unwrap()["id"], 4, "what needs no service is answered");
+    assert_eq!(raw.receive().await.unwrap()["id"], 4, "requests that need no service are answered");
     let service = Fixture::new();
     loading.set_ready(service.clone());
     let mut answers = [raw.receive().await.unwrap(), raw.receive().await.unwrap()];
@@ -191,7 +191,7 @@ async fn a_handshake_does_not_wait_for_ever_for_a_service_that_loads() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_ready_is_greeted_as_itself() {
+async fn the_handshake_of_a_ready_service_has_its_own_instructions() {
     let (pending, loading) = PendingService::<Fixture>::new();
     loading.set_ready(Fixture::new());
     let mut raw = Raw::new(&Arc::new(pending), ServerLimits::default());
@@ -200,22 +200,22 @@ async fn a_service_that_is_ready_is_greeted_as_itself() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_nearly_ready_is_greeted_as_itself() {
+async fn the_handshake_waits_shortly_for_a_service_that_is_nearly_ready() {
     let (pending, loading) = PendingService::<Fixture>::new();
     let mut raw = Raw::new(&Arc::new(pending), ServerLimits::default());
     raw.send(&initialize()).await;
-    // The handshake is under way by now.
+    // The handshake has started by now.
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
     loading.set_ready(Fixture::new());
-    let greeting = raw.receive().await.unwrap()["result"].take();
-    assert_eq!(greeting["instructions"], "Fixture instructions");
-    assert_eq!(greeting["capabilities"].get("extensions"), None, "nothing that it does not have: {greeting}");
+    let handshake = raw.receive().await.unwrap()["result"].take();
+    assert_eq!(handshake["instructions"], "Fixture instructions");
+    assert_eq!(handshake["capabilities"].get("extensions"), None, "no undeclared extensions: {handshake}");
 }
 
 #[tokio::test]
-async fn tools_known_from_before_are_listed_at_once_and_corrected_when_they_have_changed() {
+async fn known_tools_are_listed_immediately_and_updated_when_they_have_changed() {
     for changed in [false, true] {
         let service = Fixture::new();
         let (pending, loading) = PendingService::<Fixture>::new();

@@ -1,4 +1,4 @@
-//! Apple Mail without a Mac: what `osascript` would be given, and what a machine without it says.
+//! Apple Mail without a Mac: the arguments for `osascript`, and the error on machines without it.
 
 use super::{call, example, served};
 use mcpaql_core::error::Code;
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
-/// Stands in for `osascript`: writes its arguments down and answers with a JSON object.
+/// Replaces `osascript`: stores its arguments and answers with a JSON object.
 const STAND_IN: &str = r#"#!/bin/sh
 printf '%s\0' "$@" > "$HOME/argv"
 printf '{"sent":true}\n'
 "#;
 
-/// Another process writes the program, so that no fork of this one holds it open for writing while it is started.
+/// A separate process writes the program, so that no fork of this process holds it open for writing when it starts.
 fn install(folder: &Path) {
     let script = "printf '%s' \"$1\" > osascript && chmod 755 osascript";
     let status = Command::new("sh").args(["-c", script, "sh", STAND_IN]).current_dir(folder).status();
@@ -46,7 +46,7 @@ async fn values_are_arguments_and_never_part_of_a_script() {
     });
     call(&mail, "send_message", hostile).await.unwrap();
     let hostile = argv(folder.path());
-    assert_eq!(hostile[..6], plain[..6], "the scripts are the same whatever the values");
+    assert_eq!(hostile[..6], plain[..6], "the scripts do not depend on the values");
     let subject = format!("subject={subject}");
     assert_eq!(
         hostile[6..],
@@ -61,7 +61,7 @@ async fn values_are_arguments_and_never_part_of_a_script() {
 }
 
 #[tokio::test]
-async fn defaults_travel_like_values() {
+async fn defaults_are_sent_like_values() {
     let folder = tempfile::tempdir().expect("a folder");
     install(folder.path());
     let here = folder.path().to_str().expect("a path");
@@ -72,7 +72,7 @@ async fn defaults_travel_like_values() {
 }
 
 #[tokio::test]
-async fn a_machine_without_osascript_says_so() {
+async fn the_error_without_osascript_names_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let mail = served(&example("apple-mail"), &[("PATH", folder.path().to_str().expect("a path"))]).await;
     let error = call(&mail, "list_mailboxes", json!({})).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! The git adapter with the real program and a repository of its own.
+//! The git adapter with the real program and its own repository.
 
 use super::{call, example, served};
 use mcpaql_core::error::{Code, OpError};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A new repository with a remote beside it, and the adapter over it.
+/// A new repository with a remote, and the adapter for it.
 struct Repository {
     top: PathBuf,
     served: ServedAdapter,
@@ -18,7 +18,7 @@ struct Repository {
     _folder: tempfile::TempDir,
 }
 
-/// Runs git the way a person would, with nobody's configuration.
+/// Runs git without any user's configuration.
 fn git(home: &Path, folder: &Path, args: &[&str]) {
     let status = Command::new("git")
         .args(args)
@@ -33,7 +33,7 @@ fn git(home: &Path, folder: &Path, args: &[&str]) {
 }
 
 impl Repository {
-    /// Nothing where git is missing; the test then says so and ends.
+    /// Returns `None` if git is missing; the test is then skipped.
     async fn new(test: &str) -> Option<Repository> {
         if Command::new("git").arg("--version").stdout(Stdio::null()).status().is_err() {
             println!("{test} is skipped: git is not installed");
@@ -55,7 +55,7 @@ impl Repository {
             ("PATH", path.as_str()),
             ("HOME", home.to_str().expect("a path")),
             ("GIT_ADAPTER_DIR", top.to_str().expect("a path")),
-            // Would lead git elsewhere, were it passed on.
+            // Would lead git elsewhere if it were passed on.
             ("GIT_DIR", "/nowhere"),
         ];
         let served = served(&example("git"), &variables).await;
@@ -115,8 +115,8 @@ async fn a_day_with_a_repository() {
     changes_become_commits(&repository).await;
     history_and_files_can_be_read(&repository).await;
     branches_come_together(&repository).await;
-    what_is_in_the_way_can_be_put_aside(&repository).await;
-    remotes_get_and_give(&repository).await;
+    changes_can_be_stashed(&repository).await;
+    remotes_are_fetched_and_pushed(&repository).await;
     repository.assert_every_operation_was_called();
 }
 
@@ -221,7 +221,7 @@ async fn branches_come_together(git: &Repository) {
     assert_eq!(git.column("list_tags", 0).await, ["v1"]);
 }
 
-async fn what_is_in_the_way_can_be_put_aside(git: &Repository) {
+async fn changes_can_be_stashed(git: &Repository) {
     git.write("a.txt", "half\n");
     git.write("new.txt", "new\n");
     git.ok("stash_changes", json!({"message": "half a thing", "include_untracked": true})).await;
@@ -234,7 +234,7 @@ async fn what_is_in_the_way_can_be_put_aside(git: &Repository) {
     git.fails("delete_stash", json!({"index": 0}), Code::NotFoundResource).await;
 }
 
-async fn remotes_get_and_give(git: &Repository) {
+async fn remotes_are_fetched_and_pushed(git: &Repository) {
     assert_eq!(git.lines("list_remotes", json!({})).await, ["origin"]);
     git.ok("push_branch", json!({"branch": "main"})).await;
     git.ok("fetch_remote", json!({"prune": true})).await;
@@ -243,7 +243,7 @@ async fn remotes_get_and_give(git: &Repository) {
     git.fails("fetch_remote", json!({"remote": "upstream"}), Code::NotFoundResource).await;
 }
 
-/// Values that would do something were they read as options, remotes or commands.
+/// Values that would have an effect if they were read as options, remotes or commands.
 const HOSTILE: [&str; 7] = [
     "--output=pwned",
     "--upload-pack=touch pwned",
@@ -282,7 +282,7 @@ async fn no_value_becomes_an_option_or_a_command() {
                 let mut params: Map<String, Value> =
                     required.map(|other| (other.name.clone(), harmless(other))).collect();
                 params.insert(param.name.clone(), hostile);
-                // Whether it is refused or taken for what it is: a text, a path that is not there.
+                // Refusing the value is fine, and so is using it as plain text or as a path that does not exist.
                 let _ = repository.call(&operation.name, Value::Object(params)).await;
                 tried += 1;
             }
@@ -298,9 +298,8 @@ async fn no_value_becomes_an_option_or_a_command() {
 }
 
 #[tokio::test]
-async fn what_looks_like_an_option_is_refused_before_git_runs() {
-    let Some(repository) = Repository::new("what_looks_like_an_option_is_refused_before_git_runs").await
-    else {
+async fn values_like_options_are_refused_before_git_runs() {
+    let Some(repository) = Repository::new("values_like_options_are_refused_before_git_runs").await else {
         return;
     };
     repository.commit("a.txt", "a\n", "Add a").await;

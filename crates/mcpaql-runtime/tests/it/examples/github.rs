@@ -1,4 +1,4 @@
-//! The GitHub adapter against an upstream that writes requests down.
+//! The GitHub adapter with an upstream that records requests.
 
 use super::{call, example, served};
 use crate::http::upstream::{Seen, Upstream, answer, json};
@@ -165,7 +165,7 @@ async fn every_example_call_of_the_document_is_sent() {
 }
 
 #[tokio::test]
-async fn what_github_refuses_comes_back_with_its_own_words() {
+async fn errors_of_github_keep_its_message() {
     let body = r#"{"message":"Not Found","status":"404"}"#;
     let upstream =
         Upstream::start(move |_, _| answer(404, &[("content-type", "application/json")], body)).await;

@@ -1,4 +1,4 @@
-//! Addresses of operations and from the environment, and which credentials go there.
+//! Addresses of operations and from the environment, and the credentials that are sent there.
 
 use super::fixture::{http, operation};
 use super::upstream::{Upstream, answer, json};
@@ -9,7 +9,7 @@ use mcpaql_runtime::target::http::{HttpClient, HttpSetupError};
 use serde_json::json;
 
 #[tokio::test]
-async fn an_operation_may_live_elsewhere() {
+async fn an_operation_may_have_another_address() {
     let (home, away) = (Upstream::start(|_, _| json("{}")).await, Upstream::start(|_, _| json("{}")).await);
     let client = client(&target(&home.url), &bearer());
     let mut upload = operation("GET", "/up", vec![]);
@@ -22,7 +22,7 @@ async fn an_operation_may_live_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_redirect_from_there_does_not_take_the_credentials_home() {
+async fn a_redirect_back_to_the_target_carries_no_credentials() {
     let home = Upstream::start(|_, _| json("{}")).await;
     let to = format!("{}/home", home.url);
     let away = Upstream::start(move |_, _| answer(302, &[("location", &to)], "")).await;
@@ -55,7 +55,7 @@ async fn an_operation_s_own_address_is_checked_like_the_target_s() {
 }
 
 #[tokio::test]
-async fn an_operation_may_be_open_or_have_credentials_of_its_own() {
+async fn an_operation_may_have_no_credentials_or_its_own() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client = client(&target(&upstream.url), &bearer());
     let mut open = operation("GET", "/open", vec![]);

@@ -1,4 +1,4 @@
-//! What the caller gets for what the upstream says.
+//! The caller's answer for each kind of response.
 
 use super::fixture::operation;
 use super::upstream::{Upstream, answer};
@@ -19,7 +19,7 @@ async fn json_passes_through_unparsed() {
 }
 
 #[tokio::test]
-async fn text_binary_and_nothing() {
+async fn text_binary_and_empty_bodies() {
     for (status, headers, body, expected) in [
         (200, &[("content-type", "text/plain; charset=utf-8")][..], "grün", json!("grün")),
         (200, &[("content-type", "text/html")], "<p>", json!("<p>")),
@@ -40,7 +40,7 @@ async fn text_binary_and_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_labelled_json_but_is_not_is_text_with_a_warning() {
+async fn invalid_json_is_text_with_a_warning() {
     let upstream = Upstream::fixed(200, &[("content-type", "application/json")], "oops {").await;
     let answer = get(&upstream.url).await.unwrap();
     assert_eq!(answer.warnings[0].code, "UPSTREAM_NOT_JSON");
@@ -94,7 +94,7 @@ async fn every_status_maps_to_the_code_of_the_protocol() {
 }
 
 #[tokio::test]
-async fn a_value_the_upstream_refuses_is_named_so() {
+async fn a_value_that_the_upstream_rejects_is_an_invalid_value() {
     let upstream = Upstream::fixed(
         422,
         &[("content-type", "application/json")],
@@ -109,17 +109,17 @@ async fn a_value_the_upstream_refuses_is_named_so() {
 }
 
 #[tokio::test]
-async fn a_rate_limit_says_when_to_come_back() {
+async fn a_rate_limit_says_when_to_retry() {
     let upstream = Upstream::fixed(429, &[("retry-after", "3600")], "slow down").await;
     let error = get(&upstream.url).await.unwrap_err();
     assert_eq!(error.code, Code::RateLimitExceeded);
     assert_eq!(error.details["retry_after_seconds"], 3600);
     assert_eq!(error.details["upstream"]["body"], "slow down");
-    assert_eq!(upstream.seen().len(), 1, "an hour does not fit the call");
+    assert_eq!(upstream.seen().len(), 1, "an hour is longer than the call may take");
 }
 
 #[tokio::test]
-async fn nothing_changed_is_no_failure() {
+async fn not_modified_is_not_a_failure() {
     let upstream = Upstream::fixed(304, &[], "").await;
     let answer = get(&upstream.url).await.unwrap();
     assert_eq!(answer.warnings[0].code, "NOT_MODIFIED");

@@ -1,4 +1,4 @@
-//! Bodies, byte by byte as they arrive.
+//! Bodies of requests, byte by byte as they arrive.
 
 use super::fixture::{http, operation, param};
 use super::upstream::{Bare, Upstream, answer, json};
@@ -67,7 +67,7 @@ async fn a_multipart_body_arrives_byte_by_byte() {
 }
 
 #[tokio::test]
-async fn every_call_has_a_boundary_of_its_own() {
+async fn every_call_has_its_own_boundary() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client = client(&target(&upstream.url), &Auth::None);
     let operation = with_body(BodyForm::Multipart, vec![param("a", ParamLocation::Body)]);
@@ -84,7 +84,7 @@ async fn every_call_has_a_boundary_of_its_own() {
 }
 
 #[tokio::test]
-async fn text_and_binary_arrive_as_they_are() {
+async fn text_and_binary_arrive_unchanged() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client = client(&target(&upstream.url), &Auth::None);
     let bytes: Vec<u8> = (0..=255).collect();
@@ -112,7 +112,7 @@ async fn text_and_binary_arrive_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_large_file_arrives_whole_and_again_when_the_call_is_repeated() {
+async fn a_large_file_arrives_whole_and_again_on_a_retry() {
     let upstream = Upstream::start(|before, _| answer(if before == 0 { 503 } else { 200 }, &[], "")).await;
     let client = client(&target(&upstream.url), &Auth::None);
     let bytes: Vec<u8> = (0..400_001_u32).map(|n| (n % 251) as u8).collect();
@@ -121,11 +121,11 @@ async fn a_large_file_arrives_whole_and_again_when_the_call_is_repeated() {
     call(&client, &put, json!({"data": STANDARD.encode(&bytes)})).await.unwrap();
     let seen = upstream.seen();
     assert_eq!(seen.len(), 2);
-    assert!(seen.iter().all(|seen| seen.bytes == bytes), "both attempts carry the whole file");
+    assert!(seen.iter().all(|seen| seen.bytes == bytes), "both attempts send the whole file");
 }
 
 #[tokio::test]
-async fn what_is_no_base64_is_not_sent() {
+async fn invalid_base64_is_not_sent() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client = client(&target(&upstream.url), &Auth::None);
     let late = format!("{}!", "AAAA".repeat(50_000));
@@ -151,14 +151,14 @@ async fn what_is_no_base64_is_not_sent() {
 }
 
 #[tokio::test]
-async fn an_answer_before_the_whole_file_ends_the_call() {
+async fn an_answer_before_the_end_of_the_file_ends_the_call() {
     use tokio::io::AsyncWriteExt;
     let upstream = Bare::start(|mut stream| async move {
         stream
             .write_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             .await
             .unwrap();
-        // The rest of the file is never read; the connection stays open until the client is done with it.
+        // The rest of the file is never read. The connection stays open until the client closes it.
         std::future::pending::<()>().await;
     })
     .await;

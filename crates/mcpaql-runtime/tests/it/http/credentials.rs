@@ -1,4 +1,4 @@
-//! Credentials: where they go, and where they never show.
+//! Credentials: where they are sent, and where they never appear.
 
 use super::fixture::{operation, param};
 use super::upstream::{Upstream, answer, json};
@@ -35,7 +35,7 @@ async fn every_kind_of_credentials_goes_where_it_belongs() {
 }
 
 #[tokio::test]
-async fn a_key_in_the_query_joins_the_parameters() {
+async fn a_key_in_the_query_is_added_to_the_parameters() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client = client(&target(&upstream.url), &api_key(KeyLocation::Query("key".into()), ""));
     let operation = operation("GET", "/a", vec![param("q", ParamLocation::Query)]);
@@ -76,7 +76,7 @@ async fn a_rotated_variable_works_without_a_restart() {
 }
 
 #[tokio::test]
-async fn a_missing_variable_fails_the_call_and_names_itself() {
+async fn a_missing_variable_fails_the_call_and_is_named() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client =
         HttpClient::new(&target(&upstream.url), &bearer(), |_| None).expect("the server still starts");
@@ -86,7 +86,7 @@ async fn a_missing_variable_fails_the_call_and_names_itself() {
     assert!(upstream.seen().is_empty(), "nothing is sent without credentials");
 }
 
-/// Echoes everything it got, in the body and in a header.
+/// Repeats the whole request in the body and in a header.
 async fn echo(status: u16) -> Upstream {
     Upstream::start(move |_, seen| {
         let got = format!("{} {}", seen.uri, seen.header("authorization").unwrap_or_default());
@@ -141,7 +141,7 @@ async fn a_sensitive_parameter_shows_in_no_error() {
     }
 }
 
-/// Everything the whole test binary logs. One for all, because what a call site is interested in is decided per process.
+/// Records all logs of the test binary. There is one for all tests, because tracing caches interest per process.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -184,13 +184,13 @@ async fn the_log_names_the_template_and_the_status_but_no_value() {
 }
 
 #[test]
-fn nothing_secret_is_in_the_debug_form() {
+fn debug_output_contains_no_secrets() {
     let client = client(&target("http://127.0.0.1:9"), &bearer());
     assert!(!format!("{client:?}").contains(TOKEN));
 }
 
 #[test]
-fn targets_that_cannot_be_served_say_why() {
+fn invalid_targets_are_errors_with_a_reason() {
     let setup = |change: &dyn Fn(&mut mcpaql_core::adapter::HttpTarget)| {
         let mut target = target("https://api.example");
         change(&mut target);

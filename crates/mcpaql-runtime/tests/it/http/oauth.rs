@@ -1,4 +1,4 @@
-//! OAuth 2.0 against a token endpoint and an API in one upstream.
+//! OAuth 2.0 with a token endpoint and an API in one upstream.
 
 use super::fixture::operation;
 use super::upstream::{Seen, Upstream, answer};
@@ -37,7 +37,7 @@ fn say(status: u16, body: Value) -> Response {
     answer(status, &[("content-type", "application/json")], body.to_string())
 }
 
-/// An API that takes the newest token only, and an endpoint that issues `token-1`, `token-2` and so on.
+/// An API that accepts only the newest token, and an endpoint that issues `token-1`, `token-2` and so on.
 async fn service(expires_in: Value) -> Upstream {
     let issued = Arc::new(AtomicUsize::new(0));
     Upstream::start(move |_, seen| {
@@ -52,7 +52,7 @@ async fn service(expires_in: Value) -> Upstream {
     .await
 }
 
-fn visits(upstream: &Upstream) -> Vec<Seen> {
+fn token_requests(upstream: &Upstream) -> Vec<Seen> {
     upstream.seen().into_iter().filter(|seen| seen.uri == "/token").collect()
 }
 
@@ -72,7 +72,7 @@ async fn a_token_is_fetched_once_sent_and_hidden() {
     for _ in 0..3 {
         assert_eq!(get(&client).await.unwrap(), json!({"got": "Bearer [redacted]"}));
     }
-    let [visit] = <[Seen; 1]>::try_from(visits(&upstream)).unwrap();
+    let [visit] = <[Seen; 1]>::try_from(token_requests(&upstream)).unwrap();
     assert_eq!(visit.body, "grant_type=client_credentials&scope=read+write");
     assert_eq!(visit.header("content-type"), Some("application/x-www-form-urlencoded"));
     // my-client:cl13nt-s3cret
@@ -82,13 +82,13 @@ async fn a_token_is_fetched_once_sent_and_hidden() {
 }
 
 #[tokio::test]
-async fn a_token_without_life_left_is_fetched_for_every_call() {
+async fn a_token_that_expires_immediately_is_fetched_for_every_call() {
     let upstream = service(json!("0")).await;
     let client = client(&upstream, false);
     for _ in 0..2 {
         get(&client).await.unwrap();
     }
-    assert_eq!(visits(&upstream).len(), 2);
+    assert_eq!(token_requests(&upstream).len(), 2);
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn calls_that_need_a_token_share_one_fetch() {
     for outcome in futures_util::future::join_all(calls).await {
         outcome.unwrap();
     }
-    assert_eq!(visits(&upstream).len(), 1);
+    assert_eq!(token_requests(&upstream).len(), 1);
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn calls_that_need_a_token_share_its_failure_too() {
     }
     assert_eq!(upstream.seen().len(), 1);
     get(&client).await.unwrap_err();
-    assert_eq!(upstream.seen().len(), 2, "the next call tries again");
+    assert_eq!(upstream.seen().len(), 2, "the next call retries");
 }
 
 #[tokio::test]
@@ -183,13 +183,13 @@ async fn a_service_that_wants_the_secret_in_the_body_gets_it_there() {
         let client = client(&upstream, false);
         get(&client).await.unwrap();
         get(&client).await.unwrap();
-        let visits = visits(&upstream);
-        assert_eq!(visits.len(), 3, "what works is remembered");
+        let token_requests = token_requests(&upstream);
+        assert_eq!(token_requests.len(), 3, "the method that works is remembered");
         let expected = format!(
             "grant_type=client_credentials&scope=read+write&client_id=my-client&client_secret={SECRET}"
         );
         assert_eq!(
-            (visits[1].body.as_str(), visits[2].body.as_str()),
+            (token_requests[1].body.as_str(), token_requests[2].body.as_str()),
             (expected.as_str(), expected.as_str())
         );
     }
@@ -206,7 +206,7 @@ async fn a_refresh_token_that_is_replaced_is_kept() {
     for _ in 0..3 {
         get(&client).await.unwrap();
     }
-    let sent: Vec<_> = visits(&upstream)
+    let sent: Vec<_> = token_requests(&upstream)
         .into_iter()
         .map(|seen| seen.body.split('&').find(|pair| pair.starts_with("refresh_token=")).unwrap().to_owned())
         .collect();
@@ -224,7 +224,7 @@ async fn a_cancelled_call_does_not_lose_the_token_it_asked_for() {
         }
         say(200, json!({}))
     });
-    // The endpoint waits on a thread, so it needs a runtime of its own.
+    // The endpoint blocks a thread, so it needs its own runtime.
     let (url, seen) = {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
@@ -240,13 +240,13 @@ async fn a_cancelled_call_does_not_lose_the_token_it_asked_for() {
     };
     let client = HttpClient::new(&target(&url), &oauth(&url, true), env).unwrap();
     {
-        // Polled until the token endpoint is being asked, then dropped: the call is cancelled.
+        // Polled until the token endpoint gets the request, then dropped, which cancels the call.
         let mut call = std::pin::pin!(get(&client));
         assert!(futures_util::poll!(&mut call).is_pending());
     }
     release.send(()).unwrap();
     get(&client).await.unwrap();
-    assert_eq!(visits(&seen).len(), 1, "the token of the cancelled call is used");
+    assert_eq!(token_requests(&seen).len(), 1, "the token of the cancelled call is used");
 }
 
 #[tokio::test]
@@ -295,11 +295,11 @@ async fn a_changed_variable_makes_a_new_token() {
     get(&client).await.unwrap();
     secret.store(2, Ordering::SeqCst);
     get(&client).await.unwrap();
-    assert_eq!(visits(&upstream).len(), 2);
+    assert_eq!(token_requests(&upstream).len(), 2);
 }
 
 #[tokio::test]
-async fn a_token_endpoint_without_tls_is_only_for_this_machine() {
+async fn a_token_endpoint_without_tls_must_be_on_this_machine() {
     let upstream = service(json!(3600)).await;
     let auth = Auth::OAuth2(OAuth2 {
         token_url: "http://login.example/token".into(),

@@ -1,4 +1,4 @@
-//! Redirects between two upstreams: two ports are two origins.
+//! Redirects between two upstreams: different ports are different origins.
 
 use super::fixture::{operation, param};
 use super::upstream::{Upstream, answer, json};
@@ -8,7 +8,7 @@ use mcpaql_core::error::Code;
 use mcpaql_core::operation::ParamLocation;
 use serde_json::json;
 
-/// Redirects whatever comes to `to`.
+/// Redirects every request to `to`.
 async fn redirecting(status: u16, to: String) -> Upstream {
     Upstream::start(move |_, _| answer(status, &[("location", &to)], "")).await
 }
@@ -39,7 +39,7 @@ async fn a_read_is_followed_on_its_origin_with_its_credentials() {
 }
 
 #[tokio::test]
-async fn a_key_in_the_query_goes_along_once() {
+async fn a_key_in_the_query_is_sent_once() {
     let upstream = turning(302).await;
     let auth = Auth::ApiKey {
         key_env: "API_TOKEN".into(),
@@ -76,7 +76,7 @@ async fn another_origin_gets_no_credentials_and_no_headers_of_the_call() {
 }
 
 #[tokio::test]
-async fn a_location_that_carries_the_key_elsewhere_is_not_followed() {
+async fn a_location_with_the_key_at_another_origin_is_not_followed() {
     let other = Upstream::fixed(200, &[], "").await;
     let upstream = redirecting(302, format!("{}/?token=tok_5ecret%2F%2Bvalue", other.url)).await;
     let client = client(&target(&upstream.url), &bearer());
@@ -87,7 +87,7 @@ async fn a_location_that_carries_the_key_elsewhere_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_write_is_repeated_only_where_the_upstream_may_ask_for_it() {
+async fn a_write_is_repeated_only_for_307_and_308_at_the_same_origin() {
     let post = operation("POST", "/start", vec![param("a", ParamLocation::Body)]);
     for status in [307, 308] {
         let upstream = turning(status).await;
@@ -113,14 +113,14 @@ async fn a_write_is_repeated_only_where_the_upstream_may_ask_for_it() {
 }
 
 #[tokio::test]
-async fn a_circle_ends_after_five_redirects() {
+async fn a_redirect_loop_ends_after_five_redirects() {
     let upstream = redirecting(302, "/again".into()).await;
     let error = super::get(&upstream.url).await.unwrap_err();
     assert_eq!((error.code, upstream.seen().len()), (Code::Internal, 6));
 }
 
 #[tokio::test]
-async fn locations_that_are_none_are_refused() {
+async fn invalid_locations_are_refused() {
     for to in ["", "http://", "file:///etc/passwd", "javascript:alert(1)", "http://[::1", "http://192.0.2.1/"]
     {
         let upstream = Upstream::start(move |n, _| match (n, to) {

@@ -1,4 +1,4 @@
-//! What arrives at the upstream.
+//! Requests as they arrive at the upstream.
 
 use super::fixture::{http, operation, param};
 use super::upstream::{Upstream, json};
@@ -8,7 +8,7 @@ use mcpaql_core::operation::{BodyForm, ParamLocation};
 use serde_json::json;
 
 #[tokio::test]
-async fn every_place_arrives_where_it_belongs() {
+async fn parameters_arrive_in_their_locations() {
     let upstream = Upstream::start(|_, _| json(r#"{"ok":true}"#)).await;
     let mut target = target(&format!("{}/v1/", upstream.url));
     target.headers.insert("X-Api-Version".into(), "7".into());
@@ -39,7 +39,7 @@ async fn every_place_arrives_where_it_belongs() {
 }
 
 #[tokio::test]
-async fn a_form_arrives_as_a_form_and_a_whole_body_as_it_is() {
+async fn a_form_arrives_as_a_form_and_a_whole_body_unchanged() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client = client(&target(&upstream.url), &Auth::None);
     let mut form =
@@ -90,7 +90,7 @@ async fn a_document_s_own_header_can_be_a_default_of_a_parameter() {
 }
 
 #[tokio::test]
-async fn connections_are_kept_and_used_again() {
+async fn connections_are_reused() {
     use super::upstream::Bare;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let upstream = Bare::start(|mut stream| async move {

@@ -15,8 +15,8 @@ fn columns() -> [Value; 3] {
     [json!("blue"), json!(["blue", "black", "brown"]), json!({"R": 100, "G": 200, "B": 150})]
 }
 
-fn styled(place: ParamLocation, form: StyleForm, explode: bool, reserved: bool) -> Param {
-    Param { style: ParamStyle { form, explode, reserved }, ..param("color", place) }
+fn styled(location: ParamLocation, form: StyleForm, explode: bool, reserved: bool) -> Param {
+    Param { style: ParamStyle { form, explode, reserved }, ..param("color", location) }
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn openapi_s_table_arrives_in_queries() {
 }
 
 #[tokio::test]
-async fn reserved_characters_arrive_as_they_are_and_add_no_pair() {
+async fn reserved_characters_arrive_unchanged_and_add_no_pair() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client = client(&target(&upstream.url), &Auth::None);
     let operation = operation("GET", "/", vec![styled(ParamLocation::Query, Form, true, true)]);

@@ -18,12 +18,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-/// Fails the test instead of hanging it.
+/// Fails a test that would otherwise hang.
 async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(30), future).await.expect("it happens")
 }
 
-/// Says something and closes.
+/// Sends a text and closes the connection.
 async fn says(text: &'static str) -> Bare {
     Bare::start(move |mut stream: TcpStream| async move {
         stream.write_all(text.as_bytes()).await.unwrap();
@@ -31,7 +31,7 @@ async fn says(text: &'static str) -> Bare {
     .await
 }
 
-/// Says something and then nothing more, keeping the connection.
+/// Sends a text and keeps the connection open.
 async fn stalls_after(text: &'static str) -> Bare {
     Bare::start(move |mut stream: TcpStream| async move {
         stream.write_all(text.as_bytes()).await.unwrap();
@@ -59,7 +59,7 @@ async fn silence_and_a_stalled_body_are_timeouts() {
 }
 
 #[tokio::test]
-async fn a_stalled_error_is_still_that_error() {
+async fn an_error_with_a_stalled_body_keeps_its_status() {
     let upstream = stalls_after("HTTP/1.1 404 Not Found\r\ncontent-length: 99\r\n\r\nno such thing").await;
     let error = get_from(&hasty(&upstream.url, 1_000)).await.unwrap_err();
     assert_eq!(error.code, Code::NotFoundResource);
@@ -67,18 +67,18 @@ async fn a_stalled_error_is_still_that_error() {
 }
 
 #[tokio::test]
-async fn an_address_nobody_listens_on_cannot_be_reached() {
+async fn an_address_without_a_server_cannot_be_reached() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let error = get(&url).await.unwrap_err();
     assert_eq!(error.code, Code::TransportConnection);
     assert!(!error.message.contains("127.0.0.1"), "{error}");
-    assert!(error.cause.is_some(), "the operator sees why");
+    assert!(error.cause.is_some(), "the operator gets the cause");
 }
 
 #[tokio::test]
-async fn a_broken_connection_is_tried_again_for_reads_alone() {
+async fn a_broken_connection_is_retried_only_for_reads() {
     for (method, connections) in [("GET", 3), ("POST", 1)] {
         let upstream = says("").await;
         let client = client(&target(&upstream.url), &Auth::None);
@@ -92,7 +92,7 @@ async fn a_broken_connection_is_tried_again_for_reads_alone() {
 }
 
 #[tokio::test]
-async fn answers_that_are_no_http_or_break_off_are_connection_failures() {
+async fn invalid_and_incomplete_answers_are_connection_errors() {
     for text in [
         "SSH-2.0-OpenSSH\r\n\r\n",
         "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{\"a\":",
@@ -106,7 +106,7 @@ async fn answers_that_are_no_http_or_break_off_are_connection_failures() {
 }
 
 #[tokio::test]
-async fn a_length_that_lies_is_not_believed() {
+async fn a_wrong_content_length_is_not_trusted() {
     let upstream = stalls_after("HTTP/1.1 200 OK\r\ncontent-length: 99999999999999\r\n\r\n{}").await;
     let error = get(&upstream.url).await.unwrap_err();
     assert_eq!(error.code, Code::PayloadTooLarge);
@@ -116,7 +116,7 @@ async fn a_length_that_lies_is_not_believed() {
     assert_eq!(get(&short.url).await.unwrap().data.into_value(), json!([1]));
 }
 
-/// Counts the chunks it is asked for and says when nobody listens any more.
+/// Counts the chunks that are read, and reports when the body is dropped.
 struct Source {
     chunks: Arc<AtomicUsize>,
     gone: Arc<Notify>,
@@ -190,7 +190,7 @@ async fn gzip_is_unpacked_and_a_bomb_is_defused() {
     assert_eq!(get(&upstream.url).await.unwrap_err().code, Code::PayloadTooLarge);
 }
 
-/// Fails with `status` so often, then succeeds; how many requests came, and how it ended.
+/// Fails with `status` this many times, then succeeds. Returns the number of requests and the outcome.
 async fn failing(
     times: usize,
     status: u16,
@@ -205,7 +205,7 @@ async fn failing(
 }
 
 #[tokio::test]
-async fn reads_are_tried_again_as_often_as_the_target_says() {
+async fn reads_are_retried_as_often_as_configured() {
     let get = operation("GET", "/", vec![]);
     for status in [502, 503, 504] {
         assert_eq!(failing(1, status, &[], &get).await, (2, Ok(())));
@@ -217,7 +217,7 @@ async fn reads_are_tried_again_as_often_as_the_target_says() {
 }
 
 #[tokio::test]
-async fn only_operations_whose_repetition_does_no_harm_are_tried_again() {
+async fn only_operations_that_are_safe_to_repeat_are_retried() {
     let mut searching = operation("POST", "/search", vec![param("q", ParamLocation::Body)]);
     searching.category = mcpaql_core::operation::Category::Read;
     searching.facts.repeat = Repeat::NoEffect;
@@ -236,7 +236,7 @@ async fn only_operations_whose_repetition_does_no_harm_are_tried_again() {
 }
 
 #[tokio::test]
-async fn a_wait_the_upstream_asks_for_is_kept_where_it_fits_the_call() {
+async fn a_requested_delay_is_used_if_it_ends_before_the_deadline() {
     let get = operation("GET", "/", vec![]);
     let past = &[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")];
     for (status, error) in [(429, Code::RateLimitExceeded), (503, Code::Internal)] {
@@ -248,7 +248,7 @@ async fn a_wait_the_upstream_asks_for_is_kept_where_it_fits_the_call() {
 }
 
 #[tokio::test]
-async fn a_delete_that_was_repeated_says_that_it_may_have_worked() {
+async fn a_retried_delete_says_that_an_earlier_attempt_may_have_worked() {
     let upstream = Upstream::start(|n, _| answer(if n == 0 { 504 } else { 404 }, &[], "")).await;
     let client = client(&target(&upstream.url), &Auth::None);
     let error = call(&client, &operation("DELETE", "/1", vec![]), json!({})).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Upstreams: one that answers requests and remembers them, and one that does what it wants with a connection.
+//! Upstreams for tests: one that answers requests and records them, and one with full control of a connection.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -14,10 +14,10 @@ use tokio::net::{TcpListener, TcpStream};
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub(crate) method: String,
-    /// Path and query, undecoded.
+    /// Path and query, not decoded.
     pub(crate) uri: String,
     pub(crate) headers: HeaderMap,
-    /// Read as UTF-8 where it is.
+    /// As text, if it is UTF-8.
     pub(crate) body: String,
     pub(crate) bytes: Vec<u8>,
 }
@@ -28,14 +28,14 @@ impl Seen {
     }
 }
 
-/// An upstream that answers.
+/// An upstream that answers requests.
 pub(crate) struct Upstream {
     pub(crate) url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Upstream {
-    /// `answer` gets the number of requests before this one, and the request.
+    /// `answer` gets the number of earlier requests, and the request.
     pub(crate) async fn start(
         answer: impl Fn(usize, &Seen) -> Response + Clone + Send + Sync + 'static,
     ) -> Self {
@@ -62,7 +62,7 @@ impl Upstream {
         Upstream { url, seen }
     }
 
-    /// Always the same answer.
+    /// Always sends the same answer.
     pub(crate) async fn fixed(
         status: u16,
         headers: &'static [(&'static str, &'static str)],
@@ -75,7 +75,7 @@ impl Upstream {
         self.seen.lock().expect("no poisoned lock").clone()
     }
 
-    /// The only request there was.
+    /// The only request.
     pub(crate) fn only(&self) -> Seen {
         let [seen] = <[Seen; 1]>::try_from(self.seen()).expect("exactly one request");
         seen
@@ -92,14 +92,14 @@ pub(crate) fn json(body: &'static str) -> Response {
     answer(200, &[("content-type", "application/json")], body)
 }
 
-/// An upstream on a bare socket, and how many connections it got.
+/// An upstream on a bare socket, with the number of its connections.
 pub(crate) struct Bare {
     pub(crate) url: String,
     connections: Arc<AtomicUsize>,
 }
 
 impl Bare {
-    /// `behave` gets every connection once the head of a request has arrived on it.
+    /// `behave` gets every connection after the head of a request has arrived.
     pub(crate) async fn start<F>(behave: impl Fn(TcpStream) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
