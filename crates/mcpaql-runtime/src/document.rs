@@ -1,11 +1,7 @@
-//! A document that a program carries, served as `mcpaql serve` does; functions of the program may stand in for its operations.
-//!
-//! What always holds: names, hints, validation and introspection are the document's, whatever function answers; an operation without
-//! a function makes the call that the document describes; a function may make that call, or any other of the document.
+//! A document inside a program: served like `mcpaql serve` does, with functions of the program for some of its operations.
 //!
 //! ```
-//! use mcpaql_runtime::document::{Answer, Code, Document, Handlers, OpError, Params};
-//! use serde::{Deserialize, Serialize};
+//! use mcpaql_runtime::prelude::*;
 //!
 //! #[derive(Serialize, Deserialize)]
 //! struct CreateNoteParams {
@@ -26,8 +22,11 @@
 //!     .with_handlers(handlers);
 //! # let _: Document = document;
 //! ```
-
-mod run;
+//!
+//! [`Document::run`] serves it, [`Document::open`] returns it for a [`Gateway`](crate::gateway::Gateway).
+//!
+//! What always holds: names, hints, validation and introspection come from the document, even if a function answers. An operation
+//! without a function calls the target of the document. A function can call the target too, for any operation.
 
 pub use crate::caller::Caller;
 pub use crate::dispatch::{HandlerCall, Handlers, Params, given};
@@ -40,55 +39,47 @@ pub use mcpaql_core::response::Answer;
 
 use crate::dispatch::ServedAdapter;
 use crate::environment::{self, EnvironmentError};
-use crate::gateway::NameCollision;
 use crate::open::{self, OpenError};
-use crate::serve::ServeError;
+use crate::run::{self, RunError};
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::operation::Binding;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// Why a document cannot be served.
+#[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// It is no adapter; every problem is there.
+    /// The document is invalid.
     #[error("{file}: {}", open::summarize_problems(.problems))]
     Invalid {
-        /// The document's name.
+        /// The name of the document.
         file: String,
-        /// What is wrong, each with its place.
+        /// All problems, each with its position.
         problems: Vec<Diagnostic>,
     },
-    /// There are functions for operations that it does not have.
+    /// Handlers exist for operations that the document does not have.
     #[error("{file} has no operation {}, for which there is a handler", .operations.join(", "))]
     NoSuchOperation {
-        /// The document's name.
+        /// The name of the document.
         file: String,
-        /// Those that are missing.
+        /// The missing operations.
         operations: Vec<String>,
     },
-    /// The environment says what makes no sense.
+    /// A variable of the environment has an invalid value.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
     /// Its target cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// Two of its tools have one name.
-    #[error(transparent)]
-    Collision(#[from] NameCollision),
-    /// The conversation failed.
-    #[error(transparent)]
-    Serve(#[from] ServeError),
-    /// The system gave no thread, timer or signal.
-    #[error("the server cannot be started: {0}")]
-    Io(#[from] std::io::Error),
 }
 
-/// A document, and what the program has to say about it.
+/// A document with the settings and handlers of the program.
 #[derive(Debug)]
 pub struct Document {
     file: Cow<'static, str>,
@@ -98,7 +89,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The document of that name, whose ending says what it is written in: `.md`, `.yaml` or `.json`.
+    /// A document with this name and text. The extension of the name selects the format: `.md`, `.yaml` or `.json`.
     #[must_use]
     pub fn new(file: impl Into<Cow<'static, str>>, text: impl Into<Cow<'static, str>>) -> Document {
         Document {
@@ -109,23 +100,23 @@ impl Document {
         }
     }
 
-    /// The same with that decided over what the document says: mode, profile, prefix, policy. The environment decides over both.
+    /// Sets mode, profile, prefix and policy. They override the document, and the environment overrides them.
     #[must_use]
     pub fn with_settings(self, settings: AdapterSettings) -> Document {
         Document { settings, ..self }
     }
 
-    /// The same with functions in place of some of its operations.
+    /// Sets functions that answer some of its operations.
     #[must_use]
     pub fn with_handlers(self, handlers: Handlers) -> Document {
         Document { handlers, ..self }
     }
 
-    /// Compiles it and opens its target: ready to serve, alone or in a [`Gateway`](crate::gateway::Gateway) beside others. `data` is
-    /// the folder of stores and executions.
+    /// Compiles the document and opens its target. The result is served alone or in a [`Gateway`](crate::gateway::Gateway) with others.
+    /// `data` is the folder of stores and executions.
     ///
     /// # Errors
-    /// Everything that is wrong with it, or what its target has against being opened.
+    /// All problems of the document, or the reason why its target cannot be opened.
     pub async fn open(
         self,
         data: Option<&Path>,
@@ -148,9 +139,32 @@ impl Document {
         let served = open::open(catalog, &file, data, environment).await?;
         Ok(if self.handlers.is_empty() { served } else { served.with_handlers(self.handlers) })
     }
+
+    /// Serves the client that started this program, over standard input and output, until it disconnects or the process is stopped
+    /// (Ctrl-C, SIGTERM). Starts its own tokio runtime.
+    ///
+    /// Variables are read from the environment of the process. Stores and executions are in the data folder of the user, where
+    /// `mcpaql serve` has them. With the feature `log`, and unless the program has set a `tracing` subscriber, the log goes to
+    /// standard error; the variable `RUST_LOG` chooses its content.
+    ///
+    /// # Errors
+    /// The problems of the document or its target, or a failure of the conversation.
+    pub fn run(self) -> Result<(), RunError> {
+        run::run(async move |environment, data| self.open(data.as_deref(), &environment).await)
+    }
+
+    /// Does the same inside a runtime of the program, until `shutdown` is cancelled.
+    ///
+    /// # Errors
+    /// The problems of the document or its target, or a failure of the conversation.
+    pub async fn serve_stdio(self, shutdown: CancellationToken) -> Result<(), RunError> {
+        let open =
+            async move |environment, data: Option<PathBuf>| self.open(data.as_deref(), &environment).await;
+        run::serve_stdio(open, shutdown).await
+    }
 }
 
-/// Whether an operation goes to the target, so that a function may take its place.
+/// Returns whether an operation goes to the target, so that a function can replace it.
 fn reaches(catalog: &Catalog, operation: &str) -> bool {
     catalog.get(operation).is_some_and(|entry| {
         let own = entry.operation.name == operation;

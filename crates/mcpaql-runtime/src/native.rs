@@ -1,11 +1,7 @@
-//! Adapters that are written in Rust: operations with typed parameters and async functions behind them.
-//!
-//! What always holds: an adapter in code is an adapter document whose target is this program. Everything a document may say can
-//! be said here, and everything that follows from a document follows here: names, titles, hints, signatures, validation,
-//! introspection. What is wrong with it is told by the same diagnostics.
+//! Adapters that are written in Rust: async functions as operations, with typed parameters and shared state.
 //!
 //! ```
-//! use mcpaql_runtime::native::{Native, Settings, operation};
+//! use mcpaql_runtime::prelude::*;
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
@@ -20,24 +16,31 @@
 //!     fahrenheit: f64,
 //! }
 //!
-//! # tokio_test(async {
+//! async fn get_fahrenheit(given: Convert) -> Result<Converted, OpError> {
+//!     Ok(Converted { fahrenheit: given.celsius * 1.8 + 32.0 })
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), mcpaql_runtime::native::NativeError> {
 //! let thermometer = Native::new("thermometer")
-//!     .describe("Temperatures in other units.")
-//!     .operation(
-//!         operation("get_fahrenheit")
-//!             .describe("Converts degrees Celsius to Fahrenheit.")
-//!             .returns::<Converted>()
-//!             .handle(async |given: Convert| Ok(Converted { fahrenheit: given.celsius * 1.8 + 32.0 })),
-//!     )
-//!     .open(&Settings::default(), None)
+//!     .describe("Converts temperatures.")
+//!     .operation(operation("get_fahrenheit").describe("Converts degrees Celsius to Fahrenheit.").handle(get_fahrenheit))
+//!     .open(&AdapterSettings::default(), None)
 //!     .await?;
 //! assert_eq!(thermometer.catalog().tools[0].name, "thermometer_mcpaql_read");
-//! # Ok::<(), mcpaql_runtime::native::NativeError>(())
-//! # });
-//! # fn tokio_test<F: Future>(future: F) { tokio::runtime::Runtime::new().unwrap().block_on(future); }
+//! # Ok(())
+//! # }
 //! ```
+//!
+//! What always holds: an adapter in code is an adapter document whose target is this program. Everything that a document can set can
+//! be set here, and everything that is derived from a document is derived here: names, titles, hints, signatures, validation,
+//! introspection. Problems are reported with the same diagnostics.
+
+mod handler;
+mod schema;
 
 pub use crate::caller::{Caller, Progress};
+pub use handler::{HandlerArgument, NativeHandler, State};
 pub use mcpaql_core::adapter::Mode;
 pub use mcpaql_core::catalog::AdapterSettings;
 pub use mcpaql_core::error::{Code, OpError};
@@ -46,53 +49,58 @@ pub use mcpaql_core::operation::Category;
 pub use mcpaql_core::policy::HintOverrides;
 
 use crate::dispatch::ServedAdapter;
+use crate::environment::{self, EnvironmentError};
 use crate::open::{self, OpenError};
-use crate::target::code::{Function, Functions};
-use futures_util::FutureExt as _;
+use crate::run::{self, RunError};
+use crate::target::code::Functions;
+use handler::BindFn;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::policy::Hint;
-use mcpaql_core::response::Answer;
 use mcpaql_document::compile;
 use mcpaql_document::load;
 use mcpaql_lexicon::classify::{self, Evidence};
-use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// Why an adapter in code cannot be served.
+#[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
-    /// What it says does not make an adapter; as for a document, every problem is there.
+    /// It is not a valid adapter.
     #[error("adapter '{adapter}': {}", open::summarize_problems(.problems))]
     Invalid {
-        /// Whose.
+        /// The name of the adapter.
         adapter: String,
-        /// What is wrong, with pointers into what [`Native::document`] shows.
+        /// All problems, with pointers into the output of [`Native::document`].
         problems: Vec<Diagnostic>,
     },
+    /// A variable of the environment has an invalid value.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
     /// It cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
 }
 
-/// An adapter in the making.
+/// A builder for an adapter whose handlers share a state of the type `S`.
 #[derive(Debug)]
-pub struct Native {
+pub struct Native<S = ()> {
     document: Map<String, Value>,
     operations: Map<String, Value>,
     functions: Functions,
     types: SchemaGenerator,
-    /// What cannot be said in the document.
+    /// Problems that the document cannot show.
     problems: Vec<Diagnostic>,
+    state: Arc<S>,
 }
 
 impl Native {
-    /// An adapter of that name: lower case, with hyphens or underscores.
+    /// An adapter with this name: lower case, with hyphens or underscores.
     #[must_use]
     pub fn new(name: &str) -> Native {
         let mut document = Map::new();
@@ -101,94 +109,80 @@ impl Native {
         document.insert("version".into(), "1.0.0".into());
         document.insert("description".into(), format!("Operations of {name}.").into());
         document.insert("target".into(), json!({"transport": "native", "protocol": "code"}));
-        let settings = SchemaSettings::draft2020_12().with(|settings| {
-            settings.definitions_path = "/types".into();
-            settings.meta_schema = None;
-        });
-        let types = settings.into_generator();
         Native {
             document,
             operations: Map::new(),
             functions: Functions::default(),
-            types,
+            types: schema::generator(),
             problems: Vec::new(),
+            state: Arc::new(()),
         }
     }
+}
 
-    /// Says what it is for.
+impl<S: Send + Sync + 'static> Native<S> {
+    /// Sets the state that handlers take as [`State<T>`](State). It applies to the operations that are added afterwards.
     #[must_use]
-    pub fn describe(self, text: &str) -> Native {
+    pub fn with_state<T: Send + Sync + 'static>(self, state: T) -> Native<T> {
+        let Native { document, operations, functions, types, problems, .. } = self;
+        Native { document, operations, functions, types, problems, state: Arc::new(state) }
+    }
+
+    /// Sets the description of the adapter.
+    #[must_use]
+    pub fn describe(self, text: &str) -> Native<S> {
         self.with("description", text)
     }
 
-    /// Its functions reach beyond this machine.
+    /// Declares that its functions reach beyond this machine.
     #[must_use]
-    pub fn remote(self) -> Native {
+    pub fn remote(self) -> Native<S> {
         self.with("target", json!({"transport": "native", "protocol": "code", "remote": true}))
     }
 
-    /// Anything else that a document may say: `display_name`, `version`, `tool_names`, `mode`, `policy`, `annotations` and so on.
+    /// Sets any other key of a document: `display_name`, `version`, `tool_names`, `mode`, `policy`, `annotations` and so on.
     #[must_use]
-    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Native {
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Native<S> {
         self.document.insert(key.to_owned(), value.into());
         self
     }
 
     /// Adds an operation.
     #[must_use]
-    pub fn operation(mut self, operation: NativeOperation) -> Native {
-        let NativeOperation { mut operation, function } = operation;
-        let mut is_struct = true;
-        if let Some(params) = operation.params.take() {
-            let params = params(&mut self.types).to_value();
-            let fields = self.fields(&params);
-            is_struct = fields.is_some();
+    pub fn operation(mut self, operation: NativeOperation<S>) -> Native<S> {
+        let NativeOperation { mut operation, params, returns, bind } = operation;
+        let category = operation.category();
+        let list = self.operations.entry(category.endpoint()).or_insert_with(|| json!([]));
+        let index = list.as_array().map_or(0, Vec::len);
+        let pointer = format!("/operations/{}/{index}/params", category.endpoint());
+        let mut structs = params(&mut self.types).into_iter();
+        if let Some(params) = structs.next() {
+            let fields = schema::fields(&self.types, params);
+            if fields.is_none() {
+                self.problems.push(not_a_struct(pointer.clone(), &operation.name));
+            }
             operation.members.insert("params".into(), fields.unwrap_or_else(|| json!({})));
         }
-        if let Some(returns) = operation.returns.take() {
-            operation.members.insert("returns".into(), plain(returns(&mut self.types)));
+        if structs.next().is_some() {
+            self.problems.push(several_structs(pointer, &operation.name));
         }
-        let category = operation.category();
-        self.functions.insert(operation.name.clone(), function);
-        let list = self.operations.entry(category.endpoint()).or_insert_with(|| json!([]));
-        if let Value::Array(list) = list {
-            if !is_struct {
-                let pointer = format!("/operations/{}/{}/params", category.endpoint(), list.len());
-                self.problems.push(no_struct(pointer, &operation.name));
-            }
-            operation.members.insert("name".into(), operation.name.into());
+        let returns = operation.returns.take().unwrap_or(returns);
+        if let Some(returns) = schema::result_schema(returns(&mut self.types)) {
+            operation.members.insert("returns".into(), returns);
+        }
+        self.functions.insert(operation.name.clone(), bind(Arc::clone(&self.state)));
+        operation.members.insert("name".into(), operation.name.into());
+        if let Some(list) = self.operations.get_mut(category.endpoint()).and_then(Value::as_array_mut) {
             list.push(Value::Object(operation.members));
         }
         self
     }
 
-    /// The fields of a struct as parameters, each with whether it is required; `None` where the schema is another type's.
-    fn fields(&self, schema: &Value) -> Option<Value> {
-        let mut schema = schema;
-        // A struct around another one is that one; the chain of them ends, as every type does.
-        while let Some(name) =
-            schema.get("$ref").and_then(Value::as_str).and_then(|at| at.strip_prefix("#/types/"))
-        {
-            schema = self.types.definitions().get(name)?;
-        }
-        let says = |key: &str| schema.get(key).is_some_and(|value| *value != false);
-        let has_fields = schema.get("properties").is_some_and(|fields| fields != &json!({}));
-        let is_map = !has_fields && says("additionalProperties");
-        let is_choice = says("oneOf") || says("anyOf");
-        let is_object = schema.get("type").and_then(Value::as_str) == Some("object");
-        (is_object && !is_map && !is_choice).then(|| parameters(plain_value(schema.clone())))
-    }
-
-    /// The adapter as a document.
+    /// Returns the adapter as a document.
     #[must_use]
     pub fn document(&self) -> Value {
         let mut document = self.document.clone();
-        let types: Map<String, Value> = self
-            .types
-            .definitions()
-            .iter()
-            .map(|(name, schema)| (name.clone(), plain_value(schema.clone())))
-            .collect();
+        let types = schema::shared_types(&self.types);
         if !types.is_empty() {
             document.insert("types".into(), Value::Object(types));
         }
@@ -196,11 +190,11 @@ impl Native {
         Value::Object(document)
     }
 
-    /// Ready to serve, alone or in a [`Gateway`](crate::gateway::Gateway) beside others. `data` is the folder where executions are
-    /// kept, for operations with a `lifecycle`.
+    /// Compiles the adapter. The result is served alone or in a [`Gateway`](crate::gateway::Gateway) with others. `data` is the
+    /// folder for executions, which operations with a `lifecycle` need.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All problems of the adapter.
     pub async fn open(
         self,
         settings: &AdapterSettings,
@@ -224,153 +218,176 @@ impl Native {
             None => Err(NativeError::Invalid { adapter: name.to_owned(), problems }),
         }
     }
+
+    /// Serves the client that started this program, over standard input and output, until it disconnects or the process is stopped
+    /// (Ctrl-C, SIGTERM). Starts its own tokio runtime.
+    ///
+    /// The [environment](crate::environment) can change mode, prefix and profile. Executions are stored in the data folder of the
+    /// user. With the feature `log`, and unless the program has set a `tracing` subscriber, the log goes to standard error; the
+    /// variable `RUST_LOG` chooses its content.
+    ///
+    /// # Errors
+    /// The problems of the adapter, or a failure of the conversation.
+    pub fn run(self) -> Result<(), RunError> {
+        run::run(async move |environment, data| {
+            self.open(&environment::settings(&environment)?, data.as_deref()).await
+        })
+    }
+
+    /// Does the same inside a runtime of the program, until `shutdown` is cancelled.
+    ///
+    /// # Errors
+    /// The problems of the adapter, or a failure of the conversation.
+    pub async fn serve_stdio(self, shutdown: CancellationToken) -> Result<(), RunError> {
+        let open = async move |environment, data: Option<std::path::PathBuf>| {
+            self.open(&environment::settings(&environment)?, data.as_deref()).await
+        };
+        run::serve_stdio(open, shutdown).await
+    }
 }
 
-type SchemaFn = Box<dyn FnOnce(&mut SchemaGenerator) -> Schema + Send>;
+type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
-/// An operation in the making, which lacks its function.
+/// A builder for an operation, which [`handle`](OperationBuilder::handle) completes.
 pub struct OperationBuilder {
     name: String,
     category: Option<Category>,
     members: Map<String, Value>,
-    params: Option<SchemaFn>,
     returns: Option<SchemaFn>,
 }
 
 impl fmt::Debug for OperationBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Operation")
+        f.debug_struct("OperationBuilder")
             .field("name", &self.name)
             .field("members", &self.members)
             .finish_non_exhaustive()
     }
 }
 
-/// An operation with its function.
-pub struct NativeOperation {
+/// An operation with its handler, for an adapter with the state `S`.
+pub struct NativeOperation<S> {
     operation: OperationBuilder,
-    function: Function,
+    params: fn(&mut SchemaGenerator) -> Vec<Schema>,
+    returns: SchemaFn,
+    bind: BindFn<S>,
 }
 
-impl fmt::Debug for NativeOperation {
+impl<S> fmt::Debug for NativeOperation<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.operation.fmt(f)
     }
 }
 
-/// An operation of that name, in snake case. What it does follows from its verb, on the safe side where that is not clear, until
-/// [`category`](Operation::in_category) or [`effect`](Operation::effect) say it.
+/// Starts an operation with this name, in snake case. Its category follows from the verb of the name, or is `Execute` if the verb is
+/// unclear. [`in_category`](OperationBuilder::in_category) and [`effect`](OperationBuilder::effect) set it.
 #[must_use]
 pub fn operation(name: &str) -> OperationBuilder {
-    OperationBuilder {
-        name: name.to_owned(),
-        category: None,
-        members: Map::new(),
-        params: None,
-        returns: None,
-    }
+    OperationBuilder { name: name.to_owned(), category: None, members: Map::new(), returns: None }
 }
 
 impl OperationBuilder {
-    /// Says what it does, for the model.
+    /// Sets the description that the model reads.
     #[must_use]
     pub fn describe(self, text: &str) -> OperationBuilder {
         self.with("description", text)
     }
 
-    /// What people see, in place of what its name makes.
+    /// Sets the title that people see. The default is derived from the name.
     #[must_use]
     pub fn title(self, text: &str) -> OperationBuilder {
         self.with("title", text)
     }
 
-    /// What it does to the world.
+    /// Sets the category.
     #[must_use]
     pub fn in_category(mut self, category: Category) -> OperationBuilder {
         self.category = Some(category);
         self
     }
 
-    /// What it does, more exactly; the category follows.
+    /// Sets the effect, and the category that follows from it.
     #[must_use]
     pub fn effect(mut self, effect: Effect) -> OperationBuilder {
         self.category = Some(effect.category());
         self.with("effect", effect.as_str())
     }
 
-    /// Whether a repeat has no further effect.
+    /// Sets whether repeating a call has no further effect.
     #[must_use]
     pub fn idempotent(self, idempotent: bool) -> OperationBuilder {
         self.with("idempotent", idempotent)
     }
 
-    /// Hints in place of those that follow from what it does.
+    /// Sets hints that replace the derived ones.
     #[must_use]
     pub fn hints(self, hints: HintOverrides) -> OperationBuilder {
-        let said = Hint::ALL
+        let set = Hint::ALL
             .into_iter()
             .filter_map(|hint| Some((hint.key().to_owned(), Value::Bool(hints.get(hint)?))));
-        self.with("annotations", said.collect::<Map<_, _>>())
+        self.with("annotations", set.collect::<Map<_, _>>())
     }
 
-    /// What it answers with.
+    /// Sets the schema of the result to that of `R`. The default is the schema of the type that the handler returns.
     #[must_use]
     pub fn returns<R: JsonSchema>(mut self) -> OperationBuilder {
-        self.returns = Some(Box::new(|types| types.subschema_for::<R>()));
+        self.returns = Some(|types| types.subschema_for::<R>());
         self
     }
 
-    /// Anything else that a document may say of an operation: `danger`, `tags`, `examples`, `aliases`, `deprecated`, `lifecycle`
-    /// and so on.
+    /// Sets any other key of an operation: `danger`, `tags`, `examples`, `aliases`, `deprecated`, `lifecycle` and so on.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> OperationBuilder {
         self.members.insert(key.to_owned(), value.into());
         self
     }
 
-    /// The function that answers it. Its parameters are the fields of a struct, its answer is anything that can be JSON; what goes
-    /// wrong is an [`OpError`], whose message the model reads.
+    /// Sets the function that answers the operation.
+    ///
+    /// It is an async function or closure with up to three arguments, in any order: [`State<S>`](State), [`Caller`], and one struct
+    /// that derives `Deserialize` and `JsonSchema`, whose fields are the parameters. It returns a `Result`: a value that derives
+    /// `Serialize` and `JsonSchema` (or a [`serde_json::Value`]), or an [`OpError`], whose message the model reads.
+    ///
+    /// The function is only called with parameters that match their schema. Dropping its future cancels it.
+    ///
+    /// ```
+    /// use mcpaql_runtime::prelude::*;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Wait {
+    ///     seconds: u32,
+    /// }
+    ///
+    /// async fn wait(caller: Caller, given: Wait) -> Result<(), OpError> {
+    ///     for second in 0..given.seconds {
+    ///         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    ///         let (done, total) = (f64::from(second + 1), Some(f64::from(given.seconds)));
+    ///         caller.report_progress(Progress { done, total, message: None });
+    ///     }
+    ///     Ok(())
+    /// }
+    ///
+    /// let clock = Native::new("clock")
+    ///     .operation(operation("wait").in_category(Category::Read).handle(wait))
+    ///     .operation(operation("get_epoch").handle(async || Ok(0)));
+    /// # let _ = clock;
+    /// ```
     #[must_use]
-    pub fn handle<P, R, F, Fut>(self, function: F) -> NativeOperation
+    pub fn handle<S, A, H>(self, handler: H) -> NativeOperation<S>
     where
-        P: DeserializeOwned + JsonSchema + Send + 'static,
-        R: Serialize,
-        F: Fn(P) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<R, OpError>> + Send + 'static,
+        S: Send + Sync + 'static,
+        A: 'static,
+        H: NativeHandler<S, A>,
     {
-        self.handle_with_caller(move |given, _| function(given))
+        NativeOperation {
+            operation: self,
+            params: H::params,
+            returns: H::returns,
+            bind: handler::bind(handler),
+        }
     }
 
-    /// The same; the function is also told who called, to report progress or to ask something back.
-    #[must_use]
-    pub fn handle_with_caller<P, R, F, Fut>(mut self, function: F) -> NativeOperation
-    where
-        P: DeserializeOwned + JsonSchema + Send + 'static,
-        R: Serialize,
-        F: Fn(P, Caller) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<R, OpError>> + Send + 'static,
-    {
-        self.params = Some(Box::new(|types| P::json_schema(types)));
-        let function: Function = Arc::new(move |args, caller| {
-            let given = serde_json::from_value::<P>(Value::Object(args));
-            // The schema has been met, so that only what a schema cannot say is found here.
-            let begun = given.map(|given| function(given, caller));
-            async move {
-                let begun = begun.map_err(|error| {
-                    OpError::new(Code::InvalidValue, format!("The parameters cannot be used: {error}."))
-                })?;
-                let answer = begun.await?;
-                serde_json::to_value(answer).map(Answer::new).map_err(|error| {
-                    OpError::new(Code::Internal, "The answer could not be written; tell the user.")
-                        .with_cause(error)
-                })
-            }
-            .boxed()
-        });
-        NativeOperation { operation: self, function }
-    }
-
-    /// What was said, else what the name says; a read that something speaks against is an execution.
+    /// Returns the category that was set, or the one that follows from the name.
     fn category(&self) -> Category {
         let description = self.members.get("description").and_then(Value::as_str).unwrap_or_default();
         let evidence =
@@ -379,56 +396,19 @@ impl OperationBuilder {
     }
 }
 
-/// No parameters.
+/// An empty set of parameters. A handler without a parameter struct takes none either.
 #[derive(Debug, Clone, Copy, Default, serde::Deserialize, JsonSchema)]
 pub struct NoParams {}
 
-fn no_struct(pointer: String, operation: &str) -> Diagnostic {
+fn not_a_struct(pointer: String, operation: &str) -> Diagnostic {
     let message = format!(
-        "The parameters of '{operation}' are no struct, and no caller could give them: take a struct with a field for each \
-         parameter, or `Nothing` where there are none"
+        "The parameters of '{operation}' are not a struct: take a struct with a field for each parameter, or no parameters"
     );
     Diagnostic::error(Code::SchemaInvalidType, pointer, message)
 }
 
-/// A struct's schema as parameters: each with whether it is required.
-fn parameters(mut schema: Value) -> Value {
-    let required: Vec<String> = match schema.get("required") {
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        _ => Vec::new(),
-    };
-    let properties = schema.as_object_mut().and_then(|schema| schema.shift_remove("properties"));
-    let mut params = match properties {
-        Some(Value::Object(properties)) => properties,
-        _ => Map::new(),
-    };
-    for name in required {
-        if let Some(Value::Object(param)) = params.get_mut(&name) {
-            param.insert("required".into(), true.into());
-        }
-    }
-    Value::Object(params)
-}
-
-fn plain(schema: Schema) -> Value {
-    plain_value(schema.to_value())
-}
-
-/// Without what only Rust cares about: the widths of its numbers.
-fn plain_value(mut schema: Value) -> Value {
-    const RUST: &[&str] = &[
-        "int8", "int16", "int32", "int64", "int128", "int", "uint8", "uint16", "uint32", "uint64", "uint128",
-        "uint", "float", "double",
-    ];
-    match &mut schema {
-        Value::Object(map) => {
-            if map.get("format").and_then(Value::as_str).is_some_and(|format| RUST.contains(&format)) {
-                map.shift_remove("format");
-            }
-            map.values_mut().for_each(|value| *value = plain_value(value.take()));
-        }
-        Value::Array(items) => items.iter_mut().for_each(|value| *value = plain_value(value.take())),
-        _ => {}
-    }
-    schema
+fn several_structs(pointer: String, operation: &str) -> Diagnostic {
+    let message =
+        format!("The handler of '{operation}' takes several parameter structs: combine them into one");
+    Diagnostic::error(Code::SchemaInvalidType, pointer, message)
 }

@@ -4,11 +4,11 @@
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
 struct Client {
     child: Child,
-    input: ChildStdin,
+    input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     id: u64,
 }
@@ -16,7 +16,7 @@ struct Client {
 impl Client {
     fn start(program: &mut Command) -> Client {
         let mut child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let input = child.stdin.take().unwrap();
+        let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
         let mut client = Client { child, input, output, id: 0 };
         let about = json!({"name": "test", "version": "1"});
@@ -29,7 +29,13 @@ impl Client {
     }
 
     fn send(&mut self, message: &Value) {
-        writeln!(self.input, "{message}").unwrap();
+        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    /// Ends the input of the program, and waits for its end.
+    fn end(mut self) -> ExitStatus {
+        drop(self.input.take());
+        self.child.wait().unwrap()
     }
 
     fn ask(&mut self, method: &str, params: Value) -> Value {
@@ -60,22 +66,53 @@ impl Drop for Client {
 }
 
 #[test]
-fn tasks_are_added_listed_done_and_removed() {
+fn tasks_are_created_listed_and_deleted() {
     let mut client = Client::start(&mut Command::new(env!("CARGO_BIN_EXE_embed")));
     let tools = client.ask("tools/list", json!({}));
     let names: Vec<&str> =
         tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["todo_mcpaql_create", "todo_mcpaql_read", "todo_mcpaql_update", "todo_mcpaql_delete"]);
-    let added = client.call("todo_mcpaql_create", "create_task", json!({"text": "write"}));
-    assert_eq!(added["data"], json!({"id": 1, "text": "write", "done": false}));
-    let done = client.call("todo_mcpaql_update", "complete_task", json!({"id": 1}));
-    assert_eq!(done["data"]["done"], true);
-    assert_eq!(client.call("todo_mcpaql_read", "list_tasks", json!({}))["data"].as_array().unwrap().len(), 1);
-    assert_eq!(client.call("todo_mcpaql_delete", "delete_task", json!({"id": 1}))["success"], true);
-    let gone = client.call("todo_mcpaql_delete", "delete_task", json!({"id": 1}));
+    assert_eq!(names, ["todo_mcpaql_create", "todo_mcpaql_read", "todo_mcpaql_delete"]);
+    let task = json!({"text": "write", "done": false});
+    let created = client.call("todo_mcpaql_create", "create_task", json!({"text": "write"}));
+    assert_eq!(created["data"], task);
+    assert_eq!(client.call("todo_mcpaql_read", "list_tasks", json!({}))["data"], json!([task]));
+    assert_eq!(client.call("todo_mcpaql_delete", "delete_task", json!({"text": "write"}))["data"], task);
+    let gone = client.call("todo_mcpaql_delete", "delete_task", json!({"text": "write"}));
     assert_eq!(gone["error"]["code"], "NOT_FOUND_RESOURCE");
     let empty = client.call("todo_mcpaql_create", "create_task", json!({"text": ""}));
     assert_eq!(empty["error"]["code"], "VALIDATION_INVALID_VALUE");
+    let shown = json!({"query": "operations", "name": "create_task"});
+    let shown = client.call("todo_mcpaql_read", "introspect", shown);
+    assert!(shown["data"].to_string().contains("done"), "the type of the result is shown: {shown}");
+}
+
+#[test]
+fn the_program_ends_when_its_input_ends() {
+    let client = Client::start(&mut Command::new(env!("CARGO_BIN_EXE_embed")));
+    assert!(client.end().success());
+}
+
+#[cfg(unix)]
+#[test]
+fn the_program_ends_when_it_is_told_to() {
+    for signal in ["TERM", "INT"] {
+        let mut client = Client::start(&mut Command::new(env!("CARGO_BIN_EXE_embed")));
+        let pid = client.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        assert!(client.child.wait().unwrap().success(), "{signal}");
+    }
+}
+
+#[test]
+fn the_log_is_on_standard_error() {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_embed"));
+    let mut client = Client::start(program.env_remove("RUST_LOG").stderr(Stdio::piped()));
+    client.ask("tools/list", json!({}));
+    let mut log = client.child.stderr.take().unwrap();
+    assert!(client.end().success());
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut log, &mut text).unwrap();
+    assert!(text.contains("serving") && text.contains("todo"), "{text}");
 }
 
 #[test]

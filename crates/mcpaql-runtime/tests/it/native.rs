@@ -1,4 +1,4 @@
-//! An adapter written in Rust, met by a real client.
+//! An adapter in Rust, called by a real client.
 
 use crate::fixture::in_time;
 use mcpaql_core::adapter::Mode;
@@ -11,7 +11,7 @@ use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::environment;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::ServerLimits;
-use mcpaql_runtime::native::{Native, NativeError, NoParams, operation};
+use mcpaql_runtime::native::{Caller, Native, NativeError, NoParams, State, operation};
 use mcpaql_runtime::open::open;
 use mcpaql_runtime::serve::serve_stream;
 use mcpaql_runtime::target::code::NotEmbedded;
@@ -20,7 +20,7 @@ use rmcp::{RoleClient, ServiceExt, service::RunningService};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
 #[derive(Deserialize, JsonSchema)]
@@ -32,12 +32,12 @@ enum Unit {
 
 #[derive(Deserialize, JsonSchema)]
 struct Measure {
-    /// How much.
+    /// The value.
     #[schemars(range(min = 0))]
     amount: f64,
-    /// What it is measured in.
+    /// The unit of the value.
     unit: Unit,
-    /// Digits behind the point.
+    /// Number of decimal places.
     #[serde(default = "two")]
     digits: u8,
     note: Option<String>,
@@ -56,7 +56,7 @@ fn ruler() -> Native {
     Native::new("ruler")
         .with("display_name", "Ruler")
         .describe("Lengths in other units.")
-        .operation(operation("convert_length").in_category(Category::Read).returns::<Length>().handle(
+        .operation(operation("convert_length").in_category(Category::Read).handle(
             |given: Measure| async move {
                 let metres = match given.unit {
                     Unit::Metre => given.amount,
@@ -69,7 +69,7 @@ fn ruler() -> Native {
                 Ok(Length { metres: (metres * scale).round() / scale })
             },
         ))
-        .operation(operation("delete_marks").handle_with_caller(|_: NoParams, caller| async move {
+        .operation(operation("delete_marks").handle(|_: NoParams, caller: Caller| async move {
             caller.report_progress(Progress { done: 1.0, total: Some(2.0), message: None });
             Ok(json!({"deleted": 3}))
         }))
@@ -81,7 +81,7 @@ fn ruler() -> Native {
         )
 }
 
-async fn served(native: Native, mode: Mode) -> ServedAdapter {
+async fn served<S: Send + Sync + 'static>(native: Native<S>, mode: Mode) -> ServedAdapter {
     native.open(&AdapterSettings { mode: Some(mode), ..AdapterSettings::default() }, None).await.unwrap()
 }
 
@@ -117,15 +117,15 @@ async fn names_titles_and_hints_follow_from_the_code() {
     assert_eq!(convert["inputSchema"]["properties"]["amount"]["description"], "How much.");
     assert_eq!(convert["inputSchema"]["properties"]["digits"]["default"], 2);
     let delete = shown("ruler_delete_marks");
-    assert_eq!(delete["annotations"]["destructiveHint"], true, "the verb says so");
+    assert_eq!(delete["annotations"]["destructiveHint"], true, "inferred from the verb");
     let turn = shown("ruler_frobnicate");
     assert_eq!(turn["title"], "Turn the screw");
-    assert_eq!(turn["annotations"]["readOnlyHint"], false, "nothing says that it reads");
-    assert_eq!(turn["annotations"]["destructiveHint"], false, "whoever wrote it does");
+    assert_eq!(turn["annotations"]["readOnlyHint"], false, "not declared as reading");
+    assert_eq!(turn["annotations"]["destructiveHint"], false, "declared by the author");
 }
 
 #[tokio::test]
-async fn the_verb_of_a_name_says_what_an_operation_does() {
+async fn the_verb_of_a_name_sets_the_effect() {
     let native =
         ["get_balance", "list_accounts", "get_or_create_account", "list_and_delete", "create_account"]
             .into_iter()
@@ -148,7 +148,7 @@ async fn the_verb_of_a_name_says_what_an_operation_does() {
 }
 
 #[tokio::test]
-async fn parameters_that_are_no_struct_are_an_error_at_once() {
+async fn parameters_that_are_not_a_struct_are_an_error_at_start() {
     #[derive(Deserialize, JsonSchema)]
     #[serde(untagged)]
     enum Either {
@@ -166,7 +166,7 @@ async fn parameters_that_are_no_struct_are_an_error_at_once() {
         .operation(operation("get_optional").handle(|_: Option<String>| async { Ok(1) }));
     let error = native.open(&AdapterSettings::default(), None).await.unwrap_err().to_string();
     for name in ["get_text", "get_list", "get_either", "get_optional"] {
-        let told = format!("The parameters of '{name}' are no struct");
+        let told = format!("The parameters of '{name}' are not a struct");
         assert!(error.contains(&told), "{name}: {error}");
     }
     assert!(error.contains("take a struct with a field for each parameter"), "{error}");
@@ -204,7 +204,7 @@ async fn a_client_calls_functions_beside_documents() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_an_adapter_is_said_all_at_once() {
+async fn all_problems_of_an_adapter_are_reported_together() {
     #[derive(Deserialize, JsonSchema)]
     struct Odd {
         #[serde(rename = "Not Snake")]
@@ -226,7 +226,7 @@ async fn what_is_wrong_with_an_adapter_is_said_all_at_once() {
 }
 
 #[tokio::test]
-async fn a_document_whose_functions_are_elsewhere_says_so() {
+async fn a_document_without_its_program_is_an_error() {
     let text = ruler().document().to_string();
     let source = mcpaql_document::source::Source::new("ruler.json", text);
     let checked = mcpaql_document::check::check(&source, &AdapterSettings::default());
@@ -235,4 +235,135 @@ async fn a_document_whose_functions_are_elsewhere_says_so() {
         open(checked.catalog.unwrap(), "ruler.json", None, &environment::process()).await.unwrap_err();
     assert!(error.reason::<NotEmbedded>().is_some(), "{error}");
     assert!(error.to_string().contains("another program"));
+}
+
+#[derive(Default)]
+struct Marks(Mutex<Vec<String>>);
+
+#[derive(Deserialize, JsonSchema)]
+struct Mark {
+    label: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Position {
+    index: usize,
+}
+
+async fn create_point(mark: Mark, State(marks): State<Marks>) -> Result<usize, OpError> {
+    let mut marks = marks.0.lock().unwrap();
+    marks.push(mark.label);
+    Ok(marks.len())
+}
+
+async fn get_point(caller: Caller, at: Position, State(marks): State<Marks>) -> Result<MarkView, OpError> {
+    caller.report_progress(Progress { done: 1.0, total: None, message: None });
+    let label = marks.0.lock().unwrap().get(at.index).cloned();
+    label.map(|label| MarkView { label }).ok_or_else(|| OpError::new(Code::NotFoundResource, "No such mark."))
+}
+
+async fn list_points(State(marks): State<Marks>) -> Result<Vec<String>, OpError> {
+    Ok(marks.0.lock().unwrap().clone())
+}
+
+async fn get_version() -> Result<Value, OpError> {
+    Ok(json!("1.2.3"))
+}
+
+async fn delete_everything() -> Result<(), OpError> {
+    panic!("a secret path")
+}
+
+#[derive(Serialize, JsonSchema)]
+struct MarkView {
+    label: String,
+}
+
+fn marks() -> Native<Marks> {
+    Native::new("points")
+        // This one was added before the state, and uses none.
+        .operation(operation("get_version").handle(get_version))
+        .with_state(Marks::default())
+        .operation(operation("create_point").handle(create_point))
+        .operation(operation("get_point").handle(get_point))
+        .operation(operation("list_points").handle(list_points))
+        .operation(operation("delete_everything").handle(delete_everything))
+}
+
+#[tokio::test]
+async fn handlers_share_a_state_and_take_their_arguments_in_any_order() {
+    let client = client(Gateway::new(vec![served(marks(), Mode::Semantic).await]).unwrap()).await;
+    let ask = |tool: &'static str, operation: &str, params: Value| {
+        call(&client, tool, json!({"operation": operation, "params": params}))
+    };
+    for (label, count) in [("one", 1), ("two", 2)] {
+        let answer = ask("points_mcpaql_create", "create_point", json!({"label": label})).await;
+        assert_eq!(answer, json!({"success": true, "data": count}));
+    }
+    let answer = ask("points_mcpaql_read", "list_points", json!({})).await;
+    assert_eq!(answer["data"], json!(["one", "two"]));
+    let answer = ask("points_mcpaql_read", "get_point", json!({"index": 1})).await;
+    assert_eq!(answer["data"], json!({"label": "two"}));
+    let answer = ask("points_mcpaql_read", "get_version", json!({})).await;
+    assert_eq!(answer["data"], "1.2.3");
+
+    let answer = ask("points_mcpaql_read", "get_point", json!({"index": 7})).await;
+    assert_eq!(answer["error"]["code"], "NOT_FOUND_RESOURCE");
+    let answer = ask("points_mcpaql_read", "get_point", json!({"index": -1})).await;
+    assert_eq!(answer["error"]["code"], "VALIDATION_INVALID_VALUE", "the schema says that it is unsigned");
+    let answer = ask("points_mcpaql_read", "list_points", json!({"label": "one"})).await;
+    assert_eq!(answer["success"], false, "a handler without parameters takes none: {answer}");
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_fails_its_call_alone() {
+    let client = client(Gateway::new(vec![served(marks(), Mode::Semantic).await]).unwrap()).await;
+    let answer = call(&client, "points_mcpaql_delete", json!({"operation": "delete_everything"})).await;
+    assert_eq!(answer["error"]["code"], "INTERNAL_ERROR");
+    assert!(!answer.to_string().contains("secret"), "{answer}");
+    let answer = call(&client, "points_mcpaql_read", json!({"operation": "list_points"})).await;
+    assert_eq!(answer["data"], json!([]), "the server goes on");
+}
+
+#[test]
+fn results_have_the_schemas_of_their_types() {
+    let native = marks()
+        .operation(operation("get_any").returns::<MarkView>().handle(get_version))
+        .operation(operation("delete_nothing").handle(async || Ok(())));
+    let document = native.document();
+    let returns = |category: &str, name: &str| {
+        let list = document["operations"][category].as_array().unwrap();
+        list.iter().find(|operation| operation["name"] == name).unwrap()["returns"].clone()
+    };
+    assert_eq!(returns("read", "list_points"), json!({"type": "array", "items": {"type": "string"}}));
+    assert_eq!(returns("read", "get_point"), json!({"$ref": "#/types/MarkView"}));
+    assert_eq!(
+        returns("read", "get_any"),
+        json!({"$ref": "#/types/MarkView"}),
+        "`returns` replaces the type"
+    );
+    assert_eq!(returns("create", "create_point")["type"], "integer");
+    assert_eq!(returns("read", "get_version"), Value::Null, "it can be anything");
+    assert_eq!(returns("delete", "delete_nothing"), Value::Null);
+}
+
+#[tokio::test]
+async fn two_parameter_structs_are_an_error_at_once() {
+    let both = async |_: Mark, _: Position| Ok(1);
+    let native = Native::new("odd").operation(operation("get_both").handle(both));
+    let error = native.open(&AdapterSettings::default(), None).await.unwrap_err().to_string();
+    assert!(error.contains("takes several parameter structs"), "{error}");
+}
+
+#[tokio::test]
+async fn work_in_the_background_needs_no_data_folder() {
+    let slow = async |mark: Mark| Ok(format!("done: {}", mark.label));
+    let native = Native::new("slow").operation(operation("run_it").with("lifecycle", true).handle(slow));
+    let client = client(Gateway::new(vec![served(native, Mode::Semantic).await]).unwrap()).await;
+    let started =
+        call(&client, "slow_mcpaql_execute", json!({"operation": "run_it", "params": {"label": "a"}})).await;
+    let id = started["data"]["execution_id"].as_str().unwrap();
+    let asked = json!({"operation": "get_execution", "params": {"execution_id": id, "wait": 5}});
+    let ended = call(&client, "slow_mcpaql_read", asked).await;
+    assert_eq!(ended["data"]["result"], "done: a", "{ended}");
 }

@@ -1,11 +1,10 @@
-//! The notebook, served by a program of its own that keeps titles tidy: `cargo run -p embed --bin notebook`.
+//! The notebook, served by its own program, which removes extra spaces from titles: `cargo run -p embed --bin notebook`.
 
-use mcpaql_runtime::document::{Document, DocumentError, Handlers, Params};
-use serde::{Deserialize, Serialize};
+use mcpaql_runtime::prelude::*;
 use serde_json::{Map, Value};
 
-/// What `create_note` takes, as far as the function below cares.
-#[derive(Debug, Serialize, Deserialize)]
+/// The parameters of `create_note` that the function below uses, and the rest.
+#[derive(Serialize, Deserialize)]
 struct CreateNoteParams {
     title: String,
     #[serde(flatten)]
@@ -23,7 +22,7 @@ fn handlers() -> Handlers {
     })
 }
 
-fn main() -> Result<(), DocumentError> {
+fn main() -> Result<(), RunError> {
     let text = include_str!("../../../notebook-adapter.md");
     Document::new("notebook-adapter.md", text).with_handlers(handlers()).run()
 }
