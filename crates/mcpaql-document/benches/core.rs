@@ -1,4 +1,4 @@
-//! What the core costs: reading and compiling documents of three sizes, and the pure parts of a call.
+//! Benchmarks of the core: reading and compiling documents of three sizes, and the pure parts of a call.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, reason = "benchmarks")]
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -16,7 +16,7 @@ use std::hint::black_box;
 
 const SIZES: [usize; 3] = [20, 200, 2000];
 
-/// A document with that many operations, a fifth of each category, spelled as people spell them.
+/// Returns a document with this number of operations, a fifth of them in each category.
 fn document(operations: usize) -> Source {
     let mut text = String::from(
         "name: shop\ntype: adapter\nversion: \"1.0.0\"\ndescription: A shop\n\

@@ -1,4 +1,4 @@
-//! What finding operations costs: building the index and the links of 2000 operations once, and asking them.
+//! Benchmarks of search: building the index and the links of 2000 operations, and searching them.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, reason = "benchmarks")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -30,7 +30,7 @@ struct Row {
     description: String,
 }
 
-/// 2000 operations on things of things: 40 × 10 nouns, five verbs each.
+/// Returns 2000 operations: 40 × 10 nouns, five verbs each.
 fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for (at, owner) in NOUNS.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! text → catalog and every problem on the way, each with its place in the text.
+//! Checks a document: text → catalog and all problems, each with its position in the text.
 
 use crate::compile;
 use crate::load;
@@ -9,17 +9,17 @@ use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
 use mcpaql_core::error::Code;
 use std::collections::HashSet;
 
-/// A document that was read, loaded and compiled as far as it goes.
+/// The result of checking a document.
 #[derive(Debug)]
 pub struct CheckOutput {
-    /// The catalog, unless the document is too broken.
+    /// The catalog; `None` if the document has no usable name or target, or cannot be compiled.
     pub catalog: Option<Catalog>,
-    /// Every problem, located and in the order of the text.
+    /// All problems with their positions, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl CheckOutput {
-    /// How many problems are errors.
+    /// The number of problems that are errors.
     #[must_use]
     pub fn errors(&self) -> usize {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
@@ -32,12 +32,12 @@ pub fn check(source: &Source, settings: &AdapterSettings) -> CheckOutput {
     check_with(source, settings, |_| {})
 }
 
-/// The same; `decide` may change the adapter before it is compiled.
+/// Like [`check`]; `change` may modify the adapter before it is compiled.
 #[must_use]
 pub fn check_with(
     source: &Source,
     settings: &AdapterSettings,
-    decide: impl FnOnce(&mut Adapter),
+    change: impl FnOnce(&mut Adapter),
 ) -> CheckOutput {
     let parsed = match source.parse() {
         Ok(parsed) => parsed,
@@ -46,9 +46,9 @@ pub fn check_with(
     let mut diagnostics = parsed.diagnostics;
     let draft = load::read(&parsed.value);
     diagnostics.extend(draft.diagnostics);
-    // A document without a usable name or target is compiled too: its author wants to know everything at once.
+    // A document without a usable name or target is compiled, too, so that its author sees all problems at once.
     let catalog = draft.adapter.and_then(|mut adapter| {
-        decide(&mut adapter);
+        change(&mut adapter);
         let compiled = compile::compile(adapter, &draft.origins, settings);
         diagnostics.extend(compiled.diagnostics);
         compiled.catalog.filter(|_| draft.usable)
@@ -60,12 +60,13 @@ pub fn check_with(
     CheckOutput { catalog, diagnostics }
 }
 
-/// What makes two diagnostics one: a mistake behind a YAML anchor is met once per alias, but it was made once.
+/// Diagnostics with the same key are reported once. A mistake behind a YAML anchor is found once per alias, although the
+/// author made it once.
 fn dedup_key(diagnostic: &Diagnostic) -> (Code, Severity, Option<(usize, usize)>, String) {
     let span = diagnostic.span.map(|span| (span.start, span.end));
     let mut message = diagnostic.message.clone();
     if span.is_some() {
-        // The path to it is the only thing that differs from alias to alias, and the place says as much.
+        // Only the path differs between aliases, and the span already identifies the position.
         let parent = diagnostic.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
         let path = field_path(parent);
         if path.contains('.') {

@@ -1,4 +1,4 @@
-//! A loaded adapter → catalog, with every problem where its author wrote it.
+//! Compiles a loaded adapter into a catalog. Problems point to the text that the author wrote.
 
 use crate::load::{Origins, default_target, load_targets, redact};
 use mcpaql_core::adapter::Adapter;
@@ -10,14 +10,14 @@ use mcpaql_core::reader::DocumentReader;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Compiles an adapter; `origins` says where its parts stand in the document.
+/// Compiles an adapter; `origins` has the positions of its parts in the document.
 #[must_use]
 pub fn compile(mut adapter: Adapter, origins: &Origins, settings: &AdapterSettings) -> CompileOutput {
     let problems = apply_configured_targets(&mut adapter, settings);
     resolve_pointers(problems, compile::compile(adapter, settings), origins)
 }
 
-/// Compiles an adapter whose operations are heads; `library` has the rest of them.
+/// Compiles an adapter whose operations are heads; `library` returns the rest of each operation on demand.
 #[must_use]
 pub fn compile_deferred(
     mut adapter: Adapter,
@@ -28,6 +28,7 @@ pub fn compile_deferred(
     resolve_pointers(problems, compile::compile_deferred(adapter, library, settings), &Origins::default())
 }
 
+/// Replaces pointers into the model by pointers into the document, and masks credentials.
 fn resolve_pointers(problems: Vec<Diagnostic>, compiled: CompileOutput, origins: &Origins) -> CompileOutput {
     let mut diagnostics = problems;
     diagnostics.extend(compiled.diagnostics);
@@ -38,15 +39,17 @@ fn resolve_pointers(problems: Vec<Diagnostic>, compiled: CompileOutput, origins:
     CompileOutput { diagnostics, ..compiled }
 }
 
-/// The upstreams that a configuration names take the place of the document's own.
+/// Replaces the targets of the document by those of the configuration, if it has any.
 fn apply_configured_targets(adapter: &mut Adapter, settings: &AdapterSettings) -> Vec<Diagnostic> {
-    let Some(given) = &settings.targets else { return Vec::new() };
+    let Some(targets) = &settings.targets else { return Vec::new() };
     let mut reader = DocumentReader::default();
-    let value = Value::Object(given.clone());
+    let value = Value::Object(targets.clone());
     if let Some(object) = reader.object(&value, "") {
         adapter.targets = load_targets(&mut reader, &object, &adapter.target, &adapter.auth);
         adapter.default_target = default_target(&mut reader, &object, &adapter.targets);
     }
-    let outside = |diagnostic| Diagnostic { pointer: String::new(), span: Some(Span::NOWHERE), ..diagnostic };
-    reader.diagnostics.into_iter().map(outside).collect()
+    // These targets are not in the document, so their problems have no position in it.
+    let unlocated =
+        |diagnostic| Diagnostic { pointer: String::new(), span: Some(Span::NOWHERE), ..diagnostic };
+    reader.diagnostics.into_iter().map(unlocated).collect()
 }

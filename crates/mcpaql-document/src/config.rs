@@ -1,8 +1,8 @@
-//! The configuration file `mcpaql.yaml`: which adapters a server carries, and what is decided for them there.
+//! Reads the configuration file `mcpaql.yaml`: the adapters of a server and their settings.
 //!
 //! ```yaml
-//! mode: semantic            # for every adapter below, unless it says otherwise; `unified` puts all behind the same tools
-//! data: ./data              # where stores live
+//! mode: semantic            # default for all adapters; `unified` puts all adapters behind the same tools
+//! data: ./data              # folder of the stores
 //! adapters:
 //!   - document: github-api-adapter.md
 //!     prefix: gh_
@@ -11,16 +11,16 @@
 //!   - name: files
 //!     mcp: {command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/files]}
 //!   - builtin: notebook
-//! policies:                 # a team's own, which `policy` here and in the documents may name
+//! policies:                 # hint policies of a team; `policy` here and in documents can name them
 //!   ours: {extends: mcp, open_world: never}
-//! conventions:              # the same for audits
+//! conventions:              # conventions of a team, for audits
 //!   ours: {extends: product-action-object, policy: ours, names: {products: [shop]}}
 //! audit:
 //!   conventions: [clients, ours]
 //!   rules: {COST-001: off}
 //! ```
 //!
-//! `conventions` and `audit` are read by the audit.
+//! `conventions` and `audit` are read by `mcpaql-audit`; this module only accepts the keys.
 
 use crate::load::{adapter_name, default_target, load_targets, mcp_target, read_auth};
 use mcpaql_core::adapter::{Auth, ErrorPolicy, McpTarget, Mode, TargetConfig};
@@ -40,37 +40,37 @@ const ENTRY_KEYS: &[&str] =
     &["name", "include", "exclude", "overrides", "auth", "limits", "targets", "default_target"];
 const LIMIT_KEYS: &[&str] = &["timeout", "max_response_bytes"];
 
-/// What the file says.
+/// The content of `mcpaql.yaml`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
-    /// For every adapter, with the policies that the file defines.
+    /// Settings of all adapters, with the policies that the file defines.
     pub settings: AdapterSettings,
     /// Folder of the stores, relative to the file.
     pub data: Option<String>,
-    /// In order.
+    /// The adapters, in the order of the file.
     pub adapters: Vec<AdapterEntry>,
 }
 
-/// One adapter of the file.
+/// One entry under `adapters`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdapterEntry {
-    /// Where the adapter comes from.
+    /// The origin of the adapter.
     pub origin: AdapterOrigin,
-    /// Its name, in place of the one that it brings.
+    /// Replaces the adapter's own name.
     pub name: Option<String>,
-    /// Rules of the operations that are taken; all of them where there is none.
+    /// Rules that select operations; empty selects all.
     pub include: Vec<String>,
-    /// Rules of the operations that are left out.
+    /// Rules that leave operations out.
     pub exclude: Vec<String>,
-    /// File of corrections, relative to the configuration file.
+    /// Path of an overrides file, relative to the configuration file.
     pub overrides: Option<String>,
-    /// How its calls are authenticated, in place of what it says itself.
+    /// Replaces the adapter's own authentication.
     pub auth: Option<Auth>,
-    /// What its calls may not exceed, in place of what it says itself.
+    /// Replace the adapter's own limits.
     pub limits: CallLimits,
-    /// For this adapter; over the file's own.
+    /// Settings of this adapter; they replace those of the file.
     pub settings: AdapterSettings,
-    /// Where the document is named, for reports.
+    /// Pointer to the origin in the file, for diagnostics.
     pub pointer: String,
 }
 
@@ -90,17 +90,17 @@ impl AdapterEntry {
     }
 }
 
-/// What the calls of an adapter may not exceed, as far as its entry says.
+/// The limits of an adapter's calls; `None` keeps the adapter's own limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallLimits {
-    /// For one call.
+    /// Maximum duration of a call.
     pub timeout_ms: Option<u64>,
-    /// Largest answer.
+    /// Maximum size of an answer.
     pub max_response_bytes: Option<u64>,
 }
 
 impl CallLimits {
-    /// Applies them to an adapter.
+    /// Applies the limits to a target.
     pub fn apply(&self, target: &mut TargetConfig) {
         let (timeout, bytes) = match target {
             TargetConfig::Http(target) => (&mut target.timeout_ms, &mut target.max_response_bytes),
@@ -112,21 +112,21 @@ impl CallLimits {
         *bytes = self.max_response_bytes.unwrap_or(*bytes);
     }
 
-    /// Applies them to an MCP server.
+    /// Applies the limits to an MCP server.
     pub fn apply_to_server(&self, target: &mut McpTarget) {
         target.timeout_ms = self.timeout_ms.unwrap_or(target.timeout_ms);
         target.max_response_bytes = self.max_response_bytes.unwrap_or(target.max_response_bytes);
     }
 }
 
-/// Where an adapter comes from.
+/// The origin of an adapter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AdapterOrigin {
-    /// A document: a file, relative to the configuration file.
+    /// A document: a path, relative to the configuration file.
     Document(String),
-    /// One that ships with the program.
+    /// An adapter that is built into the program.
     Builtin(String),
-    /// A description of an API: a file, relative to the configuration file, or an address.
+    /// An OpenAPI description: a path, relative to the configuration file, or a URL.
     Openapi(String),
     /// A running MCP server.
     Mcp(Box<McpTarget>),
@@ -143,9 +143,9 @@ pub fn load(value: &Value) -> (Config, Vec<Diagnostic>) {
 fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Config {
     let keys: Vec<&str> = SETTING_KEYS.iter().chain(TOP_KEYS).copied().collect();
     reader.check_keys(object, &keys);
-    let unified = object.get("mode").and_then(Value::as_str).and_then(Sharing::parse);
+    let sharing = object.get("mode").and_then(Value::as_str).and_then(Sharing::parse);
     let words = [&Mode::ALL.map(Mode::as_str)[..], &Sharing::WORDS].concat();
-    let mode = match unified {
+    let mode = match sharing {
         Some(_) => None,
         None => reader.choice(object, "mode", &words, Mode::parse),
     };
@@ -157,7 +157,7 @@ fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Config {
         }
         None => Vec::new(),
     };
-    let settings = AdapterSettings { mode, sharing: unified, ..settings(reader, object, &policies) };
+    let settings = AdapterSettings { mode, sharing, ..settings(reader, object, &policies) };
     let data = reader.string(object, "data");
     if object.get("adapters").is_none() {
         reader.missing(
@@ -174,7 +174,7 @@ fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Config {
     Config { settings, data, adapters }
 }
 
-/// A policy by its name, of this version or of the file.
+/// Reads the name of a policy: a built-in policy, or one of `own`, which the file defines.
 pub fn read_policy_name(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
@@ -184,7 +184,7 @@ pub fn read_policy_name(
     check_policy_exists(reader, &object.pointer_to("policy"), &name, own).then_some(name)
 }
 
-/// Whether there is a policy of that name; reports where there is none.
+/// Whether a policy of this name exists; reports an unknown name.
 pub fn check_policy_exists(reader: &mut DocumentReader, pointer: &str, name: &str, own: &[Policy]) -> bool {
     let diagnostic = policy::unknown_policy(name, own);
     let is_known = diagnostic.is_none();
@@ -201,14 +201,14 @@ fn entry(
     policies: &[Policy],
 ) -> Option<AdapterEntry> {
     if let Value::String(path) = item {
-        // The shortest way to name a document.
+        // A string is short for `document: …`.
         return Some(AdapterEntry::new(AdapterOrigin::Document(path.clone()), pointer));
     }
     let object = reader.object(item, &pointer)?;
     let keys: Vec<&str> = [SETTING_KEYS, ORIGIN_KEYS, ENTRY_KEYS].concat();
     reader.check_keys(&object, &keys);
-    let given: Vec<&str> = ORIGIN_KEYS.iter().copied().filter(|key| object.get(key).is_some()).collect();
-    let key = match given.as_slice() {
+    let origins: Vec<&str> = ORIGIN_KEYS.iter().copied().filter(|key| object.get(key).is_some()).collect();
+    let key = match origins.as_slice() {
         [key] => *key,
         [] => {
             reader.missing(
@@ -219,7 +219,7 @@ fn entry(
             return None;
         }
         several => {
-            let message = format!("An adapter comes from one place, not from {}", several.join(" and "));
+            let message = format!("An adapter has one origin, not several: {}", several.join(", "));
             reader.push(Diagnostic::error(Code::SchemaInvalidValue, &pointer, message));
             return None;
         }
@@ -234,7 +234,7 @@ fn entry(
         _ => AdapterOrigin::Document(reader.string(&object, key)?),
     };
     if let AdapterOrigin::Mcp(server) = &origin {
-        // What kind the others are is known here already; what is wrong with them need not wait for the server.
+        // All targets of an entry with `mcp` are MCP servers, so they can be checked before the server is started.
         let base = TargetConfig::Mcp((**server).clone());
         let targets = load_targets(reader, &object, &base, &Auth::None);
         default_target(reader, &object, &targets);
@@ -262,7 +262,7 @@ fn limits(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> CallLimit
     }
 }
 
-/// All but the mode, which has more words for all adapters than for one.
+/// Reads all settings except `mode`, which accepts more words for the file than for one adapter.
 fn settings(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
@@ -283,11 +283,11 @@ fn settings(
     }
 }
 
-/// The upstreams of an adapter; what is wrong with them shows when it is known what kind they are.
+/// Returns the targets of an adapter, unchecked: the kind of the targets is known only after the adapter is loaded.
 fn targets(object: &DocumentObject<'_>) -> Option<Map<String, Value>> {
     object.get("targets")?;
-    let given = ["targets", "default_target"].iter();
-    Some(given.filter_map(|key| Some(((*key).to_owned(), object.get(key)?.clone()))).collect())
+    let keys = ["targets", "default_target"].iter();
+    Some(keys.filter_map(|key| Some(((*key).to_owned(), object.get(key)?.clone()))).collect())
 }
 
 fn prefix(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<String> {

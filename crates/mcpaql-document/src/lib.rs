@@ -1,7 +1,10 @@
-//! Text → adapter with the place of every problem, and back: documents, configuration and corrections.
+//! Reads the files that users write: adapter documents, `mcpaql.yaml`, overrides and policies. Reports every problem with its
+//! position in the text.
 //!
-//! A document is read untyped (`source`), loaded into the core's model (`load`) and compiled (`check`). Every problem is a diagnostic;
-//! `render` shows them. Pure like the core: whoever calls brings the text.
+//! `source` parses the text into an untyped value, `load` turns the value into an adapter, `compile` turns the adapter into a
+//! catalog, and `check` does all three. Every problem is a diagnostic, and `render` prints diagnostics.
+//!
+//! The crate does no I/O: the caller reads the files.
 
 pub mod check;
 pub mod compile;

@@ -1,7 +1,7 @@
-//! value → `Adapter`: both forms of the document, every problem collected.
+//! Turns the value of a document into an [`Adapter`] and collects all problems.
 //!
-//! The element form has `name`, `target`, `operations`; the generator form has `schema_version`, `adapter`, `endpoints`. They
-//! share everything below an operation, so a key that means something in one form means the same in the other.
+//! A document has one of two forms. The element form has `name`, `target` and `operations`; the generator form has
+//! `schema_version`, `adapter` and `endpoints`. Both forms share everything below an operation, so a key means the same in both.
 
 mod address;
 mod auth;
@@ -124,19 +124,19 @@ const UNSUPPORTED_KEYS: &[(&str, &str)] = &[
     ("rate_limits", "calls are not counted"),
 ];
 
-/// The outcome of loading.
+/// The result of loading a document.
 #[derive(Debug)]
 pub struct LoadOutput {
-    /// The adapter, unless the document is too broken to name one or its target.
+    /// The adapter; `None` if the document has no usable name or target.
     pub adapter: Option<Adapter>,
-    /// Every problem, errors and warnings.
+    /// All problems, errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// Where the parts of the adapter stand in the document.
+    /// The positions of the adapter's parts in the document.
     pub origins: Origins,
 }
 
 impl LoadOutput {
-    /// Whether anything is wrong enough to be an error.
+    /// Whether a problem is an error.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
@@ -150,11 +150,11 @@ pub fn load(value: &Value) -> LoadOutput {
     LoadOutput { adapter: adapter.filter(|_| usable), diagnostics, origins }
 }
 
-/// A document as far as it could be read. One that cannot be served is still read to its end, so that every problem of it
-/// is reported at once.
+/// The readable part of a document. A document that cannot be served is still read to its end, so that all its problems are
+/// reported at once.
 pub(crate) struct DocumentDraft {
     pub(crate) adapter: Option<Adapter>,
-    /// The adapter is what the document means, without stand-ins for a missing name or target.
+    /// Whether the adapter can be served: it has no placeholder for a missing name or target.
     pub(crate) usable: bool,
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) origins: Origins,
@@ -178,7 +178,7 @@ pub(crate) fn read(value: &Value) -> DocumentDraft {
     });
     secrets::scan(&mut reader, value);
     let mut diagnostics = reader.diagnostics;
-    // A credential may be found by its key and by its shape; its key knows better advice and comes first.
+    // A credential can be found by its key and by its pattern. The diagnostic for the key has better advice and comes first.
     let mut seen = HashSet::new();
     diagnostics.retain(|diagnostic| {
         diagnostic.code != Code::SchemaEmbeddedCredential || seen.insert(diagnostic.pointer.clone())
@@ -188,16 +188,16 @@ pub(crate) fn read(value: &Value) -> DocumentDraft {
     DocumentDraft { adapter, usable: usable.unwrap_or(false), diagnostics, origins }
 }
 
-/// What the two forms write in different places.
+/// The parts that the two forms write under different keys.
 struct DocumentForm<'a> {
     identity: Option<AdapterIdentity>,
     types: IndexMap<String, Value>,
     target: Option<TargetConfig>,
-    /// Where the target stands.
+    /// Pointer to the target.
     target_pointer: String,
     auth: Auth,
     operations: Option<DocumentObject<'a>>,
-    /// The element form's `endpoints` are a custom profile.
+    /// Whether `endpoints` is a custom profile, as in the element form.
     profile: bool,
 }
 
@@ -296,7 +296,7 @@ fn type_names(types: &IndexMap<String, Value>) -> Vec<String> {
     types.keys().cloned().collect()
 }
 
-/// What both forms have in common.
+/// Reads the parts that both forms have in common, and builds the adapter.
 fn assemble(
     reader: &mut DocumentReader,
     document: &DocumentObject<'_>,
@@ -320,13 +320,13 @@ fn assemble(
         }
     }
     if let Some(object) = &form.operations {
-        let setting = OperationContext { types: &type_names(&form.types), target: &target };
-        let rejected = read_operations(reader, object, &setting, &mut operations, origins);
+        let context = OperationContext { types: &type_names(&form.types), target: &target };
+        let rejected = read_operations(reader, object, &context, &mut operations, origins);
         params::report_schemas(reader, &rejected, &form.types);
         check_producers(reader, &mut operations, origins);
     }
     let profile = form.profile.then(|| profile::read(reader, document, &mut operations)).flatten();
-    // Whether there is one of that name is known when it is known what the configuration defines.
+    // Whether the policy exists is checked later: the configuration can define policies, too.
     let policy = reader.string(document, "policy");
     let families: Vec<&str> =
         profile.iter().flat_map(|profile| profile.families.keys()).map(String::as_str).collect();
@@ -355,16 +355,16 @@ fn assemble(
     }
 }
 
-/// The operations read so far, and every name that was seen: also those of operations that cannot be served.
+/// The operations read so far, and all names, including those of operations that cannot be served.
 #[derive(Default)]
 struct Operations {
     list: Vec<Operation>,
-    /// Name or alias → where it was declared.
+    /// Name or alias → pointer to its declaration.
     seen: HashMap<String, String>,
 }
 
 impl Operations {
-    /// Takes the names for the operation written at `pointer`; reports the first that another one has.
+    /// Registers the names of the operation at `pointer`. Returns `false` and reports the first name that is already taken.
     fn claim_names(
         &mut self,
         reader: &mut DocumentReader,
@@ -386,7 +386,7 @@ impl Operations {
                 )
                 .expected("a name that no other operation has")
                 .found(name)
-                .suggest("operation names are unique over all categories; rename or remove one"),
+                .suggest("operation names must be unique across all categories; rename or remove one"),
             );
             return false;
         }
@@ -402,11 +402,12 @@ impl Operations {
     }
 }
 
-/// Reads the operations; the parameters of those that are not served come back, because nobody else looks at them.
+/// Reads the operations. Returns the parameters of operations that are not served: these are never compiled, so their
+/// schemas must be checked separately.
 fn read_operations(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
-    setting: &OperationContext<'_>,
+    context: &OperationContext<'_>,
     operations: &mut Operations,
     origins: &mut Origins,
 ) -> Vec<params::UnplacedParam> {
@@ -418,27 +419,27 @@ fn read_operations(
         for (index, item) in items.iter().enumerate() {
             let pointer = child(&list, index);
             let before = reader.diagnostics.len();
-            let read = operation::read(reader, item, &pointer, category, setting, origins);
+            let read = operation::read(reader, item, &pointer, category, context, origins);
             let name = item.get("name").and_then(Value::as_str);
             let aliases = read.as_ref().map(|operation| operation.aliases.clone()).unwrap_or_default();
-            let sound = !reader.has_errors_since(before);
-            let own = name.is_some_and(|name| {
+            let is_valid = !reader.has_errors_since(before);
+            let is_unique = name.is_some_and(|name| {
                 operations.claim_names(reader, name, &aliases, &pointer, &child(&pointer, "name"))
             });
-            // What has an error may do something else than its author means: it is not served, the others are.
-            if let (Some(operation), true, true) = (read, sound, own) {
+            // An operation with an error may do something that its author did not mean. It is not served; the others are.
+            if let (Some(operation), true, true) = (read, is_valid, is_unique) {
                 operations.add(operation, &pointer, origins);
             } else if let Some(map) = item.as_object() {
-                // Read again for their schemas alone; what is wrong with the rest has been said.
+                // Read again only for the schemas; other problems have already been reported.
                 let object = DocumentObject { map, pointer };
-                rejected.extend(params::read(&mut DocumentReader::default(), &object, setting.types));
+                rejected.extend(params::read(&mut DocumentReader::default(), &object, context.types));
             }
         }
     }
     rejected
 }
 
-/// `from` of a parameter names operations of this document; what it names besides is no help to anybody.
+/// Reports and removes names in `from` of parameters that are not operations of this document.
 fn check_producers(reader: &mut DocumentReader, operations: &mut Operations, origins: &Origins) {
     let Operations { list, seen } = operations;
     for operation in list {

@@ -1,16 +1,16 @@
-//! Corrections that an author keeps beside a source, applied each time it is imported.
+//! Reads overrides files: an author's corrections of an imported API or MCP server, applied on every import.
 //!
 //! ```yaml
 //! adapter:
 //!   name: github
 //! operations:
-//!   repos/get-content:            # by original id, by imported name, or as `GET /repos/{owner}/{repo}`
+//!   repos/get-content:            # the original id, the imported name, or `GET /repos/{owner}/{repo}`
 //!     name: read_file
 //!     description: Reads a file or lists a folder.
 //!     params:
 //!       path: {description: Path in the repository, from: [search_code]}
 //!   delete_repo: {include: false}
-//!   issue_write:                  # a tool that is several operations behind a switch
+//!   issue_write:                  # a tool with several operations, selected by the parameter `method`
 //!     split:
 //!       by: method
 //!       values:
@@ -47,97 +47,98 @@ const OPERATION_KEYS: &[&str] = &[
 const SPLIT_KEYS: &[&str] = &["by", "values"];
 const PARAM_KEYS: &[&str] = &["description", "sensitive", "from"];
 
-/// All corrections of a file.
+/// The content of an overrides file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// What the adapter is called and where it is.
+    /// Overrides of the adapter itself.
     pub adapter: AdapterOverride,
-    /// By name, original id, or method and path.
+    /// Overrides of operations, by name, original id, or method and path.
     pub operations: IndexMap<String, OperationOverride>,
 }
 
-/// Corrections of the adapter itself.
+/// Overrides of the adapter itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AdapterOverride {
-    /// Lower case, with hyphens or underscores.
+    /// The adapter's name: lower case, with hyphens or underscores.
     pub name: Option<String>,
-    /// For people.
+    /// The name that people see.
     pub display_name: Option<String>,
-    /// What the API is for.
+    /// The purpose of the API.
     pub description: Option<String>,
-    /// Where calls go.
+    /// The URL that calls are sent to.
     pub base_url: Option<String>,
 }
 
-/// Corrections of one operation; what is not there stays as it was imported.
+/// Overrides of one operation; an empty field keeps the imported value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OperationOverride {
-    /// Another name.
+    /// The new name.
     pub name: Option<String>,
-    /// Another category.
+    /// The category.
     pub category: Option<Category>,
-    /// Another effect; the category follows unless it is given as well.
+    /// The effect; it also sets the category if `category` is `None`.
     pub effect: Option<Effect>,
-    /// Another danger.
+    /// The danger level.
     pub danger: Option<Danger>,
-    /// Whether a repeat changes nothing more.
+    /// Whether a repeated call has no further effect.
     pub idempotent: Option<bool>,
-    /// What its hints are, whatever its facts say.
+    /// Hints that replace those derived from the operation's facts.
     pub hints: HintOverrides,
-    /// For people.
+    /// The title that people see.
     pub title: Option<String>,
-    /// What it does.
+    /// A description of what the operation does.
     pub description: Option<String>,
-    /// Whether it is taken at all.
+    /// Whether the operation is imported.
     pub include: Option<bool>,
-    /// Set where it is discouraged; says what to use instead.
+    /// Marks the operation as deprecated; the text names the replacement.
     pub deprecated: Option<String>,
     /// Groups for discovery.
     pub tags: Option<Vec<String>>,
-    /// By the name callers use, or by wire name.
+    /// Overrides of parameters, by the name callers use, or by wire name.
     pub params: IndexMap<String, ParamOverride>,
-    /// How it becomes several operations, which only a tool of an MCP server can.
+    /// Splits the operation into several; only tools of MCP servers can be split.
     pub split: Option<Split>,
 }
 
-/// One tool that is several operations behind a switch.
+/// How to split a tool into one operation per value of a parameter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Split {
-    /// The parameter that is the switch, by the name callers use, or by wire name.
+    /// The parameter that selects the operation, by the name callers use, or by wire name.
     pub by: String,
-    /// What each of its values is. Where some are named, the others stay together in one operation; where none is, each
-    /// becomes an operation of its own.
+    /// The operation of each value. Values that are not listed stay together in one operation. If the map is empty, each
+    /// value becomes an operation.
     pub values: IndexMap<String, SplitOperation>,
 }
 
-/// One operation of a tool that is several.
+/// One operation of a split tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SplitOperation {
-    /// Its name, category and words.
+    /// The name, category, title and other overrides of this operation.
     pub overrides: OperationOverride,
-    /// The parameters that mean something to it, by name or wire name; all of them unless it says so.
+    /// The parameters that this operation uses, by name or wire name; `None` means all.
     pub params: Option<Vec<String>>,
 }
 
-/// Corrections of one parameter.
+/// Overrides of one parameter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParamOverride {
-    /// For the model.
+    /// The description that models read.
     pub description: Option<String>,
-    /// Never logged, never echoed.
+    /// Whether values are never logged and never echoed.
     pub sensitive: Option<bool>,
-    /// Operations that return a value for it.
+    /// Operations that return a value for this parameter.
     pub from: Option<Vec<String>>,
 }
 
 impl OperationOverride {
-    /// The category it asks for.
+    /// The category, or else the category of the effect.
     #[must_use]
     pub fn category(&self) -> Option<Category> {
         self.category.or(self.effect.map(Effect::category))
     }
 
-    /// Puts the words of the correction in place of the imported ones; what an operation is and does is decided before.
+    /// Replaces texts, hints, tags and parameters of an operation. Name, category, effect and danger are applied earlier,
+    /// when the operation is classified.
     pub fn apply(&self, operation: &mut Operation) {
         if let Some(title) = &self.title {
             operation.title.clone_from(title);
@@ -153,25 +154,25 @@ impl OperationOverride {
             operation.deprecated.clone_from(&self.deprecated);
         }
         for param in &mut operation.params {
-            let Some(correction) = self.params.get(&param.name).or_else(|| self.params.get(&param.wire))
+            let Some(overrides) = self.params.get(&param.name).or_else(|| self.params.get(&param.wire))
             else {
                 continue;
             };
-            if let Some(description) = &correction.description {
+            if let Some(description) = &overrides.description {
                 param.description.clone_from(description);
             }
-            param.sensitive = correction.sensitive.unwrap_or(param.sensitive);
-            if let Some(from) = &correction.from {
+            param.sensitive = overrides.sensitive.unwrap_or(param.sensitive);
+            if let Some(from) = &overrides.from {
                 param.from.clone_from(from);
             }
         }
     }
 }
 
-/// Reads a file of corrections.
+/// Reads an overrides file.
 ///
 /// # Errors
-/// Everything that is wrong with it, located.
+/// Returns all problems of the file with their positions, if one of them is an error.
 pub fn parse(source: &Source) -> Result<Overrides, Vec<Diagnostic>> {
     let parsed = source.parse()?;
     let mut reader = DocumentReader { diagnostics: parsed.diagnostics };
@@ -214,28 +215,28 @@ fn operation_override(reader: &mut DocumentReader, object: &DocumentObject<'_>) 
             let Some(param) = reader.object(value, &child(&members.pointer, key)) else { continue };
             reject_unknown_keys(reader, &param, PARAM_KEYS);
             let from = param.get("from").map(|_| reader.strings(&param, "from"));
-            let correction = ParamOverride {
+            let overrides = ParamOverride {
                 description: reader.string(&param, "description"),
                 sensitive: reader.boolean(&param, "sensitive"),
                 from,
             };
-            params.insert(key.clone(), correction);
+            params.insert(key.clone(), overrides);
         }
     }
     let split = reader.member(object, "split").and_then(|member| split(reader, &member));
-    OperationOverride { params, split, ..words(reader, object) }
+    OperationOverride { params, split, ..operation_fields(reader, object) }
 }
 
-/// What a correction says about an operation as a whole.
-fn words(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> OperationOverride {
-    let words = Category::ALL.map(Category::as_str);
+/// Reads all keys of an operation except `params` and `split`.
+fn operation_fields(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> OperationOverride {
+    let categories = Category::ALL.map(Category::as_str);
     let deprecated = match object.get("deprecated") {
         Some(Value::Bool(true)) => Some(String::new()),
         _ => reader.string(object, "deprecated"),
     };
     OperationOverride {
         name: reader.string(object, "name"),
-        category: reader.choice(object, "category", &words, Category::parse),
+        category: reader.choice(object, "category", &categories, Category::parse),
         effect: reader.choice(object, "effect", &Effect::ALL.map(Effect::as_str), Effect::parse),
         danger: reader.choice(object, "danger", &Danger::ALL.map(Danger::as_str), Danger::parse),
         idempotent: reader.boolean(object, "idempotent"),
@@ -268,17 +269,18 @@ fn split(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<Spl
     let mut values = IndexMap::new();
     if let Some(members) = reader.member(object, "values") {
         let keys: Vec<&str> = OPERATION_KEYS.iter().copied().filter(|key| *key != "split").collect();
-        for (value, said) in members.map {
-            let Some(said) = reader.object(said, &child(&members.pointer, value)) else { continue };
-            reject_unknown_keys(reader, &said, &keys);
-            let params = said.get("params").map(|_| reader.strings(&said, "params"));
-            values.insert(value.clone(), SplitOperation { overrides: words(reader, &said), params });
+        for (value, operation) in members.map {
+            let Some(operation) = reader.object(operation, &child(&members.pointer, value)) else { continue };
+            reject_unknown_keys(reader, &operation, &keys);
+            let params = operation.get("params").map(|_| reader.strings(&operation, "params"));
+            let overrides = operation_fields(reader, &operation);
+            values.insert(value.clone(), SplitOperation { overrides, params });
         }
     }
     Some(Split { by: by?, values })
 }
 
-/// A key that means nothing would silently correct nothing, so it is an error here.
+/// Reports unknown keys as errors, not warnings: a misspelled key would silently override nothing.
 fn reject_unknown_keys(reader: &mut DocumentReader, object: &DocumentObject<'_>, keys: &[&str]) {
     let before = reader.diagnostics.len();
     reader.check_keys(object, keys);
@@ -287,41 +289,41 @@ fn reject_unknown_keys(reader: &mut DocumentReader, object: &DocumentObject<'_>,
     }
 }
 
-/// A correction of something that is not there.
+/// The diagnostic for an override of an unknown operation.
 #[must_use]
 pub fn unmatched<'a>(key: &str, candidates: impl Iterator<Item = &'a str>) -> Diagnostic {
     let pointer = child("/operations", key);
-    let message = format!("The correction of '{key}' matches no operation");
+    let message = format!("The override of '{key}' matches no operation");
     let diagnostic = Diagnostic::error(Code::SchemaUnresolvedRef, pointer, message)
         .expected("an operation's name, its original id, or METHOD /path")
         .found(key);
     suggesting(diagnostic, key, candidates)
 }
 
-/// A correction of an operation that has one already, under another of its names.
+/// The diagnostic for a second override of the same operation, under another of its names.
 #[must_use]
 pub fn duplicate_override(key: &str) -> Diagnostic {
-    let message = format!("The correction of '{key}' is about an operation that has one already");
+    let message = format!("The operation of the override '{key}' already has an override under another name");
     Diagnostic::error(Code::SchemaDuplicateName, child("/operations", key), message)
-        .suggest("put both into one")
+        .suggest("combine the two overrides")
 }
 
-/// A correction of a parameter that the operation does not have.
+/// The diagnostic for an override of an unknown parameter.
 #[must_use]
 pub fn unmatched_param<'a>(key: &str, param: &str, candidates: impl Iterator<Item = &'a str>) -> Diagnostic {
-    let message = format!("The correction of parameter '{param}' matches no parameter of '{key}'");
+    let message = format!("The override of parameter '{param}' matches no parameter of '{key}'");
     let diagnostic = Diagnostic::error(Code::SchemaUnresolvedRef, param_pointer(key, param), message);
     suggesting(diagnostic.found(param), param, candidates)
 }
 
-/// A split that cannot be made; `path` leads from the correction to what is wrong with it.
+/// The diagnostic for a split that is not possible; `path` leads from `split` to the wrong value.
 #[must_use]
 pub fn invalid_split(key: &str, path: &[&str], message: String) -> Diagnostic {
     let pointer = path.iter().fold(child(&child("/operations", key), "split"), |at, step| child(&at, step));
     Diagnostic::error(Code::SchemaUnresolvedRef, pointer, message)
 }
 
-/// A parameter whose value is to come from an operation that is not there.
+/// The diagnostic for a `from` that names an unknown operation.
 #[must_use]
 pub fn unmatched_producer<'a>(
     key: &str,
@@ -329,7 +331,7 @@ pub fn unmatched_producer<'a>(
     producer: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
-    let message = format!("'{producer}' is no operation that a value of '{param}' could come from");
+    let message = format!("'{producer}' in `from` of parameter '{param}' matches no operation");
     let pointer = child(&param_pointer(key, param), "from");
     let diagnostic = Diagnostic::error(Code::SchemaUnresolvedRef, pointer, message);
     suggesting(diagnostic.found(producer), producer, candidates)
@@ -355,19 +357,19 @@ mod tests {
     }
 
     #[test]
-    fn corrections_are_read() {
+    fn overrides_are_read() {
         let overrides = read(
             "adapter: {name: github}\noperations:\n  repos/get:\n    name: get_repo\n    effect: delete\n    \
              deprecated: true\n    params: {owner: {from: [list_users], sensitive: true}}\n",
         )
         .unwrap();
         assert_eq!(overrides.adapter.name.as_deref(), Some("github"));
-        let correction = &overrides.operations["repos/get"];
+        let operation = &overrides.operations["repos/get"];
         assert_eq!(
-            (correction.category(), correction.deprecated.as_deref()),
+            (operation.category(), operation.deprecated.as_deref()),
             (Some(Category::Delete), Some(""))
         );
-        assert_eq!(correction.params["owner"].from.as_deref(), Some(&["list_users".to_owned()][..]));
+        assert_eq!(operation.params["owner"].from.as_deref(), Some(&["list_users".to_owned()][..]));
     }
 
     #[test]
@@ -385,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_correct_nothing_is_an_error() {
+    fn an_override_without_effect_is_an_error() {
         for text in [
             "operation: {}",
             "operations: {a: {nam: b}}",

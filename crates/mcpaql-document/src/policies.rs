@@ -1,13 +1,13 @@
-//! Files of hint policies.
+//! Reads files of hint policies.
 
 use crate::source::Source;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::policy::{Policy, read_all};
 
-/// Reads a file of policies: a mapping from names to what each says.
+/// Reads a file of policies: a mapping from names to policies.
 ///
 /// # Errors
-/// Everything that is wrong with it, located.
+/// Returns all problems of the file with their positions, if one of them is an error.
 pub fn parse(source: &Source) -> Result<Vec<Policy>, Vec<Diagnostic>> {
     let parsed = source.parse()?;
     let (policies, mut diagnostics) = read_all(&parsed.value, "");
@@ -27,7 +27,7 @@ mod tests {
     use mcpaql_core::policy::{Hint, HintOverrides, Idempotence, OpenWorld, find};
 
     #[test]
-    fn a_team_extends_what_is_there() {
+    fn a_policy_extends_others() {
         let text = "ours:
   extends: nextcloud
   destructive: {effects: [send]}
@@ -66,7 +66,7 @@ theirs:
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn every_problem_has_a_position() {
         let text = "ours:
   extends: nextclout
   destructive: {categories: [updates], effect: [send]}
@@ -102,12 +102,12 @@ flat: 3
         let helped = |index: usize| found[index].suggestion.as_deref().unwrap_or_default();
         assert_eq!(helped(0), "did you mean `nextcloud`?");
         assert_eq!(helped(3), "did you mean `update`?");
-        assert_eq!(helped(8), "choose another name, and write `extends: mcp` to build upon it");
+        assert_eq!(helped(8), "choose another name, and add `extends: mcp` to extend it");
         assert_eq!(found[9].message, "The policy 'loop' extends itself");
     }
 
     #[test]
-    fn a_tangle_of_policies_is_read_in_no_time_and_a_long_line_is_refused() {
+    fn repeated_bases_cost_no_time_and_a_long_chain_is_refused() {
         let line = |bases: &dyn Fn(usize) -> String| -> String {
             (0..200).map(|index| format!("p{index}: {{extends: {}}}\n", bases(index))).collect()
         };
@@ -119,6 +119,6 @@ flat: 3
         assert_eq!(found.last().unwrap().idempotent, Idempotence::Effect);
         let endless = line(&|index| format!("p{}", index + 1));
         let found = parse(&Source::new("policies.yaml", endless)).unwrap_err();
-        assert!(found[0].message.ends_with("is extended too often"), "{}", found[0].message);
+        assert!(found[0].message.ends_with("is too deep in a chain of `extends`"), "{}", found[0].message);
     }
 }

@@ -1,8 +1,7 @@
-//! Views of diagnostics.
+//! Renders diagnostics in five formats. Each format is a function from sources and diagnostics to text.
 //!
-//! Every view is a function from sources and diagnostics to text. The order is that of the files, then by position and
-//! code, so that the same problems always print the same. A credential that a diagnostic is about is masked wherever
-//! the source is quoted, and no control character of a document reaches a terminal.
+//! What always holds: diagnostics are sorted by file, position and code, so that the output is stable. A credential is masked
+//! wherever the source is quoted. No control character of a document reaches a terminal.
 
 mod concise;
 mod full;
@@ -21,16 +20,16 @@ use crate::source::lines::LineIndex;
 use mcpaql_core::diagnostic::Diagnostic;
 use std::fmt::Write as _;
 
-/// A document with what was found in it.
+/// A document and its diagnostics.
 pub type SourceReport<'a> = (&'a Source, &'a [Diagnostic]);
 
-/// A view, to choose by name.
+/// An output format for diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DiagnosticFormat {
-    /// For people: the message with the lines it is about.
+    /// For people: messages with the lines of the source.
     #[default]
     Full,
-    /// For editors and `grep`: one line each.
+    /// For editors and `grep`: one line per diagnostic.
     Concise,
     /// For programs.
     Json,
@@ -41,7 +40,7 @@ pub enum DiagnosticFormat {
 }
 
 impl DiagnosticFormat {
-    /// Every style.
+    /// All formats.
     pub const ALL: &[DiagnosticFormat] = &[
         DiagnosticFormat::Full,
         DiagnosticFormat::Concise,
@@ -50,7 +49,7 @@ impl DiagnosticFormat {
         DiagnosticFormat::Github,
     ];
 
-    /// The name to choose it by.
+    /// The name of the format.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -62,13 +61,13 @@ impl DiagnosticFormat {
         }
     }
 
-    /// Finds a style by its name.
+    /// Finds a format by its name.
     #[must_use]
     pub fn parse(name: &str) -> Option<DiagnosticFormat> {
-        DiagnosticFormat::ALL.iter().copied().find(|style| style.as_str() == name)
+        DiagnosticFormat::ALL.iter().copied().find(|format| format.as_str() == name)
     }
 
-    /// Renders reports in this style. `color` matters to [`Style::Full`] alone.
+    /// Renders reports in this format. Only [`DiagnosticFormat::Full`] uses `color`.
     #[must_use]
     pub fn render(self, reports: &[SourceReport<'_>], color: bool) -> String {
         match self {
@@ -81,7 +80,7 @@ impl DiagnosticFormat {
     }
 }
 
-/// A diagnostic with where it begins and ends, both from 1, the end behind the last character.
+/// A diagnostic and its position. Lines and columns count from 1; the end is exclusive.
 struct LocatedDiagnostic {
     diagnostic: Diagnostic,
     start: usize,
@@ -92,7 +91,7 @@ struct LocatedDiagnostic {
     end_column: usize,
 }
 
-/// The diagnostics of a source in the order to show them, each with its place.
+/// Returns the diagnostics of a source with their positions, sorted.
 fn located(source: &Source, lines: &LineIndex<'_>, diagnostics: &[Diagnostic]) -> Vec<LocatedDiagnostic> {
     let mut diagnostics = diagnostics.to_vec();
     source.locate(&mut diagnostics);
@@ -109,7 +108,7 @@ fn located(source: &Source, lines: &LineIndex<'_>, diagnostics: &[Diagnostic]) -
     located
 }
 
-/// `expected X, found Y`, as far as known.
+/// Returns `expected X, found Y`, `expected X` or `found Y`.
 fn expected_and_found(diagnostic: &Diagnostic) -> Option<String> {
     match (&diagnostic.expected, &diagnostic.found) {
         (Some(expected), Some(found)) => Some(format!("expected {expected}, found {found}")),
@@ -119,7 +118,7 @@ fn expected_and_found(diagnostic: &Diagnostic) -> Option<String> {
     }
 }
 
-/// The message with everything else in brackets behind it.
+/// Returns the message, followed by everything else in parentheses.
 fn sentence(diagnostic: &Diagnostic) -> String {
     let help = diagnostic.suggestion.as_ref().map(|suggestion| format!("help: {suggestion}"));
     let extra: Vec<String> = expected_and_found(diagnostic).into_iter().chain(help).collect();
@@ -129,7 +128,7 @@ fn sentence(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// The text on one line, control characters written out: names come from the document and may hold anything.
+/// Returns the text on one line with control characters escaped. Names come from the document and may contain anything.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -146,7 +145,7 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// Characters that nobody sees, and those that reorder what stands around them.
+/// Whether the character is invisible or changes the direction of the text around it.
 #[must_use]
 pub const fn is_invisible(char: char) -> bool {
     matches!(

@@ -1,9 +1,10 @@
-//! Text → value, with pointer → span on demand.
+//! Parses JSON, YAML and Markdown with front matter into untyped values, and finds the position of a value by its pointer.
 //!
-//! A document is read untyped first: quoted scalars stay strings, the order of keys is kept, and of two equal keys the
-//! first one wins and the second is reported. Reading never panics and never takes more than a bounded multiple of the
-//! text, whatever the text is. Spans are byte ranges of the whole file; they are worked out only when there is
-//! something to report, because most documents are right.
+//! What always holds: quoted scalars stay strings, and the order of keys is kept. If a key occurs twice, the first one wins
+//! and the second one is reported. No text makes the parser panic, and memory is bounded by a multiple of the text. Spans are
+//! byte ranges of the whole file.
+//!
+//! Spans are computed only for diagnostics, because most documents have no problems.
 
 mod edit;
 mod json;
@@ -26,7 +27,7 @@ use serde_json::Value;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// A document's text and the name its reader knows it by.
+/// The name and the text of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// The file name as the user typed it.
@@ -35,10 +36,10 @@ pub struct Source {
     pub text: String,
 }
 
-/// How a document is spelled.
+/// The format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceFormat {
-    /// Markdown whose front matter is the document.
+    /// Markdown with the document as front matter.
     Markdown,
     /// Plain YAML.
     Yaml,
@@ -46,20 +47,20 @@ pub enum SourceFormat {
     Json,
 }
 
-/// A document that could be read.
+/// A parsed document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
-    /// What it says.
+    /// The value of the document.
     pub value: Value,
-    /// How it says it.
+    /// The format of the document.
     pub format: SourceFormat,
-    /// Where the Markdown behind the front matter stands.
+    /// The range of the Markdown text after the front matter.
     pub body: Option<Range<usize>>,
-    /// What was wrong but could be read over, each with its span.
+    /// Problems that did not stop the parser, each with its span.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Which part of the text is the document, and in which language.
+/// The part of the text that is the document, and its format.
 struct SourceLayout {
     format: SourceFormat,
     document: Range<usize>,
@@ -67,22 +68,22 @@ struct SourceLayout {
 }
 
 impl Source {
-    /// A text under a name.
+    /// Creates a source from a name and a text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Source {
         Source { name: name.into(), text: text.into() }
     }
 
-    /// Reads the text.
+    /// Parses the text.
     ///
     /// # Errors
     ///
-    /// Why it cannot be read, with code `SCHEMA_SYNTAX` and the span.
+    /// Returns a diagnostic with the code `SCHEMA_SYNTAX` and the span if the text cannot be parsed.
     pub fn parse(&self) -> Result<Parsed, Vec<Diagnostic>> {
-        let layout = self.layout().map_err(|finding| {
-            vec![finding.resolve(&LineIndex::new(&self.text), byte_order_mark(&self.text))]
+        let layout = self.layout().map_err(|problem| {
+            vec![problem.resolve(&LineIndex::new(&self.text), byte_order_mark(&self.text))]
         })?;
         let (layout, read) = match (layout.format, self.read(&layout)) {
-            // A flow mapping is YAML that begins like JSON.
+            // A YAML flow mapping starts like JSON.
             (SourceFormat::Json, Err(_)) if self.has_extension(&["yaml", "yml"]) => {
                 let layout = SourceLayout { format: SourceFormat::Yaml, ..layout };
                 let read = self.read(&layout);
@@ -93,11 +94,11 @@ impl Source {
         self.parsed(layout, read)
     }
 
-    /// Reads the text as JSON, whatever its name says that it is.
+    /// Parses the text as JSON, regardless of the file extension.
     ///
     /// # Errors
     ///
-    /// Why it cannot be read, with code `SCHEMA_SYNTAX` and the span.
+    /// Returns a diagnostic with the code `SCHEMA_SYNTAX` and the span if the text cannot be parsed.
     pub fn parse_json(&self) -> Result<Parsed, Vec<Diagnostic>> {
         let document = byte_order_mark(&self.text)..self.text.len();
         let layout = SourceLayout { format: SourceFormat::Json, document, body: None };
@@ -111,24 +112,24 @@ impl Source {
         read: Result<(Value, Vec<SourceProblem>), SourceProblem>,
     ) -> Result<Parsed, Vec<Diagnostic>> {
         let offset = layout.document.start;
-        let resolve = |findings: Vec<SourceProblem>| -> Vec<Diagnostic> {
-            if findings.is_empty() {
+        let resolve = |problems: Vec<SourceProblem>| -> Vec<Diagnostic> {
+            if problems.is_empty() {
                 return Vec::new();
             }
             let lines = LineIndex::new(&self.text);
-            findings.into_iter().map(|finding| finding.resolve(&lines, offset)).collect()
+            problems.into_iter().map(|problem| problem.resolve(&lines, offset)).collect()
         };
         match read {
-            Ok((value, findings)) => {
-                let diagnostics = resolve(findings);
+            Ok((value, problems)) => {
+                let diagnostics = resolve(problems);
                 Ok(Parsed { value, format: layout.format, body: layout.body, diagnostics })
             }
-            Err(finding) => Err(resolve(vec![finding])),
+            Err(problem) => Err(resolve(vec![problem])),
         }
     }
 
-    /// Fills in the span of every diagnostic that has none: of the key where the diagnostic is about the key or the
-    /// value is not there, of the value otherwise.
+    /// Sets the span of every diagnostic that has none. It is the span of the key if the diagnostic is about the key or the
+    /// value is missing, and the span of the value otherwise.
     pub fn locate(&self, diagnostics: &mut [Diagnostic]) {
         if diagnostics.iter().all(|diagnostic| diagnostic.span.is_some()) {
             return;
@@ -148,7 +149,8 @@ impl Source {
         }
     }
 
-    /// Where the values behind these pointers stand, in their order; where the text has nothing, its nearest parent answers.
+    /// Returns the spans of the values at these pointers, in the same order. A missing value gets the span of its nearest
+    /// parent.
     #[must_use]
     pub fn spans<'p>(&self, pointers: impl Iterator<Item = &'p str>) -> Vec<Span> {
         let pointers: Vec<&str> = pointers.collect();
@@ -165,7 +167,7 @@ impl Source {
         LineIndex::new(&self.text).spans(&ranges)
     }
 
-    /// Where the values behind these pointers stand, as far as the text has them.
+    /// Returns the ranges of the values at these pointers; missing values are left out.
     pub(crate) fn value_ranges<'p>(&self, pointers: impl Iterator<Item = &'p str>) -> Vec<Range<usize>> {
         let Some((root, offset)) = self.tree() else { return Vec::new() };
         pointers
@@ -174,7 +176,7 @@ impl Source {
             .collect()
     }
 
-    /// The tree with nothing in it that these pointers do not lead through, where that can be left out.
+    /// Returns a tree that covers these pointers; for JSON it has nothing else. Otherwise like [`Source::tree`].
     fn tree_to(&self, pointers: &[&str]) -> Option<(Rc<tree::SourceNode>, usize)> {
         let layout = self.layout().ok()?;
         let text = self.text.get(layout.document.clone())?;
@@ -187,7 +189,7 @@ impl Source {
         }
     }
 
-    /// The tree of ranges and the offset that they count from.
+    /// Returns the tree of ranges, and the offset in the file that the ranges are relative to.
     fn tree(&self) -> Option<(Rc<tree::SourceNode>, usize)> {
         let layout = self.layout().ok()?;
         let text = self.text.get(layout.document.clone())?;
@@ -203,27 +205,27 @@ impl Source {
         let text = self.text.get(layout.document.clone()).unwrap_or_default();
         if layout.format == SourceFormat::Json {
             let (value, duplicates) = json::read(text)?;
-            let findings = if duplicates { json::tree(text).map(|(_, findings)| findings) } else { None };
-            return Ok((value, findings.unwrap_or_default()));
+            let problems = if duplicates { json::tree(text).map(|(_, problems)| problems) } else { None };
+            return Ok((value, problems.unwrap_or_default()));
         }
-        // A comment of YAML and a heading of Markdown begin alike; what follows tells them apart.
+        // `#` starts a comment in YAML and a heading in Markdown; the rest of the text decides.
         let heading = layout.format == SourceFormat::Yaml
             && text.starts_with('#')
             && !self.has_extension(&["yaml", "yml"]);
         match yaml::read(text) {
             Err(_) if heading => Err(no_front_matter(text)),
-            Err(finding) => Err(finding),
+            Err(problem) => Err(problem),
             Ok(yaml::ParsedYaml { root: None, .. }) if heading => Err(no_front_matter(text)),
             Ok(yaml::ParsedYaml { root: None, .. }) => Err(empty_document(layout.format)),
-            Ok(yaml::ParsedYaml { root: Some(root), findings }) => match tree::into_value(root) {
+            Ok(yaml::ParsedYaml { root: Some(root), problems }) => match tree::into_value(root) {
                 Value::String(_) if heading => Err(no_front_matter(text)),
-                Value::Null if findings.is_empty() => Err(empty_document(layout.format)),
-                value => Ok((value, findings)),
+                Value::Null if problems.is_empty() => Err(empty_document(layout.format)),
+                value => Ok((value, problems)),
             },
         }
     }
 
-    /// Findings count from behind the byte order mark.
+    /// Finds the document in the text. Ranges of problems are relative to the end of the byte order mark.
     fn layout(&self) -> Result<SourceLayout, SourceProblem> {
         let text = self.text.as_str();
         let start = byte_order_mark(text);
@@ -268,18 +270,18 @@ impl Source {
     }
 }
 
-/// How many bytes to skip before the first character.
+/// The length of the byte order mark, or 0.
 fn byte_order_mark(text: &str) -> usize {
     if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
 fn no_front_matter(text: &str) -> SourceProblem {
     let range = tree::first_line(text, &(0..text.len()));
-    let finding = SourceProblem::syntax(range, "the Markdown file has no front matter");
+    let problem = SourceProblem::syntax(range, "the Markdown file has no front matter");
     if text.trim_start().starts_with("---") {
-        return finding.suggest("let the first line be `---`, with nothing before it");
+        return problem.suggest("remove everything before the first line `---`");
     }
-    finding.suggest("begin the file with a line `---`, the document in YAML, and another line `---`")
+    problem.suggest("start the file with a line `---`, the document in YAML, and another line `---`")
 }
 
 fn empty_document(format: SourceFormat) -> SourceProblem {

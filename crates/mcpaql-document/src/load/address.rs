@@ -1,7 +1,7 @@
-//! Addresses: of the target, of an operation that lives elsewhere, and of a service that issues tokens.
+//! Checks URLs: of targets, of operations with their own `base_url`, and of token endpoints.
 //!
-//! They may hold `${env:NAME}` and `${env:NAME:-default}`. What a variable will hold is checked when it is read; here the
-//! rest is, with the defaults in their places.
+//! URLs may contain `${env:NAME}` and `${env:NAME:-default}`. Here the URL is checked with the defaults filled in. The value of
+//! a variable is checked when the variable is read.
 
 use super::secrets;
 use mcpaql_core::diagnostic::Diagnostic;
@@ -9,10 +9,10 @@ use mcpaql_core::error::Code;
 use mcpaql_core::host::is_loopback;
 use mcpaql_core::reader::{DocumentObject, DocumentReader};
 
-/// What stands for a variable without a default.
+/// Replaces a variable without a default in a sample.
 const UNKNOWN: &str = "variable";
 
-/// Reads `base_url`, which has no slash behind it.
+/// Reads `base_url` without trailing slashes.
 pub(super) fn base_url(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
@@ -34,7 +34,7 @@ pub(super) fn base_url(
     Some(trimmed.to_owned())
 }
 
-/// Reads a whole address, which may have a query, from behind `key`.
+/// Reads the URL under `key`, which may have a query.
 pub(super) fn url(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
@@ -42,12 +42,12 @@ pub(super) fn url(
     text: &str,
     allow_http: bool,
 ) -> Option<String> {
-    let place = text.split_once('?').map_or(text, |(place, _)| place);
-    check(reader, object, key, place, allow_http)?;
+    let without_query = text.split_once('?').map_or(text, |(before, _)| before);
+    check(reader, object, key, without_query, allow_http)?;
     Some(text.to_owned())
 }
 
-/// Reports what is wrong with the address behind `key`.
+/// Checks the URL under `key` and reports problems.
 pub(super) fn check(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
@@ -66,21 +66,21 @@ pub(super) fn check(
     };
     let Some(sample) = SampleAddress::of(text) else {
         return problem(
-            "holds a variable that is not written as one",
-            "write `${env:NAME}`, or `${env:NAME:-default}` where it need not be set",
+            "contains an invalid variable",
+            "write `${env:NAME}`, or `${env:NAME:-default}` if the variable is optional",
         );
     };
     if sample.unknown {
         return Some(());
     }
     let Some((scheme, rest)) = sample.text.split_once("://") else {
-        return problem("is not a URL", "begin with https://");
+        return problem("is not a URL", "start it with https://");
     };
     let authority = rest.split('/').next().unwrap_or_default();
     if authority.is_empty() || rest.contains(['?', '#', ' ', '{', '}']) {
         return problem(
             "must be a scheme, a host and an optional path",
-            "leave out query, fragment and placeholders",
+            "remove query, fragment and placeholders",
         );
     }
     if authority.contains('@') {
@@ -95,22 +95,22 @@ pub(super) fn check(
         "https" => Some(()),
         "http" if allow_http || is_loopback(authority) || authority.contains(UNKNOWN) => Some(()),
         "http" => problem(
-            "uses plain http://, which is only for this machine",
-            "use https://, or say `allow_http: true` if you must",
+            "uses http://, which is allowed only for this machine",
+            "use https://, or write `allow_http: true` if you must",
         ),
-        _ => problem("must be https:// (http:// for this machine)", "begin with https://"),
+        _ => problem("must be https:// (http:// only for this machine)", "start it with https://"),
     }
 }
 
-/// An address with its variables filled in.
+/// A URL with its variables replaced by sample values.
 struct SampleAddress {
     text: String,
-    /// The address begins with a variable, so nothing is known about it.
+    /// Whether the URL starts with a variable without a default, so that nothing is known about it.
     unknown: bool,
 }
 
 impl SampleAddress {
-    /// `None` where something looks like a variable and is none.
+    /// Returns `None` if the text contains an invalid variable.
     fn of(text: &str) -> Option<SampleAddress> {
         let mut sample = SampleAddress { text: String::new(), unknown: false };
         let mut rest = text;
@@ -130,7 +130,7 @@ impl SampleAddress {
     }
 }
 
-/// Whether an environment variable can have that name.
+/// Whether the text is a valid name of an environment variable.
 pub(super) fn is_variable(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|first: char| first.is_ascii_digit())

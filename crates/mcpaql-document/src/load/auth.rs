@@ -1,4 +1,4 @@
-//! `auth`: who calls say they are. Only names of environment variables are here, never values.
+//! Reads `auth`: how calls are authenticated. It contains names of environment variables, never credentials.
 
 use super::address::{self, is_variable};
 use super::target::parse_word;
@@ -31,10 +31,10 @@ pub(super) const AUTH_KEYS: &[&str] = &[
     "schemes",
 ];
 
-/// The ways to authenticate.
+/// The values of `type`.
 pub(super) const AUTH_KINDS: &[&str] = &["none", "bearer", "api_key", "basic", "oauth2", "all", "any"];
 
-/// Reads `auth` of a document or an operation. `allow_http` is the target's.
+/// Reads `auth` of a document or an operation. `allow_http` is the setting of the target.
 pub(crate) fn read(reader: &mut DocumentReader, parent: &DocumentObject<'_>, allow_http: bool) -> Auth {
     match reader.member(parent, "auth") {
         Some(object) => scheme(reader, &object, allow_http),
@@ -43,7 +43,7 @@ pub(crate) fn read(reader: &mut DocumentReader, parent: &DocumentObject<'_>, all
 }
 
 fn scheme(reader: &mut DocumentReader, object: &DocumentObject<'_>, allow_http: bool) -> Auth {
-    // The generator form keeps the same keys in `config`.
+    // The generator form has the same keys under `config`.
     let mut flat: Map<String, Value> = object.map.clone();
     if let Some(config) = reader.member(object, "config") {
         report_credentials(reader, &config);
@@ -93,7 +93,7 @@ fn scheme(reader: &mut DocumentReader, object: &DocumentObject<'_>, allow_http: 
     }
 }
 
-/// A key goes to one place; where several are named, the header counts, as it always did.
+/// The location of an API key. If several are given, the header wins, then the query.
 fn key_location(
     reader: &mut DocumentReader,
     settings: &DocumentObject<'_>,
@@ -127,7 +127,7 @@ fn oauth2(reader: &mut DocumentReader, settings: &DocumentObject<'_>, allow_http
             Diagnostic::error(
                 Code::SchemaMissingField,
                 settings.pointer_to("client_secret_env"),
-                "OAuth 2.0 needs the client's secret, a refresh token, or both",
+                "OAuth 2.0 needs a client secret, a refresh token, or both",
             )
             .expected("client_secret_env or refresh_token_env")
             .suggest("add `client_secret_env: NAME_OF_A_VARIABLE`"),
@@ -156,15 +156,15 @@ fn schemes(reader: &mut DocumentReader, settings: &DocumentObject<'_>, allow_htt
     }
     if items.is_empty() {
         reader.push(
-            Diagnostic::error(Code::SchemaInvalidValue, &pointer, "There is no way to authenticate in it")
+            Diagnostic::error(Code::SchemaInvalidValue, &pointer, "The list of schemes is empty")
                 .expected("at least one way to authenticate")
-                .suggest("write `type: none` where none is needed"),
+                .suggest("write `type: none` if the API needs no authentication"),
         );
     }
     schemes
 }
 
-/// Schemes that go together must not write over each other.
+/// Reads schemes that are all sent, and warns if two of them write the same header, parameter or cookie.
 fn combined_schemes(
     reader: &mut DocumentReader,
     settings: &DocumentObject<'_>,
@@ -173,18 +173,18 @@ fn combined_schemes(
     let schemes = schemes(reader, settings, allow_http);
     let mut seen = Vec::new();
     for (index, auth) in schemes.iter().enumerate() {
-        let Some(place) = credential_location(auth) else { continue };
-        if seen.contains(&place) {
+        let Some(location) = credential_location(auth) else { continue };
+        if seen.contains(&location) {
             reader.push(
                 Diagnostic::warning(
                     Code::SchemaInvalidValue,
                     child(&settings.pointer_to("schemes"), index),
-                    format!("Two schemes that go together both write the {place}; the last one counts"),
+                    format!("Two schemes of `type: all` both write the {location}; the last one wins"),
                 )
-                .suggest("say `type: any` if either will do"),
+                .suggest("write `type: any` if either scheme is enough"),
             );
         }
-        seen.push(place);
+        seen.push(location);
     }
     schemes
 }
@@ -203,26 +203,26 @@ fn credential_location(auth: &Auth) -> Option<String> {
 
 fn report_credentials(reader: &mut DocumentReader, object: &DocumentObject<'_>) {
     for (key, value) in object.map {
-        if let Some(twin) = secrets::env_key(key)
+        if let Some(env_key) = secrets::env_key(key)
             && !value.is_null()
         {
             secrets::report_credential(
                 reader,
                 &object.pointer_to(key),
-                &format!("use `{twin}: NAME_OF_A_VARIABLE` and revoke this credential"),
+                &format!("use `{env_key}: NAME_OF_A_VARIABLE` and revoke this credential"),
             );
         }
     }
 }
 
-/// The name of an environment variable; anything else might be the credential itself.
+/// Reads the name of an environment variable. Anything else could be the credential itself and is reported as one.
 fn variable(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str) -> Option<String> {
     let name = reader.required_string(object, key)?;
     if !is_variable(&name) {
         secrets::report_credential(
             reader,
             &object.pointer_to(key),
-            "write the variable's name, such as `API_TOKEN`",
+            "write the name of the variable, such as `API_TOKEN`",
         );
         return None;
     }

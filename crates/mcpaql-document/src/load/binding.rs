@@ -1,4 +1,5 @@
-//! How an operation reaches its target: an HTTP request (in `http`), an action on the store, or a process.
+//! Reads the binding of an operation to its target: an HTTP request (in `http`), a tool of an MCP server (in `mcp`), a command,
+//! or code.
 
 use super::http;
 use super::operation::OperationContext;
@@ -16,20 +17,21 @@ use serde_json::Value;
 
 /// Keys of conditional arguments.
 pub(super) const WHEN_KEYS: &[&str] = &["when", "args"];
-/// A binding and the parameters with their places.
+
+/// A binding and the parameters with their locations.
 pub(super) struct BoundOperation {
     pub(super) binding: Binding,
     pub(super) params: Vec<Param>,
 }
 
-/// Reads the binding that fits the document's target.
+/// Reads the binding for the document's target.
 pub(super) fn read(
     reader: &mut DocumentReader,
     operation: &DocumentObject<'_>,
     drafts: Vec<UnplacedParam>,
-    setting: &OperationContext<'_>,
+    context: &OperationContext<'_>,
 ) -> Option<BoundOperation> {
-    match setting.target {
+    match context.target {
         TargetConfig::Http(target) => http::read(reader, operation, drafts, target),
         TargetConfig::Command(_) => command(reader, operation, drafts),
         TargetConfig::Mcp(_) => super::mcp::binding(reader, operation, drafts),
@@ -55,7 +57,8 @@ pub(super) fn read(
     }
 }
 
-/// Every placeholder must be a declared parameter, by its name or by its name on the wire.
+/// Replaces placeholders by names of parameters. A placeholder is the name or the wire name of a declared parameter; others
+/// are reported.
 pub(super) fn resolve_placeholders(
     reader: &mut DocumentReader,
     drafts: &[UnplacedParam],
@@ -64,7 +67,7 @@ pub(super) fn resolve_placeholders(
 ) {
     for piece in pieces {
         let Segment::Param(name) = piece else { continue };
-        // The name on the wire may be another parameter's name, so names go first.
+        // A wire name can be the name of another parameter, so names come first.
         let found = drafts
             .iter()
             .find(|draft| draft.param.name == *name)
@@ -127,7 +130,7 @@ fn command(
     Some(BoundOperation { binding: Binding::Command(binding), params })
 }
 
-/// `text`, `[together, {or}, not]`, or `{when: flag, args: […]}`.
+/// Reads an argument: `text`, `[several, "{args}"]` or `{when: flag, args: […]}`.
 fn arg(reader: &mut DocumentReader, item: &Value, pointer: &str, drafts: &[UnplacedParam]) -> Option<Arg> {
     match item {
         Value::String(text) => Some(Arg::Template(pieces(reader, text, pointer, drafts)?)),
@@ -182,7 +185,7 @@ fn pieces(
     pointer: &str,
     drafts: &[UnplacedParam],
 ) -> Option<Vec<Segment>> {
-    // Only `{snake_case}` is a placeholder in an argument: programs take braces of their own (`{}`, `HEAD@{1}`, scripts).
+    // Only `{snake_case}` is a placeholder: programs also use braces themselves (`{}`, `HEAD@{1}`, scripts).
     let mut out: Vec<Segment> = Vec::new();
     let mut literal = String::new();
     let mut rest = text;
@@ -223,7 +226,7 @@ fn stdin(reader: &mut DocumentReader, operation: &DocumentObject<'_>, drafts: &[
     }
 }
 
-/// `exit: {1: success, 2: NOT_FOUND_RESOURCE}`.
+/// Reads `exit: {1: success, 2: NOT_FOUND_RESOURCE}`.
 fn exit(reader: &mut DocumentReader, operation: &DocumentObject<'_>) -> IndexMap<i32, ExitMeaning> {
     let mut meanings = IndexMap::new();
     let Some(map) = reader.member(operation, "exit") else { return meanings };
@@ -242,7 +245,7 @@ fn exit(reader: &mut DocumentReader, operation: &DocumentObject<'_>) -> IndexMap
                 Diagnostic::error(
                     Code::SchemaInvalidValue,
                     &pointer,
-                    format!("Exit status '{status}' has no usable meaning"),
+                    format!("Exit status '{status}' or its meaning is invalid"),
                 )
                 .expected("a number, and `success` or an error code such as NOT_FOUND_RESOURCE")
                 .found(short_value(meaning)),

@@ -1,27 +1,29 @@
-//! `caller_headers`: headers of a caller's request that are passed on to an MCP server.
+//! Reads `caller_headers`: headers of a caller's request that are forwarded to an MCP server.
 
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::FRAMING_HEADERS;
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 
-/// Headers that speak of the message, the connection or the browser, not of who calls.
-const NOT_PASSED_ON: &[&str] =
+/// Headers about the message, the connection or the browser, not about the caller.
+const NOT_FORWARDED: &[&str] =
     &["accept", "cookie", "forwarded", "last-event-id", "origin", "referer", "set-cookie", "via"];
-const NOT_PASSED_ON_PREFIXES: &[&str] = &["accept-", "content-", "mcp-", "proxy-", "sec-", "x-forwarded-"];
+const NOT_FORWARDED_PREFIXES: &[&str] = &["accept-", "content-", "mcp-", "proxy-", "sec-", "x-forwarded-"];
 
-/// Reads the names. One that cannot be passed on is reported and left out.
+/// Reads the names. Headers that cannot be forwarded are reported and left out.
 pub(super) fn read(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let pointer = target.pointer_to("caller_headers");
     for (index, name) in reader.strings(target, "caller_headers").into_iter().enumerate() {
         let lower = name.to_ascii_lowercase();
         let problem = if !is_header_name(&name) {
-            Some(format!("'{name}' is not the name of a header"))
+            Some(format!("'{name}' is not a valid header name"))
         } else if is_message_header(&lower) {
-            Some(format!("The header '{name}' is not passed on: it speaks of the request, not of who calls"))
+            Some(format!(
+                "The header '{name}' is never forwarded: it is about the request, not about the caller"
+            ))
         } else if names.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
-            Some(format!("The header '{name}' is there twice"))
+            Some(format!("The header '{name}' is listed twice"))
         } else {
             None
         };
@@ -42,10 +44,10 @@ pub(super) fn read(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> 
                 Diagnostic::warning(
                     Code::SchemaInvalidValue,
                     here,
-                    "MCP forbids a server to pass on tokens that were issued for itself, so callers may only send \
-                     `Authorization` with tokens that were issued for the server behind",
+                    "MCP forbids servers to forward tokens that were issued for themselves. Callers may send \
+                     `Authorization` only with tokens that were issued for the upstream server",
                 )
-                .suggest("use a header of its own, where the server behind takes one"),
+                .suggest("use another header, if the upstream server accepts one"),
             );
         }
         names.push(name);
@@ -53,13 +55,13 @@ pub(super) fn read(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> 
     names
 }
 
-/// A program has no headers.
+/// Reports `caller_headers` of a program, which has no headers.
 pub(super) fn report_program(reader: &mut DocumentReader, pointer: &str) {
     reader.push(
         Diagnostic::error(
             Code::SchemaInvalidValue,
             pointer,
-            "A program that is started with `command` takes no headers, so none of a caller's can be passed on",
+            "An MCP server that is started with `command` has no headers, so `caller_headers` cannot be forwarded",
         )
         .suggest("use `url`, or give the program its credentials with `env`"),
     );
@@ -67,8 +69,8 @@ pub(super) fn report_program(reader: &mut DocumentReader, pointer: &str) {
 
 fn is_message_header(lower: &str) -> bool {
     FRAMING_HEADERS.contains(&lower)
-        || NOT_PASSED_ON.contains(&lower)
-        || NOT_PASSED_ON_PREFIXES.iter().any(|prefix| lower.starts_with(prefix))
+        || NOT_FORWARDED.contains(&lower)
+        || NOT_FORWARDED_PREFIXES.iter().any(|prefix| lower.starts_with(prefix))
 }
 
 fn is_header_name(name: &str) -> bool {

@@ -1,8 +1,8 @@
-//! The document's dialect of JSON Schema → plain JSON Schema.
+//! Converts the schemas of documents to plain JSON Schema.
 //!
-//! Authors may write a type's name where a schema is expected (`type: Repository`, `ref: Repository`), the generator's
-//! `{array: string}` and `{object: {…}}`, and `required: true` on a field instead of a list on its parent. Inside the
-//! model there is only JSON Schema, with references spelled `{"$ref": "#/types/Name"}`.
+//! Documents may use a few short forms: the name of a type instead of a schema (`type: Repository`, `ref: Repository`), the
+//! generator's `{array: string}` and `{object: {…}}`, and `required: true` on a field instead of a list on its parent. The
+//! model has only JSON Schema, with references written as `{"$ref": "#/types/Name"}`.
 
 use mcpaql_core::diagnostic::{Diagnostic, field_path};
 use mcpaql_core::error::Code;
@@ -13,10 +13,10 @@ use serde_json::{Map, Value, json};
 /// The JSON types.
 pub(super) const PRIMITIVES: &[&str] = &["string", "integer", "number", "boolean", "array", "object", "null"];
 
-/// The vocabulary of a schema in documents.
+/// The keywords of schemas in documents.
 pub use mcpaql_core::schema::keywords::DOCUMENT_KEYWORDS as SCHEMA_KEYS;
 
-/// Turns what the author wrote into plain JSON Schema; `types` are the names that may be referred to.
+/// Converts a schema of the document to plain JSON Schema; `types` are the names of the declared types.
 pub(super) fn schema(reader: &mut DocumentReader, value: &Value, pointer: &str, types: &[String]) -> Value {
     match value {
         Value::String(name) => reference(reader, name, pointer, types),
@@ -36,7 +36,7 @@ pub(super) fn schema(reader: &mut DocumentReader, value: &Value, pointer: &str, 
     }
 }
 
-/// `{array: T}`, `{object: {name: T}}` and `{ref: Name}`, each alone.
+/// Converts `{array: T}`, `{object: {name: T}}` and `{ref: Name}`, if the object has no other key.
 fn generator_form(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
@@ -67,7 +67,7 @@ fn generator_form(
     }
 }
 
-/// The keywords of one schema object; whatever is not a schema itself is kept as written.
+/// Converts the keywords of a schema object. Values that are not schemas are kept.
 pub(super) fn keywords(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
@@ -98,7 +98,7 @@ pub(super) fn keywords(
                 out.insert(key.clone(), Value::Object(properties));
             }
             "required" => match value {
-                Value::Bool(_) => {} // the parent's business
+                Value::Bool(_) => {} // goes into the parent's `required` list
                 Value::Array(names) => required.extend(names.iter().cloned()),
                 other => reader.wrong_type(&pointer, "boolean", other),
             },
@@ -163,7 +163,7 @@ fn merge(out: &mut Map<String, Value>, schema: Value) {
     }
 }
 
-/// A type's name: primitive, declared, or either with `[]` behind it.
+/// Converts the name of a JSON type or a declared type; a trailing `[]` makes it an array.
 fn reference(reader: &mut DocumentReader, name: &str, pointer: &str, types: &[String]) -> Value {
     if let Some(element) = name.strip_suffix("[]") {
         return json!({"type": "array", "items": reference(reader, element, pointer, types)});

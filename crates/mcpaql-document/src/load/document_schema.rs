@@ -1,4 +1,5 @@
-//! The schema for editors says what the loader does: the same keys, the same words, and it takes every document that loads.
+//! Tests that the JSON Schema for editors and the loader agree: the same keys, the same words, and the schema accepts every
+//! example document.
 
 use super::operation::{EXAMPLE_KEYS, HINTS, OPERATION_KEYS};
 use super::params::{LOCATIONS, PARAM_KEYS, TYPE_KEYS};
@@ -31,7 +32,7 @@ fn definitions() -> IndexMap<String, Value> {
     serde_json::from_value(document_schema()["$defs"].clone()).expect("definitions by name")
 }
 
-/// Every closed object of the schema and the loader's table of its keys.
+/// The closed objects of the schema with the loader's tables of their keys.
 fn key_tables() -> Vec<(&'static str, Vec<&'static str>)> {
     vec![
         ("ElementDocument", ELEMENT_KEYS.to_vec()),
@@ -93,12 +94,12 @@ fn every_object_has_exactly_the_keys_that_the_loader_knows() {
 }
 
 #[test]
-fn every_key_is_explained_and_everybody_may_add_their_own() {
+fn every_key_has_a_description_and_every_object_allows_x_keys() {
     for (name, definition) in definitions().iter().filter(|(_, definition)| is_closed_object(definition)) {
-        assert!(definition["patternProperties"].get("^x-").is_some(), "{name} has no room for x-…");
+        assert!(definition["patternProperties"].get("^x-").is_some(), "{name} does not allow x-… keys");
         for (key, property) in definition["properties"].as_object().expect("properties") {
             let about = property["description"].as_str().unwrap_or_default();
-            assert!(about.ends_with(['.', ')']), "{name}.{key} is not explained: '{about}'");
+            assert!(about.ends_with(['.', ')']), "{name}.{key} has no full description: '{about}'");
         }
     }
 }
@@ -155,7 +156,8 @@ fn targets_and_types_of_parameters_are_the_loaders_own() {
     assert_eq!(set(any_of), set(TYPE_KEYS.iter().copied()));
 }
 
-/// Our own checker knows types by name and no `if`, so it gets the definitions as types and the form is chosen as the loader does.
+/// Validates documents as an editor would. The core's validator has named types but no `if`, so the definitions become types,
+/// and the form of a document is chosen as in the loader.
 struct Editor {
     schemas: SchemaSet,
     element: SchemaId,
@@ -179,7 +181,7 @@ impl Editor {
         Editor { element: named("ElementDocument"), generator: named("GeneratorDocument"), schemas }
     }
 
-    fn complaints(&self, document: &Value) -> Vec<String> {
+    fn violations(&self, document: &Value) -> Vec<String> {
         let generated = document.get("schema_version").is_some() || document.get("adapter").is_some();
         let form = if generated { self.generator } else { self.element };
         let violations = self.schemas.check(form, document);
@@ -225,7 +227,7 @@ fn every_example_is_valid() {
         }
         let text = std::fs::read_to_string(&path).expect("a text");
         let parsed = Source::new(name.as_str(), text).parse().expect("a document");
-        assert_eq!(editor.complaints(&parsed.value), [""; 0], "{name}");
+        assert_eq!(editor.violations(&parsed.value), [""; 0], "{name}");
         seen += 1;
     }
     assert!(seen >= 4, "only {seen} examples");
@@ -234,10 +236,10 @@ fn every_example_is_valid() {
 #[test]
 fn both_forms_are_valid_and_mistakes_are_not() {
     let editor = Editor::new();
-    let mut pointed = written();
-    pointed["$schema"] = json!("./adapter.schema.json");
-    for document in [generated(), written(), pointed] {
-        assert_eq!(editor.complaints(&document), [""; 0]);
+    let mut with_schema = written();
+    with_schema["$schema"] = json!("./adapter.schema.json");
+    for document in [generated(), written(), with_schema] {
+        assert_eq!(editor.violations(&document), [""; 0]);
         assert!(load(&document).diagnostics.is_empty(), "{:#?}", load(&document).diagnostics);
     }
     let mistakes: [(&str, Value); 9] = [
@@ -255,7 +257,7 @@ fn both_forms_are_valid_and_mistakes_are_not() {
         let mut document = written();
         let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
         document.pointer_mut(parent).expect("a parent")[key] = wrong;
-        assert!(!editor.complaints(&document).is_empty(), "the schema takes {pointer}");
-        assert!(load(&document).has_errors(), "the loader takes {pointer}");
+        assert!(!editor.violations(&document).is_empty(), "the schema accepts {pointer}");
+        assert!(load(&document).has_errors(), "the loader accepts {pointer}");
     }
 }

@@ -1,4 +1,5 @@
-//! An operation over HTTP: its method and path, where each parameter goes, and what is different from the target.
+//! Reads the HTTP request of an operation: method, path, the location of each parameter, the body, and settings that differ
+//! from the target's.
 
 use super::binding::{BoundOperation, resolve_placeholders};
 use super::params::UnplacedParam;
@@ -13,9 +14,9 @@ use mcpaql_core::suggest;
 
 /// Keys of `http`.
 pub(super) const HTTP_BINDING_KEYS: &[&str] = &["method", "path", "body", "content_type"];
-/// How the bodies of a whole target may be written.
+/// The values of `serialization`, the default body form of a target.
 pub(super) const SERIALIZATIONS: &[&str] = &[BodyForm::Json.as_str(), BodyForm::Form.as_str()];
-/// Those of HTTP, then those of WebDAV and its calendars.
+/// The methods of HTTP, then those of WebDAV and CalDAV.
 pub(super) const METHODS: &[&str] = &[
     "GET",
     "POST",
@@ -62,7 +63,7 @@ pub(super) fn read(
     };
     let (method, path) = (method_of(reader, &method, &pointer), path_of(reader, &path, &pointer));
     let (method, mut path) = (method?, path?);
-    // The generator form keeps what is said about the body in `http`.
+    // The generator form has the keys of the body under `http`.
     let holder = |key: &str| nested.as_ref().filter(|http| http.get(key).is_some()).unwrap_or(operation);
     let body = reader
         .choice(holder("body"), "body", &BodyForm::ALL.map(BodyForm::as_str), BodyForm::parse)
@@ -77,7 +78,7 @@ pub(super) fn read(
     })
 }
 
-/// Where and how the call goes, where that is not the target's and the adapter's way.
+/// Reads `base_url` and `auth` of an operation, which replace those of the target and the adapter.
 fn operation_overrides(
     reader: &mut DocumentReader,
     operation: &DocumentObject<'_>,
@@ -89,22 +90,22 @@ fn operation_overrides(
     (base_url, auth)
 }
 
-/// The media type of the body, which must fit how it is written.
+/// Reads the media type of the body, which must match the body form.
 fn content_type(reader: &mut DocumentReader, holder: &DocumentObject<'_>, body: BodyForm) -> Option<String> {
     let text = reader.string(holder, "content_type")?;
     let (expected, suggestion) = if !is_media_type(&text) {
         ("a media type such as application/vnd.api+json", None)
     } else if body == BodyForm::Multipart && !text.starts_with("multipart/") {
-        ("multipart/…", Some("remove it, or write the body in another form"))
+        ("multipart/…", Some("remove it, or choose another `body`"))
     } else if body != BodyForm::Multipart && text.starts_with("multipart/") {
-        ("another media type", Some("say `body: multipart`"))
+        ("another media type", Some("write `body: multipart`"))
     } else {
         return Some(text);
     };
     let mut diagnostic = Diagnostic::error(
         Code::SchemaInvalidValue,
         holder.pointer_to("content_type"),
-        format!("'{text}' is not a media type that the body can have"),
+        format!("'{text}' is not a valid media type for this body"),
     )
     .expected(expected)
     .found(text.as_str());
@@ -125,7 +126,7 @@ fn is_media_type(text: &str) -> bool {
         && kind.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype))
 }
 
-/// `body_param: items` makes the value of that parameter the whole body; a text or a file always is one parameter.
+/// Reads `body_param`, the parameter whose value is the whole body. A text or binary body is always one parameter.
 fn body_param(
     reader: &mut DocumentReader,
     operation: &DocumentObject<'_>,
@@ -145,7 +146,7 @@ fn body_param(
         Diagnostic::error(
             Code::SchemaUnresolvedRef,
             operation.pointer_to("body_param"),
-            format!("'{name}' is not a declared parameter that could be the body"),
+            format!("'{name}' is not a declared parameter that can be the body"),
         )
         .found(name),
     );
@@ -174,7 +175,7 @@ fn only_body_param(
             Diagnostic::warning(
                 Code::SchemaInvalidValue,
                 operation.pointer_to("body"),
-                format!("A {word} body is a parameter, and this operation has none for it"),
+                format!("A {word} body needs a parameter, and this operation has none for it"),
             )
             .suggest("declare the parameter with `in: body`"),
         ),
@@ -182,9 +183,12 @@ fn only_body_param(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
                 operation.pointer_to("body"),
-                format!("A {word} body is one parameter, but there are several: {}", several.join(", ")),
+                format!(
+                    "A {word} body is one parameter, but the operation has several: {}",
+                    several.join(", ")
+                ),
             )
-            .suggest("name the one with `body_param`, and give the others another `in`"),
+            .suggest("choose one with `body_param`, and give the others another `in`"),
         ),
     }
     None
@@ -214,7 +218,7 @@ fn path_of(reader: &mut DocumentReader, path: &str, pointer: &str) -> Option<Vec
             Diagnostic::error(
                 Code::SchemaInvalidValue,
                 pointer,
-                format!("The path holds a query ({}), which belongs under params", keys.join(", ")),
+                format!("The path contains a query ({}), which belongs under params", keys.join(", ")),
             )
             .expected(before)
             .suggest("declare each as a parameter with `in: query`, fixed values with `default` or `const`"),
@@ -226,7 +230,7 @@ fn path_of(reader: &mut DocumentReader, path: &str, pointer: &str) -> Option<Vec
             Diagnostic::error(
                 Code::SchemaInvalidValue,
                 pointer,
-                "The path must begin with '/' and hold no query, fragment or space",
+                "The path must start with '/' and must not contain a query, fragment or space",
             )
             .expected("/path/{placeholder}; query parameters are declared under params")
             .found(path),
@@ -236,7 +240,7 @@ fn path_of(reader: &mut DocumentReader, path: &str, pointer: &str) -> Option<Vec
     template(reader, path, pointer)
 }
 
-/// Splits `…{name}…` into pieces.
+/// Splits `…{name}…` into literals and placeholders.
 fn template(reader: &mut DocumentReader, text: &str, pointer: &str) -> Option<Vec<Segment>> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -261,7 +265,7 @@ fn template(reader: &mut DocumentReader, text: &str, pointer: &str) -> Option<Ve
     Some(pieces)
 }
 
-/// Gives every parameter its place and makes the path speak of parameters by their own names.
+/// Gives every parameter its location, and replaces wire names in the path by names of parameters.
 fn place_params(
     reader: &mut DocumentReader,
     drafts: Vec<UnplacedParam>,
@@ -280,13 +284,13 @@ fn place_params(
     let mut params = Vec::with_capacity(drafts.len());
     let mut wire = WireNames::default();
     for draft in drafts {
-        let placed = in_path(&draft.param.name);
-        match (placed, draft.place) {
-            (true, Some(place)) if place != ParamLocation::Path => reader.push(
+        let is_in_path = in_path(&draft.param.name);
+        match (is_in_path, draft.location) {
+            (true, Some(location)) if location != ParamLocation::Path => reader.push(
                 Diagnostic::error(
                     Code::SchemaInvalidValue,
                     child(&draft.pointer, "in"),
-                    format!("Parameter '{}' stands in the path", draft.param.name),
+                    format!("Parameter '{}' is a placeholder of the path", draft.param.name),
                 )
                 .expected("path"),
             ),
@@ -295,7 +299,7 @@ fn place_params(
                     Code::SchemaUnresolvedRef,
                     &draft.pointer,
                     format!(
-                        "Parameter '{}' is in the path, but the path has no '{{{}}}'",
+                        "Parameter '{}' has `in: path`, but the path has no '{{{}}}'",
                         draft.param.name, draft.param.wire
                     ),
                 )
@@ -303,21 +307,24 @@ fn place_params(
             ),
             _ => {}
         }
-        let place = if placed { ParamLocation::Path } else { draft.place.unwrap_or(default) };
-        wire.check(reader, &draft, place);
-        draft.check_style(reader, place);
-        if placed && !draft.param.required {
+        let location = if is_in_path { ParamLocation::Path } else { draft.location.unwrap_or(default) };
+        wire.check(reader, &draft, location);
+        draft.check_style(reader, location);
+        if is_in_path && !draft.param.required {
             reader.push(
                 Diagnostic::warning(
                     Code::SchemaInvalidValue,
                     &draft.pointer,
-                    format!("Parameter '{}' stands in the path and is therefore required", draft.param.name),
+                    format!(
+                        "Parameter '{}' is a placeholder of the path and therefore required",
+                        draft.param.name
+                    ),
                 )
                 .suggest("add `required: true`"),
             );
         }
-        let mut param = draft.finish(place);
-        param.required |= placed;
+        let mut param = draft.finish(location);
+        param.required |= is_in_path;
         params.push(param);
     }
     params

@@ -1,4 +1,4 @@
-//! Who an adapter says it is: name, version, description.
+//! Reads the identity of an adapter: name, version, description.
 
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
@@ -7,7 +7,7 @@ use mcpaql_core::reader::{DocumentObject, DocumentReader};
 use mcpaql_core::suggest;
 use serde_json::Value;
 
-/// What an adapter is called.
+/// The identity of an adapter.
 #[derive(Debug, Clone)]
 pub(super) struct AdapterIdentity {
     pub(super) name: String,
@@ -18,7 +18,7 @@ pub(super) struct AdapterIdentity {
 }
 
 impl AdapterIdentity {
-    /// For a document that has none, so that the rest of it can be checked.
+    /// Replaces a missing identity, so that the rest of the document can be checked.
     pub(super) fn placeholder() -> AdapterIdentity {
         AdapterIdentity {
             name: "adapter".into(),
@@ -30,7 +30,7 @@ impl AdapterIdentity {
     }
 }
 
-/// Reads name, version and description; `None` where there is no usable name.
+/// Reads name, version and description; `None` if the name is missing or invalid.
 pub(super) fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<AdapterIdentity> {
     let name = reader.required_string(object, "name");
     let version = version(reader, object);
@@ -58,13 +58,13 @@ fn display_name(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Opt
             object.pointer_to("display_name"),
             "The display name is empty",
         )
-        .expected("the name that people read")
-        .suggest("write one, or remove the key to have it made from the name"),
+        .expected("the name that people see")
+        .suggest("write one, or remove the key to derive it from the name"),
     );
     None
 }
 
-/// A semantic version; YAML reads an unquoted `1.0` as a number.
+/// Reads a semantic version. YAML parses an unquoted `1.0` as a number.
 fn version(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<String> {
     let version = match object.get("version") {
         None => {
@@ -114,27 +114,26 @@ fn is_valid_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte))
 }
 
-/// The name of an adapter, unless it is not one.
+/// Returns the name if it is valid; reports it if not.
 pub(crate) fn adapter_name(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
     name: &str,
 ) -> Option<String> {
-    let legal = is_valid_name(name);
-    let branded = suggest::snake_case(name).split('_').any(|word| word == "mcpaql");
-    if legal && !branded {
+    let has_separator = suggest::snake_case(name).split('_').any(|word| word == "mcpaql");
+    if is_valid_name(name) && !has_separator {
         return Some(name.to_owned());
     }
-    let message = if branded {
-        format!("Adapter name '{name}' holds the word that separates adapter and endpoint in tool names")
+    let message = if has_separator {
+        format!("Adapter name '{name}' contains `mcpaql`, which separates adapter and endpoint in tool names")
     } else {
-        format!("Adapter name '{name}' is not a legal name")
+        format!("Adapter name '{name}' is not valid")
     };
     let better = suggest::snake_case(name);
     let better: Vec<&str> = better.split('_').filter(|word| *word != "mcpaql").collect();
     let better = better.join("-");
     let mut diagnostic = Diagnostic::error(Code::SchemaInvalidName, object.pointer_to("name"), message)
-        .expected("2 to 64 lower case letters, digits and hyphens, beginning with a letter, without `mcpaql`")
+        .expected("2 to 64 lower case letters, digits and hyphens, starting with a letter, without `mcpaql`")
         .found(name);
     if better != name && is_valid_name(&better) {
         diagnostic = diagnostic.suggest(format!("write `name: {better}`"));

@@ -1,4 +1,4 @@
-//! `lifecycle`: operations that run in the background.
+//! Reads `lifecycle`: operations that run in the background.
 
 use mcpaql_core::adapter::TargetConfig;
 use mcpaql_core::diagnostic::{Diagnostic, field_path};
@@ -20,7 +20,7 @@ pub(super) fn read(
 ) -> Option<Lifecycle> {
     let value = operation.get("lifecycle")?;
     let lifecycle = match value {
-        Value::Bool(wanted) => wanted.then(Lifecycle::default),
+        Value::Bool(enabled) => enabled.then(Lifecycle::default),
         Value::Object(_) => {
             let object = reader.member(operation, "lifecycle")?;
             reader.check_keys(&object, LIFECYCLE_KEYS);
@@ -49,12 +49,12 @@ pub(super) fn read(
     }
     if lifecycle.is_some() && matches!(target, TargetConfig::Mcp(server) if !server.caller_headers.is_empty())
     {
-        // What came of it would be there for every caller to ask after.
+        // Every caller could read the result.
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
                 operation.pointer_to("lifecycle"),
-                "An operation that is called with its caller's own credentials cannot run in the background",
+                "An operation that uses the caller's credentials cannot run in the background",
             )
             .at_key()
             .suggest("remove `lifecycle`, or `caller_headers` of the target"),
@@ -76,7 +76,7 @@ fn keep(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<u64>
             &pointer,
             format!("Field '{}' is not a usable duration", field_path(&pointer)),
         )
-        .expected("whole seconds, one to a year")
+        .expected("whole seconds, from 1 second to a year")
         .found(seconds.to_string()),
     );
     None

@@ -1,4 +1,4 @@
-//! Another MCP server as a target, and its tools as operations.
+//! Reads an MCP server as a target, and its tools as operations.
 
 use super::binding::BoundOperation;
 use super::params::UnplacedParam;
@@ -11,35 +11,37 @@ use mcpaql_core::operation::{Binding, McpBinding, ParamLocation};
 use mcpaql_core::reader::{DocumentObject, DocumentReader};
 use serde_json::{Map, Value};
 
-/// Reads the keys of an MCP server: `command` or `url`, and what goes with it.
+/// Reads the settings of an MCP server.
 pub(crate) fn target(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<McpTarget> {
     reader.check_keys(target, MCP_KEYS);
     let link = link(reader, target);
     let caller_headers = caller_headers::read(reader, target);
-    let usual = McpTarget::new(link?);
-    if matches!(usual.link, McpLink::Command(_)) && !caller_headers.is_empty() {
+    let defaults = McpTarget::new(link?);
+    if matches!(defaults.link, McpLink::Command(_)) && !caller_headers.is_empty() {
         caller_headers::report_program(reader, &target.pointer_to("caller_headers"));
     }
     Some(McpTarget {
         caller_headers,
         eager: reader.choice(target, "start", STARTS, parse_word(STARTS)) == Some("eager"),
-        start_timeout_ms: reader.seconds(target, "start_timeout").unwrap_or(usual.start_timeout_ms),
-        timeout_ms: reader.seconds(target, "timeout").unwrap_or(usual.timeout_ms),
-        max_response_bytes: reader.positive(target, "max_response_bytes").unwrap_or(usual.max_response_bytes),
-        ..usual
+        start_timeout_ms: reader.seconds(target, "start_timeout").unwrap_or(defaults.start_timeout_ms),
+        timeout_ms: reader.seconds(target, "timeout").unwrap_or(defaults.timeout_ms),
+        max_response_bytes: reader
+            .positive(target, "max_response_bytes")
+            .unwrap_or(defaults.max_response_bytes),
+        ..defaults
     })
 }
 
-/// `command` or `url`, and what goes with it.
+/// Reads `command` or `url`, with the keys that belong to it.
 pub(super) fn link(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<McpLink> {
     match (target.get("command").is_some(), target.get("url").is_some()) {
         (true, false) => command(reader, target).map(McpLink::Command),
         (false, true) => url(reader, target),
         (both, _) => {
             let message = if both {
-                "An MCP server is reached by `command` or by `url`, not by both"
+                "An MCP server has either `command` or `url`, not both"
             } else {
-                "An MCP server needs a `command` that starts it, or the `url` where it runs"
+                "An MCP server needs a `command` to start it, or its `url`"
             };
             reader.push(
                 Diagnostic::error(Code::SchemaInvalidValue, &target.pointer, message)
@@ -54,13 +56,13 @@ fn command(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<M
     if let Some(Value::String(line)) = target.get("command")
         && line.contains(char::is_whitespace)
     {
-        // A shell would divide it in ways of its own, and none reads it.
+        // No shell splits the command, and splitting it here would ignore quotes.
         let words: Vec<String> = line.split_whitespace().map(|word| Value::from(word).to_string()).collect();
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
                 target.pointer_to("command"),
-                "The command is one text, and no shell divides it into a program and its arguments",
+                "The command is one string; it is not split into a program and its arguments",
             )
             .expected("a list: the program and its arguments")
             .found(line.as_str())
@@ -109,7 +111,7 @@ fn url(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<McpLi
     Some(McpLink::Url { url, headers, allow_http })
 }
 
-/// Reads which tool an operation is: `tool`, else its own name, with what is `fixed` about it.
+/// Reads the tool of an operation (`tool`, or else the operation's name) and its `fixed` arguments.
 pub(super) fn binding(
     reader: &mut DocumentReader,
     operation: &DocumentObject<'_>,
@@ -126,9 +128,9 @@ pub(super) fn binding(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
                 operation.pointer_to("fixed"),
-                format!("'{}' is fixed, so nobody can be asked for it", param.wire),
+                format!("'{}' is both a fixed argument and a parameter", param.wire),
             )
-            .suggest(format!("remove it from `fixed`, or the parameter `{}`", param.name)),
+            .suggest(format!("remove it from `fixed`, or remove the parameter `{}`", param.name)),
         );
     }
     Some(BoundOperation { binding: Binding::Mcp(McpBinding { tool: tool?, fixed }), params })

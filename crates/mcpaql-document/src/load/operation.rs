@@ -1,4 +1,4 @@
-//! Operations: what the document says about each, bound to the target.
+//! Reads operations and binds them to the target.
 
 use super::binding::{self, BoundOperation};
 use super::dialect;
@@ -59,19 +59,19 @@ pub(super) const EXAMPLE_KEYS: &[&str] = &["description", "params", "request"];
 
 pub(super) const HINTS: &[&str] = &["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 
-/// What stays the same for all operations of a document.
+/// The parts of the document that all operations share.
 pub(super) struct OperationContext<'a> {
     pub(super) types: &'a [String],
     pub(super) target: &'a TargetConfig,
 }
 
-/// One operation; `None` where it is too broken to serve.
+/// Reads an operation; `None` if it cannot be served.
 pub(super) fn read(
     reader: &mut DocumentReader,
     value: &Value,
     pointer: &str,
     category: Category,
-    setting: &OperationContext<'_>,
+    context: &OperationContext<'_>,
     origins: &mut Origins,
 ) -> Option<Operation> {
     let object = reader.object(value, pointer)?;
@@ -79,29 +79,29 @@ pub(super) fn read(
     reader.warn_unsupported_keys(
         &object,
         &[
-            ("supports_fields", "answers come back whole"),
+            ("supports_fields", "answers are always complete"),
             (
                 "requires_confirmation",
-                "nobody is asked before the operation runs; rely on the client's approval",
+                "the operation runs without confirmation; rely on the client's approval",
             ),
         ],
     );
     let name = name(reader, &object);
-    let drafts = params::read(reader, &object, setting.types);
+    let drafts = params::read(reader, &object, context.types);
     if let Some(name) = &name {
         for draft in &drafts {
             origins.note(param_pointer(name, &draft.param.name), draft.pointer.clone());
         }
     }
-    let bound = binding::read(reader, &object, drafts, setting);
-    // Whatever else is wrong is reported too, before the operation is given up.
+    let bound = binding::read(reader, &object, drafts, context);
+    // Read everything before returning `None`, so that all problems are reported.
     let effect = reader.choice(&object, "effect", &Effect::ALL.map(Effect::as_str), Effect::parse);
     let danger = danger(reader, &object);
     let idempotent = idempotent(reader, &object);
-    let words = OperationMetadata {
+    let metadata = OperationMetadata {
         title: reader.string(&object, "title"),
         description: reader.string(&object, "description").unwrap_or_default(),
-        returns: returns(reader, &object, setting.types),
+        returns: returns(reader, &object, context.types),
         examples: examples(reader, &object),
         tags: reader.strings(&object, "tags"),
         aliases: aliases(reader, &object),
@@ -109,7 +109,7 @@ pub(super) fn read(
         hints: hints(reader, &object, "annotations", &[]),
         source_id: reader.string(&object, "source_id"),
     };
-    let lifecycle = lifecycle::read(reader, &object, category, setting.target);
+    let lifecycle = lifecycle::read(reader, &object, category, context.target);
     let BoundOperation { binding, params } = bound?;
     let pagination = pagination::read(reader, &object, &params);
     check_contradictions(reader, &object, category, effect, danger, &binding);
@@ -121,32 +121,32 @@ pub(super) fn read(
         idempotent,
         danger,
         guard: guard_of(&params),
-        reach: if setting.target.is_remote() { Reach::Open } else { Reach::Process },
+        reach: if context.target.is_remote() { Reach::Open } else { Reach::Process },
         binding: &binding,
     });
     Some(Operation {
-        title: words.title.unwrap_or_else(|| title_of(&name)),
-        description: words.description,
-        returns: words.returns,
-        examples: words.examples,
-        tags: words.tags,
-        aliases: words.aliases,
-        deprecated: words.deprecated,
-        hints: words.hints,
+        title: metadata.title.unwrap_or_else(|| title_of(&name)),
+        description: metadata.description,
+        returns: metadata.returns,
+        examples: metadata.examples,
+        tags: metadata.tags,
+        aliases: metadata.aliases,
+        deprecated: metadata.deprecated,
+        hints: metadata.hints,
         endpoint: category.endpoint().to_owned(),
         name,
         category,
         params,
         danger,
         facts,
-        source_id: words.source_id,
+        source_id: metadata.source_id,
         pagination,
         lifecycle,
         binding,
     })
 }
 
-/// What an operation says about itself, whatever it is bound to.
+/// The parts of an operation that do not depend on its binding.
 struct OperationMetadata {
     title: Option<String>,
     description: String,
@@ -170,7 +170,7 @@ fn name(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<Stri
             pointer,
             format!("Operation name '{name}' must be snake_case{hint}"),
         )
-        .expected("lower case letters, digits and underscores, beginning with a letter")
+        .expected("lower case letters, digits and underscores, starting with a letter")
         .found(name);
         if let Some(better) = better {
             diagnostic = diagnostic.suggest(format!("rename it to `{better}`"));
@@ -185,9 +185,9 @@ fn name(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<Stri
                 pointer,
                 format!("Operation name '{name}' is reserved by the protocol"),
             )
-            .expected("a name that the protocol does not use itself")
+            .expected("a name that the protocol does not use")
             .found(name)
-            .suggest("choose a name that says what your API does"),
+            .suggest("choose a name that describes what your API does"),
         );
         return None;
     }
@@ -216,7 +216,8 @@ fn idempotent(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Optio
     declared.or(negated.map(|value| !value))
 }
 
-/// A write that the document files under `read` would be published as harmless: the one mistake that must not happen.
+/// Reports operations whose category contradicts the method, effect or danger. Above all, a write under `read` would be
+/// published as read-only, and clients would run it without asking.
 fn check_contradictions(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
@@ -232,7 +233,7 @@ fn check_contradictions(
             Diagnostic::warning(
                 Code::SchemaInvalidValue,
                 object.pointer_to(if object.get("maps_to").is_some() { "maps_to" } else { "http" }),
-                "A DELETE request filed under create makes the whole endpoint destructive",
+                "A DELETE request under create makes the whole endpoint destructive",
             )
             .found("DELETE")
             .suggest("move the operation to `delete`"),
@@ -263,11 +264,11 @@ fn check_contradictions(
             )
             .expected("safe")
             .found(danger.as_str())
-            .suggest("move the operation to the category of what it does"),
+            .suggest("move the operation to the category of its effect"),
         );
     }
     if let Binding::Http(http) = binding
-        && let Some(instead) = category_of_write(&http.method)
+        && let Some(better) = category_of_write(&http.method)
     {
         let key = if object.get("maps_to").is_some() { "maps_to" } else { "http" };
         reader.push(
@@ -276,14 +277,14 @@ fn check_contradictions(
                 object.pointer_to(key),
                 format!("A {} request cannot be a read: clients would run it without asking", http.method),
             )
-            .expected("GET, HEAD, OPTIONS, or POST that only searches")
+            .expected("GET, HEAD, OPTIONS, or a POST that only searches")
             .found(http.method.clone())
-            .suggest(format!("move the operation to `{}`", instead.endpoint())),
+            .suggest(format!("move the operation to `{}`", better.endpoint())),
         );
     }
 }
 
-/// Where a request belongs whose method cannot be meant to read.
+/// The category of a method that always writes; `None` for other methods.
 fn category_of_write(method: &str) -> Option<Category> {
     match method {
         "PUT" | "PATCH" | "PROPPATCH" | "MOVE" => Some(Category::Update),
@@ -293,7 +294,8 @@ fn category_of_write(method: &str) -> Option<Category> {
     }
 }
 
-/// A required etag or version argument makes an update safe against lost changes. In the path it only says which thing is meant.
+/// The guard of an operation against lost updates: a required etag or version parameter. In the path, such a parameter only
+/// identifies a resource and is no guard.
 #[must_use]
 pub fn guard_of(params: &[Param]) -> Guard {
     let guarded = params.iter().any(|param| {
@@ -312,7 +314,7 @@ fn returns(reader: &mut DocumentReader, object: &DocumentObject<'_>, types: &[St
     Some(Returns { schema, description })
 }
 
-/// `{params: {…}}`, `{request: {operation, params}}`, each with an optional description.
+/// Reads examples: `{params: {…}}` or `{request: {operation, params}}`, each with an optional description.
 fn examples(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Vec<Example> {
     let Some(items) = reader.array(object, "examples") else { return Vec::new() };
     let pointer = object.pointer_to("examples");
@@ -334,7 +336,7 @@ fn examples(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Vec<Exa
     examples
 }
 
-/// An example of another operation teaches a wrong call.
+/// Reports an example that calls another operation: it would teach a wrong call.
 fn check_example_operation(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
@@ -352,11 +354,11 @@ fn check_example_operation(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
                 request.pointer_to("operation"),
-                format!("The example calls '{named}', but it stands under '{own}'"),
+                format!("The example calls '{named}', but it belongs to '{own}'"),
             )
             .expected(own)
-            .found(named)
-            .suggest(format!("write `operation: {own}`, or move the example to the operation it shows")),
+            .found(named.as_str())
+            .suggest(format!("write `operation: {own}`, or move the example to '{named}'")),
         );
     }
 }
@@ -396,7 +398,7 @@ fn deprecated(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Optio
     }
 }
 
-/// Hint overrides behind `key`; `also` are keys the object may have besides the hints.
+/// Reads hint overrides under `key`; `also` are other keys that the object may have.
 pub(super) fn hints(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,

@@ -1,4 +1,4 @@
-//! `pagination`: how the answers of an operation are divided into pages.
+//! Reads `pagination`: how the answers of an operation are split into pages.
 
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
@@ -9,7 +9,7 @@ use mcpaql_core::suggest;
 /// Keys of `pagination`.
 pub(super) const PAGINATION_KEYS: &[&str] = &["kind", "at", "size", "next", "items"];
 
-/// Reads `pagination`; the parameters it names must be there.
+/// Reads `pagination`; the parameters it names must be declared.
 pub(super) fn read(
     reader: &mut DocumentReader,
     operation: &DocumentObject<'_>,

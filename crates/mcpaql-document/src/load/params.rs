@@ -1,4 +1,4 @@
-//! Parameters of an operation, from a map (`params: {owner: {…}}`) or a list (`params: [{name: owner, …}]`).
+//! Reads the parameters of an operation, from a map (`params: {owner: {…}}`) or a list (`params: [{name: owner, …}]`).
 
 use super::dialect::{self, SCHEMA_KEYS};
 use super::secrets;
@@ -12,22 +12,22 @@ use mcpaql_core::schema::SchemaSet;
 use mcpaql_core::suggest;
 use serde_json::{Map, Value};
 
-/// Keys of a parameter besides the vocabulary of its schema.
+/// Keys of a parameter, in addition to the keywords of its schema.
 pub(super) const PARAM_KEYS: &[&str] =
     &["name", "in", "as", "sensitive", "style", "explode", "allow_reserved", "from", "api_default"];
 
-/// Where a request may carry a parameter.
+/// The values of `in`.
 pub(super) const LOCATIONS: &[&str] = &["path", "query", "header", "cookie", "body"];
 
-/// Keys one of which says what a parameter is.
+/// A parameter needs at least one of these keys, which define its type.
 pub(super) const TYPE_KEYS: &[&str] =
     &["type", "$ref", "ref", "enum", "const", "oneOf", "anyOf", "allOf", "properties", "items"];
 
-/// A parameter as written: its place may still follow from the path.
+/// A parameter whose location is not final: a placeholder in the path can still decide it.
 #[derive(Debug)]
 pub(super) struct UnplacedParam {
     pub(super) param: Param,
-    pub(super) place: Option<ParamLocation>,
+    pub(super) location: Option<ParamLocation>,
     pub(super) pointer: String,
     form: Option<StyleForm>,
     explode: Option<bool>,
@@ -35,16 +35,16 @@ pub(super) struct UnplacedParam {
 }
 
 impl UnplacedParam {
-    /// Reports a style that OpenAPI does not have in that place; what is sent then is the nearest that there is.
-    pub(super) fn check_style(&self, reader: &mut DocumentReader, place: ParamLocation) {
+    /// Warns about a style that OpenAPI does not define for this location.
+    pub(super) fn check_style(&self, reader: &mut DocumentReader, location: ParamLocation) {
         use StyleForm::{
             DeepObject, Form, Json, Label, Matrix, PipeDelimited, Segments, Simple, SpaceDelimited,
         };
-        let fitting: &[StyleForm] = match place {
+        let fitting: &[StyleForm] = match location {
             ParamLocation::Path => &[Simple, Label, Matrix, Json, Segments],
             ParamLocation::Header => &[Simple, Json],
             ParamLocation::Cookie => &[Form, Json],
-            // A comma-separated query was always written so.
+            // `simple` stays allowed, because documents use it for comma-separated queries.
             ParamLocation::Query | ParamLocation::Body | ParamLocation::Target => {
                 &[Form, SpaceDelimited, PipeDelimited, DeepObject, Json, Simple]
             }
@@ -56,7 +56,7 @@ impl UnplacedParam {
                 Code::SchemaInvalidValue,
                 child(&self.pointer, "style"),
                 format!(
-                    "Parameter '{}' cannot be spelled in style '{}' where it stands",
+                    "Parameter '{}' cannot have the style '{}' in this location",
                     self.param.name,
                     form.as_str()
                 ),
@@ -65,18 +65,18 @@ impl UnplacedParam {
         );
     }
 
-    /// The parameter, now that its place is known.
-    pub(super) fn finish(mut self, place: ParamLocation) -> Param {
-        let fallback = ParamStyle::default_for(place);
+    /// Returns the parameter with its final location.
+    pub(super) fn finish(mut self, location: ParamLocation) -> Param {
+        let fallback = ParamStyle::default_for(location);
         let form = self.form.unwrap_or(fallback.form);
         let explode = self.explode.unwrap_or(matches!(form, StyleForm::Form | StyleForm::DeepObject));
-        self.param.location = place;
+        self.param.location = location;
         self.param.style = ParamStyle { form, explode, reserved: self.reserved };
         self.param
     }
 }
 
-/// Reports what is wrong with the schemas of parameters that are never compiled.
+/// Reports problems in the schemas of parameters that are never compiled.
 pub(super) fn report_schemas(
     reader: &mut DocumentReader,
     drafts: &[UnplacedParam],
@@ -88,14 +88,14 @@ pub(super) fn report_schemas(
     let (mut schemas, _) = SchemaSet::compile(types);
     for draft in drafts {
         let (_, problems) = schemas.add(&draft.param.schema, &draft.pointer);
-        // Unknown keys were reported where they were read.
+        // Unknown keys have already been reported.
         reader
             .diagnostics
             .extend(problems.into_iter().filter(|problem| problem.code != Code::SchemaUnknownField));
     }
 }
 
-/// All parameters of an operation.
+/// Reads all parameters of an operation.
 pub(super) fn read(
     reader: &mut DocumentReader,
     operation: &DocumentObject<'_>,
@@ -158,22 +158,21 @@ fn param(
             format!("Parameter name '{name}' must be snake_case{hint}"),
         )
         .at_key()
-        .expected("lower case letters, digits and underscores, beginning with a letter")
+        .expected("lower case letters, digits and underscores, starting with a letter")
         .found(name);
         if let Some(better) = better {
-            diagnostic = diagnostic.suggest(format!(
-                "rename it to `{better}` and add `as: {name}` to keep the name on the wire"
-            ));
+            diagnostic = diagnostic
+                .suggest(format!("rename it to `{better}` and add `as: {name}` to keep the wire name"));
         }
         reader.push(diagnostic);
     }
     if value.is_string() {
-        // `owner: string`, the shortest way to write it.
+        // `owner: string` is short for `owner: {type: string}`.
         let schema = dialect::schema(reader, value, &pointer, types);
         let param = plain(name, schema);
         return Some(UnplacedParam {
             param,
-            place: None,
+            location: None,
             pointer,
             form: None,
             explode: None,
@@ -188,13 +187,12 @@ fn param(
     }
     let mut schema = Value::Object(dialect::keywords(reader, &schema_part(&object).as_object(), types));
     let required = matches!(object.get("required"), Some(Value::Bool(true)));
-    let place = reader.choice(&object, "in", LOCATIONS, parse_location);
+    let location = reader.choice(&object, "in", LOCATIONS, parse_location);
     let mut param = plain(name, Value::Null);
     param.wire = reader.string(&object, "as").unwrap_or_else(|| name.to_owned());
     param.required = required;
     param.sensitive = reader.boolean(&object, "sensitive").unwrap_or(false);
     param.description = reader.string(&object, "description").unwrap_or_default();
-    // An explicit `default: null` says no more than no default.
     param.default = object.get("default").cloned();
     param.api_default = object.get("api_default").filter(|default| !default.is_null()).cloned();
     check_defaults(reader, &object, &param);
@@ -211,17 +209,17 @@ fn param(
     let explode = reader.boolean(&object, "explode");
     let reserved = reader.boolean(&object, "allow_reserved").unwrap_or(false);
     param.from = reader.strings(&object, "from");
-    Some(UnplacedParam { param, place, pointer, form, explode, reserved })
+    Some(UnplacedParam { param, location, pointer, form, explode, reserved })
 }
 
-/// A secret has no default, and what is filled in leaves nothing for the target to assume.
+/// Reports a default of a secret, and a parameter with both `default` and `api_default`.
 fn check_defaults(reader: &mut DocumentReader, object: &DocumentObject<'_>, param: &Param) {
     for (key, default) in [("default", &param.default), ("api_default", &param.api_default)] {
         if param.sensitive && matches!(default, Some(Value::String(_) | Value::Number(_))) {
             secrets::report_credential(
                 reader,
                 &object.pointer_to(key),
-                "remove the default: the caller sends the secret, or `auth` names a variable that holds it",
+                "remove the default: the caller sends the secret, or `auth` names the variable with the secret",
             );
         }
     }
@@ -234,9 +232,7 @@ fn check_defaults(reader: &mut DocumentReader, object: &DocumentObject<'_>, para
             )
             .at_key()
             .expected("one of them")
-            .suggest(
-                "keep `default` if it is to be sent, `api_default` if it only tells what the API assumes",
-            ),
+            .suggest("keep `default` to send the value, or `api_default` to document what the API assumes"),
         );
     }
 }
@@ -252,7 +248,7 @@ impl SchemaPart {
     }
 }
 
-/// The parameter without the keys that are not its schema's.
+/// Returns the parameter without the keys that do not belong to its schema.
 fn schema_part(object: &DocumentObject<'_>) -> SchemaPart {
     let map = object
         .map
@@ -263,12 +259,12 @@ fn schema_part(object: &DocumentObject<'_>) -> SchemaPart {
     SchemaPart { map, pointer: object.pointer.clone() }
 }
 
-/// A parameter with nothing but a name and a schema.
+/// Returns a parameter with only a name and a schema.
 pub(super) fn plain(name: &str, schema: Value) -> Param {
     Param::new(name, ParamLocation::Query, schema)
 }
 
-/// The legal name that `name` nearly is, unless there is none or another thing has it.
+/// Returns the `snake_case` form of `name`, if it is valid and not taken.
 pub(super) fn better_name(name: &str, taken: impl Fn(&str) -> bool) -> Option<String> {
     Some(suggest::snake_case(name)).filter(|better| is_snake_case(better) && !taken(better))
 }

@@ -1,4 +1,4 @@
-//! `endpoints` of the element form: a custom set of endpoint families.
+//! Reads `endpoints` of the element form: a custom set of endpoint families.
 
 use super::Operations;
 use super::operation;
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 pub(super) const FAMILY_KEYS: &[&str] = &["purpose", "title", "operations", "categories", "annotations"];
 
-/// Reads the families; every operation must belong to exactly one, and one that belongs to none is left out.
+/// Reads the families. Every operation must belong to exactly one family; operations without a family are removed.
 pub(super) fn read(
     reader: &mut DocumentReader,
     document: &DocumentObject<'_>,
@@ -44,7 +44,7 @@ pub(super) fn read(
             Diagnostic::error(
                 Code::SchemaInvalidName,
                 document.pointer_to("profile"),
-                "The profile 'crude' has its own endpoints; yours would never be used",
+                "The profile 'crude' has fixed endpoints, so `endpoints` would never be used",
             )
             .expected("another name")
             .found(name.as_str())
@@ -125,7 +125,7 @@ fn read_family(
     }
 }
 
-/// Reports operations that no family takes, or that two families claim.
+/// Reports operations that belong to no family or to several, and removes those that belong to none.
 fn assign(
     reader: &mut DocumentReader,
     endpoints: &DocumentObject<'_>,
@@ -137,11 +137,11 @@ fn assign(
             let found = families.iter().filter(|(_, family)| claims(family));
             found.map(|(name, _)| name.as_str()).collect()
         };
-        let mut homes = claimed(&|family| family.operations.contains(&operation.name));
-        if homes.is_empty() {
-            homes = claimed(&|family| family.categories.contains(&operation.category));
+        let mut owners = claimed(&|family| family.operations.contains(&operation.name));
+        if owners.is_empty() {
+            owners = claimed(&|family| family.categories.contains(&operation.category));
         }
-        match homes.as_slice() {
+        match owners.as_slice() {
             [] => reader.push(
                 Diagnostic::error(
                     Code::SchemaUnresolvedRef,
@@ -152,7 +152,7 @@ fn assign(
                 .expected("every operation in one endpoint")
                 .found(operation.name.as_str())
                 .suggest(format!(
-                    "name it under an endpoint's `operations`, or its category {} under `categories`",
+                    "list it under `operations` of an endpoint, or its category {} under `categories`",
                     operation.category
                 )),
             ),
@@ -164,15 +164,15 @@ fn assign(
                     format!(
                         "Operation '{}' belongs to several endpoints: {}",
                         operation.name,
-                        homes.join(", ")
+                        owners.join(", ")
                     ),
                 )
                 .at_key()
                 .expected("every operation in one endpoint")
-                .found(homes.join(", "))
-                .suggest(format!("name it under `operations` of one endpoint, such as `{first}`")),
+                .found(owners.join(", "))
+                .suggest(format!("list it under `operations` of one endpoint, such as `{first}`")),
             ),
         }
-        !homes.is_empty()
+        !owners.is_empty()
     });
 }

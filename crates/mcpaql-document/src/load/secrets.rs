@@ -1,4 +1,4 @@
-//! Finds credentials that stand in a document itself. What is found is never shown.
+//! Finds credentials in documents. They are reported, but never shown.
 
 use mcpaql_core::diagnostic::{Diagnostic, field_path};
 use mcpaql_core::error::Code;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Shapes of well-known tokens, and of a password inside a URL.
+/// Patterns of well-known tokens, and of a password in a URL.
 static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|",
@@ -21,14 +21,14 @@ static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// A credential in a query: its name, and the value up to the next part.
+/// A credential in a query: its name, and the value up to the next parameter.
 static QUERY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"(?i)([?&](?:[a-z0-9_-]*(?:api[_-]?key|token|secret|password)|key)=)[^&#\s{}'"]+"#).ok()
 });
-/// Keys whose value is a path or a URL, where a query is a query and not an example in a text.
+/// Keys whose value is a path or a URL. In other texts a query may be an example.
 const URL_KEYS: &[&str] = &["maps_to", "path", "base_url", "token_url"];
 
-/// Keys under `auth` that would hold a credential; their `_env` twins name a variable.
+/// Keys under `auth` that would contain a credential, with the keys that name a variable instead.
 const CREDENTIAL_KEYS: &[(&str, &str)] = &[
     ("token", "token_env"),
     ("access_token", "token_env"),
@@ -44,7 +44,7 @@ const CREDENTIAL_KEYS: &[(&str, &str)] = &[
 
 /// The `_env` key that replaces a credential key of `auth`.
 pub(super) fn env_key(key: &str) -> Option<&'static str> {
-    CREDENTIAL_KEYS.iter().find(|(name, _)| *name == key).map(|(_, twin)| *twin)
+    CREDENTIAL_KEYS.iter().find(|(name, _)| *name == key).map(|(_, env_key)| *env_key)
 }
 
 /// Reports one credential.
@@ -53,19 +53,19 @@ pub(super) fn report_credential(reader: &mut DocumentReader, pointer: &str, sugg
         Diagnostic::error(
             Code::SchemaEmbeddedCredential,
             pointer,
-            format!("Field '{}' holds a credential", field_path(pointer)),
+            format!("Field '{}' contains a credential", field_path(pointer)),
         )
         .expected("the name of an environment variable")
         .suggest(suggestion),
     );
 }
 
-/// Looks for token shapes in every string of the document.
+/// Looks for tokens in all strings of the document.
 pub(super) fn scan(reader: &mut DocumentReader, value: &Value) {
     search(reader, value, &mut Vec::new());
 }
 
-/// A step from a value to one of its members. Pointers are written only for what is found: most documents hold nothing.
+/// A step from a value to one of its members. A pointer is built only for a credential, because most documents have none.
 enum CredentialPathStep<'a> {
     Index(usize),
     Key(&'a str),
@@ -98,7 +98,7 @@ fn search<'a>(reader: &mut DocumentReader, value: &'a Value, path: &mut Vec<Cred
     }
 }
 
-/// Variables are replaced in the target's headers and working folder alone.
+/// Advice for the credential at `path`. Variables are replaced only in headers and `cwd` of the target.
 fn advice(path: &[CredentialPathStep<'_>]) -> &'static str {
     let key = |back: usize| match path.iter().rev().nth(back) {
         Some(CredentialPathStep::Key(key)) => *key,
@@ -118,7 +118,7 @@ fn holds_query_credential(text: &str, last: Option<&CredentialPathStep<'_>>) -> 
         && QUERY.as_ref().is_some_and(|query| query.is_match(text))
 }
 
-/// Takes token shapes out of what a diagnostic says; whatever is wrong with a credential, it is not shown.
+/// Masks credentials in all texts of a diagnostic.
 pub(crate) fn redact(diagnostic: &mut Diagnostic) {
     let (Some(token), Some(query)) = (TOKEN.as_ref(), QUERY.as_ref()) else { return };
     let texts = [&mut diagnostic.expected, &mut diagnostic.found, &mut diagnostic.suggestion];
@@ -132,7 +132,7 @@ pub(crate) fn redact(diagnostic: &mut Diagnostic) {
     }
 }
 
-/// The text without what loading would report as a credential under that key, for whoever writes documents.
+/// Masks everything in the text that loading would report as a credential under `key`. For programs that write documents.
 #[must_use]
 pub fn without_credentials<'t>(key: &str, text: &'t str) -> Cow<'t, str> {
     let (Some(token), Some(query)) = (TOKEN.as_ref(), QUERY.as_ref()) else {
@@ -145,14 +145,14 @@ pub fn without_credentials<'t>(key: &str, text: &'t str) -> Cow<'t, str> {
     if !URL_KEYS.contains(&key) {
         return text;
     }
-    // Braces, because a placeholder is no credential.
+    // Braces, because loading accepts a placeholder.
     match query.replace_all(&text, "$1{secret}") {
         Cow::Borrowed(_) => text,
         Cow::Owned(masked) => Cow::Owned(masked),
     }
 }
 
-/// Whether a header or a variable of that name carries a credential.
+/// Whether a header or variable with this name usually contains a credential.
 #[must_use]
 pub fn is_credential_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");

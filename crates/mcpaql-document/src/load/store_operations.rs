@@ -1,7 +1,7 @@
-//! Resource → its six operations: create, get, list, search, update, delete.
+//! Derives the six operations of a store's resource: create, get, list, search, update, delete.
 //!
-//! What always holds: a parameter that steers the call (`id`, `input`, `if_match`, `first`, `after`, `query`) is never shadowed
-//! by a field of the same name, defaults of fields apply to new records only, and every example fits its parameters.
+//! What always holds: a field never shadows a parameter that controls the call (`id`, `input`, `if_match`, `first`, `after`,
+//! `query`). Defaults of fields apply only to new records. Every example is valid for its parameters.
 
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Resource;
@@ -13,18 +13,18 @@ use mcpaql_core::operation::{
 use mcpaql_core::sample;
 use serde_json::{Map, Value, json};
 
-/// What the store itself writes into every record; no field may have such a name.
+/// The keys that the store adds to every record; a field cannot have these names.
 pub const RECORD_KEYS: [&str; 4] = ["id", "created_at", "updated_at", "_etag"];
 
-/// An id as the store makes them.
+/// An id as the store generates them.
 const SAMPLE_ID: &str = "n66tq8v3m0kxe";
 
-/// Records of a page unless the caller says otherwise.
+/// Records per page, if the caller does not set `first`.
 pub const DEFAULT_RECORDS_PAGE_SIZE: u64 = 25;
-/// The largest page.
+/// Maximum records per page.
 pub const MAX_RECORDS_PAGE_SIZE: u64 = 100;
 
-/// The operations of the resource `name`.
+/// Returns the operations of the resource `name`.
 #[must_use]
 pub fn operations(name: &str, resource: &Resource) -> Vec<Operation> {
     let words = ResourceNames {
@@ -43,7 +43,7 @@ pub fn operations(name: &str, resource: &Resource) -> Vec<Operation> {
     ]
 }
 
-/// The names of the fields that search reads: the declared ones, else every field of free text.
+/// Returns the fields that `search` reads: the declared ones, or else all fields of free text.
 #[must_use]
 pub fn search_fields(resource: &Resource) -> Vec<&str> {
     if !resource.search.is_empty() {
@@ -55,7 +55,7 @@ pub fn search_fields(resource: &Resource) -> Vec<&str> {
     resource.fields.iter().filter(|(_, schema)| is_text(schema)).map(|(name, _)| name.as_str()).collect()
 }
 
-/// Whether `list` can compare the field for equality: one string, number or boolean.
+/// Whether `list` can compare the field for equality: its values are strings, numbers, booleans or null.
 fn is_scalar(schema: &Value) -> bool {
     let scalar = |kind: &Value| {
         kind.as_str().is_some_and(|kind| matches!(kind, "string" | "integer" | "number" | "boolean" | "null"))
@@ -70,13 +70,13 @@ fn is_scalar(schema: &Value) -> bool {
     }
 }
 
-/// Whether the field is a parameter of its own in `list`.
+/// Whether the field is a parameter of `list`.
 #[must_use]
 pub fn is_filter(name: &str, schema: &Value) -> bool {
     is_scalar(schema) && !matches!(name, "first" | "after")
 }
 
-/// Whether the field is a parameter of its own in `update`, next to `input`.
+/// Whether the field is a parameter of `update`, in addition to being a member of `input`.
 #[must_use]
 pub fn is_update_param(name: &str) -> bool {
     !matches!(name, "id" | "input" | "if_match")
@@ -90,7 +90,7 @@ struct ResourceNames<'a> {
 }
 
 impl ResourceNames<'_> {
-    /// `a note`, `an entry`.
+    /// Returns `a note` or `an entry`.
     fn with_article(&self) -> String {
         let article = if self.singular.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         format!("{article} {}", self.singular)
@@ -178,7 +178,7 @@ fn update(words: &ResourceNames<'_>, resource: &Resource) -> Operation {
     operation(words, StoreAction::Update, about, params, Some(record(resource)), example)
 }
 
-/// The guard against lost changes; a record's own `_etag` is accepted under its own name.
+/// The guard against lost updates. Its wire name is `_etag`, so callers can also send the `_etag` of a record under that name.
 fn if_match(description: &str) -> Param {
     Param { wire: "_etag".into(), ..param("if_match", json!({"type": "string"}), false, description) }
 }
@@ -262,16 +262,16 @@ fn param(name: &str, schema: Value, required: bool, description: &str) -> Param 
     Param { required, description: description.to_owned(), ..Param::new(name, ParamLocation::Body, schema) }
 }
 
-/// The schema without those keys; a `required` list of object properties stays, a `required: true` flag goes.
+/// Returns the schema without these keys. A `required` list of properties stays; a `required: true` flag is removed.
 fn without(schema: &Value, keys: &[&str]) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
-    let goes = |key: &String, value: &Value| {
+    let removed = |key: &String, value: &Value| {
         keys.contains(&key.as_str()) && !(key == "required" && value.is_array())
     };
-    Value::Object(map.iter().filter(|(k, v)| !goes(k, v)).map(|(k, v)| (k.clone(), v.clone())).collect())
+    Value::Object(map.iter().filter(|(k, v)| !removed(k, v)).map(|(k, v)| (k.clone(), v.clone())).collect())
 }
 
-/// The schema of a change to such a value: of an object any part may be given, and its optional parts may be removed.
+/// Returns the schema of an update to a value: an object may be partial, and `null` removes its optional members.
 fn partial(schema: &Value) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     let Some(Value::Object(properties)) = map.get("properties") else { return schema.clone() };
@@ -288,7 +288,7 @@ fn partial(schema: &Value) -> Value {
     Value::Object(kept.chain([("properties".to_owned(), Value::Object(parts))]).collect())
 }
 
-/// The schema or null.
+/// Returns the schema with null allowed.
 fn nullable(schema: Value) -> Value {
     let described = schema.get("description").cloned();
     let mut wrapped = match schema {
@@ -339,12 +339,13 @@ fn sample_id() -> Map<String, Value> {
     Map::from_iter([("id".to_owned(), json!(SAMPLE_ID))])
 }
 
-/// A value of a field, as far as the field's own schema tells.
+/// Returns a sample value of a field, if its schema allows to construct one.
 fn plain_sample(name: &str, schema: &Value) -> Option<Value> {
     sample::sample(name, schema, &IndexMap::new())
 }
 
-/// The required fields filled in, unless one of them is beyond what can be made up.
+/// Returns sample values of the required fields (or of one field, if none is required); `None` if a required field has no
+/// sample.
 fn required_sample(resource: &Resource) -> Option<Map<String, Value>> {
     let mut example = Map::new();
     for (name, schema) in &resource.fields {
@@ -365,7 +366,7 @@ fn spaced(name: &str) -> String {
     name.replace('_', " ")
 }
 
-/// `a`, `a or b`, `a, b or c`.
+/// Returns `a`, `a or b`, `a, b or c`.
 fn any_of(names: &[&str]) -> String {
     match names {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! The operations of a resource, as a client will meet them.
+//! The operations of a resource, as clients see them.
 
 use super::*;
 use mcpaql_core::facts::{Effect, Repeat};
@@ -116,7 +116,7 @@ fn an_update_may_give_any_part_of_an_object() {
         })
     );
     let created = &named(&ops, "create_note").param("place").expect("place").schema;
-    assert_eq!(created["required"], json!(["city"]), "a new record is whole");
+    assert_eq!(created["required"], json!(["city"]), "a new record is complete");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn descriptions_of_fields_stand_beside_the_schema() {
 }
 
 #[test]
-fn a_field_never_shadows_a_steering_parameter() {
+fn a_field_never_shadows_a_parameter_that_controls_the_call() {
     let fields = json!({
         "first": {"type": "integer"}, "after": {"type": "string"}, "input": {"type": "string"},
         "if_match": {"type": "string"}, "query": {"type": "string"},
@@ -168,7 +168,7 @@ fn every_operation_shows_one_example_of_declared_parameters() {
 }
 
 #[test]
-fn a_required_field_that_cannot_be_made_up_leaves_the_example_out() {
+fn a_required_field_without_a_sample_leaves_the_example_out() {
     let fields = json!({"code": {"type": "string", "minLength": 5000}});
     let ops = operations("note", &resource(fields, &["code"]));
     assert!(named(&ops, "create_note").examples.is_empty());

@@ -1,4 +1,4 @@
-//! `target`: where calls go.
+//! Reads `target`: the API, store, program or MCP server that calls are sent to.
 
 use super::http::SERIALIZATIONS;
 use super::{address, dialect, params, secrets};
@@ -64,7 +64,7 @@ pub(super) fn read(
     types: &[String],
 ) -> Option<TargetConfig> {
     if parent.get(key).is_none() {
-        reader.missing(parent, key, "where the API is: base_url, transport, protocol, serialization");
+        reader.missing(parent, key, "the target of calls: base_url, transport, protocol, serialization");
         return None;
     }
     let target = reader.member(parent, key)?;
@@ -87,7 +87,7 @@ pub(super) fn read(
                 Diagnostic::error(
                     Code::SchemaInvalidValue,
                     target.pointer_to("protocol"),
-                    format!("Transport '{transport}' does not speak '{protocol}'"),
+                    format!("Transport '{transport}' does not support protocol '{protocol}'"),
                 )
                 .expected("http with rest, native with store, command or code, or mcp alone")
                 .found(format!("{transport} with {protocol}")),
@@ -103,7 +103,7 @@ pub(super) fn parse_word<'w>(words: &'w [&'static str]) -> impl Fn(&str) -> Opti
 
 fn http(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<TargetConfig> {
     reader.check_keys(target, HTTP_KEYS);
-    // A text or a file is the body of one operation, not of all.
+    // Text and binary bodies exist only per operation, not per target.
     let of_targets = |word: &str| BodyForm::parse(word).filter(|_| SERIALIZATIONS.contains(&word));
     let serialization =
         reader.choice(target, "serialization", SERIALIZATIONS, of_targets).unwrap_or(BodyForm::Json);
@@ -144,7 +144,7 @@ fn http_target(
     }
 }
 
-/// Values that only a variable may hold.
+/// Reports credentials in headers or variables that are not written as `${env:NAME}`.
 pub(super) fn report_plain_credentials(
     reader: &mut DocumentReader,
     pointer: &str,
@@ -158,14 +158,14 @@ pub(super) fn report_plain_credentials(
     }
 }
 
-/// A target of the kind that the document probably means, so that its operations can be checked.
+/// Returns an empty target of the kind that the document probably means, so that its operations can be checked.
 pub(super) fn placeholder_target(document: &DocumentObject<'_>) -> TargetConfig {
-    let written = document
+    let target = document
         .get("target")
         .or_else(|| document.get("adapter").and_then(|adapter| adapter.get("target_api")));
     let nothing = Map::new();
     let empty = DocumentObject { map: &nothing, pointer: String::new() };
-    let word = |key| written.and_then(|target| target.get(key)).and_then(Value::as_str);
+    let word = |key| target.and_then(|target| target.get(key)).and_then(Value::as_str);
     if word("transport") == Some("mcp") {
         let (url, headers) = (String::new(), IndexMap::new());
         return TargetConfig::Mcp(McpTarget::new(McpLink::Url { url, headers, allow_http: false }));
@@ -226,7 +226,7 @@ fn store(reader: &mut DocumentReader, target: &DocumentObject<'_>, types: &[Stri
     Some(TargetConfig::Store(StoreTarget { resources }))
 }
 
-/// Fields every record has; a resource cannot declare them.
+/// Names that the store uses for keys of records and for parameters; a resource cannot declare them as fields.
 const RECORD_FIELDS: &[&str] =
     &["id", "created_at", "updated_at", "_etag", "input", "if_match", "first", "after", "query"];
 
@@ -250,7 +250,7 @@ fn resource(
                             Code::SchemaInvalidName,
                             &pointer,
                             format!(
-                                "Field name '{field}' must be snake_case and not one the store uses itself"
+                                "Field name '{field}' must be snake_case and not a name that the store uses"
                             ),
                         )
                         .at_key()
@@ -308,7 +308,7 @@ fn search_fields(
     declared.into_iter().filter(|field| fields.contains_key(field)).collect()
 }
 
-/// The plural of its last word.
+/// Returns the name with its last word in the plural.
 fn plural_of(name: &str) -> String {
     match name.rsplit_once('_') {
         Some((before, last)) => format!("{before}_{}", plural(last)),

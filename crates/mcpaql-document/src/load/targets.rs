@@ -1,4 +1,4 @@
-//! `targets`: several upstreams of one kind. Each says only what is different from `target`.
+//! Reads `targets`: several upstreams of one kind. Each has only the settings that differ from `target`.
 
 use super::mcp;
 use super::target::{report_plain_credentials, text_map};
@@ -9,11 +9,11 @@ use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::reader::{DocumentObject, DocumentReader};
 
-/// Keys of one upstream.
+/// Keys of one alternative target.
 pub(super) const TARGET_KEYS: &[&str] =
     &["description", "auth", "base_url", "url", "headers", "allow_http", "command", "cwd", "env", "set_env"];
 
-/// Reads `targets` of a document or of a configuration's entry.
+/// Reads `targets` of a document or of an entry in `mcpaql.yaml`.
 pub(crate) fn read(
     reader: &mut DocumentReader,
     parent: &DocumentObject<'_>,
@@ -24,8 +24,12 @@ pub(crate) fn read(
     let Some(members) = reader.member(parent, "targets") else { return targets };
     if matches!(base, TargetConfig::Store(_) | TargetConfig::Code(_)) {
         reader.push(
-            Diagnostic::error(Code::SchemaUnsupported, &members.pointer, "A store has no other targets")
-                .suggest("serve a second document with another name"),
+            Diagnostic::error(
+                Code::SchemaUnsupported,
+                &members.pointer,
+                "A store or code cannot have `targets`",
+            )
+            .suggest("serve a second document with another name"),
         );
         return targets;
     }
@@ -36,7 +40,7 @@ pub(crate) fn read(
                 Diagnostic::error(
                     Code::SchemaInvalidName,
                     &pointer,
-                    format!("The target's name '{name}' must be lower case words"),
+                    format!("Target name '{name}' must be lower case words, joined by '_' or '-'"),
                 )
                 .at_key()
                 .found(name.as_str()),
@@ -50,7 +54,7 @@ pub(crate) fn read(
     targets
 }
 
-/// The name of the upstream that is taken where a call chooses none.
+/// Reads `default_target`, the target of calls that choose none.
 pub(crate) fn default(
     reader: &mut DocumentReader,
     parent: &DocumentObject<'_>,

@@ -1,4 +1,4 @@
-//! `types`: named schemas, as a map of schemas or as the generator's list of `{name, fields: […]}`.
+//! Reads `types`: named schemas, as a map of schemas or as the generator's list of `{name, fields: […]}`.
 
 use super::dialect::{self, PRIMITIVES};
 use super::origins::Origins;
@@ -10,27 +10,27 @@ use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use mcpaql_core::signature::pascal_case;
 use serde_json::{Map, Value};
 
-/// One declared type, before the names it may refer to are known.
+/// A declared type before its schema is read. References need the names of all types, so names are read first.
 enum DeclaredType<'a> {
     Schema(&'a Value, String),
     Fields(DocumentObject<'a>),
 }
 
-/// Reads every type; one whose name cannot be used is reported and left out.
+/// Reads all types; types with an invalid name are reported and left out.
 pub(super) fn read(
     reader: &mut DocumentReader,
     document: &DocumentObject<'_>,
     origins: &mut Origins,
 ) -> IndexMap<String, Value> {
     let pointer = document.pointer_to("types");
-    let mut written: IndexMap<String, DeclaredType<'_>> = IndexMap::new();
+    let mut declared: IndexMap<String, DeclaredType<'_>> = IndexMap::new();
     match document.get("types") {
         None => {}
         Some(Value::Object(map)) => {
             for (name, value) in map {
                 let pointer = child(&pointer, name);
                 if is_usable(reader, name, &pointer, true) {
-                    written.insert(name.clone(), DeclaredType::Schema(value, pointer));
+                    declared.insert(name.clone(), DeclaredType::Schema(value, pointer));
                 }
             }
         }
@@ -42,7 +42,7 @@ pub(super) fn read(
                 if !is_usable(reader, &name, &object.pointer_to("name"), false) {
                     continue;
                 }
-                if written.contains_key(&name) {
+                if declared.contains_key(&name) {
                     reader.push(
                         Diagnostic::error(
                             Code::SchemaDuplicateName,
@@ -54,16 +54,16 @@ pub(super) fn read(
                     );
                     continue;
                 }
-                written.insert(name, DeclaredType::Fields(object));
+                declared.insert(name, DeclaredType::Fields(object));
             }
         }
         Some(other) => reader.wrong_type(&pointer, "object", other),
     }
-    let names: Vec<String> = written.keys().cloned().collect();
-    written
+    let names: Vec<String> = declared.keys().cloned().collect();
+    declared
         .into_iter()
-        .map(|(name, written)| {
-            let schema = match written {
+        .map(|(name, declared)| {
+            let schema = match declared {
                 DeclaredType::Schema(value, pointer) => dialect::schema(reader, value, &pointer, &names),
                 DeclaredType::Fields(object) => fields(reader, &name, &object, &names, origins),
             };
@@ -72,7 +72,8 @@ pub(super) fn read(
         .collect()
 }
 
-/// A name that no JSON type and no type of the protocol has, and that stands in a reference as it is.
+/// Whether the name is valid: not a JSON type, not a type of the protocol, and usable in a reference without escapes.
+/// Reports an invalid name.
 fn is_usable(reader: &mut DocumentReader, name: &str, pointer: &str, at_key: bool) -> bool {
     let is_plain = |name: &str| {
         name.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -85,11 +86,11 @@ fn is_usable(reader: &mut DocumentReader, name: &str, pointer: &str, at_key: boo
     let message = if taken {
         format!("Type name '{name}' is reserved")
     } else {
-        format!("Type name '{name}' must be letters, digits, '_' and '-', beginning with a letter")
+        format!("Type name '{name}' must be letters, digits, '_' and '-', starting with a letter")
     };
     let better = if taken { format!("My{}", pascal_case(name)) } else { pascal_case(name) };
     let mut diagnostic = Diagnostic::error(Code::SchemaInvalidName, pointer, message)
-        .expected("a name of your own, such as Repository")
+        .expected("another name, such as Repository")
         .found(name);
     if is_plain(&better) {
         diagnostic = diagnostic.suggest(format!("rename it to `{better}`"));
@@ -98,7 +99,7 @@ fn is_usable(reader: &mut DocumentReader, name: &str, pointer: &str, at_key: boo
     false
 }
 
-/// `fields: [{name, type, required}]` as an object schema.
+/// Converts `fields: [{name, type, required}]` to an object schema.
 fn fields(
     reader: &mut DocumentReader,
     type_name: &str,

@@ -1,4 +1,4 @@
-//! Names on the wire: what a header or a cookie may be called, and that no two parameters of a request are called the same.
+//! Checks wire names: headers and cookies have valid names, and no two parameters of a request have the same one.
 
 use super::params::UnplacedParam;
 use mcpaql_core::diagnostic::Diagnostic;
@@ -7,29 +7,34 @@ use mcpaql_core::operation::{CREDENTIAL_HEADERS, FRAMING_HEADERS, ParamLocation}
 use mcpaql_core::reader::{DocumentReader, child};
 use std::collections::HashMap;
 
-/// The wire names of one request so far: place and name → the parameter that has it.
+/// The wire names of one request so far: location and wire name → name of the parameter.
 #[derive(Default)]
 pub(super) struct WireNames(HashMap<(ParamLocation, String), String>);
 
 impl WireNames {
-    /// Reports a wire name that cannot be sent, or that another parameter has already.
-    pub(super) fn check(&mut self, reader: &mut DocumentReader, draft: &UnplacedParam, place: ParamLocation) {
+    /// Reports a wire name that cannot be sent, or that another parameter already has.
+    pub(super) fn check(
+        &mut self,
+        reader: &mut DocumentReader,
+        draft: &UnplacedParam,
+        location: ParamLocation,
+    ) {
         let (name, wire) = (&draft.param.name, &draft.param.wire);
         let pointer = if name == wire { draft.pointer.clone() } else { child(&draft.pointer, "as") };
-        let key = if place == ParamLocation::Header { wire.to_ascii_lowercase() } else { wire.clone() };
-        match place {
+        let key = if location == ParamLocation::Header { wire.to_ascii_lowercase() } else { wire.clone() };
+        match location {
             ParamLocation::Header => header(reader, wire, &key, &pointer),
             ParamLocation::Cookie => drop(check_token(reader, wire, "cookie", "session_id", &pointer)),
             ParamLocation::Path | ParamLocation::Query | ParamLocation::Body | ParamLocation::Target => {}
         }
-        if let Some(other) = self.0.insert((place, key), name.clone()).filter(|other| other != name) {
+        if let Some(other) = self.0.insert((location, key), name.clone()).filter(|other| other != name) {
             reader.push(
                 Diagnostic::error(
                     Code::SchemaDuplicateName,
                     pointer,
                     format!("Parameters '{other}' and '{name}' are both sent as '{wire}'"),
                 )
-                .expected("a name of its own for every parameter in the same place")
+                .expected("different names for all parameters in the same location")
                 .found(wire.as_str())
                 .suggest("give one of them another `as` or `in`, or remove it"),
             );
@@ -37,7 +42,7 @@ impl WireNames {
     }
 }
 
-/// Whether the name is a token of HTTP; reports it where it is not.
+/// Whether the name is an HTTP token; reports it if not.
 pub(super) fn check_token(
     reader: &mut DocumentReader,
     wire: &str,
@@ -45,20 +50,20 @@ pub(super) fn check_token(
     example: &str,
     pointer: &str,
 ) -> bool {
-    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    let sound = !wire.is_empty() && wire.bytes().all(legal);
-    if !sound {
+    let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let is_token = !wire.is_empty() && wire.bytes().all(is_token_byte);
+    if !is_token {
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidName,
                 pointer,
-                format!("'{wire}' is not a legal name of a {what}"),
+                format!("'{wire}' is not a valid name of a {what}"),
             )
             .expected(format!("letters, digits and hyphens, such as {example}"))
             .found(wire),
         );
     }
-    sound
+    is_token
 }
 
 fn header(reader: &mut DocumentReader, wire: &str, lower: &str, pointer: &str) {
@@ -66,9 +71,9 @@ fn header(reader: &mut DocumentReader, wire: &str, lower: &str, pointer: &str) {
         return;
     }
     let (why, suggestion) = if CREDENTIAL_HEADERS.contains(&lower) {
-        ("carries a credential", "remove the parameter and describe the credential under `auth`")
+        ("contains a credential", "remove the parameter and describe the credential under `auth`")
     } else if FRAMING_HEADERS.contains(&lower) {
-        ("belongs to the connection", "remove the parameter; the header is set where it is needed")
+        ("belongs to the connection", "remove the parameter; the header is set automatically")
     } else {
         return;
     };

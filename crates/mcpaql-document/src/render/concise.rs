@@ -1,10 +1,10 @@
-//! One line per diagnostic, as compilers write it for editors.
+//! Renders one line per diagnostic, in the format that editors parse.
 
 use super::{SourceReport, located, printable, sentence};
 use crate::source::lines::LineIndex;
 use std::fmt::Write as _;
 
-/// `file:line:column: error[CODE]: message (expected X, found Y; help: Z)`, one per line.
+/// Writes `file:line:column: error[CODE]: message (expected X, found Y; help: Z)`, one per line.
 #[must_use]
 pub fn concise(reports: &[SourceReport<'_>]) -> String {
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The message, the line it is about, and what to do: for people.
+//! Renders diagnostics for people: the message, the line of the source, and the help.
 
 use super::{LocatedDiagnostic, SourceReport, expected_and_found, located, printable};
 use crate::source::Source;
@@ -9,7 +9,7 @@ use mcpaql_core::error::Code;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The reports as rustc would print them, a blank line behind each diagnostic.
+/// Renders reports in the style of rustc, with a blank line after each diagnostic.
 #[must_use]
 pub fn full(reports: &[SourceReport<'_>], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
@@ -45,22 +45,22 @@ fn render_diagnostic(
     let snippet =
         Snippet::source(window).line_start(found.line).annotation(AnnotationKind::Primary.span(marked));
     let title = level.primary_title(printable(&diagnostic.message)).id(diagnostic.code.as_str());
-    let outside = diagnostic.span == Some(Span::NOWHERE) && diagnostic.pointer.is_empty();
-    let unseen = source.text.is_empty() && !diagnostic.pointer.is_empty();
-    let mut group = if unseen || (outside && !source.text.is_empty() && diagnostic.code != Code::SchemaSyntax)
-    {
-        title.element(Origin::path(name))
-    } else if start == lines.start(found.line) {
-        title.element(snippet.path(name))
-    } else {
-        // The library would count columns from where the window begins.
-        title.element(Origin::path(name).line(found.line).char_column(found.column)).element(snippet)
-    };
-    if unseen {
+    let has_no_span = diagnostic.span == Some(Span::NOWHERE) && diagnostic.pointer.is_empty();
+    let has_no_text = source.text.is_empty() && !diagnostic.pointer.is_empty();
+    let mut group =
+        if has_no_text || (has_no_span && !source.text.is_empty() && diagnostic.code != Code::SchemaSyntax) {
+            title.element(Origin::path(name))
+        } else if start == lines.start(found.line) {
+            title.element(snippet.path(name))
+        } else {
+            // The snippet would count columns from the start of the window.
+            title.element(Origin::path(name).line(found.line).char_column(found.column)).element(snippet)
+        };
+    if has_no_text {
         group = group.element(Level::NOTE.message(printable(&format!("in {}", diagnostic.pointer))));
     }
-    if let Some(contrast) = expected_and_found(diagnostic) {
-        group = group.element(Level::NOTE.message(printable(&contrast)));
+    if let Some(note) = expected_and_found(diagnostic) {
+        group = group.element(Level::NOTE.message(printable(&note)));
     }
     if let Some(suggestion) = &diagnostic.suggestion {
         group = group.element(Level::HELP.message(printable(suggestion)));
@@ -68,11 +68,11 @@ fn render_diagnostic(
     renderer.render(&[group])
 }
 
-/// How much of a line to show on either side of a place; more than fits on any screen.
+/// Maximum bytes of a line to show on each side of the position; more than fits on any screen.
 const MAX_CONTEXT_BYTES: usize = 1024;
 
-/// The offset where the window begins, the window, and the part of it to underline. One line is enough to know the
-/// place, and a document of one endless line costs no more than any other.
+/// Returns the start of the window in the file, the window, and the part of it to underline. The window is one line at most,
+/// and only a part of a very long line.
 fn window<'t>(
     lines: &LineIndex<'_>,
     shown: &'t str,
@@ -89,7 +89,7 @@ fn window<'t>(
     (start, window, from..to)
 }
 
-/// The text with stars in place of every credential that a diagnostic is about; all offsets stay as they are.
+/// Returns the text with every reported credential replaced by stars; offsets do not change.
 fn mask_credentials<'s>(source: &'s Source, diagnostics: &[Diagnostic]) -> Cow<'s, str> {
     let credentials: Vec<&Diagnostic> =
         diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::SchemaEmbeddedCredential).collect();
@@ -103,7 +103,7 @@ fn mask_credentials<'s>(source: &'s Source, diagnostics: &[Diagnostic]) -> Cow<'
             .filter(|diagnostic| !diagnostic.at_key)
             .filter_map(|diagnostic| diagnostic.span.map(|span| span.start..span.end)),
     );
-    // The second of two equal keys is not behind the pointer, but holds a credential as well.
+    // The pointer leads to the first of two equal keys, but the second one contains a credential, too.
     hidden.extend(
         diagnostics
             .iter()

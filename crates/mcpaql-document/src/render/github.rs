@@ -1,10 +1,10 @@
-//! Workflow commands that GitHub shows as annotations of a change.
+//! Renders diagnostics as workflow commands, which GitHub shows as annotations of a pull request.
 
 use super::{SourceReport, located, printable, sentence};
 use crate::source::lines::LineIndex;
 use std::fmt::Write as _;
 
-/// `::error file=…,line=…,col=…,title=CODE::message`, one per line.
+/// Writes `::error file=…,line=…,col=…,title=CODE::message`, one per line.
 #[must_use]
 pub fn github(reports: &[SourceReport<'_>]) -> String {
     let mut text = String::new();
@@ -25,13 +25,13 @@ pub fn github(reports: &[SourceReport<'_>]) -> String {
     text
 }
 
-/// Text as the message of a workflow command.
+/// Escapes the message of a workflow command.
 #[must_use]
 pub fn escape_message(text: &str) -> String {
     escaped(text, b"%\r\n")
 }
 
-/// Text as a property of a workflow command.
+/// Escapes a property of a workflow command.
 #[must_use]
 pub fn escape_property(text: &str) -> String {
     escaped(text, b"%\r\n:,")

@@ -1,11 +1,11 @@
-//! Diagnostics for programs.
+//! Renders diagnostics as JSON, for programs.
 
 use super::{LocatedDiagnostic, SourceReport, located};
 use crate::source::lines::LineIndex;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// An array with one object per diagnostic, pretty-printed.
+/// Writes a pretty-printed array with one object per diagnostic.
 #[must_use]
 pub fn json(reports: &[SourceReport<'_>]) -> String {
     let found: Vec<(&str, LocatedDiagnostic)> = reports
@@ -17,7 +17,7 @@ pub fn json(reports: &[SourceReport<'_>]) -> String {
         .collect();
     let entries: Vec<JsonDiagnostic<'_>> =
         found.iter().map(|(file, found)| JsonDiagnostic::new(file, found)).collect();
-    // Plain structs of strings and numbers always serialise.
+    // Structs of strings and numbers always serialize.
     let mut text = serde_json::to_string_pretty(&entries).unwrap_or_default();
     text.push('\n');
     text
@@ -61,7 +61,7 @@ impl<'d> JsonDiagnostic<'d> {
     }
 }
 
-/// A JSON pointer as people write it: `endpoints.read[0].params["a.b"]`.
+/// Converts a JSON pointer to the form `endpoints.read[0].params["a.b"]`.
 #[must_use]
 pub fn field_path(pointer: &str) -> String {
     let mut path = String::new();

@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, the format of code scanning services.
+//! Renders diagnostics as SARIF 2.1.0, the format of code scanning services.
 
 use super::{LocatedDiagnostic, SourceReport, json::field_path, located, sentence};
 use crate::source::lines::LineIndex;
@@ -8,7 +8,7 @@ use mcpaql_core::error::Code;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// One run with a rule per code that occurs and a result per diagnostic.
+/// Returns a log with one run: a rule per code that occurs and a result per diagnostic.
 #[must_use]
 pub fn sarif(reports: &[SourceReport<'_>]) -> String {
     let mut codes = IndexSet::new();
@@ -23,13 +23,13 @@ pub fn sarif(reports: &[SourceReport<'_>]) -> String {
     log(codes.into_iter().map(rule).collect(), results)
 }
 
-/// A log with one run of this program.
+/// Returns a log with one run of this program.
 #[must_use]
 pub fn log(rules: Vec<Value>, results: Vec<Value>) -> String {
     log_with_failures(rules, results, &[])
 }
 
-/// The same, with what could not be looked at.
+/// Like [`log`], with messages about inputs that could not be checked.
 #[must_use]
 pub fn log_with_failures(rules: Vec<Value>, results: Vec<Value>, failures: &[String]) -> String {
     let mut log = json!({
@@ -51,7 +51,7 @@ pub fn log_with_failures(rules: Vec<Value>, results: Vec<Value>, failures: &[Str
     {
         let notification = |text: &String| json!({"level": "error", "message": {"text": text}});
         let notifications: Vec<Value> = failures.iter().map(notification).collect();
-        // Not a success, so that services do not take what is missing for mended.
+        // Not successful, so that services do not mark missing results as fixed.
         let invocation = json!({"executionSuccessful": false, "toolExecutionNotifications": notifications});
         run.insert("invocations".to_owned(), json!([invocation]));
     }
@@ -96,7 +96,7 @@ fn result(found: &LocatedDiagnostic, rule: usize, uri: &str) -> Value {
     })
 }
 
-/// A file name as a URI reference: relative names stay relative, absolute ones become `file:` URIs.
+/// Converts a file name to a URI reference: relative names stay relative, absolute names become `file:` URIs.
 #[must_use]
 pub fn uri(name: &str) -> String {
     let slashed = name.replace('\\', "/");

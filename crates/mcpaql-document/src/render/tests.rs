@@ -1,4 +1,4 @@
-//! What people and programs get to see.
+//! Tests of all formats.
 
 use super::*;
 use mcpaql_core::diagnostic::Severity;
@@ -31,14 +31,14 @@ fn diagnostics() -> Vec<Diagnostic> {
     ]
 }
 
-fn render(style: DiagnosticFormat) -> String {
-    style.render(&[(&source(), &diagnostics())], false)
+fn render(format: DiagnosticFormat) -> String {
+    format.render(&[(&source(), &diagnostics())], false)
 }
 
 #[test]
-fn styles_are_found_by_name() {
-    for &style in DiagnosticFormat::ALL {
-        assert_eq!(DiagnosticFormat::parse(style.as_str()), Some(style));
+fn formats_are_found_by_name() {
+    for &format in DiagnosticFormat::ALL {
+        assert_eq!(DiagnosticFormat::parse(format.as_str()), Some(format));
     }
     assert_eq!(DiagnosticFormat::parse("html"), None);
 }
@@ -166,7 +166,7 @@ fn sarif_has_rules_results_and_regions() {
                 {
                   "id": "SCHEMA_UNKNOWN_FIELD",
                   "shortDescription": {
-                    "text": "The document has a key that means nothing there, so what it says would be lost."
+                    "text": "The document has an unknown key, which would be ignored."
                   },
                   "help": {
                     "text": "Correct the spelling or remove the key."
@@ -316,8 +316,8 @@ fn a_credential_is_never_quoted() {
             let mut diagnostics =
                 vec![secret, Diagnostic::error(Code::SchemaInvalidType, "/auth", "x").at_key()];
             source.locate(&mut diagnostics);
-            for &style in DiagnosticFormat::ALL {
-                let shown = style.render(&[(&source, &diagnostics)], true);
+            for &format in DiagnosticFormat::ALL {
+                let shown = format.render(&[(&source, &diagnostics)], true);
                 assert!(!shown.contains("hunter2"), "{shown}");
             }
             assert!(full(&[(&source, &diagnostics)], false).contains("**"));
@@ -326,7 +326,7 @@ fn a_credential_is_never_quoted() {
 }
 
 #[test]
-fn a_credential_that_stands_twice_is_never_quoted() {
+fn a_credential_under_a_duplicate_key_is_never_quoted() {
     let source = Source::new("a.yaml", "token: hunter1\ntoken: hunter2\n");
     let mut diagnostics = source.parse().unwrap().diagnostics;
     diagnostics.push(Diagnostic::error(Code::SchemaEmbeddedCredential, "/token", "a credential stands here"));
@@ -340,10 +340,10 @@ fn control_characters_of_a_document_do_not_reach_the_terminal() {
     let source = Source::new("a\u{1b}[31m.yaml", "a: \"\u{1b}[31mred\"\n");
     let message = "`\u{1b}[2J\u{202e}evil\nline` is wrong";
     let diagnostics = [Diagnostic::error(Code::SchemaInvalidName, "/a", message)];
-    for style in [DiagnosticFormat::Full, DiagnosticFormat::Concise, DiagnosticFormat::Github] {
-        let shown = style.render(&[(&source, &diagnostics)], false);
+    for format in [DiagnosticFormat::Full, DiagnosticFormat::Concise, DiagnosticFormat::Github] {
+        let shown = format.render(&[(&source, &diagnostics)], false);
         assert!(
-            !shown.contains('\u{1b}') || style == DiagnosticFormat::Github && !shown.contains("\u{1b}[2J"),
+            !shown.contains('\u{1b}') || format == DiagnosticFormat::Github && !shown.contains("\u{1b}[2J"),
             "{shown:?}"
         );
         assert!(!shown.contains('\u{202e}'), "{shown:?}");
@@ -374,10 +374,10 @@ fn field_paths_read_like_code() {
 }
 
 #[test]
-fn nothing_found_is_nothing_shown() {
+fn no_diagnostics_give_no_output() {
     let source = source();
-    for style in [DiagnosticFormat::Full, DiagnosticFormat::Concise, DiagnosticFormat::Github] {
-        assert_eq!(style.render(&[(&source, &[])], false), "");
+    for format in [DiagnosticFormat::Full, DiagnosticFormat::Concise, DiagnosticFormat::Github] {
+        assert_eq!(format.render(&[(&source, &[])], false), "");
     }
     assert_eq!(json(&[(&source, &[])]), "[]\n");
 }
@@ -406,7 +406,7 @@ fn colour_is_opt_in() {
 
 proptest! {
     #[test]
-    fn every_view_shows_anything_without_panic(
+    fn no_format_panics(
         text in any::<String>(),
         message in any::<String>(),
         start in 0..40_usize,
@@ -418,8 +418,8 @@ proptest! {
         diagnostic.severity = if warning { Severity::Warning } else { Severity::Error };
         diagnostic.span = Some(LineIndex::new(&source.text).span(start..start + length));
         let unlocated = Diagnostic::error(Code::SchemaSyntax, "/b/0", "x");
-        for &style in DiagnosticFormat::ALL {
-            let shown = style.render(&[(&source, &[diagnostic.clone(), unlocated.clone()])], false);
+        for &format in DiagnosticFormat::ALL {
+            let shown = format.render(&[(&source, &[diagnostic.clone(), unlocated.clone()])], false);
             prop_assert!(!shown.is_empty());
         }
     }

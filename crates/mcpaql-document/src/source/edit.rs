@@ -1,39 +1,39 @@
-//! Changing a document as text: what is not changed stays byte for byte, comments and order included.
+//! Edits the text of a document and keeps everything else byte for byte, including comments and order.
 //!
-//! A change is made where the text has room for it, and what comes out is read again: unless it says exactly what was meant, the
-//! change is refused. So an alias, an odd style or a comment in a strange place costs a correction, never a document.
+//! What always holds: the edited text is parsed again, and an edit is refused unless the new value is exactly the intended one.
+//! So an alias, an unusual style or a comment in an unusual position can prevent an edit, but never damage a document.
 
 use super::Source;
 use super::tree::{self, NodeKind, SourceNode};
 use serde_json::{Map, Value};
 use std::ops::Range;
 
-/// One member to set: `key` of the mapping behind `parent`.
+/// One member to set: `key` of the mapping at `parent`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemberEdit {
-    /// Pointer to a mapping that is there.
+    /// Pointer to an existing mapping.
     pub parent: String,
-    /// The member; it need not be there.
+    /// The key of the member, which may be new.
     pub key: String,
-    /// What it shall be.
+    /// The new value.
     pub value: Value,
 }
 
-/// A piece of text and what takes its place.
+/// A range of the text and its replacement.
 struct TextReplacement {
     range: Range<usize>,
     text: String,
 }
 
 impl Source {
-    /// The text with the members set, and the edits that it has no room for, by index.
+    /// Returns the text with the members set, and the indexes of the edits that were refused.
     #[must_use]
     pub fn apply_edits(&self, edits: &[MemberEdit]) -> (String, Vec<usize>) {
         let all: Vec<&MemberEdit> = edits.iter().collect();
         if let Some(text) = self.try_edits(&all) {
             return (text, Vec::new());
         }
-        // One of them does not fit: find out which.
+        // At least one edit is not possible: apply them one by one.
         let mut source = self.clone();
         let mut refused = Vec::new();
         for (index, edit) in edits.iter().enumerate() {
@@ -45,15 +45,15 @@ impl Source {
         (source.text, refused)
     }
 
-    /// The text with all of them, if it then says what they mean and nothing else.
+    /// Returns the text with all edits, if its value then has exactly these changes.
     fn try_edits(&self, edits: &[&MemberEdit]) -> Option<String> {
         let before = self.parse().ok()?.value;
-        let mut meant = before.clone();
+        let mut intended = before.clone();
         for edit in edits {
-            let map = meant.pointer_mut(&edit.parent)?.as_object_mut()?;
+            let map = intended.pointer_mut(&edit.parent)?.as_object_mut()?;
             map.insert(edit.key.clone(), edit.value.clone());
         }
-        if meant == before {
+        if intended == before {
             return Some(self.text.clone());
         }
         let (root, offset) = self.tree()?;
@@ -61,12 +61,11 @@ impl Source {
         let mut changes = Vec::new();
         for edit in edits {
             let node = tree::find_node(&root, &edit.parent)?;
-            if let Some(mut change) = change(node, text, edit)? {
-                change.range = change.range.start + offset..change.range.end + offset;
-                changes.push(change);
-            }
+            let mut change = change(node, text, edit)?;
+            change.range = change.range.start + offset..change.range.end + offset;
+            changes.push(change);
         }
-        // From the end, so that offsets stay; of two at one place the later one goes first, to stand behind.
+        // From the end, so that earlier offsets stay valid. Of two insertions at one offset, the later one is made first.
         let mut order: Vec<(usize, TextReplacement)> = changes.into_iter().enumerate().collect();
         order.sort_by_key(|(index, change)| std::cmp::Reverse((change.range.start, *index)));
         let mut out = self.text.clone();
@@ -75,12 +74,12 @@ impl Source {
             out.replace_range(change.range, &change.text);
         }
         let after = Source::new(self.name.clone(), out.as_str()).parse().ok()?;
-        (after.value == meant).then_some(out)
+        (after.value == intended).then_some(out)
     }
 }
 
-/// How a member comes into a mapping; `Some(None)` where it is there already.
-fn change(node: &SourceNode, text: &str, edit: &MemberEdit) -> Option<Option<TextReplacement>> {
+/// Returns the replacement that sets a member of a mapping, or `None` if the text does not allow it.
+fn change(node: &SourceNode, text: &str, edit: &MemberEdit) -> Option<TextReplacement> {
     let NodeKind::Map(members) = &node.kind else { return None };
     let is_flow = text.get(node.range.clone())?.starts_with('{');
     if let Some(member) = members.get(&edit.key) {
@@ -90,42 +89,40 @@ fn change(node: &SourceNode, text: &str, edit: &MemberEdit) -> Option<Option<Tex
             return None;
         }
         if range.is_empty() {
-            return Some(Some(TextReplacement { range, text: format!(" {}", scalar(&edit.value)) }));
+            return Some(TextReplacement { range, text: format!(" {}", scalar(&edit.value)) });
         }
-        return Some(Some(TextReplacement { range, text: scalar(&edit.value) }));
+        return Some(TextReplacement { range, text: scalar(&edit.value) });
     }
     let entry = format!("{}: {}", Value::from(edit.key.as_str()), scalar(&edit.value));
     let Some(first) = members.values().next() else {
         let start = node.range.start + 1;
-        return is_flow.then_some(Some(TextReplacement { range: start..start, text: entry }));
+        return is_flow.then_some(TextReplacement { range: start..start, text: entry });
     };
     if is_flow {
         let start = node.range.start + 1;
-        // The first member's own distance from the brace is how the author separates members.
+        // Separate members as the author does: by the text between the brace and the first member.
         let gap = text.get(start..first.key.start)?;
         let gap = if gap.trim().is_empty() && gap.contains('\n') { gap } else { "" };
-        let behind = if gap.is_empty() { ", " } else { "," };
-        return Some(Some(TextReplacement { range: start..start, text: format!("{gap}{entry}{behind}") }));
+        let separator = if gap.is_empty() { ", " } else { "," };
+        return Some(TextReplacement { range: start..start, text: format!("{gap}{entry}{separator}") });
     }
     let line = text.get(..first.key.start)?.rfind('\n').map_or(0, |end| end + 1);
     let indent = text.get(line..first.key.start)?;
     let entry = format!("{}: {}", plain_key(&edit.key), scalar(&edit.value));
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    // Behind a first member that is one line, as a name is; else before it, where it has a line of its own.
+    // After the first member if it is one line, as a name is; otherwise before it, if it starts its line.
     if text.get(first.key.start..first.value.range.end).is_some_and(|member| !member.contains('\n')) {
         let rest = text.get(first.value.range.end..)?;
         let end = rest.find('\n').map_or(rest.len(), |end| end);
         let end = first.value.range.end + rest.get(..end)?.trim_end_matches('\r').len();
         let indent: String = indent.chars().map(|c| if c.is_whitespace() { c } else { ' ' }).collect();
-        return Some(Some(TextReplacement { range: end..end, text: format!("{ending}{indent}{entry}") }));
+        return Some(TextReplacement { range: end..end, text: format!("{ending}{indent}{entry}") });
     }
-    indent
-        .trim()
-        .is_empty()
-        .then(|| Some(TextReplacement { range: line..line, text: format!("{indent}{entry}{ending}") }))
+    let starts_line = indent.trim().is_empty();
+    starts_line.then(|| TextReplacement { range: line..line, text: format!("{indent}{entry}{ending}") })
 }
 
-/// A value on one line that YAML and JSON read alike.
+/// Writes a value on one line, valid both as YAML and as JSON.
 fn scalar(value: &Value) -> String {
     match value {
         Value::Object(map) => {
@@ -140,7 +137,7 @@ fn scalar(value: &Value) -> String {
     }
 }
 
-/// A key of a YAML mapping in block style, in quotes only where it needs them.
+/// Writes a key of a YAML mapping in block style, quoted only if necessary.
 #[must_use]
 pub fn plain_key(key: &str) -> String {
     let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -153,7 +150,7 @@ pub fn plain_key(key: &str) -> String {
     if is_plain { key.to_owned() } else { Value::from(key).to_string() }
 }
 
-/// Members that are to be set one by one in what is there, as a whole where it is not.
+/// Returns the edits that set `values` under `key`: one edit per value if the mapping exists, or else one edit that adds it.
 #[must_use]
 pub fn members(document: &Value, parent: &str, key: &str, values: Map<String, Value>) -> Vec<MemberEdit> {
     let own = format!("{parent}/{key}");
@@ -216,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_change_something_else_is_refused() {
+    fn an_edit_that_would_change_something_else_is_refused() {
         let text = "a: &x {title: One}\nb: *x\nc: |\n  several\n  lines\nd: [1]\n";
         let edits = [
             edit("/a", "title", json!("Two")),

@@ -1,4 +1,4 @@
-//! JSON: the value in one pass through `serde_json`, and on demand the tree of ranges.
+//! Parses JSON: the value in one pass with `serde_json`, and on demand the tree of ranges.
 
 use super::problem::SourceProblem;
 use super::scalar::Scalar;
@@ -13,10 +13,10 @@ use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 
-/// What stands before the reason why a text is no JSON.
+/// The start of the message for a JSON syntax error; the reason follows.
 pub const NOT_JSON: &str = "this is not valid JSON: ";
 
-/// Reads a JSON text. The flag says whether an object had a name twice; the first one won.
+/// Parses a JSON text. The flag is set if an object has a key twice; the first one wins.
 pub(super) fn read(text: &str) -> Result<(Value, bool), SourceProblem> {
     let duplicates = Cell::new(false);
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -34,7 +34,7 @@ fn syntax_problem(text: &str, error: &serde_json::Error) -> SourceProblem {
     };
     let offset = (line_start + error.column().saturating_sub(1)).min(text.len());
     let full = error.to_string();
-    // serde_json writes the position behind the message; ours is the span.
+    // serde_json appends the position to the message; here the span has it.
     let message = full.rfind(" at line ").and_then(|index| full.get(..index)).unwrap_or(&full);
     if message == "recursion limit exceeded" {
         return SourceProblem::too_deep(offset..offset);
@@ -43,7 +43,7 @@ fn syntax_problem(text: &str, error: &serde_json::Error) -> SourceProblem {
     SourceProblem::syntax(offset..end, format!("{NOT_JSON}{message}"))
 }
 
-/// Builds a value in which the first of two equal names wins.
+/// Deserializes a value; if a key occurs twice, the first one wins.
 struct FirstWins<'c>(&'c Cell<bool>);
 
 impl<'de> DeserializeSeed<'de> for FirstWins<'_> {
@@ -112,32 +112,32 @@ impl<'de> Visitor<'de> for FirstWins<'_> {
     }
 }
 
-/// The tree of a text that [`read`] accepts, with a finding for every name that an object has twice.
+/// Returns the tree of a text that [`read`] accepts, with a problem for every duplicate key.
 pub(super) fn tree(text: &str) -> Option<(Rc<SourceNode>, Vec<SourceProblem>)> {
     let mut scan =
-        JsonScanner { text, offset: 0, pointer: String::new(), findings: Vec::new(), wanted: None };
+        JsonScanner { text, offset: 0, pointer: String::new(), problems: Vec::new(), wanted: None };
     let root = scan.value(0)?;
-    Some((root, scan.findings))
+    Some((root, scan.problems))
 }
 
-/// The same tree with nothing in it that these pointers do not lead through.
+/// Like [`tree`], but values that are not on the path of a pointer stay empty.
 pub(super) fn tree_to<'p>(text: &str, pointers: impl Iterator<Item = &'p str>) -> Option<Rc<SourceNode>> {
     let mut parents: HashSet<&str> = HashSet::new();
     for pointer in pointers {
-        // From the end, because whoever leads through one place leads through all before it.
+        // From the end: once a parent is known, all its parents are known, too.
         let before = pointer.rmatch_indices('/').filter_map(|(end, _)| pointer.get(..end));
         before.take_while(|parent| parents.insert(parent)).for_each(drop);
     }
     let wanted = Some(&parents);
-    JsonScanner { text, offset: 0, pointer: String::new(), findings: Vec::new(), wanted }.value(0)
+    JsonScanner { text, offset: 0, pointer: String::new(), problems: Vec::new(), wanted }.value(0)
 }
 
 struct JsonScanner<'t> {
     text: &'t str,
     offset: usize,
     pointer: String,
-    findings: Vec<SourceProblem>,
-    /// Pointers of what is looked into, where it is not everything.
+    problems: Vec<SourceProblem>,
+    /// The collections to look into, by pointer; `None` means all.
     wanted: Option<&'t HashSet<&'t str>>,
 }
 
@@ -182,7 +182,7 @@ impl JsonScanner<'_> {
             if !self.accept(b':') {
                 return None;
             }
-            let (pointer, findings) = (self.pointer.len(), self.findings.len());
+            let (pointer, problems) = (self.pointer.len(), self.problems.len());
             push_segment(&mut self.pointer, &name);
             let value = self.value(depth + 1)?;
             match members.entry(name) {
@@ -190,9 +190,9 @@ impl JsonScanner<'_> {
                     entry.insert(MappingMember { key, value });
                 }
                 Entry::Occupied(entry) => {
-                    // What stands inside a value that is dropped is nobody's concern.
-                    self.findings.truncate(findings);
-                    self.findings.push(SourceProblem::duplicate(self.pointer.clone(), entry.key(), key));
+                    // Drop the problems inside a value that is ignored.
+                    self.problems.truncate(problems);
+                    self.problems.push(SourceProblem::duplicate(self.pointer.clone(), entry.key(), key));
                 }
             }
             self.pointer.truncate(pointer);
@@ -219,7 +219,7 @@ impl JsonScanner<'_> {
         }
     }
 
-    /// Goes behind the collection here.
+    /// Skips the collection at the current offset.
     fn skip(&mut self) -> Option<()> {
         let mut open = 0_usize;
         loop {
@@ -240,13 +240,13 @@ impl JsonScanner<'_> {
         }
     }
 
-    /// The quoted string here, quotes included.
+    /// Returns the string at the current offset, with its quotes.
     fn string(&mut self) -> Option<&str> {
         let start = self.offset;
         let inside = self.text.get(start..)?.strip_prefix('"')?;
         let mut from = 0;
         let length = loop {
-            // Most are so short that they end before a search in strides would have begun.
+            // A plain loop: most strings are too short to gain from a vectorized search.
             let end = from + inside.as_bytes().get(from..)?.iter().position(|byte| *byte == b'"')?;
             let escapes = inside.as_bytes().get(from..end)?.iter().rev().take_while(|byte| **byte == b'\\');
             if escapes.count().is_multiple_of(2) {
@@ -258,7 +258,7 @@ impl JsonScanner<'_> {
         self.text.get(start..self.offset)
     }
 
-    /// A number, `true`, `false` or `null`.
+    /// Skips a number, `true`, `false` or `null`.
     fn word(&mut self) {
         let rest = self.text.as_bytes().get(self.offset..).unwrap_or_default();
         let end =

@@ -1,4 +1,4 @@
-//! Byte offsets → lines and columns for people.
+//! Converts byte offsets to lines and columns.
 
 use mcpaql_core::diagnostic::Span;
 use std::ops::Range;
@@ -11,13 +11,13 @@ pub(crate) struct LineIndex<'t> {
 
 impl<'t> LineIndex<'t> {
     pub(crate) fn new(text: &'t str) -> LineIndex<'t> {
-        // A byte order mark is no character of the first line.
+        // The byte order mark does not count as a character of the first line.
         let first = super::byte_order_mark(text);
         let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(index, _)| index + 1);
         LineIndex { text, starts: std::iter::once(first).chain(breaks).collect() }
     }
 
-    /// Line and column of an offset; one inside a character counts as that character.
+    /// Returns line and column of an offset. An offset inside a character has the position of that character.
     pub(crate) fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|&start| start <= offset).max(1);
         let start = self.start(line);
@@ -25,12 +25,12 @@ impl<'t> LineIndex<'t> {
         (line, before.chars().count() + 1)
     }
 
-    /// The offset where a line starts; the end of the text for a line that is not there.
+    /// Returns the offset where a line starts, or the end of the text if there is no such line.
     pub(crate) fn start(&self, line: usize) -> usize {
         self.starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len())
     }
 
-    /// The range as a span, moved onto character boundaries within the text.
+    /// Converts a range to a span, extended to character boundaries and limited to the text.
     pub(crate) fn span(&self, range: Range<usize>) -> Span {
         let start = self.text.floor_char_boundary(range.start);
         let end = self.text.ceil_char_boundary(range.end).max(start);
@@ -38,7 +38,7 @@ impl<'t> LineIndex<'t> {
         Span { start, end, line, column }
     }
 
-    /// The ranges as spans. Characters are counted once however many ranges there are, because a document may be one line.
+    /// Converts ranges to spans. Characters are counted once for all ranges, because a whole document may be one line.
     pub(crate) fn spans(&self, ranges: &[Range<usize>]) -> Vec<Span> {
         let mut order: Vec<usize> = (0..ranges.len()).collect();
         order.sort_by_key(|&index| ranges.get(index).map_or(0, |range| range.start));
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn many_ranges_are_found_as_each_alone_is() {
+    fn many_ranges_have_the_same_spans_as_each_alone() {
         let text = "\u{feff}äb\r\n日本 x\nend";
         let lines = LineIndex::new(text);
         let ranges = [15..18, 3..4, 0..2, 9..10, 6..99, 9..9, 99..100];

@@ -1,4 +1,4 @@
-//! A diagnostic that knows its bytes but not yet its line.
+//! A diagnostic with a byte range, before its line and column are computed.
 
 use super::lines::LineIndex;
 use super::tree::MAX_DEPTH;
@@ -6,10 +6,10 @@ use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use std::ops::Range;
 
-/// A problem met while reading, with its range in the part of the text that was read.
+/// A problem found by a parser. Its range is relative to the part of the text that was parsed.
 #[derive(Debug)]
 pub(super) struct SourceProblem {
-    // Boxed, because it travels in the error of every step of the readers.
+    // Boxed to keep the `Result`s of the parsers small.
     diagnostic: Box<Diagnostic>,
     range: Range<usize>,
 }
@@ -19,20 +19,20 @@ impl SourceProblem {
         SourceProblem { diagnostic: Box::new(diagnostic), range }
     }
 
-    /// The text cannot be read any further.
+    /// A syntax error, which stops the parser.
     pub(super) fn syntax(range: Range<usize>, message: impl Into<String>) -> SourceProblem {
         SourceProblem::new(range, Diagnostic::error(Code::SchemaSyntax, "", message))
     }
 
-    /// The text nests too deep to be a document.
+    /// Too many levels of nested values.
     pub(super) fn too_deep(range: Range<usize>) -> SourceProblem {
         SourceProblem::syntax(range, format!("values nest deeper than {MAX_DEPTH} levels"))
             .suggest("flatten the document, or give repeated parts a name in `types`")
     }
 
-    /// A name that its mapping has already.
+    /// A key that occurs twice in a mapping.
     pub(super) fn duplicate(pointer: String, name: &str, key: Range<usize>) -> SourceProblem {
-        let message = format!("`{name}` stands twice in the same mapping; the first one counts");
+        let message = format!("`{name}` occurs twice in the same mapping; the first one wins");
         let diagnostic = Diagnostic::error(Code::SchemaDuplicateName, pointer, message).at_key();
         SourceProblem::new(key, diagnostic).suggest("remove or rename one of the two")
     }
@@ -42,7 +42,7 @@ impl SourceProblem {
         self
     }
 
-    /// The diagnostic with its span; `offset` is where the part that was read begins.
+    /// Returns the diagnostic with its span; `offset` is the start of the parsed part in the file.
     pub(super) fn resolve(self, lines: &LineIndex<'_>, offset: usize) -> Diagnostic {
         let span = lines.span(self.range.start + offset..self.range.end + offset);
         Diagnostic { span: Some(span), ..*self.diagnostic }

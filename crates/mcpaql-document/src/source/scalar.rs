@@ -1,7 +1,7 @@
-//! What a YAML scalar means: the core schema of YAML 1.2, read strictly.
+//! Resolves YAML scalars by a strict reading of the core schema of YAML 1.2.
 //!
-//! Only `true` and `false` are booleans and nothing that a person may have meant as text becomes a number: digits with
-//! a leading zero, with underscores or with colons stay text.
+//! What always holds: only `true` and `false` are booleans. Digits with a leading zero, with underscores or with colons stay
+//! text, because an author may have meant text.
 
 use serde_json::{Number, Value};
 
@@ -14,17 +14,17 @@ pub(super) enum Scalar {
     Text(String),
 }
 
-/// A scalar that JSON cannot express, or that its tag does not fit.
+/// Why a scalar cannot be resolved.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum InvalidScalar {
-    /// Infinite or not a number.
+    /// Infinite or not a number, which JSON cannot express.
     NotFinite,
-    /// Not of the kind the tag says.
+    /// The value does not match its tag.
     Tag,
 }
 
 impl Scalar {
-    /// What a copy would cost.
+    /// The approximate size of a copy in bytes.
     pub(super) fn size(&self) -> usize {
         match self {
             Scalar::Text(text) => text.len(),
@@ -32,7 +32,7 @@ impl Scalar {
         }
     }
 
-    /// The scalar as the name of a member.
+    /// The scalar as the key of a member.
     pub(super) fn name(&self) -> String {
         match self {
             Scalar::Null => "null".to_owned(),
@@ -56,7 +56,7 @@ impl From<Scalar> for Value {
 
 /// Resolves an unquoted scalar without a tag; `None` means that it is text.
 pub(super) fn plain(text: &str) -> Result<Option<Scalar>, InvalidScalar> {
-    // Most scalars are words: one look at the first byte spares them the rest.
+    // Most scalars are words, and their first byte is enough to decide that.
     let Some(first) = text.bytes().next() else { return Ok(Some(Scalar::Null)) };
     match first {
         b'~' | b'n' | b'N' if matches!(text, "~" | "null" | "Null" | "NULL") => Ok(Some(Scalar::Null)),
@@ -114,7 +114,7 @@ fn number(text: &str) -> Result<Option<Number>, InvalidScalar> {
     float.map(Some).ok_or(InvalidScalar::NotFinite)
 }
 
-/// `.5`, `1.`, `1.5`, `1e3`, `1.5E-3`: digits around at most one point, then perhaps an exponent.
+/// Whether the text is a float: `.5`, `1.`, `1.5`, `1e3`, `1.5E-3`.
 fn is_float(text: &str) -> bool {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_its_spellings_are_null() {
+    fn an_empty_scalar_and_the_spellings_of_null_are_null() {
         for text in ["", "~", "null", "Null", "NULL"] {
             assert_eq!(read(text), Value::Null, "{text}");
         }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_meant_as_text_stays_text() {
+    fn a_scalar_that_may_be_text_stays_text() {
         for text in [
             "1.0.0",
             "01234",
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_has_no_number_for_is_refused() {
+    fn a_number_that_json_cannot_express_is_refused() {
         for text in [".inf", "-.inf", "+.Inf", ".nan", ".NaN", "1e999", "-1e999"] {
             assert_eq!(plain(text), Err(InvalidScalar::NotFinite), "{text}");
         }

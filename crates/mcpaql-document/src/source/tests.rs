@@ -1,4 +1,4 @@
-//! What a document says, where it says it, and how it is refused.
+//! Tests of values, positions and syntax errors.
 
 use super::*;
 use mcpaql_core::error::Code;
@@ -18,7 +18,7 @@ fn refusal(name: &str, text: &str) -> Diagnostic {
     diagnostic
 }
 
-/// The text that a diagnostic about `pointer` would underline.
+/// Returns the text that a diagnostic about `pointer` underlines.
 fn located<'s>(source: &'s Source, pointer: &str, at_key: bool) -> (&'s str, usize, usize) {
     let mut diagnostic = Diagnostic::error(Code::SchemaInvalidValue, pointer, "x");
     diagnostic.at_key = at_key;
@@ -56,7 +56,7 @@ mod formats {
     }
 
     #[test]
-    fn a_name_without_a_telling_extension_is_sniffed() {
+    fn the_format_of_a_file_without_a_known_extension_is_detected() {
         assert_eq!(Source::new("-", "---\na: 1\n---\nbody").parse().unwrap().format, SourceFormat::Markdown);
         assert_eq!(Source::new("-", "---\na: 1\n").parse().unwrap().format, SourceFormat::Yaml);
         assert_eq!(Source::new("-", "# comment\na: 1\n").parse().unwrap().format, SourceFormat::Yaml);
@@ -65,7 +65,7 @@ mod formats {
     }
 
     #[test]
-    fn a_json_file_is_json_whatever_it_begins_with() {
+    fn a_json_file_is_json_whatever_it_starts_with() {
         assert!(refusal("a.json", "name: x\n").message.contains("not valid JSON"));
         assert_eq!(Source::new("a.json", "\"text\"").parse().unwrap().value, json!("text"));
     }
@@ -77,7 +77,7 @@ mod formats {
     }
 
     #[test]
-    fn markdown_without_front_matter_says_so() {
+    fn markdown_without_front_matter_is_reported() {
         for (name, text) in [
             ("a.md", "# Title\n\nProse.\n"),
             ("a.md", "[link](x)\n"),
@@ -95,14 +95,14 @@ mod formats {
     }
 
     #[test]
-    fn front_matter_that_is_never_closed_says_so() {
+    fn front_matter_that_is_never_closed_is_reported() {
         let diagnostic = refusal("a.md", "---\nname: x\n");
         assert_eq!(diagnostic.message, "the front matter is never closed");
         assert_eq!(diagnostic.span.unwrap().line, 1);
     }
 
     #[test]
-    fn emptiness_says_so() {
+    fn an_empty_document_is_reported() {
         for (text, message) in
             [("", "the file is empty"), (" \n\t\n", "the file is empty"), ("\u{feff}\n", "the file is empty")]
         {
@@ -134,7 +134,7 @@ mod yaml_values {
     }
 
     #[test]
-    fn keys_become_their_text() {
+    fn keys_become_strings() {
         let value = yaml("200: ok\ntrue: yes\n1.0: f\n~: n\n\"q\": s\n").value;
         assert_eq!(value, json!({"200": "ok", "true": "yes", "1.0": "f", "~": "n", "q": "s"}));
     }
@@ -154,7 +154,7 @@ mod yaml_values {
     }
 
     #[test]
-    fn merging_what_is_no_mapping_is_reported() {
+    fn merging_a_value_that_is_no_mapping_is_reported() {
         let parsed = yaml("a:\n  <<: text\n  b: 1\n");
         assert_eq!(parsed.value, json!({"a": {"b": 1}}));
         assert_eq!(parsed.diagnostics[0].code, Code::SchemaInvalidType);
@@ -173,7 +173,7 @@ mod yaml_values {
     }
 
     #[test]
-    fn numbers_that_json_does_not_have_are_reported_and_the_rest_loads() {
+    fn numbers_that_json_cannot_express_are_reported_and_the_rest_loads() {
         let parsed = yaml("a:\n  - 1\n  - .inf\nb: ok\n");
         assert_eq!(parsed.value, json!({"a": [1, null], "b": "ok"}));
         let diagnostic = &parsed.diagnostics[0];
@@ -330,7 +330,7 @@ mod json_values {
     }
 
     #[test]
-    fn syntax_errors_point_to_the_place_without_repeating_it() {
+    fn syntax_errors_have_a_span_and_no_position_in_the_message() {
         let diagnostic = refusal("a.json", "{\n  \"a\": 1\n  \"b\": 2\n}");
         assert_eq!(diagnostic.message, "this is not valid JSON: expected `,` or `}`");
         assert_eq!(diagnostic.span.map(|span| (span.line, span.column)), Some((3, 3)));
@@ -369,7 +369,7 @@ mod spans {
     }
 
     #[test]
-    fn what_is_missing_is_shown_at_its_nearest_parent() {
+    fn a_missing_value_is_shown_at_its_nearest_parent() {
         let source = source();
         assert_eq!(located(&source, "/operations/read/0/params/id/in", false), ("id", 7, 9));
         assert_eq!(located(&source, "/operations/read/0/maps_to", false), ("name", 5, 7));
@@ -392,7 +392,7 @@ mod spans {
     }
 
     #[test]
-    fn many_at_once_are_found_like_each_by_itself() {
+    fn many_pointers_have_the_same_spans_as_each_alone() {
         let json = r#"{"tools": [{"a": "}\\\"]", "b": [1, {"c": []}]}, {"a": {}, "a": 2}, "x", 3],
                        "ä~/": {"d": {"e": null}}, "left": [[["\\\\"]], {"z": "{"}], "last": true}"#;
         let yaml = "tools:\n  - a: 1\n  - b: [2, {c: 3}]\nlast: true\n";
@@ -441,7 +441,7 @@ mod spans {
     }
 }
 
-/// What a careless editor leaves behind: a valid text with bytes cut, doubled or replaced.
+/// A valid text with bytes cut, doubled or replaced.
 fn mutated() -> impl Strategy<Value = String> {
     let texts = prop::sample::select(vec![
         "---\nname: x\nops: &a\n  - {n: [1, 'two', \"thr\\u0065e\"]}\n  - <<: *a\nt: |\n  text\n\n  more\n---\n# Body\n",

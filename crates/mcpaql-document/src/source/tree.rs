@@ -1,7 +1,7 @@
-//! Where things stand: the shape of a document with the byte range of every key and value.
+//! The tree of a document, with the byte range of every key and value.
 //!
-//! Nodes are shared, because a YAML alias is another name for a node and must not copy it. A tree is never deeper than
-//! [`MAX_DEPTH`], so walking or dropping it recursively is safe.
+//! What always holds: a YAML alias shares its node and never copies it. A tree is never deeper than [`MAX_DEPTH`], so it is
+//! safe to walk or drop it recursively.
 
 use super::scalar::Scalar;
 use indexmap::IndexMap;
@@ -9,21 +9,21 @@ use serde_json::{Map, Value};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// How deep collections may nest; the same bound that the JSON parser has.
+/// Maximum levels of nested collections; `serde_json` has the same limit.
 pub(super) const MAX_DEPTH: usize = 128;
 
-/// A value of the text.
+/// A value and its range in the text.
 #[derive(Debug)]
 pub(super) struct SourceNode {
     pub(super) range: Range<usize>,
     pub(super) kind: NodeKind,
-    /// Levels below and including this one, aliases expanded.
+    /// Levels of collections from this node down, with aliases expanded.
     pub(super) height: usize,
-    /// What a copy would cost, aliases expanded.
+    /// The approximate size of a copy in bytes, with aliases expanded.
     pub(super) size: usize,
 }
 
-/// What a node is.
+/// The content of a node.
 #[derive(Debug)]
 pub(super) enum NodeKind {
     Scalar(Scalar),
@@ -31,14 +31,14 @@ pub(super) enum NodeKind {
     Map(IndexMap<String, MappingMember>),
 }
 
-/// One entry of a mapping, kept under its name.
+/// The value of a mapping's member, and the range of its key.
 #[derive(Debug, Clone)]
 pub(super) struct MappingMember {
     pub(super) key: Range<usize>,
     pub(super) value: Rc<SourceNode>,
 }
 
-/// A rough price per node, so that a bomb of empty nodes counts too.
+/// Approximate size of a node itself, so that aliases of many empty nodes also reach the limit.
 const NODE_SIZE: usize = 16;
 
 impl SourceNode {
@@ -53,7 +53,7 @@ impl SourceNode {
         SourceNode { range, kind, height, size: size.saturating_add(NODE_SIZE) }
     }
 
-    /// Where to look for a value that begins here: a mapping shows its first key, everything else its first line.
+    /// The range that stands for the start of this value: the first key of a mapping, or else the first line.
     fn beginning(&self, text: &str) -> Range<usize> {
         if let NodeKind::Map(members) = &self.kind
             && let Some(first) = members.values().find(|member| member.key.start == self.range.start)
@@ -73,13 +73,13 @@ fn measure<'n>(children: impl Iterator<Item = (usize, &'n Rc<SourceNode>)>) -> (
     (height + 1, size)
 }
 
-/// The part of a range that stands on its first line.
+/// Returns the first line of a range.
 pub(super) fn first_line(text: &str, range: &Range<usize>) -> Range<usize> {
     let line = text.get(range.clone()).and_then(|part| part.lines().next()).unwrap_or_default();
     range.start..range.start + line.trim_end().len()
 }
 
-/// The value that a tree stands for; nodes that nobody else holds are moved, not copied.
+/// Converts a tree to its value; nodes that are not shared are moved, not copied.
 pub(super) fn into_value(node: Rc<SourceNode>) -> Value {
     match Rc::try_unwrap(node) {
         Ok(node) => match node.kind {
@@ -105,7 +105,7 @@ fn to_value(node: &SourceNode) -> Value {
     }
 }
 
-/// The range behind a JSON pointer. Where the text has nothing, its nearest parent answers.
+/// Returns the range of the value at a JSON pointer, or the range of its nearest parent if the value is missing.
 pub(super) fn find(root: &SourceNode, text: &str, pointer: &str, at_key: bool) -> Range<usize> {
     let mut node = root;
     let mut key: Option<&Range<usize>> = None;
@@ -125,12 +125,12 @@ pub(super) fn find(root: &SourceNode, text: &str, pointer: &str, at_key: bool) -
     }
 }
 
-/// The range of the value behind a JSON pointer, if the text has it.
+/// Returns the range of the value at a JSON pointer.
 pub(super) fn find_value(root: &SourceNode, pointer: &str) -> Option<Range<usize>> {
     find_node(root, pointer).map(|node| node.range.clone())
 }
 
-/// The value behind a JSON pointer, if the text has it.
+/// Returns the node at a JSON pointer.
 pub(super) fn find_node<'n>(root: &'n SourceNode, pointer: &str) -> Option<&'n SourceNode> {
     let segments = pointer.split('/').skip(1);
     segments

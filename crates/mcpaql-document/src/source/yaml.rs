@@ -1,8 +1,10 @@
-//! YAML: parser events → a tree of values with their ranges.
+//! Parses YAML: parser events → a tree of values with their ranges.
 //!
-//! The parser's events are read directly instead of through serde, because only they tell a quoted `"true"` from a
-//! plain one, show both of two equal keys, and know where everything stands. Aliases share the node they name. What a
-//! copy of all aliases would cost is bounded before anything is copied.
+//! What always holds: an alias shares the node of its anchor, and the size of all expanded aliases is checked before anything
+//! is copied.
+//!
+//! The events are read directly instead of through serde, because only events distinguish a quoted `"true"` from a plain one,
+//! show both of two equal keys, and have positions.
 
 use super::problem::SourceProblem;
 use super::scalar::{self, InvalidScalar, Scalar};
@@ -16,14 +18,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// What all aliases of a document together may expand to, in bytes or so.
+/// Maximum size of all expanded aliases of a document, in approximate bytes.
 const MAX_EXPANSION: usize = 16 * 1024 * 1024;
 
-/// What came out of a text.
+/// The result of parsing a YAML text.
 pub(super) struct ParsedYaml {
-    /// `None` when the text holds nothing but blanks and comments.
+    /// `None` if the text has only blanks and comments.
     pub(super) root: Option<Rc<SourceNode>>,
-    pub(super) findings: Vec<SourceProblem>,
+    pub(super) problems: Vec<SourceProblem>,
 }
 
 /// Reads one YAML document.
@@ -35,7 +37,7 @@ pub(super) fn read(text: &str) -> Result<ParsedYaml, SourceProblem> {
         open: Vec::new(),
         anchors: HashMap::new(),
         expanded: 0,
-        findings: Vec::new(),
+        problems: Vec::new(),
         root: None,
         documents: 0,
     };
@@ -43,7 +45,7 @@ pub(super) fn read(text: &str) -> Result<ParsedYaml, SourceProblem> {
         let (event, span) = event.map_err(|error| syntax_problem(text, &error))?;
         loader.handle_event(event, &span)?;
     }
-    Ok(ParsedYaml { root: loader.root, findings: loader.findings })
+    Ok(ParsedYaml { root: loader.root, problems: loader.problems })
 }
 
 fn syntax_problem(text: &str, error: &ScanError) -> SourceProblem {
@@ -52,21 +54,21 @@ fn syntax_problem(text: &str, error: &ScanError) -> SourceProblem {
         return SourceProblem::too_deep(offset..offset);
     }
     if matches!(error.kind(), ErrorKind::TabInPlainScalar) {
-        // The parser points to the scalar that it was reading, which may be lines away.
+        // The parser's position is the start of the scalar, which may be some lines before the tab.
         offset += text.get(offset..).and_then(|rest| rest.find('\t')).unwrap_or(0);
     }
     let end = text.ceil_char_boundary((offset + 1).min(text.len()));
-    let finding = SourceProblem::syntax(offset..end, format!("this is not valid YAML: {}", error.kind()));
+    let problem = SourceProblem::syntax(offset..end, format!("this is not valid YAML: {}", error.kind()));
     if let Some(better) = unquoted_path(text, offset) {
-        return finding.suggest(format!("quote it: `maps_to: \"{better}\"`"));
+        return problem.suggest(format!("quote it: `maps_to: \"{better}\"`"));
     }
     match hint(error.kind()) {
-        Some(hint) => finding.suggest(hint),
-        None => finding,
+        Some(hint) => problem.suggest(hint),
+        None => problem,
     }
 }
 
-/// The path that should have been quoted: inside `{ … }` the braces of a placeholder begin a mapping of their own.
+/// Returns the path of `maps_to` if it must be quoted: inside `{ … }`, the brace of a placeholder starts a mapping.
 fn unquoted_path(text: &str, offset: usize) -> Option<&str> {
     let start = text.get(..offset)?.rfind('\n').map_or(0, |end| end + 1);
     let line = text.get(start..)?.lines().next()?;
@@ -80,18 +82,18 @@ fn unquoted_path(text: &str, offset: usize) -> Option<&str> {
     path.get(..end)
 }
 
-/// What most often repairs it.
+/// Returns the most common fix for a syntax error.
 fn hint(kind: &ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::TabNotAllowed
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
         | ErrorKind::TabInPlainScalar => "indent with spaces",
-        ErrorKind::MappingValueNotAllowed => "quote a text that holds `: `, or check the indentation",
+        ErrorKind::MappingValueNotAllowed => "quote a text that contains `: `, or check the indentation",
         ErrorKind::UnknownAnchor => {
-            "quote a text that begins with `*`, or define the anchor before the alias"
+            "quote a text that starts with `*`, or define the anchor before the alias"
         }
-        ErrorKind::UnexpectedCharacter { .. } => "quote a text that begins with this character",
+        ErrorKind::UnexpectedCharacter { .. } => "quote a text that starts with this character",
         ErrorKind::SimpleKeyExpected => "write `key: value`, and check the indentation",
         ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation => "check the indentation",
         ErrorKind::UnclosedQuotedScalar => "add the closing quote",
@@ -99,11 +101,11 @@ fn hint(kind: &ErrorKind) -> Option<&'static str> {
     })
 }
 
-/// A collection whose end has not been seen.
+/// A collection that has not ended yet.
 struct OpenCollection {
     anchor: usize,
     start: usize,
-    /// Behind the last thing inside, which is where a block collection ends.
+    /// The end of the last member so far; a block collection ends there.
     end: usize,
     flow: bool,
     inside: CollectionContents,
@@ -114,13 +116,13 @@ enum CollectionContents {
     Map { members: IndexMap<String, MappingMember>, key: Option<PendingKey>, merged: Vec<Rc<SourceNode>> },
 }
 
-/// A key that waits for its value.
+/// A key whose value has not been read yet.
 struct PendingKey {
     name: String,
     range: Range<usize>,
     merge: bool,
-    /// How many findings there were before the value.
-    findings: usize,
+    /// The number of problems found before the value.
+    problems: usize,
 }
 
 struct YamlLoader<'t> {
@@ -128,7 +130,7 @@ struct YamlLoader<'t> {
     open: Vec<OpenCollection>,
     anchors: HashMap<usize, Rc<SourceNode>>,
     expanded: usize,
-    findings: Vec<SourceProblem>,
+    problems: Vec<SourceProblem>,
     root: Option<Rc<SourceNode>>,
     documents: usize,
 }
@@ -144,7 +146,7 @@ impl YamlLoader<'_> {
                         range,
                         "this is a second YAML document in the same text",
                     )
-                    .suggest("put each document in a file of its own"));
+                    .suggest("put each document in a separate file"));
                 }
             }
             Event::Scalar(text, style, anchor, tag) if self.awaits_key() => {
@@ -186,11 +188,11 @@ impl YamlLoader<'_> {
     }
 
     fn set_key(&mut self, name: String, range: Range<usize>, merge: bool) {
-        let findings = self.findings.len();
+        let problems = self.problems.len();
         if let Some(open) = self.open.last_mut() {
             open.end = open.end.max(range.end);
             if let CollectionContents::Map { key, .. } = &mut open.inside {
-                *key = Some(PendingKey { name, range, merge, findings });
+                *key = Some(PendingKey { name, range, merge, problems });
             }
         }
     }
@@ -205,11 +207,11 @@ impl YamlLoader<'_> {
     ) -> Result<(), SourceProblem> {
         let flow = style == StructureStyle::Flow;
         if self.awaits_key() {
-            let finding = SourceProblem::syntax(range, "a mapping or a list cannot be a key");
+            let problem = SourceProblem::syntax(range, "a mapping or a list cannot be a key");
             return Err(if flow {
-                finding.suggest("quote a text that begins with `{` or `[`")
+                problem.suggest("quote a text that starts with `{` or `[`")
             } else {
-                finding
+                problem
             });
         }
         if self.open.len() >= MAX_DEPTH {
@@ -244,7 +246,10 @@ impl YamlLoader<'_> {
 
     fn alias(&mut self, id: usize, range: Range<usize>) -> Result<(), SourceProblem> {
         let Some(node) = self.anchors.get(&id).cloned() else {
-            return Err(SourceProblem::syntax(range, "an alias cannot stand inside the value that it names"));
+            return Err(SourceProblem::syntax(
+                range,
+                "an alias cannot be inside the value of its own anchor",
+            ));
         };
         if self.awaits_key() {
             let NodeKind::Scalar(scalar) = &node.kind else {
@@ -261,17 +266,13 @@ impl YamlLoader<'_> {
     fn expand(&mut self, size: usize, range: &Range<usize>) -> Result<(), SourceProblem> {
         self.expanded = self.expanded.saturating_add(size);
         if self.expanded > MAX_EXPANSION {
-            return Err(SourceProblem::syntax(
-                range.clone(),
-                "the aliases expand to more than a document may hold",
-            )
-            .suggest("write the repeated part once and refer to it by name in `types`"));
+            return Err(SourceProblem::syntax(range.clone(), "the aliases expand to too much data")
+                .suggest("write the repeated part once and refer to it by name in `types`"));
         }
         Ok(())
     }
 
-    /// Puts a complete value where it belongs; `range` is where it stands, which for an alias is not where it is
-    /// defined.
+    /// Adds a complete value to its collection. `range` is its position; for an alias, that is not the position of the anchor.
     fn attach(
         &mut self,
         node: Rc<SourceNode>,
@@ -306,10 +307,10 @@ impl YamlLoader<'_> {
                     }
                     Entry::Occupied(entry) => {
                         let name = entry.key().clone();
-                        // What stands inside a value that is dropped is nobody's concern.
-                        self.findings.truncate(key.findings);
+                        // Drop the problems inside a value that is ignored.
+                        self.problems.truncate(key.problems);
                         let pointer = self.pointer(Some(&name));
-                        self.findings.push(SourceProblem::duplicate(pointer, &name, key.range));
+                        self.problems.push(SourceProblem::duplicate(pointer, &name, key.range));
                     }
                 }
             }
@@ -321,7 +322,7 @@ impl YamlLoader<'_> {
         let diagnostic =
             Diagnostic::error(Code::SchemaInvalidType, self.pointer(None), "`<<` can only merge mappings")
                 .expected("an alias of a mapping, or a list of them");
-        self.findings.push(SourceProblem::new(key, diagnostic));
+        self.problems.push(SourceProblem::new(key, diagnostic));
     }
 
     fn scalar(
@@ -355,29 +356,29 @@ impl YamlLoader<'_> {
             }
             Err(InvalidScalar::Tag) => {
                 let name = tag.map(Tag::original).unwrap_or_default();
-                let message = format!("the value does not fit its tag `{name}`");
+                let message = format!("the value does not match its tag `{name}`");
                 let diagnostic = Diagnostic::error(Code::SchemaInvalidType, self.pointer(None), message)
                     .suggest("remove the tag or correct the value");
                 (diagnostic, Scalar::Text(text))
             }
         };
-        self.findings.push(SourceProblem::new(range.clone(), diagnostic));
+        self.problems.push(SourceProblem::new(range.clone(), diagnostic));
         scalar
     }
 
-    /// A tag of another program would be lost without a word.
+    /// Warns about an unknown tag, because it is ignored.
     fn warn_about(&mut self, tag: &Tag, range: &Range<usize>) {
         let known = tag.suffix_in_namespace("tag:yaml.org,2002:").is_some() || tag.parts() == ("", "!");
         if known || tag.original() == "!" {
             return;
         }
-        let message = format!("the tag `{}` means nothing here", tag.original());
+        let message = format!("the tag `{}` is not supported and is ignored", tag.original());
         let diagnostic = Diagnostic::warning(Code::SchemaUnsupported, self.pointer(None), message)
             .suggest("remove the tag and write the value itself");
-        self.findings.push(SourceProblem::new(first_line(self.text, range), diagnostic));
+        self.problems.push(SourceProblem::new(first_line(self.text, range), diagnostic));
     }
 
-    /// The pointer of the value that comes next, or of the innermost collection's member `name`.
+    /// Returns the pointer of the next value, or of the member `name` of the innermost collection.
     fn pointer(&self, name: Option<&str>) -> String {
         let mut pointer = String::new();
         for open in &self.open {
@@ -393,7 +394,7 @@ impl YamlLoader<'_> {
         pointer
     }
 
-    /// Without the line breaks that belong to a block scalar but not to what people see.
+    /// Returns the range without trailing blanks and line breaks, which the parser includes for block scalars.
     fn trimmed(&self, range: Range<usize>) -> Range<usize> {
         let length = self.text.get(range.clone()).map_or(0, |part| part.trim_end().len());
         range.start..range.start + length
@@ -404,7 +405,7 @@ fn is_merge(tag: &Tag) -> bool {
     tag.suffix_in_namespace("tag:yaml.org,2002:").as_deref() == Some("merge")
 }
 
-/// The mappings that the value of `<<` names, the strongest first.
+/// Returns the mappings in the value of `<<`, in order of precedence.
 fn merge_sources(node: &Rc<SourceNode>) -> Option<Vec<Rc<SourceNode>>> {
     let is_map = |node: &Rc<SourceNode>| matches!(node.kind, NodeKind::Map(_));
     match &node.kind {

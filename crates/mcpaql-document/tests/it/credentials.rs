@@ -1,4 +1,4 @@
-//! A credential in a document is reported, and no view of the report shows it.
+//! A credential in a document is reported, and no output format shows it.
 
 use crate::support::{Expected, HEAD, assert_says, check};
 use mcpaql_core::diagnostic::Diagnostic;
@@ -9,15 +9,15 @@ use mcpaql_document::source::Source;
 const SECRET: &str = "hunter2hunter2hunter2";
 const TOKEN: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// The one credential of a text, which no view of the report shows.
+/// Returns the only diagnostic about a credential, and asserts that no output format shows the credential.
 #[track_caller]
 fn credential(text: &str, secret: &str) -> Diagnostic {
     let source = Source::new("a.yaml", text);
     let diagnostics = check(&source).diagnostics;
-    for style in DiagnosticFormat::ALL {
+    for format in DiagnosticFormat::ALL {
         for color in [false, true] {
-            let shown = style.render(&[(&source, &diagnostics)], color);
-            assert!(!shown.contains(secret), "{style:?} shows it:\n{shown}");
+            let shown = format.render(&[(&source, &diagnostics)], color);
+            assert!(!shown.contains(secret), "{format:?} shows it:\n{shown}");
         }
     }
     let mut found: Vec<Diagnostic> = diagnostics
@@ -41,7 +41,7 @@ fn a_token_written_under_auth() {
             &Expected {
                 code: Code::SchemaEmbeddedCredential,
                 place: "6:30",
-                message: "Field 'auth.token' holds a credential",
+                message: "Field 'auth.token' contains a credential",
                 expected: Some("the name of an environment variable"),
                 found: None,
                 suggestion: Some("use `token_env: NAME_OF_A_VARIABLE` and revoke this credential"),
@@ -54,7 +54,7 @@ fn a_token_written_under_auth() {
 fn a_credential_where_the_name_of_a_variable_belongs() {
     let secret = "s3cr3t-with-hyphens";
     let found = credential(&in_document(&format!("auth: {{ type: bearer, token_env: {secret} }}\n")), secret);
-    assert_eq!(found.suggestion.as_deref(), Some("write the variable's name, such as `API_TOKEN`"));
+    assert_eq!(found.suggestion.as_deref(), Some("write the name of the variable, such as `API_TOKEN`"));
 }
 
 #[test]
@@ -79,12 +79,12 @@ fn a_password_in_the_base_url() {
 }
 
 #[test]
-fn a_token_anywhere_is_known_by_its_shape() {
+fn a_token_anywhere_is_recognised_by_its_pattern() {
     let places = [
         format!("display_name: {TOKEN}\n"),
         format!("tags: [a, {TOKEN}]\n"),
         format!("x-note: {{ deep: [{TOKEN}] }}\n"),
-        // The same value is wrong for another reason too, and that report does not show it either.
+        // The value has another problem, too, and that diagnostic does not show it either.
         format!("mode: {TOKEN}\n"),
         format!("errors: {TOKEN}\n"),
         format!("profile: {TOKEN}\n"),
@@ -111,7 +111,7 @@ fn a_token_anywhere_is_known_by_its_shape() {
 }
 
 #[test]
-fn a_fixed_variable_of_a_command_is_no_place_for_a_secret() {
+fn a_secret_in_set_env_of_a_command() {
     let text = format!(
         "name: demo\ntype: adapter\nversion: \"1.0.0\"\ndescription: A demo\ntarget: {{ transport: native, protocol: command, set_env: {{ GH_TOKEN: {SECRET} }} }}\noperations: {{ read: [] }}\n"
     );
@@ -138,7 +138,7 @@ fn a_key_in_the_query_of_a_path() {
         let advice = "put it in an environment variable and name that variable under `auth`; then revoke it";
         assert_eq!(found.suggestion.as_deref(), Some(advice));
         let all = check(&Source::new("a.yaml", text)).diagnostics;
-        let message = format!("The path holds a query ({shown}), which belongs under params");
+        let message = format!("The path contains a query ({shown}), which belongs under params");
         assert!(all.iter().any(|found| found.message == message), "{all:#?}");
     }
 }
@@ -151,7 +151,7 @@ fn a_secret_as_the_default_of_a_sensitive_parameter() {
             format!("{HEAD}operations:\n  read:\n    - {{ name: get_it, maps_to: GET /it, {params} }}\n");
         assert_eq!(
             credential(&text, SECRET).message,
-            format!("Field 'operations.read[0].params.pin.{key}' holds a credential")
+            format!("Field 'operations.read[0].params.pin.{key}' contains a credential")
         );
     }
 }

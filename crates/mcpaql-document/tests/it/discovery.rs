@@ -1,4 +1,4 @@
-//! Finding one's way in an API with thousands of operations, which are read only when they are shown.
+//! Discovery in an API with thousands of operations, which are read only when they are shown.
 
 use crate::library::{bare, operation, operations, optional, required, shelved, types};
 use crate::support::{introspect, object, refused, tool};
@@ -54,7 +54,7 @@ fn lists_filters_and_the_surface_read_hardly_any_operation() {
 }
 
 #[test]
-fn a_long_list_is_a_first_page_with_groups_and_a_way_on() {
+fn a_long_list_is_a_first_page_with_groups_and_a_cursor() {
     let (catalog, _) = large(2000);
     let (data, warnings) = introspect(&catalog, json!({}));
     assert_eq!(warnings, [] as [&str; 0]);
@@ -115,7 +115,10 @@ fn a_cursor_of_another_list_is_refused() {
             Err(error) => {
                 assert!(!fits, "{params}: {error}");
                 assert_eq!(error.code, Code::InvalidValue);
-                assert!(error.message.starts_with("Parameter 'after' is no cursor of this list."), "{error}");
+                assert!(
+                    error.message.starts_with("Parameter 'after' is not a cursor of this list."),
+                    "{error}"
+                );
             }
         }
     }
@@ -134,7 +137,7 @@ fn filters_combine() {
     assert_eq!(data.get("_protocol"), None);
     let (data, warnings) = introspect(&catalog, json!({"category": "READ", "endpoint": "delete"}));
     assert_eq!(data, json!({"operations": []}));
-    assert_eq!(warnings, ["No operation fits all of these parameters. Leave one of them out."]);
+    assert_eq!(warnings, ["No operation matches all of these parameters. Remove one of them."]);
     let (_, warnings) = introspect(&catalog, json!({"tag": "grup 2"}));
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].starts_with("No operation has the tag. Nearest: group 2"), "{warnings:?}");
@@ -157,15 +160,15 @@ fn wrong_parameters_are_refused_with_what_to_do() {
             introspect::answer(&catalog, &object(json!({"query": "types", param: value}))).unwrap_err();
         assert_eq!(
             error.message,
-            format!("Parameter '{param}' narrows operations, not types. Leave it out, or leave out 'query'.")
+            format!("Parameter '{param}' filters operations, not types. Remove it, or remove 'query'.")
         );
     }
     let (_, warnings) = introspect(&catalog, json!({"name": "get_issue_1", "tag": "x", "first": 3}));
-    assert_eq!(warnings, ["'name' says what to show, so tag, first or after had no effect."]);
+    assert_eq!(warnings, ["Ignored because 'name' is set: tag, first or after."]);
 }
 
 #[test]
-fn the_detail_of_a_list_is_what_was_asked_for() {
+fn a_list_has_the_requested_detail() {
     let (catalog, _) = large(500);
     let of =
         |detail: &str| introspect(&catalog, json!({"detail": detail, "first": 2})).0["operations"].clone();
@@ -197,7 +200,7 @@ fn types_come_in_pages_too() {
 }
 
 #[test]
-fn a_deep_answer_is_cut_near_things_first_and_says_how_to_go_on() {
+fn a_deep_answer_keeps_the_nearest_types_and_says_how_to_get_the_rest() {
     let (catalog, _) = large(60);
     let (data, _) = introspect(&catalog, json!({"name": "get_issue_1"}));
     let signature = data["operation"]["signature"].as_str().unwrap();
@@ -210,7 +213,7 @@ fn a_deep_answer_is_cut_near_things_first_and_says_how_to_go_on() {
     assert_eq!(introspect(&catalog, more).0["type"]["name"], "Thing39");
 }
 
-/// Titles and tags that imports really bring.
+/// Titles and tags from real imports.
 const ODD: [&str; 4] = [
     "Operations about \u{1f680} deployments; rollouts && rollbacks, and everything else that belongs to them (beta)",
     "用于管理存储库和组织的所有操作以及相关的工作流程和权限设置用于管理存储库和组织的所有操作",
@@ -342,7 +345,7 @@ fn a_search_may_be_filtered_paged_and_asked_for_more_or_less() {
     );
     let (data, warnings) = introspect(&catalog, json!({"search": "xylophone qwertz"}));
     assert_eq!(data, json!({"operations": []}));
-    assert!(warnings[0].starts_with("No operation fits. Search with other words"), "{warnings:?}");
+    assert!(warnings[0].starts_with("No operation found. Search with other words"), "{warnings:?}");
 }
 
 #[test]
@@ -380,7 +383,7 @@ fn details_say_where_identifiers_come_from_the_author_first() {
 }
 
 #[test]
-fn an_unknown_operation_is_answered_with_what_was_probably_meant_and_how_to_call_it() {
+fn an_unknown_operation_is_answered_with_suggestions_and_their_signatures() {
     let (catalog, _) = people();
     let read = |name: &str, params: Value| {
         refused(&catalog, "demo_mcpaql_read", json!({"operation": name, "params": params}))

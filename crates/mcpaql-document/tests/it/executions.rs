@@ -1,4 +1,4 @@
-//! Operations that run in the background: what a document may say, and what the adapter gains by it.
+//! Operations that run in the background: the keys of documents, and the operations that the adapter gets.
 
 use crate::support::{Expected, assert_one, call, catalog, catalog_of, details, document, problems, refused};
 use mcpaql_core::adapter::Mode;
@@ -28,7 +28,7 @@ fn lifecycle(catalog: &Catalog, name: &str) -> Option<Lifecycle> {
 }
 
 #[test]
-fn a_lifecycle_is_true_or_says_more() {
+fn a_lifecycle_is_true_or_has_settings() {
     let catalog = catalog(BUILDS);
     let said = Lifecycle { survives: true, keep_seconds: 60, timeout_ms: Some(90_000) };
     assert_eq!(lifecycle(&catalog, "start_build"), Some(said));
@@ -37,7 +37,7 @@ fn a_lifecycle_is_true_or_says_more() {
 }
 
 #[test]
-fn an_adapter_with_background_work_gains_three_operations() {
+fn an_adapter_with_background_operations_gets_three_more() {
     let builds = catalog(BUILDS);
     let names: Vec<&str> = builds.operations.iter().map(|entry| entry.operation.name.as_str()).collect();
     assert_eq!(
@@ -64,7 +64,7 @@ fn an_adapter_with_background_work_gains_three_operations() {
 }
 
 #[test]
-fn what_asks_after_executions_is_validated_like_any_call() {
+fn calls_about_executions_are_validated_like_any_call() {
     let catalog = catalog(BUILDS);
     let asked = json!({"operation": "get_execution", "params": {"execution_id": "exec_1", "wait": 30}});
     assert_eq!(
@@ -83,7 +83,7 @@ fn what_asks_after_executions_is_validated_like_any_call() {
 }
 
 #[test]
-fn introspection_and_descriptions_say_what_runs_in_the_background() {
+fn introspection_and_descriptions_show_what_runs_in_the_background() {
     let catalog = catalog(BUILDS);
     assert_eq!(
         details(&catalog, "start_build")["lifecycle"],
@@ -98,7 +98,7 @@ fn introspection_and_descriptions_say_what_runs_in_the_background() {
     assert_eq!(details(&catalog, "ping").get("lifecycle"), None::<&Value>);
     let tool = crate::support::tool(&catalog, "demo_mcpaql_execute");
     assert!(tool.description.contains("In the background: start_build, start_test."), "{}", tool.description);
-    // An identifier that is made up is no example for a start.
+    // A made-up identifier is not a good first example.
     assert!(!crate::support::tool(&catalog, "demo_mcpaql_read").description.contains("exec_"));
 
     let settings = AdapterSettings { mode: Some(Mode::Discrete), ..AdapterSettings::default() };
@@ -109,7 +109,7 @@ fn introspection_and_descriptions_say_what_runs_in_the_background() {
 }
 
 #[test]
-fn in_a_custom_profile_they_stand_where_the_document_puts_them_or_near_their_kin() {
+fn in_a_custom_profile_they_are_in_the_family_that_lists_them_or_in_that_of_related_operations() {
     let families = "endpoints:
   look: { purpose: See what there is., categories: [READ] }
   operate: { purpose: Run things., categories: [EXECUTE] }
@@ -130,7 +130,7 @@ fn in_a_custom_profile_they_stand_where_the_document_puts_them_or_near_their_kin
 }
 
 #[test]
-fn only_what_executes_runs_in_the_background() {
+fn only_operations_under_execute_run_in_the_background() {
     let found = problems(
         "operations:\n  read:\n    - name: get_thing\n      maps_to: GET /thing\n      lifecycle: true\n",
     );
@@ -148,7 +148,7 @@ fn only_what_executes_runs_in_the_background() {
 }
 
 #[test]
-fn a_lifecycle_that_makes_no_sense_is_reported() {
+fn an_invalid_lifecycle_is_reported() {
     let rows = [
         ("lifecycle: yes please", "Field 'operations.execute[0].lifecycle' expected boolean or object"),
         ("lifecycle: { keep: 0 }", "Field 'operations.execute[0].lifecycle.keep' is not a usable duration"),
@@ -166,7 +166,7 @@ fn a_lifecycle_that_makes_no_sense_is_reported() {
 }
 
 #[test]
-fn the_names_of_the_three_are_taken_only_where_the_adapter_has_them() {
+fn the_names_of_the_three_are_reserved_only_in_adapters_that_have_them() {
     let own = "operations:
   read:
     - name: get_execution
@@ -179,8 +179,8 @@ fn the_names_of_the_three_are_taken_only_where_the_adapter_has_them() {
         &Expected {
             code: Code::SchemaInvalidName,
             place: "8:13",
-            message: "'get_execution' asks after executions, which this adapter has because of `lifecycle`",
-            expected: Some("a name that the adapter does not get by itself"),
+            message: "'get_execution' is reserved for executions, which this adapter has because of `lifecycle`",
+            expected: Some("a name that is not reserved"),
             found: Some("get_execution"),
             suggestion: Some(
                 "choose another name, or remove `lifecycle` from the operations of this document",

@@ -9,7 +9,7 @@ const FAMILIES: &str = "operations:
 ";
 
 #[test]
-fn an_operation_that_no_family_takes() {
+fn an_operation_in_no_family() {
     let found =
         problems(&format!("{FAMILIES}endpoints:\n  query: {{ purpose: Look, categories: [READ] }}\n"));
     assert_one(
@@ -21,14 +21,14 @@ fn an_operation_that_no_family_takes() {
             expected: Some("every operation in one endpoint"),
             found: Some("drop_thing"),
             suggestion: Some(
-                "name it under an endpoint's `operations`, or its category DELETE under `categories`",
+                "list it under `operations` of an endpoint, or its category DELETE under `categories`",
             ),
         },
     );
 }
 
 #[test]
-fn an_operation_that_two_families_take() {
+fn an_operation_in_two_families() {
     for families in [
         "  query: { purpose: Look, operations: [get_thing] }\n  other: { purpose: Do, operations: [get_thing, drop_thing] }\n",
         "  query: { purpose: Look, categories: [READ] }\n  other: { purpose: Do, categories: [READ, DELETE] }\n",
@@ -42,14 +42,14 @@ fn an_operation_that_two_families_take() {
                 message: "Operation 'get_thing' belongs to several endpoints: query, other",
                 expected: Some("every operation in one endpoint"),
                 found: Some("query, other"),
-                suggestion: Some("name it under `operations` of one endpoint, such as `query`"),
+                suggestion: Some("list it under `operations` of one endpoint, such as `query`"),
             },
         );
     }
 }
 
 #[test]
-fn a_family_that_names_nothing() {
+fn a_family_with_an_unknown_operation() {
     let found = problems(&format!(
         "{FAMILIES}endpoints:\n  all: {{ purpose: Do, operations: [get_thng], categories: [READ, DELETE] }}\n"
     ));

@@ -1,4 +1,4 @@
-//! Two forms of the document in three spellings, one model: whoever writes the same API gets the same tools.
+//! Two forms of the document in three formats give one model: the same API always has the same tools.
 
 use crate::support::{catalog_of, introspect};
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
@@ -102,7 +102,7 @@ fn generator_form() -> Value {
     })
 }
 
-/// Block YAML, strings quoted, so that every spelling says the same.
+/// Writes block YAML with quoted strings, so that all formats have the same value.
 fn yaml(value: &Value, depth: usize) -> String {
     let indent = "  ".repeat(depth);
     match value {
@@ -133,7 +133,7 @@ fn spellings(value: &Value) -> [(SourceFormat, Source); 3] {
     ]
 }
 
-/// Everything a client can find out.
+/// Returns everything that a client can see.
 fn seen(catalog: &Catalog) -> Value {
     let tools: Vec<Value> = catalog.tools.iter().map(|tool| tool.to_json()).collect();
     let names: Vec<&str> = catalog.operations.iter().map(|entry| entry.operation.name.as_str()).collect();
@@ -153,7 +153,7 @@ fn the_same_api_written_six_ways_is_the_same_adapter() {
         for (format, source) in spellings(&value) {
             assert_eq!(source.parse().unwrap().format, format, "{}", source.name);
             let catalog = catalog_of(&source, &AdapterSettings::default());
-            // What reaches the target is part of the model, though no client sees it.
+            // The requests to the target are part of the model, although no client sees them.
             let bound: Vec<_> = catalog
                 .operations
                 .iter()

@@ -1,4 +1,4 @@
-//! Whatever comes in, nothing panics.
+//! No input causes a panic.
 
 use crate::generated::{Plan, plans};
 use crate::support::assert_says_nothing_like_a_stack;
@@ -41,7 +41,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Mostly words that mean something somewhere.
+/// Mostly words that are keys or values of documents.
 fn word() -> impl Strategy<Value = String> {
     let known = vec![
         "name",
@@ -78,7 +78,7 @@ fn word() -> impl Strategy<Value = String> {
     prop_oneof![4 => prop::sample::select(known).prop_map(str::to_owned), 1 => ".{0,6}"]
 }
 
-/// Puts a value somewhere into a document, or takes something out.
+/// Inserts a value somewhere into a document, or removes one.
 fn mutate(document: &mut Value, at: &Index, put: Option<Value>) {
     let mut pointers = Vec::new();
     collect(document, String::new(), &mut pointers);
@@ -104,7 +104,7 @@ fn collect(value: &Value, pointer: String, out: &mut Vec<String>) {
     out.push(pointer);
 }
 
-/// A native document, so that stores and commands are mutated too.
+/// A document with a native target, so that stores and commands are mutated, too.
 fn native() -> impl Strategy<Value = Plan> {
     let head = |protocol: &str| {
         json!({"name": "demo", "type": "adapter", "version": "1.0.0", "description": "x",
@@ -130,7 +130,11 @@ fn see_everything(source: &Source) {
             let _ = style.render(&[(source, &checked.diagnostics)], true);
         }
         let unserved = checked.catalog.is_none();
-        assert!(!unserved || checked.errors() > 0, "what cannot be served says why: {}", source.text);
+        assert!(
+            !unserved || checked.errors() > 0,
+            "a document without a catalog has no error: {}",
+            source.text
+        );
     }
 }
 
@@ -166,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn any_arguments_are_taken_or_refused(
+    fn any_arguments_are_accepted_or_refused(
         plan in plans(4),
         arguments in prop::collection::vec((word(), any_value()), 0..5),
         pick in any::<Index>(),

@@ -1,4 +1,4 @@
-//! Titles and hints, row by row: facts → policy → overrides, and the one thing that must never happen.
+//! Titles and hints, row by row: facts → policy → overrides. A write must never be published as read-only.
 
 use crate::generated::{Plan, plans};
 use crate::support::{HEAD, catalog, catalog_of, check, document, tool};
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 const T: bool = true;
 const F: bool = false;
 
-/// One operation of each category, with these keys in its map.
+/// Returns one operation of each category; those of update and delete have these keys.
 fn five(update: &str, delete: &str) -> String {
     format!(
         "display_name: Apple Mail
@@ -37,7 +37,7 @@ fn mail(rest: &str, mode: Mode) -> Catalog {
     )
 }
 
-/// readOnly, destructive, idempotent, openWorld, as a client takes them.
+/// Returns readOnly, destructive, idempotent and openWorld, with the defaults of clients.
 fn four(hints: HintOverrides) -> [bool; 4] {
     let hints = hints.effective();
     [hints.read_only, hints.destructive, hints.idempotent, hints.open_world]
@@ -116,7 +116,7 @@ fn an_update_family_is_idempotent_only_if_every_operation_in_it_is() {
         "maps_to: PUT /messages, params: { if_match: { type: string, required: true, in: header } }";
     assert_eq!(hints(guarded), [F, T, F, T], "the same etag a second time has another outcome");
     let which = "maps_to: \"PUT /messages/{version}\", params: { version: { type: string, required: true } }";
-    assert_eq!(hints(which), [F, T, T, T], "a version in the path says which thing is meant");
+    assert_eq!(hints(which), [F, T, T, T], "a version in the path only identifies a resource");
     let two = "maps_to: PUT /messages }, { name: move_message, maps_to: PATCH /messages";
     assert_eq!(hints(two), [F, T, F, T]);
 }
@@ -152,7 +152,7 @@ fn the_policy_of_mcp_itself() {
         table("mcp", "maps_to: PUT /messages", DELETE),
         [[F, F, F, T], [T, F, T, T], [F, T, T, T], [F, T, T, T], [F, T, F, T], [F, T, F, T]]
     );
-    // Under it the effect counts, whatever the category.
+    // This policy uses the effect, not the category.
     let effect = |effect: &str| {
         let rest = format!(
             "policy: mcp\noperations: {{ execute: [{{ name: do_it, maps_to: POST /a, effect: {effect} }}] }}\n"
@@ -177,7 +177,7 @@ fn a_policy_that_does_not_exist_is_refused() {
     assert!(checked.catalog.is_none());
     assert_eq!(
         checked.diagnostics[0].message,
-        "There is no hint policy 'strict' (there are mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud)"
+        "Unknown hint policy 'strict' (known: mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud)"
     );
 }
 
@@ -226,11 +226,11 @@ fn no_wider_layer_publishes_a_write_as_read_only() {
 }
 
 #[test]
-fn an_operation_may_say_itself_that_it_reads_and_is_doubted() {
+fn an_operation_may_declare_itself_read_only_and_causes_a_warning() {
     let rest = "operations: { execute: [{ name: run_query, maps_to: POST /query, annotations: { readOnlyHint: true } }] }\n";
     let checked = check(&document(rest));
     assert_eq!(checked.errors(), 0);
-    assert_eq!(checked.diagnostics[0].message, "'run_query' is filed under execute and says it is read-only");
+    assert_eq!(checked.diagnostics[0].message, "'run_query' is listed under `execute` but marked read-only");
     assert_eq!(checked.diagnostics[0].pointer, "/operations/execute/0/annotations/readOnlyHint");
     let catalog = checked.catalog.unwrap();
     assert_eq!(four(tool(&catalog, "demo_mcpaql_execute").hints), [T, F, T, T]);
@@ -255,7 +255,7 @@ fn a_family_carries_the_hints_of_its_riskiest_operation() {
 }
 
 #[test]
-fn what_is_known_to_destroy_is_announced_wherever_it_was_filed() {
+fn an_operation_that_destroys_is_announced_as_destructive_in_any_category() {
     for keys in ["danger: destructive", "danger: forbidden", "effect: delete", "effect: unlink"] {
         for policy in ["mcpaql", "mcpaql-issue", "mcpaql-spec", "mcp"] {
             let rest = format!(
@@ -270,7 +270,7 @@ fn what_is_known_to_destroy_is_announced_wherever_it_was_filed() {
 }
 
 #[test]
-fn what_is_dangerous_cannot_be_a_read() {
+fn a_dangerous_operation_cannot_be_a_read() {
     let source = document("operations: { read: [{ name: get_it, maps_to: GET /a, danger: destructive }] }");
     let checked = check(&source);
     assert_eq!(checked.errors(), 1, "{:?}", checked.diagnostics);
@@ -279,7 +279,7 @@ fn what_is_dangerous_cannot_be_a_read() {
 }
 
 #[test]
-fn only_what_leaves_the_machine_is_open_world() {
+fn only_calls_to_other_machines_are_open_world() {
     let native = "name: demo
 type: adapter
 version: \"1.0.0\"

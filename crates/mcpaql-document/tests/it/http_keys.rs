@@ -1,4 +1,4 @@
-//! What a document says about requests: bodies, styles, cookies, pages, credentials, addresses.
+//! The keys of HTTP requests: bodies, styles, cookies, pages, credentials, URLs.
 
 use crate::support::{Expected, HEAD, assert_one, document, problems};
 use mcpaql_core::adapter::{Adapter, Auth, KeyLocation, OAuth2, TargetConfig};
@@ -10,7 +10,7 @@ use mcpaql_core::operation::{
 use mcpaql_document::load;
 use mcpaql_document::source::Source;
 
-/// The adapter of a text that must have no problems at all.
+/// Returns the adapter of a text, and asserts that the text has no problems.
 fn adapter(source: &Source) -> Adapter {
     let loaded = load::load(&source.parse().expect("a document").value);
     assert_eq!(loaded.diagnostics, [], "{}", source.text);
@@ -68,16 +68,16 @@ fn every_form_of_body_and_its_media_type() {
 }
 
 #[test]
-fn a_text_of_several_parameters_says_which() {
+fn a_text_body_with_several_parameters_needs_body_param() {
     wrong(
         "maps_to: POST /a, body: binary, params: { a: string, b: string }",
         &Expected {
             code: Code::SchemaInvalidValue,
             place: "8:48",
-            message: "A binary body is one parameter, but there are several: a, b",
+            message: "A binary body is one parameter, but the operation has several: a, b",
             expected: None,
             found: None,
-            suggestion: Some("name the one with `body_param`, and give the others another `in`"),
+            suggestion: Some("choose one with `body_param`, and give the others another `in`"),
         },
     );
     let named = one(
@@ -87,10 +87,10 @@ fn a_text_of_several_parameters_says_which() {
 }
 
 #[test]
-fn a_media_type_that_the_body_cannot_have() {
+fn a_media_type_that_does_not_match_the_body() {
     for (text, place, expected, suggestion) in [
         ("content_type: json", "8:68", "a media type such as application/vnd.api+json", None),
-        ("content_type: multipart/mixed", "8:68", "another media type", Some("say `body: multipart`")),
+        ("content_type: multipart/mixed", "8:68", "another media type", Some("write `body: multipart`")),
     ] {
         let found = text.strip_prefix("content_type: ").unwrap();
         wrong(
@@ -98,7 +98,7 @@ fn a_media_type_that_the_body_cannot_have() {
             &Expected {
                 code: Code::SchemaInvalidValue,
                 place,
-                message: &format!("'{found}' is not a media type that the body can have"),
+                message: &format!("'{found}' is not a valid media type for this body"),
                 expected: Some(expected),
                 found: Some(found),
                 suggestion,
@@ -108,7 +108,7 @@ fn a_media_type_that_the_body_cannot_have() {
 }
 
 #[test]
-fn every_style_and_place_is_read() {
+fn every_style_and_location_is_read() {
     let operation = one("maps_to: \"POST /a/{l}/{m}/{j}/{s}\", params: { \
          l: { type: array, style: label, required: true }, \
          m: { type: array, style: matrix, explode: true, required: true }, \
@@ -136,12 +136,12 @@ fn every_style_and_place_is_read() {
 }
 
 #[test]
-fn a_style_that_does_not_fit_its_place_is_a_warning() {
+fn a_style_that_does_not_match_its_location_is_a_warning() {
     let found = problems(
         "operations:\n  read:\n    - { name: get_it, maps_to: GET /a, params: { q: { type: array, style: matrix } } }\n",
     );
     assert_eq!((found.len(), found[0].severity), (1, Severity::Warning), "{found:#?}");
-    assert_eq!(found[0].message, "Parameter 'q' cannot be spelled in style 'matrix' where it stands");
+    assert_eq!(found[0].message, "Parameter 'q' cannot have the style 'matrix' in this location");
 }
 
 #[test]
@@ -154,13 +154,13 @@ fn methods_of_webdav_carry_their_parameters_in_the_body() {
 }
 
 #[test]
-fn a_cookie_needs_a_legal_name() {
+fn a_cookie_needs_a_valid_name() {
     wrong(
         "maps_to: POST /a, params: { c: { type: string, in: cookie, as: 'a;b' } }",
         &Expected {
             code: Code::SchemaInvalidName,
             place: "8:87",
-            message: "'a;b' is not a legal name of a cookie",
+            message: "'a;b' is not a valid name of a cookie",
             expected: Some("letters, digits and hyphens, such as session_id"),
             found: Some("a;b"),
             suggestion: None,
@@ -185,7 +185,7 @@ fn pages_and_the_original_name_are_kept() {
 }
 
 #[test]
-fn pages_by_a_parameter_that_is_not_there() {
+fn pages_by_an_unknown_parameter() {
     wrong(
         "maps_to: POST /a, params: { page: integer }, pagination: { kind: page, at: pages }",
         &Expected {
@@ -264,14 +264,14 @@ fn every_way_of_authentication() {
 }
 
 #[test]
-fn authentication_that_cannot_work_says_why() {
+fn invalid_authentication_is_reported_with_the_reason() {
     let missing = auth_problem("{ type: oauth2, token_url: \"https://a.example/t\", client_id_env: ID }");
     assert_eq!(missing.0, Code::SchemaMissingField);
-    assert!(missing.1.contains("needs the client's secret, a refresh token, or both"), "{}", missing.1);
+    assert!(missing.1.contains("needs a client secret, a refresh token, or both"), "{}", missing.1);
     let plain = auth_problem(
         "{ type: oauth2, token_url: \"http://a.example/t\", client_id_env: ID, refresh_token_env: R }",
     );
-    assert!(plain.1.starts_with("/auth/token_url token_url uses plain http://"), "{}", plain.1);
+    assert!(plain.1.starts_with("/auth/token_url token_url uses http://"), "{}", plain.1);
     let written = auth_problem(
         "{ type: oauth2, token_url: \"https://a.example/t\", client_id_env: ID, refresh_token_env: R, client_secret: hunter22 }",
     );
@@ -300,7 +300,7 @@ fn base_of(adapter: &Adapter) -> &str {
 }
 
 #[test]
-fn an_address_may_hold_variables() {
+fn a_url_may_contain_variables() {
     for base_url in [
         "${env:API_URL}",
         "${env:API_URL:-https://api.example.com/v1}",
@@ -316,13 +316,13 @@ fn an_address_may_hold_variables() {
 }
 
 #[test]
-fn an_address_that_cannot_be_used_says_why() {
+fn an_invalid_url_is_reported_with_the_reason() {
     for (base_url, message) in [
-        ("${API_URL}", "base_url holds a variable that is not written as one"),
-        ("https://${env:1}", "base_url holds a variable that is not written as one"),
-        ("https://${env:A", "base_url holds a variable that is not written as one"),
+        ("${API_URL}", "base_url contains an invalid variable"),
+        ("https://${env:1}", "base_url contains an invalid variable"),
+        ("https://${env:A", "base_url contains an invalid variable"),
         ("${env:A:-api.example.com}", "base_url is not a URL"),
-        ("${env:A:-http://api.example.com}", "base_url uses plain http://, which is only for this machine"),
+        ("${env:A:-http://api.example.com}", "base_url uses http://, which is allowed only for this machine"),
         ("https://{region}.example.com", "base_url must be a scheme, a host and an optional path"),
     ] {
         let found = crate::support::check(&with_base(base_url, "")).diagnostics;
@@ -337,7 +337,7 @@ fn an_address_that_cannot_be_used_says_why() {
             message: "base_url is not a URL",
             expected: Some("https://host/optional/path"),
             found: None,
-            suggestion: Some("begin with https://"),
+            suggestion: Some("start it with https://"),
         },
     );
 }

@@ -1,4 +1,4 @@
-//! Introspection: what an agent finds out, and that it is what validation does.
+//! Introspection: what an agent can look up, and that it agrees with validation.
 
 use crate::generated::plans;
 use crate::support::{catalog, catalog_of, details, document, introspect, object, tool};
@@ -59,7 +59,7 @@ fn the_list_has_every_operation_with_category_endpoint_and_first_sentence() {
 }
 
 #[test]
-fn the_list_says_who_answers_and_what_it_will_not_take() {
+fn the_list_describes_the_adapter_and_its_limits() {
     let (data, _) = introspect(&issues(), json!({}));
     let protocol = &data["_protocol"];
     for (key, expected) in [
@@ -86,7 +86,7 @@ fn the_list_says_who_answers_and_what_it_will_not_take() {
 }
 
 #[test]
-fn mode_and_profile_are_those_that_are_served() {
+fn mode_and_profile_are_those_in_use() {
     let rest = "profile: explorer
 endpoints: { query: { purpose: Ask, categories: [READ] } }
 operations: { read: [{ name: get_a, maps_to: GET /a }] }
@@ -102,7 +102,7 @@ operations: { read: [{ name: get_a, maps_to: GET /a }] }
 }
 
 #[test]
-fn one_name_gives_everything_there_is_to_know() {
+fn one_name_returns_all_details() {
     let operation = details(&issues(), "create_issue");
     assert_eq!(
         operation,
@@ -171,7 +171,7 @@ fn what_the_api_assumes_is_shown_and_never_sent() {
 }
 
 #[test]
-fn several_names_come_in_one_answer_and_the_unknown_are_told() {
+fn several_names_come_in_one_answer_and_unknown_names_are_reported() {
     let (data, warnings) = introspect(
         &issues(),
         json!({"query": "operations", "name": ["list_issues", "serch_issues", "create_issue"]}),
@@ -181,7 +181,7 @@ fn several_names_come_in_one_answer_and_the_unknown_are_told() {
     assert_eq!(names, ["list_issues", "create_issue"]);
     assert_eq!(warnings.len(), 1);
     assert!(
-        warnings[0].starts_with("There is no operation 'serch_issues'. Nearest: search_issues"),
+        warnings[0].starts_with("Unknown operation 'serch_issues'. Nearest: search_issues"),
         "{warnings:?}"
     );
 }
@@ -191,13 +191,10 @@ fn an_unknown_name_is_a_success_with_null_and_the_nearest_names() {
     let catalog = issues();
     let (data, warnings) = introspect(&catalog, json!({"query": "operations", "name": "list_isues"}));
     assert_eq!(data, json!({"operation": null}));
-    assert!(
-        warnings[0].starts_with("There is no operation 'list_isues'. Nearest: list_issues"),
-        "{warnings:?}"
-    );
+    assert!(warnings[0].starts_with("Unknown operation 'list_isues'. Nearest: list_issues"), "{warnings:?}");
     let (data, warnings) = introspect(&catalog, json!({"query": "types", "name": "qqq"}));
     assert_eq!(data, json!({"type": null}));
-    assert_eq!(warnings, ["There is no type 'qqq'. List all with query 'types'."]);
+    assert_eq!(warnings, ["Unknown type 'qqq'. List all with query 'types'."]);
 }
 
 #[test]
@@ -261,7 +258,7 @@ fn a_type_has_its_fields_and_what_was_declared() {
 }
 
 #[test]
-fn the_author_s_examples_come_first_and_only_without_one_is_one_made_up() {
+fn an_example_is_generated_only_if_the_author_has_none() {
     let catalog = issues();
     assert_eq!(
         details(&catalog, "search_issues")["examples"],
@@ -274,7 +271,7 @@ fn the_author_s_examples_come_first_and_only_without_one_is_one_made_up() {
 }
 
 #[test]
-fn an_example_is_made_up_from_the_required_parameters_as_far_as_they_can_be() {
+fn an_example_is_generated_from_the_required_parameters() {
     let made_up = |params: &str| {
         let rest = format!(
             "types: {{ Point: {{ type: object, properties: {{ x: {{ type: integer, required: true }}, y: {{ type: integer }} }} }} }}
@@ -323,7 +320,7 @@ proptest! {
     }
 
     #[test]
-    fn introspection_names_every_parameter_that_validation_takes(plan in plans(6)) {
+    fn introspection_names_every_parameter_that_validation_accepts(plan in plans(6)) {
         let catalog = plan.check(&AdapterSettings::default()).catalog.expect("generated adapters can be served");
         for entry in &catalog.operations {
             let name = &entry.operation.name;

@@ -1,4 +1,4 @@
-//! An API as large as real ones, whose operations are read one at a time, and which counts how often that happens.
+//! A library with as many operations as large APIs. It counts how many operations are read.
 
 use crate::support::document;
 use indexmap::IndexMap;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Whole operations, of which the adapter has the heads.
+/// Complete operations; the adapter has only their heads.
 #[derive(Debug)]
 pub(crate) struct Shelf {
     pub(crate) operations: Vec<Operation>,
@@ -24,7 +24,7 @@ pub(crate) struct Shelf {
 }
 
 impl Shelf {
-    /// How many operations were read whole.
+    /// The number of complete operations that were read.
     pub(crate) fn read(&self) -> usize {
         self.read.load(Ordering::SeqCst)
     }
@@ -98,7 +98,7 @@ pub(crate) fn bare() -> Adapter {
     load::load(&source.parse().expect("it is YAML").value).adapter.expect("it has a name and a target")
 }
 
-/// The catalog of these operations, and what keeps them.
+/// Returns the catalog of these operations, and their library.
 pub(crate) fn shelved(
     adapter: Adapter,
     operations: Vec<Operation>,
@@ -116,7 +116,7 @@ pub(crate) fn shelved(
     (compiled.catalog.expect("it can be served"), shelf)
 }
 
-/// So many operations, with names, parameters and tags that repeat like those of real APIs.
+/// Returns this number of operations, with names, parameters and tags that repeat like those of real APIs.
 pub(crate) fn operations(count: usize, tag: impl Fn(usize) -> String) -> Vec<Operation> {
     let verbs = ["create", "get", "update", "delete", "run"];
     let nouns = ["issue", "pull_request", "repository", "workflow_run", "team_member", "deployment_status"];

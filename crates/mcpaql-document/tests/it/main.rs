@@ -1,5 +1,4 @@
-//! What the protocol's core promises, as specifications: a document goes in as text, and what an author, a client and a model see
-//! comes out.
+//! Specifications of the core: the input is the text of a document, the output is what authors, clients and models see.
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! Tool names, row by row: patterns, prefixes, modes, profiles, who may decide them, and what becomes of old ones.
+//! Tool names, row by row: patterns, prefixes, modes, profiles, layers of settings, and aliases.
 
 use crate::support::{HEAD, call, catalog_of, document, tool_names};
 use mcpaql_core::adapter::Mode;
@@ -21,7 +21,7 @@ const FIVE: &str = "operations:
   execute: [{ name: run_thing, maps_to: POST /run }]
 ";
 
-/// An adapter of that name with one operation of each category and these further lines.
+/// Returns an adapter of this name with one operation of each category and these additional lines.
 fn adapter(name: &str, rest: &str) -> Source {
     Source::new("a.yaml", format!("{}{FIVE}{rest}", HEAD.replace("name: demo", &format!("name: {name}"))))
 }
@@ -163,7 +163,7 @@ fn a_profile_that_the_document_does_not_have_is_refused() {
 }
 
 #[test]
-fn the_most_specific_layer_that_says_something_wins() {
+fn the_most_specific_layer_with_a_value_wins() {
     let source = adapter("github-api", "mode: single\ntool_names: { prefix: doc_ }\npolicy: mcp\n");
     let file = AdapterSettings { prefix: Some("file_".into()), ..AdapterSettings::default() };
     let environment = AdapterSettings {
@@ -201,7 +201,7 @@ fn every_setting_is_layered() {
     assert_eq!(AdapterSettings::default().with_fallback(wide.clone()), wide);
 }
 
-/// The one error of a document under these settings, which keeps it from being served.
+/// Returns the only error of a document that cannot be served with these settings.
 fn refused(source: &Source, settings: &AdapterSettings) -> (Code, String) {
     let checked = check::check(source, settings);
     assert!(checked.catalog.is_none());
@@ -234,7 +234,7 @@ fn a_prefix_of_twenty_characters_is_a_warning() {
 }
 
 #[test]
-fn names_that_clients_would_cut_are_shortened_unless_somebody_wrote_them() {
+fn names_that_clients_would_cut_are_shortened_unless_a_setting_defines_them() {
     let long = "a".repeat(50);
     let checked = check::check(&adapter(&long, ""), &AdapterSettings::default());
     assert_eq!(checked.diagnostics, []);
@@ -269,11 +269,14 @@ fn an_operation_with_a_long_name_has_a_tool_with_a_short_one() {
 }
 
 #[test]
-fn a_pattern_that_names_every_endpoint_alike_is_refused() {
+fn a_pattern_that_gives_all_endpoints_one_name_is_refused() {
     let settings = AdapterSettings { pattern: Some("tools".into()), ..AdapterSettings::default() };
     let (code, message) = refused(&adapter("demo", ""), &settings);
     assert_eq!(code, Code::SchemaInvalidName);
-    assert_eq!(message, "The pattern 'tools' names every endpoint alike; add {endpoint} or use mode single");
+    assert_eq!(
+        message,
+        "The pattern 'tools' gives all endpoints the same name; add {endpoint} or use mode single"
+    );
 }
 
 #[test]
@@ -285,14 +288,14 @@ fn a_pattern_with_anything_but_its_placeholders_is_refused() {
 }
 
 #[test]
-fn an_alias_that_is_a_tool_already_is_reported() {
+fn an_alias_that_is_the_name_of_a_tool_is_reported() {
     let source = adapter("demo", "tool_names: { aliases: { demo_mcpaql_create: read } }\n");
     let checked = check::check(&source, &AdapterSettings::default());
     let found: Vec<_> =
         checked.diagnostics.iter().map(|diagnostic| (diagnostic.code, diagnostic.message.as_str())).collect();
     assert_eq!(
         found,
-        [(Code::SchemaDuplicateName, "The alias 'demo_mcpaql_create' is already a tool's name")]
+        [(Code::SchemaDuplicateName, "The alias 'demo_mcpaql_create' is already the name of a tool")]
     );
     let catalog = checked.catalog.unwrap();
     let call = call(&catalog, "demo_mcpaql_create", json!({"operation": "create_thing"})).unwrap();
@@ -300,7 +303,7 @@ fn an_alias_that_is_a_tool_already_is_reported() {
 }
 
 #[test]
-fn an_alias_of_nothing_is_reported() {
+fn an_alias_of_an_unknown_endpoint_is_reported() {
     let source = adapter("demo", "tool_names: { aliases: { old_read: reading } }\n");
     let checked = check::check(&source, &AdapterSettings::default());
     assert_eq!(checked.diagnostics.len(), 1, "{:#?}", checked.diagnostics);
@@ -309,7 +312,7 @@ fn an_alias_of_nothing_is_reported() {
 }
 
 #[test]
-fn an_old_tool_name_works_unlisted_and_says_its_new_one() {
+fn an_old_tool_name_works_unlisted_with_a_warning() {
     let aliases = "tool_names: { aliases: { mail_read: read, mail_old: demo_mcpaql_read, mail: demo } }\n";
     let catalog = compiled("demo", aliases, Mode::All);
     assert!(tool_names(&catalog).iter().all(|name| !name.starts_with("mail")));
@@ -335,7 +338,7 @@ fn an_old_tool_name_of_an_operation_works_in_discrete_mode() {
 }
 
 #[test]
-fn an_old_operation_name_works_unlisted_and_says_its_new_one() {
+fn an_old_operation_name_works_unlisted_with_a_warning() {
     let catalog = crate::support::catalog(
         "operations: { read: [{ name: get_thing, aliases: [fetch_thing], maps_to: GET /a }] }\n",
     );
@@ -418,12 +421,12 @@ fn a_setting_from_outside_is_not_blamed_on_the_document() {
 }
 
 #[test]
-fn a_name_that_no_prefix_makes_legal() {
+fn a_name_that_no_prefix_makes_valid() {
     let settings = AdapterSettings {
         pattern: Some("{endpoint}".into()),
         mode: Some(Mode::Single),
         ..AdapterSettings::default()
     };
     let (_, message) = refused(&adapter("demo", ""), &settings);
-    assert!(message.contains("leaves no name for the one tool"), "{message}");
+    assert!(message.contains("gives the tool of mode single an empty name"), "{message}");
 }

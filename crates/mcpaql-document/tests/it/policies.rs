@@ -1,4 +1,4 @@
-//! Policies decide what tools say of themselves, and what they leave unsaid.
+//! Policies decide which hints tools have, and which hints are left out.
 
 use crate::support::{HEAD, catalog_of, check, document};
 use mcpaql_core::adapter::Mode;
@@ -37,7 +37,7 @@ fn annotations(catalog: &Catalog) -> Vec<Value> {
 }
 
 #[test]
-fn nextcloud_says_of_each_kind_what_a_client_could_not_guess() {
+fn nextcloud_writes_only_hints_that_differ_from_the_defaults_of_clients() {
     assert_eq!(
         annotations(&served("nextcloud", NOTES, Mode::Discrete)),
         [
@@ -53,7 +53,7 @@ fn nextcloud_says_of_each_kind_what_a_client_could_not_guess() {
 }
 
 #[test]
-fn lightdash_says_what_reads_in_a_closed_world() {
+fn lightdash_writes_read_only_and_a_closed_world() {
     let all = annotations(&served("lightdash", NOTES, Mode::Discrete));
     for (index, annotations) in all.iter().enumerate() {
         assert_eq!(*annotations, json!({"readOnlyHint": index == 2, "openWorldHint": false}));
@@ -61,7 +61,7 @@ fn lightdash_says_what_reads_in_a_closed_world() {
 }
 
 #[test]
-fn the_integration_chapter_says_what_is_read_only_and_what_is_destructive() {
+fn the_integration_chapter_writes_read_only_and_destructive() {
     assert_eq!(
         annotations(&served("mcpaql-spec", NOTES, Mode::All)),
         [
@@ -76,7 +76,7 @@ fn the_integration_chapter_says_what_is_read_only_and_what_is_destructive() {
 }
 
 #[test]
-fn what_the_document_says_is_always_written_out() {
+fn hints_of_the_document_are_always_written() {
     let rest = "annotations: { openWorldHint: true, endpoints: { create: { destructiveHint: false } } }
 operations:
   read: [{ name: get_a, maps_to: GET /a, annotations: { idempotentHint: false } }]
@@ -92,7 +92,7 @@ operations:
 }
 
 #[test]
-fn a_tool_for_several_operations_says_what_any_of_them_does() {
+fn a_tool_for_several_operations_has_the_hints_of_all_of_them() {
     let rest = "operations:
   read: [{ name: search_notes, maps_to: GET /notes }]
   delete: [{ name: delete_note, maps_to: DELETE /notes }]
@@ -118,7 +118,7 @@ endpoints: { notes: { purpose: All, categories: [READ, DELETE] } }
 }
 
 #[test]
-fn a_tool_that_was_written_is_read_as_it_was() {
+fn a_written_tool_is_read_back_unchanged() {
     let silent = Policy {
         name: "silent".into(),
         written_hints: Default::default(),
@@ -162,11 +162,11 @@ fn a_team_s_own_policy_decides_what_is_served() {
 }
 
 #[test]
-fn a_document_that_wants_an_unknown_policy_is_told_and_gets_the_default() {
+fn an_unknown_policy_of_a_document_is_reported_and_the_default_is_used() {
     let checked = check(&document(&format!("policy: nextclowd\n{NOTES}")));
     let [problem] = checked.diagnostics.as_slice() else { panic!("{:?}", checked.diagnostics) };
     assert_eq!(problem.pointer, "/policy");
-    assert!(problem.message.starts_with("There is no hint policy 'nextclowd'"), "{}", problem.message);
+    assert!(problem.message.starts_with("Unknown hint policy 'nextclowd'"), "{}", problem.message);
     assert_eq!(problem.suggestion.as_deref(), Some("did you mean `nextcloud`?"));
     assert!(problem.expected.as_deref().unwrap_or_default().contains("mcpaql-issue"));
     assert!(problem.span.is_some());

@@ -1,4 +1,4 @@
-//! Every mistake of an author is reported with its code, its place, what was expected, what stands there and what to write.
+//! Every mistake of an author is reported with its code, its position, the expected and the found value, and a suggestion.
 
 use crate::support::{Expected, HEAD, assert_one, check, document, problems};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
@@ -7,7 +7,7 @@ use mcpaql_document::source::Source;
 
 const READ: &str = "operations:\n  read:\n";
 
-/// One read operation with these keys (line 9 on), nothing else.
+/// Returns the problems of a document with one read operation that has these keys, which start in line 9.
 fn in_operation(lines: &str) -> Vec<Diagnostic> {
     problems(&format!("{READ}    - name: get_thing\n{lines}"))
 }
@@ -77,7 +77,7 @@ const DUPLICATE: Expected<'static> = Expected {
     message: "Operation 'get_thing' is defined more than once (first in 'operations.",
     expected: Some("a name that no other operation has"),
     found: Some("get_thing"),
-    suggestion: Some("operation names are unique over all categories; rename or remove one"),
+    suggestion: Some("operation names must be unique across all categories; rename or remove one"),
 };
 
 #[test]
@@ -109,7 +109,7 @@ fn the_same_key_twice_in_a_mapping() {
         &Expected {
             code: Code::SchemaDuplicateName,
             place: "10:7",
-            message: "`maps_to` stands twice in the same mapping",
+            message: "`maps_to` occurs twice in the same mapping",
             expected: None,
             found: None,
             suggestion: Some("remove or rename one of the two"),
@@ -140,7 +140,7 @@ fn the_same_parameter_twice_in_a_list() {
 }
 
 #[test]
-fn names_that_the_protocol_keeps_for_itself() {
+fn names_that_the_protocol_reserves() {
     for name in [
         "introspect",
         "execute_agent",
@@ -157,9 +157,9 @@ fn names_that_the_protocol_keeps_for_itself() {
                 code: Code::SchemaInvalidName,
                 place: "8:13",
                 message: &format!("Operation name '{name}' is reserved by the protocol"),
-                expected: Some("a name that the protocol does not use itself"),
+                expected: Some("a name that the protocol does not use"),
                 found: Some(name),
-                suggestion: Some("choose a name that says what your API does"),
+                suggestion: Some("choose a name that describes what your API does"),
             },
         );
     }
@@ -174,7 +174,7 @@ fn an_operation_name_that_is_not_snake_case() {
             code: Code::SchemaInvalidName,
             place: "8:13",
             message: "Operation name 'getThing' must be snake_case (try 'get_thing')",
-            expected: Some("lower case letters, digits and underscores, beginning with a letter"),
+            expected: Some("lower case letters, digits and underscores, starting with a letter"),
             found: Some("getThing"),
             suggestion: Some("rename it to `get_thing`"),
         },
@@ -192,7 +192,7 @@ fn a_type_named_like_one_of_the_protocol() {
             code: Code::SchemaInvalidName,
             place: "6:10",
             message: "Type name 'OperationResult' is reserved",
-            expected: Some("a name of your own, such as Repository"),
+            expected: Some("another name, such as Repository"),
             found: Some("OperationResult"),
             suggestion: Some("rename it to `MyOperationResult`"),
         },
@@ -200,7 +200,7 @@ fn a_type_named_like_one_of_the_protocol() {
 }
 
 #[test]
-fn a_type_is_only_renamed_to_what_is_a_name() {
+fn a_suggested_type_name_is_always_valid() {
     for (name, suggestion) in
         [("1x", None), ("ÄÖ", None), ("big thing", Some("rename it to `BigThing`".to_owned()))]
     {
@@ -213,7 +213,7 @@ fn a_type_is_only_renamed_to_what_is_a_name() {
 }
 
 #[test]
-fn unknown_keys_with_the_one_that_was_meant() {
+fn unknown_keys_with_the_nearest_known_key() {
     let rows = [
         ("tool_name: {}\noperations: { read: [] }\n", "6:1", "tool_name", "tool_names"),
         ("operations: { raed: [] }\n", "6:15", "raed", "read"),
@@ -276,7 +276,7 @@ fn an_unknown_key_of_the_target() {
 }
 
 #[test]
-fn a_key_of_one_s_own_begins_with_x() {
+fn custom_keys_start_with_x() {
     assert_eq!(
         problems("x-team: core\noperations: { read: [{ name: get_thing, maps_to: GET /a, x-note: 1 }] }\n"),
         []
@@ -421,7 +421,7 @@ fn wrong_types() {
 }
 
 #[test]
-fn a_value_that_is_none_of_the_words() {
+fn a_value_that_is_not_one_of_the_choices() {
     assert_one(
         &problems("mode: semantics\noperations: { read: [] }\n"),
         &Expected {
@@ -436,7 +436,7 @@ fn a_value_that_is_none_of_the_words() {
 }
 
 #[test]
-fn a_type_that_nobody_declared() {
+fn a_type_that_is_not_declared() {
     let found = problems(
         "types: { Repository: { type: object } }
 operations:
@@ -481,11 +481,11 @@ endpoints: { read: [] }
 #[test]
 fn adapter_names_that_cannot_be_part_of_a_tool_name() {
     let rows = [
-        ("GitHub API", "is not a legal name", Some("write `name: git-hub-api`")),
-        ("git.hub", "is not a legal name", Some("write `name: git-hub`")),
-        ("my-mcpaql-api", "holds the word that separates", Some("write `name: my-api`")),
-        ("mcpaql", "holds the word that separates", None),
-        ("x", "is not a legal name", None),
+        ("GitHub API", "is not valid", Some("write `name: git-hub-api`")),
+        ("git.hub", "is not valid", Some("write `name: git-hub`")),
+        ("my-mcpaql-api", "contains `mcpaql`, which separates", Some("write `name: my-api`")),
+        ("mcpaql", "contains `mcpaql`, which separates", None),
+        ("x", "is not valid", None),
     ];
     for (name, why, suggestion) in rows {
         let text = HEAD.replace("name: demo", &format!("name: {name}")) + "operations: { read: [] }\n";
@@ -497,7 +497,7 @@ fn adapter_names_that_cannot_be_part_of_a_tool_name() {
                 place: "1:7",
                 message: &format!("Adapter name '{name}' {why}"),
                 expected: Some(
-                    "2 to 64 lower case letters, digits and hyphens, beginning with a letter, without `mcpaql`",
+                    "2 to 64 lower case letters, digits and hyphens, starting with a letter, without `mcpaql`",
                 ),
                 found: Some(name),
                 suggestion,
@@ -516,7 +516,7 @@ fn a_default_that_does_not_fit() {
         &Expected {
             code: Code::SchemaInvalidType,
             place: "10:61",
-            message: "The default of parameter 'page' of 'get_thing' does not fit: expected 'integer', got 'string'",
+            message: "The default of parameter 'page' of 'get_thing' is not valid: expected 'integer', got 'string'",
             expected: Some("integer"),
             found: Some("\"none\""),
             suggestion: None,
@@ -537,7 +537,7 @@ fn a_default_that_is_sent_and_one_that_is_not() {
             expected: Some("one of them"),
             found: None,
             suggestion: Some(
-                "keep `default` if it is to be sent, `api_default` if it only tells what the API assumes",
+                "keep `default` to send the value, or `api_default` to document what the API assumes",
             ),
         },
     );
@@ -575,7 +575,7 @@ fn an_example_that_does_not_fit_its_operation() {
         &Expected {
             code: Code::SchemaInvalidValue,
             place: "13:11",
-            message: "The example does not fit its operation: Parameter 'page' expected 'integer', got 'string'",
+            message: "The example is not valid for its operation: Parameter 'page' expected 'integer', got 'string'",
             expected: None,
             found: None,
             suggestion: None,
@@ -632,7 +632,7 @@ endpoints: { read: [] }
 }
 
 #[test]
-fn a_write_that_is_filed_under_read() {
+fn a_write_under_read() {
     for (method, better) in [
         ("PUT", "update"),
         ("PATCH", "update"),
@@ -648,7 +648,7 @@ fn a_write_that_is_filed_under_read() {
                 code: Code::SchemaInvalidValue,
                 place: "9:16",
                 message: &format!("A {method} request cannot be a read"),
-                expected: Some("GET, HEAD, OPTIONS, or POST that only searches"),
+                expected: Some("GET, HEAD, OPTIONS, or a POST that only searches"),
                 found: Some(method),
                 suggestion: Some(&format!("move the operation to `{better}`")),
             },
@@ -676,7 +676,7 @@ fn an_effect_that_is_no_read() {
 }
 
 #[test]
-fn what_is_neither_yaml_nor_json_points_to_the_line() {
+fn a_syntax_error_points_to_the_line() {
     let found = check(&Source::new("a.yaml", "name: demo\n\toperations: [\n")).diagnostics;
     assert_eq!(found.len(), 1, "{found:#?}");
     assert_eq!(found[0].code, Code::SchemaSyntax);
@@ -684,7 +684,7 @@ fn what_is_neither_yaml_nor_json_points_to_the_line() {
 }
 
 #[test]
-fn a_mistake_behind_an_anchor_is_one_mistake() {
+fn a_mistake_in_an_aliased_value_is_reported_once() {
     let found = problems(
         "operations:
   read:
@@ -697,24 +697,24 @@ fn a_mistake_behind_an_anchor_is_one_mistake() {
     assert_eq!(found.len(), 1, "{places:?} {found:#?}");
 }
 
-/// Code, severity and message of every problem of one read operation with these keys.
+/// Returns severity, code and message of the problems of one read operation with these keys.
 fn lines_of(lines: &str) -> Vec<String> {
     let found = in_operation(lines);
     found.iter().map(|d| format!("{} {}: {}", d.severity.as_str(), d.code.as_str(), d.message)).collect()
 }
 
 #[test]
-fn what_could_only_fail_when_it_is_called_is_reported_before() {
+fn requests_that_would_fail_at_call_time_are_reported_at_load_time() {
     let of_param = |param: &str| lines_of(&format!("      maps_to: GET /things\n      params:\n{param}"));
     let rows: [(&str, &[&str]); 13] = [
         (
             "        trace: { type: string, in: header, as: \"X Trace\" }\n",
-            &["error SCHEMA_INVALID_NAME: 'X Trace' is not a legal name of a header"],
+            &["error SCHEMA_INVALID_NAME: 'X Trace' is not a valid name of a header"],
         ),
         (
             "        auth: { type: string, in: header, as: Authorization }\n",
             &[
-                "error SCHEMA_INVALID_VALUE: The header 'Authorization' carries a credential and cannot be a parameter",
+                "error SCHEMA_INVALID_VALUE: The header 'Authorization' contains a credential and cannot be a parameter",
             ],
         ),
         (
@@ -751,7 +751,9 @@ fn what_could_only_fail_when_it_is_called_is_reported_before() {
         ),
         (
             "        a: { type: string, pattern: \"^(?=a)b\" }\n",
-            &["warning SCHEMA_INVALID_VALUE: the pattern cannot be checked here and is left to the target"],
+            &[
+                "warning SCHEMA_INVALID_VALUE: the pattern is not supported here, so only the target checks it",
+            ],
         ),
         (
             "        a: { type: interger, minimum: \"1\" }\n",
@@ -776,12 +778,12 @@ fn an_operation_that_contradicts_itself() {
         lines_of(
             "      maps_to: GET /things\n      examples: [{ request: { operation: other, params: {} } }]\n"
         ),
-        ["error SCHEMA_INVALID_VALUE: The example calls 'other', but it stands under 'get_thing'"]
+        ["error SCHEMA_INVALID_VALUE: The example calls 'other', but it belongs to 'get_thing'"]
     );
     let both = lines_of("      maps_to: GETT things/{id}\n");
     assert_eq!(both.len(), 2, "{both:?}");
     assert!(
-        both[0].contains("'GETT' is not an HTTP method") && both[1].contains("begin with '/'"),
+        both[0].contains("'GETT' is not an HTTP method") && both[1].contains("start with '/'"),
         "{both:?}"
     );
 }
@@ -801,11 +803,14 @@ fn parameters_of_a_second_operation_of_the_same_name_are_checked_too() {
         messages.iter().any(|message| message.contains("'minimum' is greater than 'maximum'")),
         "{messages:?}"
     );
-    assert!(messages.iter().any(|message| message.contains("'enum' must list a value")), "{messages:?}");
+    assert!(
+        messages.iter().any(|message| message.contains("'enum' must list one or more values")),
+        "{messages:?}"
+    );
 }
 
 #[test]
-fn no_name_is_suggested_that_would_not_do() {
+fn an_invalid_or_taken_name_is_never_suggested() {
     for (param, suggested) in [("fooBar", true), ("1a", false), ("ünï", false)] {
         let found = in_operation(&format!(
             "      maps_to: GET /t\n      params: {{ {param}: {{ type: string }} }}\n"
@@ -833,7 +838,7 @@ fn a_document_that_is_a_list() {
 }
 
 #[test]
-fn a_placeholder_in_flow_style_wants_quotes() {
+fn a_placeholder_in_flow_style_needs_quotes() {
     let found = problems(
         "operations:\n  read:\n    - { name: get_t, maps_to: GET /t/{id}, params: { id: string } }\n",
     );

@@ -1,4 +1,4 @@
-//! MCP servers as targets: how they are reached, and what of their callers they are told.
+//! MCP servers as targets: how they are reached, and which headers of callers are forwarded.
 
 use mcpaql_core::adapter::{McpTarget, TargetConfig};
 use mcpaql_core::catalog::AdapterSettings;
@@ -43,7 +43,7 @@ fn only(diagnostics: &[Diagnostic]) -> &Diagnostic {
 const URL: &str = "url: 'https://example.com/mcp'";
 
 #[test]
-fn headers_of_callers_are_named_as_a_list_or_alone() {
+fn caller_headers_are_a_list_or_one_name() {
     for (written, expected) in [
         ("[X-Github-Token, x-team]", &["X-Github-Token", "x-team"][..]),
         ("X-Github-Token", &["X-Github-Token"]),
@@ -55,7 +55,7 @@ fn headers_of_callers_are_named_as_a_list_or_alone() {
 }
 
 #[test]
-fn what_speaks_of_the_request_is_not_passed_on() {
+fn headers_about_the_request_are_not_forwarded() {
     for name in [
         "Host",
         "connection",
@@ -90,31 +90,31 @@ fn what_speaks_of_the_request_is_not_passed_on() {
 }
 
 #[test]
-fn a_token_of_ours_is_not_theirs() {
+fn forwarding_authorization_is_a_warning() {
     let checked = checked(&format!("{URL}, caller_headers: [Authorization]"), "");
     let problem = only(&checked.diagnostics);
     assert_eq!(problem.severity, Severity::Warning);
-    assert!(problem.message.contains("issued for the server behind"), "{}", problem.message);
+    assert!(problem.message.contains("issued for the upstream server"), "{}", problem.message);
     assert!(checked.catalog.is_some());
 }
 
 #[test]
-fn a_program_takes_no_headers() {
+fn a_program_has_no_headers() {
     let alone = checked("command: [far], caller_headers: [X-Token]", "");
-    assert!(only(&alone.diagnostics).message.contains("takes no headers"));
+    assert!(only(&alone.diagnostics).message.contains("has no headers"));
     let among = "targets:\n  one: {url: 'https://one.example.com/mcp'}\n  two: {command: [far]}\n";
     let among = checked(&format!("{URL}, caller_headers: [X-Token]"), among);
     assert_eq!(only(&among.diagnostics).pointer, "/targets/two/command");
 }
 
 #[test]
-fn work_with_a_caller_s_credentials_is_not_left_where_all_callers_find_it() {
+fn an_operation_with_the_caller_s_credentials_cannot_run_in_the_background() {
     let checked = checked(&format!("{URL}, caller_headers: [X-Token]"), "      lifecycle: true\n");
     assert_eq!(only(&checked.diagnostics).pointer, "/operations/execute/0/lifecycle");
 }
 
 #[test]
-fn a_configuration_names_them_in_the_same_way() {
+fn a_configuration_has_the_same_keys() {
     let entry = |mcp| config::load(&json!({"adapters": [{"mcp": mcp}]}));
     let (read, problems) = entry(json!({"url": "https://example.com/mcp", "caller_headers": ["X-Token"]}));
     assert_eq!(problems, []);
@@ -125,7 +125,7 @@ fn a_configuration_names_them_in_the_same_way() {
 }
 
 #[test]
-fn a_command_line_is_shown_as_the_list_it_has_to_be() {
+fn a_command_line_is_refused_and_the_list_is_suggested() {
     let checked = checked("command: npx -y foo", "");
     let problem = only(&checked.diagnostics);
     assert_eq!(problem.pointer, "/target/command");
@@ -137,7 +137,7 @@ fn a_command_line_is_shown_as_the_list_it_has_to_be() {
 }
 
 #[test]
-fn a_limit_that_lets_nothing_through_is_none() {
+fn a_limit_of_zero_is_refused() {
     for (target, pointer) in [
         (format!("{URL}, max_response_bytes: 0"), "/target/max_response_bytes"),
         (format!("{URL}, timeout: 0"), "/target/timeout"),

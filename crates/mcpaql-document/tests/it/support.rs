@@ -1,4 +1,4 @@
-//! Documents as text, and what became of them.
+//! Helpers that check documents and call their tools.
 
 use mcpaql_core::catalog::{AdapterSettings, Catalog, Tool};
 use mcpaql_core::diagnostic::Diagnostic;
@@ -10,7 +10,7 @@ use mcpaql_document::render::DiagnosticFormat;
 use mcpaql_document::source::Source;
 use serde_json::{Map, Value, json};
 
-/// The first five lines of a document that has nothing but operations still to come.
+/// The first five lines of a document; only the operations are missing.
 pub(crate) const HEAD: &str = "name: demo
 type: adapter
 version: \"1.0.0\"
@@ -18,7 +18,7 @@ description: A demo
 target: { base_url: \"https://api.example.com\" }
 ";
 
-/// A document over HTTP with these lines behind `HEAD`; the first of them is line 6.
+/// Returns a document with `HEAD` and these lines, which start in line 6.
 pub(crate) fn document(rest: &str) -> Source {
     Source::new("demo-adapter.yaml", format!("{HEAD}{rest}"))
 }
@@ -27,12 +27,12 @@ pub(crate) fn check(source: &Source) -> CheckOutput {
     check::check(source, &AdapterSettings::default())
 }
 
-/// What is wrong with a document made of `HEAD` and these lines.
+/// Returns the problems of a document with `HEAD` and these lines.
 pub(crate) fn problems(rest: &str) -> Vec<Diagnostic> {
     check(&document(rest)).diagnostics
 }
 
-/// The catalog of a text that must have no problems at all.
+/// Returns the catalog of a text, and asserts that the text has no problems.
 pub(crate) fn catalog_of(source: &Source, settings: &AdapterSettings) -> Catalog {
     let checked = check::check(source, settings);
     assert_eq!(
@@ -44,7 +44,7 @@ pub(crate) fn catalog_of(source: &Source, settings: &AdapterSettings) -> Catalog
     checked.catalog.expect("a document without problems can be served")
 }
 
-/// The catalog of `HEAD` and these lines.
+/// Returns the catalog of `HEAD` and these lines.
 pub(crate) fn catalog(rest: &str) -> Catalog {
     catalog_of(&document(rest), &AdapterSettings::default())
 }
@@ -62,7 +62,7 @@ pub(crate) fn tool_names(catalog: &Catalog) -> Vec<&str> {
     catalog.tools.iter().map(|tool| tool.name.as_str()).collect()
 }
 
-/// What a diagnostic should say; the message need only begin so.
+/// The expected content of a diagnostic; `message` is the start of the message.
 pub(crate) struct Expected<'a> {
     pub(crate) code: Code,
     pub(crate) place: &'a str,
@@ -72,7 +72,7 @@ pub(crate) struct Expected<'a> {
     pub(crate) suggestion: Option<&'a str>,
 }
 
-/// Exactly one problem, saying exactly this.
+/// Asserts that there is exactly one problem, with this content.
 #[track_caller]
 pub(crate) fn assert_one(diagnostics: &[Diagnostic], expected: &Expected<'_>) {
     assert_eq!(diagnostics.len(), 1, "{diagnostics:#?}");
@@ -97,7 +97,7 @@ pub(crate) fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// A call through a tool.
+/// Prepares a call of a tool.
 pub(crate) fn call<'c>(
     catalog: &'c Catalog,
     tool: &str,
@@ -115,7 +115,7 @@ pub(crate) fn refused(catalog: &Catalog, tool: &str, arguments: Value) -> OpErro
     call(catalog, tool, arguments).map(|call| call.args).expect_err("the call must be refused")
 }
 
-/// The reference's leak check takes "at" and a word for a stack frame.
+/// Asserts that the reference's leak check accepts the message. It takes "at" and a word for a stack frame.
 #[track_caller]
 pub(crate) fn assert_says_nothing_like_a_stack(message: &str) {
     let words: Vec<&str> = message.split_whitespace().collect();
@@ -123,7 +123,7 @@ pub(crate) fn assert_says_nothing_like_a_stack(message: &str) {
     assert!(!frame, "{message}");
 }
 
-/// What `introspect` answers to these parameters, warnings beside the data.
+/// Returns the data and the warnings of `introspect` with these parameters.
 pub(crate) fn introspect(catalog: &Catalog, params: Value) -> (Value, Vec<String>) {
     let call = request::prepare_operation(catalog, "introspect", object(params)).expect("valid parameters");
     let answer = introspect::answer(catalog, &call.args).expect("introspection answers");
@@ -131,7 +131,7 @@ pub(crate) fn introspect(catalog: &Catalog, params: Value) -> (Value, Vec<String
     (answer.data.into_value(), warnings)
 }
 
-/// One operation's details.
+/// Returns the details of an operation.
 pub(crate) fn details(catalog: &Catalog, name: &str) -> Value {
     introspect(catalog, json!({"query": "operations", "name": name})).0["operation"].clone()
 }

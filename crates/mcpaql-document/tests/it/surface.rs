@@ -1,4 +1,4 @@
-//! The surface: what `tools/list` says, honest, bounded and the same every time.
+//! The content of `tools/list`: correct, within its budget, and deterministic.
 
 use crate::generated::plans;
 use crate::support::{catalog, catalog_of, document, tool, tool_names};
@@ -11,7 +11,7 @@ use mcpaql_document::source::Source;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// What a popular gateway takes for shell syntax; it drops the tool.
+/// Texts that a popular gateway takes for shell syntax; it drops tools that contain them.
 const DROPPED: [&str; 6] = [";", "&&", "||", "$(", "> ", "< "];
 
 const TWO: &str = "operations:
@@ -24,7 +24,7 @@ fn in_mode(rest: &str, mode: Mode) -> Catalog {
 }
 
 #[test]
-fn every_endpoint_says_what_it_does_and_how_to_find_out_more() {
+fn every_endpoint_describes_its_effect_and_names_introspect() {
     for mode in [Mode::Semantic, Mode::Single, Mode::All] {
         for tool in &in_mode(TWO, mode).tools {
             assert!(tool.description.contains("introspect"), "{}", tool.description);
@@ -38,7 +38,7 @@ fn every_endpoint_says_what_it_does_and_how_to_find_out_more() {
 Supported operations:
 create_note(text: string)
 
-They add data and leave what is there untouched.
+They add data and leave existing data untouched.
 
 Quick start example:
 {\"operation\":\"create_note\",\"params\":{\"text\":\"some text\"}}
@@ -52,7 +52,7 @@ Discover required parameters with introspect through demo_mcpaql_read."
 }
 
 #[test]
-fn a_custom_family_says_its_purpose() {
+fn a_custom_family_shows_its_purpose() {
     let rest = format!(
         "{TWO}endpoints:
   look: {{ purpose: Find notes, title: Look Up, categories: [READ] }}
@@ -167,7 +167,7 @@ fn the_surface_does_not_grow_with_the_number_of_operations() {
 }
 
 #[test]
-fn a_small_surface_shows_signatures_a_large_one_counts() {
+fn a_small_surface_shows_signatures_and_a_large_one_shows_counts() {
     let create = |source: &Source, budget: Option<usize>| {
         let catalog = catalog_of(source, &AdapterSettings { budget, ..AdapterSettings::default() });
         let tool = catalog.tools.iter().find(|tool| tool.name.ends_with("_create")).expect("there is one");
@@ -182,7 +182,7 @@ fn a_small_surface_shows_signatures_a_large_one_counts() {
 }
 
 #[test]
-fn a_larger_budget_says_more() {
+fn a_larger_budget_shows_more() {
     let roomy = AdapterSettings { budget: Some(100_000), ..AdapterSettings::default() };
     let catalog = catalog_of(&large(50), &roomy);
     assert!(tool(&catalog, "large_api_mcpaql_create").description.contains("create_issue_0(owner: string"));
@@ -268,7 +268,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn nothing_that_a_gateway_drops_comes_from_our_templates(plan in plans(10)) {
+    fn our_templates_contain_nothing_that_a_gateway_drops(plan in plans(10)) {
         for mode in Mode::ALL {
             let checked = plan.check(&AdapterSettings { mode: Some(mode), ..AdapterSettings::default() });
             for tool in &checked.catalog.expect("generated adapters can be served").tools {

@@ -1,4 +1,4 @@
-//! Several upstreams of one kind behind one adapter.
+//! Several targets of one kind in one adapter.
 
 use mcpaql_core::adapter::{Auth, TargetConfig};
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
@@ -50,7 +50,7 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 #[test]
-fn each_says_only_what_is_different() {
+fn each_target_has_only_the_settings_that_differ() {
     let catalog = catalog(TWO);
     let target = |name: &str| match &catalog.adapter.targets[name].target {
         TargetConfig::Http(http) => (http.base_url.clone(), http.headers.keys().cloned().collect::<Vec<_>>()),
@@ -63,7 +63,7 @@ fn each_says_only_what_is_different() {
 }
 
 #[test]
-fn every_operation_takes_the_choice_and_shows_it() {
+fn every_operation_has_a_parameter_for_the_target() {
     let catalog = catalog(TWO);
     let whole = |name: &str| catalog.full_operation(catalog.get(name).expect(name)).expect("whole");
     assert!(
@@ -82,7 +82,7 @@ fn every_operation_takes_the_choice_and_shows_it() {
 }
 
 #[test]
-fn a_call_must_choose_one_that_there_is() {
+fn a_call_must_choose_an_existing_target() {
     let catalog = catalog(TWO);
     let fails = |params: Value| prepare_operation(&catalog, "list_pods", object(params)).unwrap_err();
     assert_eq!(fails(json!({})).code.as_str(), "VALIDATION_MISSING_PARAM");
@@ -101,13 +101,13 @@ fn a_call_must_choose_one_that_there_is() {
         Some("staging")
     );
     assert_eq!(Value::Object(call.args), json!({"target": "a"}));
-    // What identifies is never part of what is changed.
+    // The target identifies a resource, so it is never part of `input`.
     let arguments = json!({"operation": "rename_pod", "params": {"id": "1", "input": {"target": "staging"}}});
     assert!(prepare(&catalog, "clusters_mcpaql_update", object(arguments)).is_err());
 }
 
 #[test]
-fn a_default_spares_the_choice() {
+fn with_a_default_a_call_need_not_choose() {
     let catalog = catalog(&format!("{TWO}\ndefault_target: staging"));
     let mut call = prepare_operation(&catalog, "list_pods", Map::new()).unwrap();
     assert_eq!(
@@ -117,7 +117,7 @@ fn a_default_spares_the_choice() {
 }
 
 #[test]
-fn a_configuration_may_name_them_instead() {
+fn a_configuration_replaces_the_targets() {
     let given = object(
         json!({"targets": {"a": {}, "b": {"base_url": "https://b.example.com"}}, "default_target": "a"}),
     );
@@ -132,7 +132,7 @@ fn a_configuration_may_name_them_instead() {
 }
 
 #[test]
-fn what_makes_no_sense_is_reported() {
+fn invalid_targets_are_reported() {
     for targets in [
         "targets: [a]",
         "targets: {Production: {}}",

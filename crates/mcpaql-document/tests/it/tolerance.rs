@@ -1,4 +1,4 @@
-//! Every problem is reported, and a problem costs no more than the part it is in.
+//! All problems are reported, and a problem disables only the part that it is in.
 
 use crate::support::{check, document};
 use mcpaql_document::source::Source;
@@ -23,7 +23,7 @@ operations:
 ";
 
 #[test]
-fn every_problem_is_reported_not_the_first() {
+fn all_problems_are_reported_not_only_the_first() {
     let checked = check(&Source::new("a.yaml", TEN));
     let shown: Vec<(&str, usize)> = checked
         .diagnostics

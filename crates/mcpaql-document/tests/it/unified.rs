@@ -104,7 +104,7 @@ fn a_call_goes_to_the_adapter_it_names_or_to_the_only_one_that_has_the_operation
 }
 
 #[test]
-fn what_cannot_be_routed_says_what_to_do() {
+fn a_call_that_cannot_be_routed_is_refused_with_advice() {
     let catalogs = two(false);
     let catalogs: Vec<&Catalog> = catalogs.iter().collect();
     let unified = Unified::new(&catalogs, sharing(false), None);
@@ -184,7 +184,7 @@ fn the_surface_does_not_grow_with_the_number_of_adapters() {
 }
 
 #[test]
-fn one_tool_takes_everything() {
+fn one_tool_accepts_all_calls() {
     let catalogs = two(true);
     let catalogs: Vec<&Catalog> = catalogs.iter().collect();
     let unified = Unified::new(&catalogs, sharing(true), None);
