@@ -1,9 +1,10 @@
-//! Imports every description below a folder and reads every operation of it, as a proof against documents nobody here has written.
+//! Imports all descriptions in a folder and reads all their operations, to test the importer with real documents.
 //!
-//! `sweep FOLDER… [--every N] [--workers N] [--seconds N] [--no-value ID]…`. What always holds for a clean run: no document panics,
-//! takes longer than its seconds or is rejected whole; no operation has an illegal name or one that another has; every operation
-//! has a signature, and an example that its own validation accepts unless `--no-value` says that its schema allows no value at
-//! all. Exit status 1 where one of these fails.
+//! `sweep FOLDER… [--every N] [--workers N] [--seconds N] [--no-value ID]…`
+//!
+//! In a clean run, no document causes a panic, exceeds the time limit or is rejected. All names of operations are valid and
+//! unique. Every operation has a valid signature and a valid example; `--no-value` lists operations whose schemas accept no
+//! value. The exit status is 1 if one of these fails.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use mcpaql_core::catalog::{AdapterSettings, Catalog, CatalogEntry, FullOperation};
@@ -20,16 +21,16 @@ use std::time::{Duration, Instant};
 
 const NO_EXAMPLE: &str = "no example";
 
-/// What came of one document, or of all.
+/// The results of one document, or of all.
 #[derive(Debug, Default)]
 struct Tally {
     documents: usize,
-    /// Files that say nowhere that they are descriptions.
+    /// Files that are not descriptions.
     others: usize,
     operations: usize,
-    /// Operations that were left out, by reason.
+    /// The number of operations that were left out, by reason.
     skipped: BTreeMap<String, usize>,
-    /// What must not happen, by kind, each with where it happened first.
+    /// Failures by kind, each with its first positions.
     faults: BTreeMap<&'static str, (usize, Vec<String>)>,
     slowest: (Duration, String),
 }
@@ -43,7 +44,7 @@ impl Tally {
         }
     }
 
-    /// Takes operations off the list for whose parameters no value exists.
+    /// Removes failures of operations whose schemas accept no value.
     fn excuse(&mut self, ids: &HashSet<String>) {
         let Some((count, places)) = self.faults.get_mut(NO_EXAMPLE) else { return };
         places.retain(|place| !place.rsplit(' ').next().is_some_and(|id| ids.contains(id)));
@@ -141,7 +142,7 @@ fn sweep(files: Vec<PathBuf>, workers: usize, limit: Duration) -> Tally {
     all
 }
 
-/// One document, on a thread of its own, so that a panic or an endless loop is only its own.
+/// Imports one document on a separate thread, so that a panic or an endless loop affects only this document.
 fn one(path: &Path, limit: Duration) -> Tally {
     let name = path.display().to_string();
     let Ok(text) = std::fs::read_to_string(path) else {
@@ -154,7 +155,7 @@ fn one(path: &Path, limit: Duration) -> Tally {
     let began = Instant::now();
     let subject = name.clone();
     let spawned = std::thread::Builder::new().name(name.clone()).spawn(move || {
-        // Nobody listens any more where the document took too long.
+        // After a timeout nothing receives the result.
         let _ = done.send(document(&subject, text));
     });
     let mut tally = match result.recv_timeout(limit) {
@@ -237,48 +238,49 @@ fn operation(path: &str, catalog: &Catalog, entry: &CatalogEntry, tally: &mut Ta
     }
 }
 
-/// Why an operation has no example.
+/// Returns the reason why an operation has no example.
 fn lack(catalog: &Catalog, whole: FullOperation<'_>, name: &str) -> String {
     let mut call = serde_json::Map::new();
     for param in whole.operation.params.iter().filter(|param| param.required) {
         let Some(value) = sample(&param.name, &param.schema, whole.types) else {
-            return format!("nothing fits '{}' {}", param.name, param.schema);
+            return format!("no value for '{}' {}", param.name, param.schema);
         };
         call.insert(param.name.clone(), value);
     }
     match prepare_operation(catalog, name, call) {
-        Ok(_) => "what is required would do".to_owned(),
+        Ok(_) => "samples of the required parameters are valid".to_owned(),
         Err(error) => error.message,
     }
 }
 
-/// What every client takes: a lower-case letter, then letters, digits and underscores.
+/// Whether every client accepts the name: a lower-case letter, then letters, digits and underscores.
 fn is_legal(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
-/// What is wrong with a signature: a call on the first line, `type Name = …` on the others, every bracket and quote closed.
+/// Returns the problem of a signature. A valid one has a call on the first line, `type Name = …` on the others, and every
+/// bracket and quote is closed.
 fn signature_problem(signature: &str, name: &str) -> Option<&'static str> {
     let mut lines = signature.lines();
     let call = lines.next()?;
     if !call.starts_with(&format!("{name}(")) {
-        return Some("does not begin with the call");
+        return Some("does not start with the call");
     }
     let starts = |line: &str| line.starts_with("type ") || line.starts_with("//") || line.starts_with(' ');
     if !lines.all(|line| line.is_empty() || starts(line) || line.starts_with(['}', ')'])) {
-        return Some("a line that is no type");
+        return Some("a line that is not a type");
     }
     let said: String = signature.lines().filter(|line| !line.starts_with("//")).collect();
     let mut open = Vec::new();
     let mut letters = said.chars();
     while let Some(letter) = letters.next() {
         match letter {
-            // A default or a pattern, in which brackets and quotes are their own.
+            // In a default or a pattern, brackets and quotes need not be closed.
             '/' if letters.as_str().starts_with('*') => {
                 let Some((_, behind)) = letters.as_str().split_once("*/") else {
-                    return Some("a remark without an end");
+                    return Some("a comment without an end");
                 };
                 letters = behind.chars();
             }

@@ -1,6 +1,6 @@
-//! Imports every tool list below the folders given, and tells what was lost or is odd: `cargo run --example tools -- DIR…`.
+//! Imports all tool lists in folders, and reports losses and problems: `cargo run --example tools -- DIR…`.
 //!
-//! With `--reads` it lists every tool that is published as READ against or without the server's own word.
+//! With `--reads` it lists all tools that are published as READ although the server does not mark them as read-only.
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a program for the terminal")]
 
@@ -126,7 +126,7 @@ fn one(totals: &mut Totals, name: &str, capture: &Capture, verbose: bool) {
     }
 }
 
-/// Compares with what the server announces.
+/// Compares the categories with the annotations of the server.
 fn reads(totals: &mut Totals, list: &str, capture: &Capture, imported: &mcp::ImportedServer, verbose: bool) {
     let said: HashMap<&str, Option<bool>> = capture
         .tools

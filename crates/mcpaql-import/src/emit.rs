@@ -1,8 +1,8 @@
-//! Adapter → document: Markdown with YAML front matter, made to be read, corrected and compared.
+//! Writes an adapter as a document: Markdown with YAML front matter that people can read, edit and compare.
 //!
-//! What always holds: the document loads as the adapter it was written from, as far as a document can say it; the same
-//! adapter gives the same bytes; and no credential gets into it: no default and no example of a secret parameter, and
-//! nothing that has the shape of a token.
+//! What always holds: the document loads as the same adapter, as far as documents can express it. The same adapter always gives
+//! the same bytes. The document contains no credential: no default and no example of a secret parameter, and no text that looks
+//! like a token.
 
 mod configuration;
 mod operation;
@@ -23,33 +23,31 @@ use operation::MembersBuilder;
 use std::borrow::Cow;
 use yaml::YamlValue;
 
-/// Where an adapter comes from.
+/// The source of an imported adapter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Provenance {
-    /// File name or URL of the description. Credentials and folders in it are not written.
+    /// File name or URL of the description. Credentials and folders are not written.
     pub source: String,
-    /// The version that the description gives itself.
+    /// The version in the description.
     pub version: Option<String>,
-    /// A fingerprint of the description's content, such as `sha256:…`.
+    /// A fingerprint of the description, such as `sha256:…`.
     pub fingerprint: Option<String>,
 }
 
-/// The whole document of an adapter whose operations are all there.
+/// Returns the document of an adapter whose operations are complete.
 #[must_use]
 pub fn markdown(adapter: &Adapter, provenance: &Provenance) -> String {
     let mut out = String::with_capacity(1024 * (adapter.operations.len() + adapter.types.len() + 1));
     out.push_str("---\n");
     section(&mut out, identity(adapter));
-    let mut where_to = MembersBuilder::default();
-    where_to.put("target", target::target(&adapter.target));
-    section(&mut out, where_to.0);
+    section(&mut out, vec![(Cow::Borrowed("target"), target::target(&adapter.target))]);
     if !adapter.targets.is_empty() {
         section(&mut out, target::targets(adapter));
     }
     if adapter.auth != Auth::None {
         section(&mut out, vec![(Cow::Borrowed("auth"), block_style(target::auth(&adapter.auth)))]);
     }
-    // A store derives its operations itself.
+    // A store derives its operations from its resources.
     if !matches!(adapter.target, TargetConfig::Store(_)) {
         operations(&mut out, adapter);
     }
@@ -59,22 +57,22 @@ pub fn markdown(adapter: &Adapter, provenance: &Provenance) -> String {
     out
 }
 
-/// The `adapters` of a configuration, without settings and `auth`. The same entries give the same bytes.
+/// Returns a configuration file with these adapters, without settings and `auth`. The same entries always give the same bytes.
 #[must_use]
 pub fn configuration(entries: &[AdapterEntry]) -> String {
     configuration::write(entries)
 }
 
-/// Whether a document was written by an import, so that another import may write over it.
+/// Whether a document was written by an import, so that another import may overwrite it.
 #[must_use]
 pub fn is_imported(text: &str) -> bool {
     text::is_imported(text)
 }
 
-/// The operations in the order of the document: by category, path and method.
+/// Returns the operations in the order of the document: by category, path and method.
 ///
-/// Path and method are what the API itself calls an operation, so a new version of its description leaves what it keeps
-/// where it was, even where a name changes or the description was sorted anew, and what belongs together stands together.
+/// Path and method identify an operation in the API. So operations keep their position in a new version of the description,
+/// even if names or the order of the description change, and related operations are next to each other.
 #[must_use]
 pub fn order(operations: &[Operation]) -> Vec<&Operation> {
     let mut sorted: Vec<&Operation> = operations.iter().collect();
@@ -82,19 +80,19 @@ pub fn order(operations: &[Operation]) -> Vec<&Operation> {
     sorted
 }
 
-/// What decides where an operation stands in a document.
+/// Returns the key that operations of a document are sorted by.
 pub(crate) fn sort_key(operation: &Operation) -> (Category, String, String, String) {
     let (path, method, name) = match &operation.binding {
         Binding::Http(http) => (shape(&http.path), http.method.clone(), operation.name.clone()),
         Binding::Command(_) | Binding::Code => (String::new(), String::new(), operation.name.clone()),
         Binding::Mcp(mcp) => (mcp.tool.clone(), String::new(), operation.name.clone()),
-        // Derived, in an order of their own.
+        // Derived operations keep their order.
         Binding::Store(_) | Binding::Introspect | Binding::Execution(_) => Default::default(),
     };
     (operation.category, path, method, name)
 }
 
-/// A path without the names of its parameters, which may change.
+/// Returns a path without the names of its parameters, because names may change.
 fn shape(path: &[Segment]) -> String {
     path.iter()
         .map(|piece| match piece {
@@ -117,7 +115,7 @@ fn identity(adapter: &Adapter) -> yaml::YamlMembers<'_> {
     out.0
 }
 
-/// Top-level keys, with an empty line before all but the first of the document.
+/// Writes top-level keys, after an empty line unless they are the first.
 fn section(out: &mut String, mut members: yaml::YamlMembers<'_>) {
     if !out.ends_with("---\n") {
         out.push('\n');
@@ -147,7 +145,7 @@ fn operations(out: &mut String, adapter: &Adapter) {
     }
 }
 
-/// Types by name, because their order in a description says nothing and changes easily.
+/// Writes the types sorted by name, because their order in a description has no meaning and changes easily.
 fn types(out: &mut String, adapter: &Adapter) {
     if adapter.types.is_empty() {
         return;
@@ -169,7 +167,7 @@ fn block_style(node: YamlValue<'_>) -> YamlValue<'_> {
     }
 }
 
-/// Prose with line breaks of one kind and nothing behind it, which is all that is ever seen of it.
+/// Returns a description with `\n` as line breaks and without surrounding blanks.
 fn prose(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if text.contains('\r') {
@@ -178,7 +176,7 @@ fn prose(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// Takes out of every text what looks like a credential; descriptions of APIs hold more of them than one would think.
+/// Masks credentials in all texts, because descriptions of APIs often contain some.
 fn mask(key: &str, node: &mut YamlValue<'_>) {
     match node {
         YamlValue::Text(text) => {

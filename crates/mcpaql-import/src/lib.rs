@@ -1,4 +1,6 @@
-//! Descriptions of APIs → adapters, as pure functions: what has to be fetched or read is asked from the caller.
+//! Imports OpenAPI descriptions and MCP tool lists as adapters.
+//!
+//! The crate does no I/O: the caller reads files and fetches URLs.
 
 pub mod emit;
 pub mod mcp;

@@ -1,8 +1,8 @@
-//! What an MCP server says of itself → adapter: every tool becomes an operation.
+//! Imports the tools of an MCP server as an adapter: every tool becomes an operation, or several if it is split.
 //!
-//! What always holds: no tool is lost because something about it is odd; names depend on the tools alone and not on their
-//! order; the server is always called by the tool's own name; and no default of a schema is ever filled in, because it tells
-//! what the server does when it is given nothing.
+//! What always holds: no tool is lost because of an unusual schema. Names depend only on the tools, not on their order. Calls
+//! use the server's own name of a tool. A default in a schema is never sent, because it describes what the server assumes if
+//! the argument is missing.
 
 mod arguments;
 mod bundle;
@@ -37,35 +37,35 @@ use std::collections::HashSet;
 use tool::ListedTool;
 use types::LocalTypes;
 
-/// What the caller wants.
+/// The options of an import.
 #[derive(Debug, Clone, Default)]
 pub struct McpImportOptions {
-    /// The adapter's name; from the server's own unless set.
+    /// The adapter's name. Default: derived from the server's name.
     pub name: Option<String>,
-    /// Which operations to take.
+    /// The operations to import.
     pub selection: Selection,
-    /// What the author corrects.
+    /// The author's corrections.
     pub overrides: Overrides,
 }
 
-/// A server's tools as an adapter.
+/// An imported MCP server.
 #[derive(Debug)]
 pub struct ImportedServer {
-    /// Whole, with every type.
+    /// The adapter, with complete operations and all types.
     pub adapter: Adapter,
-    /// What was decided and what was left out.
+    /// The decisions and problems of the import.
     pub report: ImportReport,
-    /// The version that the server gives itself.
+    /// The version of the server.
     pub version: Option<String>,
-    /// What was changed or left out.
+    /// Notes about what was changed or left out.
     pub notes: Notes,
 }
 
-/// Makes an adapter of what a server was heard to say.
+/// Imports a captured server.
 ///
 /// # Errors
 ///
-/// Which corrections match nothing, or ask for what cannot be.
+/// Returns the problems if overrides are invalid or the selection is empty.
 pub fn import(
     capture: &Capture,
     target: McpTarget,
@@ -75,11 +75,11 @@ pub fn import(
     import_tools(&capture.tools, capture, target, auth, options)
 }
 
-/// The same with tools of one's own in the place of those that were heard, which need not be copied for it.
+/// Imports a captured server with `tools` instead of the captured ones. This saves a copy of the capture.
 ///
 /// # Errors
 ///
-/// Which corrections match nothing, or ask for what cannot be.
+/// Returns the problems if overrides are invalid or the selection is empty.
 pub fn import_tools(
     tools: &[Value],
     capture: &Capture,
@@ -117,7 +117,7 @@ pub fn import_tools(
     }
     let mut taken: Vec<BuiltOperation> = taken.into_iter().map(|(made, _)| made).collect();
     adapter.types = name_types(&mut taken);
-    // A server is served in the order in which its document would be.
+    // The same order as in the document that `emit` writes.
     taken.sort_by_cached_key(|made| emit::sort_key(&made.operation));
     let mut notes = Notes::new();
     for made in taken {
@@ -130,12 +130,12 @@ pub fn import_tools(
     Ok(ImportedServer { adapter, report, version, notes })
 }
 
-/// An adapter of tools that nobody calls, with the parameters of those operations alone that `shown` says are looked into: so much
-/// as it takes to see what its tools cost.
+/// Returns an adapter that is good enough to measure the cost of its tools, but not to call them. Only operations that `shown`
+/// selects have parameters.
 ///
 /// # Errors
 ///
-/// Why there can be no adapter.
+/// Returns the problems if the tools cannot be imported.
 pub fn outline_tools(
     tools: &[Value],
     target: McpTarget,
@@ -163,13 +163,13 @@ pub fn outline_tools(
     Ok(adapter)
 }
 
-/// The name of a server that nobody has named, from how it is reached: what the server says of itself may change.
+/// Returns a name for a server from its command or URL. The server's own name is not used, because it may change.
 #[must_use]
 pub fn name_from_link(link: &McpLink) -> String {
     identity::name_from_link(link).unwrap_or_else(|| "server".to_owned())
 }
 
-/// Every tool that can be called; the others are diagnosed and counted.
+/// Returns the tools that can be called; the others are reported and counted.
 fn callable<'c>(listed: &'c [Value], report: &mut ImportReport) -> Vec<ListedTool<'c>> {
     let mut tools: Vec<ListedTool<'c>> = Vec::with_capacity(listed.len());
     let mut seen: HashSet<&str> = HashSet::new();
@@ -179,7 +179,7 @@ fn callable<'c>(listed: &'c [Value], report: &mut ImportReport) -> Vec<ListedToo
             Some(tool) if seen.insert(tool.name) => tools.push(tool),
             Some(tool) => {
                 report.skipped += 1;
-                let message = format!("A second tool is called '{}' and can never be reached", tool.name);
+                let message = format!("A second tool has the name '{}' and cannot be called", tool.name);
                 report.diagnostics.push(Diagnostic::warning(Code::SchemaDuplicateName, pointer, message));
             }
             None => {
@@ -196,7 +196,7 @@ fn callable<'c>(listed: &'c [Value], report: &mut ImportReport) -> Vec<ListedToo
     tools
 }
 
-/// An operation with everything that is known of it.
+/// An operation with its classification, notes and types.
 struct BuiltOperation {
     operation: Operation,
     judged: ClassifiedOperation,
@@ -205,16 +205,16 @@ struct BuiltOperation {
     locals: [LocalTypes; 2],
 }
 
-/// How much of an operation is made.
+/// The extent to which an operation is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BuildExtent {
-    /// All of it.
+    /// The complete operation.
     Whole,
-    /// What stands before its parameters and its answer; more only where those decide about it.
+    /// Without parameters and answer, unless the parameters affect its facts.
     Head,
 }
 
-/// One operation of a tool.
+/// Builds an operation of a tool.
 fn build_operation(
     tool: &ListedTool<'_>,
     piece: &PlannedOperation,
@@ -257,7 +257,7 @@ fn build_operation(
         origin: OperationOrigin::Tool(tool.name.to_owned()),
         category,
         decision,
-        // Naming a part does not say what it does.
+        // A name for a part of a tool does not declare its effect.
         corrected: correction.is_some_and(|correction| {
             correction.category().is_some() || !matches!(piece.kind, ToolPart::Value { .. })
         }),
@@ -272,7 +272,7 @@ fn build_operation(
     }
 }
 
-/// What an operation does.
+/// Classifies an operation.
 fn classify_operation(tool: &ListedTool<'_>, piece: &PlannedOperation) -> Classification {
     let part = match &piece.kind {
         ToolPart::Value { value, .. } => {
@@ -282,7 +282,7 @@ fn classify_operation(tool: &ListedTool<'_>, piece: &PlannedOperation) -> Classi
     };
     let mut decision = classify(&Evidence {
         name: part.as_deref().unwrap_or(tool.name),
-        // The words about a tool speak of all its parts at once.
+        // The description of a tool is about all its parts.
         description: if part.is_some() { "" } else { &tool.description },
         annotations: tool.annotations,
         ..Evidence::default()
@@ -296,7 +296,7 @@ fn classify_operation(tool: &ListedTool<'_>, piece: &PlannedOperation) -> Classi
         let mut categories = effects.values().map(|effect| effect.category());
         let first = categories.next();
         let mixes = categories.any(|category| Some(category) != first);
-        // One deed alone is enough against a read that nobody announced; else the values may be what is filtered by.
+        // A single acting value is enough to reject a read that is not announced. Otherwise the values may be a filter.
         if mixes || (decision.category == Category::Read && tool.annotations.read_only.is_none()) {
             apply_mixed_effects(&mut decision, &by, &effects);
         }
@@ -304,7 +304,7 @@ fn classify_operation(tool: &ListedTool<'_>, piece: &PlannedOperation) -> Classi
     decision
 }
 
-/// A tool whose switch mixes effects can do the worst of them.
+/// Classifies a tool with a switch parameter by the worst effect of its values.
 fn apply_mixed_effects(decision: &mut Classification, by: &str, effects: &IndexMap<String, Effect>) {
     let destroys = effects.values().any(|effect| effect.category() == Category::Delete);
     let words: Vec<&str> = effects.keys().map(String::as_str).take(6).collect();
@@ -322,7 +322,7 @@ fn apply_mixed_effects(decision: &mut Classification, by: &str, effects: &IndexM
     });
 }
 
-/// Takes the switch of a part out of the parameters; gives what is always sent instead.
+/// Removes the switch parameter of a part from the parameters, and returns it as a fixed argument.
 fn fix_switch_params(
     params: &mut Vec<Param>,
     piece: &PlannedOperation,
@@ -344,7 +344,7 @@ fn fix_switch_params(
                 let known =
                     |word: &String| params.iter().any(|param| param.name == *word || param.wire == *word);
                 for word in wanted.iter().filter(|word| !known(word)) {
-                    let message = format!("'{word}' is no parameter of '{}'", piece.key);
+                    let message = format!("'{word}' is not a parameter of '{}'", piece.key);
                     let value = operation_plan::value_text(value);
                     problems.push(invalid_split(&piece.key, &["values", &value, "params"], message));
                 }
@@ -356,8 +356,8 @@ fn fix_switch_params(
     }
 }
 
-/// What the server's own hints say beyond the facts: that an update or an execution destroys nothing, and that nothing
-/// outside is reached. What it calls destructive is in the danger already.
+/// Returns the hints of the server that facts cannot express: an update or execution that destroys nothing, and a closed
+/// world. `destructiveHint: true` is already part of the danger.
 fn hints(tool: &ListedTool<'_>, category: Category, danger: Danger) -> HintOverrides {
     let harmless = tool.annotations.destructive == Some(false)
         && matches!(category, Category::Update | Category::Execute)
@@ -369,7 +369,7 @@ fn hints(tool: &ListedTool<'_>, category: Category, danger: Danger) -> HintOverr
     }
 }
 
-/// Operations that values are to come from and that are not there.
+/// Returns problems for operations in `from` that do not exist.
 fn missing_producers(taken: &[(BuiltOperation, &PlannedOperation)]) -> Vec<Diagnostic> {
     let names = || taken.iter().map(|(made, _)| made.operation.name.as_str());
     let mut problems = Vec::new();
@@ -383,7 +383,7 @@ fn missing_producers(taken: &[(BuiltOperation, &PlannedOperation)]) -> Vec<Diagn
     problems
 }
 
-/// The types of all operations, under names that are unique over the adapter.
+/// Names the types of all operations, uniquely in the adapter, and returns them.
 fn name_types(made: &mut [BuiltOperation]) -> IndexMap<String, Value> {
     let locals: Vec<&LocalTypes> = made.iter().flat_map(|made| &made.locals).collect();
     let merged = types::merge(&locals);
@@ -402,15 +402,15 @@ fn adapter(
     auth: Auth,
     options: &McpImportOptions,
 ) -> Result<(Adapter, Option<String>), Vec<Diagnostic>> {
-    let said = &options.overrides.adapter;
+    let overrides = &options.overrides.adapter;
     let mut identity =
-        identity::read(capture, &target.link, options.name.as_deref().or(said.name.as_deref()));
-    identity.apply_override(said);
-    if let Some(address) = &said.base_url {
+        identity::read(capture, &target.link, options.name.as_deref().or(overrides.name.as_deref()));
+    identity.apply_override(overrides);
+    if let Some(address) = &overrides.base_url {
         match &mut target.link {
             McpLink::Url { url, .. } => url.clone_from(address),
             McpLink::Command(_) => {
-                let message = "A server that is started by a command has no address to correct";
+                let message = "A server that is started by a command has no URL to override";
                 return Err(vec![Diagnostic::error(Code::SchemaInvalidValue, "/adapter/base_url", message)]);
             }
         }

@@ -1,11 +1,11 @@
-//! Names of operations from what an API calls them.
+//! Names operations by their ids, methods and paths in the API.
 //!
-//! What always holds: a name is `^[a-z][a-z0-9_]*$`, has at most 64 characters, is unique in its document and never one that
-//! the protocol reserves; and the names of a set of operations do not depend on the order in which they are given.
+//! What always holds: a name is `^[a-z][a-z0-9_]*$`, has at most 64 characters, is unique in its document and not reserved by
+//! the protocol. The names of a set of operations do not depend on their order.
 //!
-//! Every operation has a list of names it could bear, the shortest first, made from nothing but itself: its id, method
-//! and path. Where two paths want the same name, neither gets it and both take their next one: an addition in a later
-//! version of a document renames only what collides with it, and never gives a name that was in use to something else.
+//! Every operation has a list of candidate names, the shortest first, made only from its own id, method and path. If two paths
+//! have the same candidate, neither gets it and both use their next one. So a new operation in a later version of a document
+//! renames only operations that collide with it, and a name that was in use is never given to another operation.
 
 mod id;
 mod path;
@@ -18,60 +18,60 @@ use path::{LiteralCache, PathWords};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// A word of many names: a document repeats a few hundred of them thousands of times.
+/// A word of a name. It is shared, because a document repeats a few hundred words thousands of times.
 type NameWord = Rc<str>;
 
-/// What a name is made from.
+/// The input for the name of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NameInput<'a> {
-    /// As the document has it.
+    /// The id in the document.
     pub(crate) operation_id: Option<&'a str>,
-    /// In any case.
+    /// The method, in upper or lower case.
     pub(crate) method: &'a str,
     /// The path template.
     pub(crate) path: &'a str,
-    /// As the document has them.
+    /// The tags in the document.
     pub(crate) tags: &'a [&'a str],
-    /// What the operation does, where that is known: a POST that reads is not called `create`.
+    /// The category, if it is known: a POST that reads is not called `create`.
     pub(crate) category: Option<Category>,
 }
 
-/// The names of all operations of a document, in the order of the inputs.
+/// Returns the names of all operations of a document, in the order of the inputs.
 #[must_use]
 pub(crate) fn name_operations(inputs: &[NameInput<'_>]) -> Vec<String> {
-    let mut known = LiteralCache::new();
-    let entries = inputs.iter().enumerate().map(|(index, input)| NameRequest::new(index, input, &mut known));
-    let mut entries: Vec<NameRequest<'_>> = entries.collect();
-    entries.sort_by_cached_key(NameRequest::key);
-    // An author may add `lifecycle` later, and no name shall be lost to that.
+    let mut cache = LiteralCache::new();
+    let requests = inputs.iter().enumerate().map(|(index, input)| NameRequest::new(index, input, &mut cache));
+    let mut requests: Vec<NameRequest<'_>> = requests.collect();
+    requests.sort_by_cached_key(NameRequest::key);
+    // Reserved in advance: an author may add `lifecycle` later, and that must not rename an operation.
     let executions = ExecutionAction::ALL.map(ExecutionAction::operation_name);
     let mut taken: HashSet<String> = RESERVED.iter().copied().chain(executions).map(str::to_owned).collect();
     let mut names = vec![String::new(); inputs.len()];
-    // The first choices are given out before any second one: nobody loses a name to a stranger's fallback.
-    // Where several paths want the same one, none gets it: what it meant yesterday must not mean something else tomorrow.
-    let firsts: Vec<Option<String>> = entries.iter().map(NameRequest::first).collect();
-    let mut wanted: HashMap<&str, Option<&str>> = HashMap::with_capacity(entries.len());
-    for (entry, name) in entries.iter().zip(&firsts) {
+    // First choices are given before any second choice, so that no operation loses its name to the fallback of another. If
+    // several paths have the same first choice, none gets it, so that a name never changes its meaning between versions.
+    let firsts: Vec<Option<String>> = requests.iter().map(NameRequest::first).collect();
+    let mut wanted: HashMap<&str, Option<&str>> = HashMap::with_capacity(requests.len());
+    for (request, name) in requests.iter().zip(&firsts) {
         let Some(name) = name else { continue };
-        let only = wanted.entry(name).or_insert(Some(entry.input.path));
-        *only = only.filter(|known| *known == entry.input.path);
+        let only = wanted.entry(name).or_insert(Some(request.input.path));
+        *only = only.filter(|path| *path == request.input.path);
     }
-    let mut left = Vec::new();
-    for (entry, name) in entries.into_iter().zip(&firsts) {
+    let mut unnamed = Vec::new();
+    for (request, name) in requests.into_iter().zip(&firsts) {
         match name {
             Some(name)
                 if wanted.get(name.as_str()).is_some_and(Option::is_some) && taken.insert(name.clone()) =>
             {
-                put(&mut names, entry.index, name.clone());
+                put(&mut names, request.index, name.clone());
             }
-            _ => left.push(entry),
+            _ => unnamed.push(request),
         }
     }
     taken.extend(firsts.into_iter().flatten());
-    for entry in left {
-        let name = entry.next(&taken);
+    for request in unnamed {
+        let name = request.next(&taken);
         taken.insert(name.clone());
-        put(&mut names, entry.index, name);
+        put(&mut names, request.index, name);
     }
     names
 }
@@ -82,23 +82,23 @@ fn put(names: &mut [String], index: usize, name: String) {
     }
 }
 
-/// An operation that wants a name.
+/// An operation that needs a name.
 struct NameRequest<'a> {
     index: usize,
     input: NameInput<'a>,
     path: PathWords,
     method: String,
-    /// The words of the names that it could bear, never empty.
+    /// The words of the candidate names; never empty.
     choices: Vec<Vec<NameWord>>,
-    /// They come from its id.
+    /// Whether the candidates come from the id.
     from_id: bool,
 }
 
 impl<'a> NameRequest<'a> {
-    fn new(index: usize, input: &NameInput<'a>, known: &mut LiteralCache<'a>) -> NameRequest<'a> {
+    fn new(index: usize, input: &NameInput<'a>, cache: &mut LiteralCache<'a>) -> NameRequest<'a> {
         let method = input.method.to_ascii_uppercase();
-        let path = PathWords::of(input.path, known);
-        let mut choices = id::names(input, &method, &path, known);
+        let path = PathWords::of(input.path, cache);
+        let mut choices = id::names(input, &method, &path, cache);
         let from_id = !choices.is_empty();
         if !from_id {
             choices.push(path::name(input, &method, &path, 1));
@@ -114,7 +114,7 @@ impl<'a> NameRequest<'a> {
         let rank = match self.method.as_str() {
             "GET" => 0,
             "POST" => 1,
-            // Where a thing can be changed and replaced, `update` is the change: replacing drops what is not sent.
+            // If a resource has both PATCH and PUT, `update` is the PATCH: a PUT drops fields that are not sent.
             "PATCH" => 2,
             "PUT" => 3,
             "DELETE" => 4,
@@ -124,12 +124,12 @@ impl<'a> NameRequest<'a> {
         (depth, self.input.path, rank, self.input.operation_id.unwrap_or_default())
     }
 
-    /// The first free name behind the first choice.
+    /// Returns the first free name after the first choice.
     fn next(&self, taken: &HashSet<String>) -> String {
         let mut cut = None;
         for words in self.longer_choices() {
             let Some(name) = self.legal_name(&words).filter(|name| !taken.contains(name)) else { continue };
-            // A whole name that says a little less goes before a cut one.
+            // Prefer a complete name to a longer one that must be cut.
             if words.iter().map(|word| word.len() + 1).sum::<usize>() <= MAX_TOOL_NAME_LENGTH + 1 {
                 return name;
             }
@@ -138,25 +138,25 @@ impl<'a> NameRequest<'a> {
         cut.unwrap_or_else(|| self.numbered(taken))
     }
 
-    /// Longer and longer names, made one at a time because the first one mostly does.
+    /// Returns longer and longer names. They are made one at a time, because the first one is mostly free.
     fn longer_choices(&self) -> impl Iterator<Item = Vec<NameWord>> {
         let shortest = self.choices.first().map(Vec::as_slice).unwrap_or_default();
         let verb: &str = shortest.first().map(|word| &**word).unwrap_or_default();
-        let instead = move |verbs: &[&str]| -> Vec<NameWord> {
+        let with_verbs = move |verbs: &[&str]| -> Vec<NameWord> {
             verbs.iter().map(|verb| NameWord::from(*verb)).chain(shortest.iter().skip(1).cloned()).collect()
         };
-        let replace = (self.method == "PUT" && verb == "update").then(|| instead(&["replace"]));
+        let replace = (self.method == "PUT" && verb == "update").then(|| with_verbs(&["replace"]));
         let deeper = (1..=self.path.len()).map(move |depth| match self.from_id {
             true => path::qualified(shortest, &self.path, depth),
             false => path::name(&self.input, &self.method, &self.path, depth),
         });
-        let by = std::iter::once_with(|| path::with_params(&self.input, &self.method, &self.path));
-        let by = by.filter(|_| !self.from_id).flatten();
-        let api = std::iter::once_with(move || instead(&[verb, "api"]));
-        self.choices.iter().skip(1).cloned().chain(replace).chain(deeper).chain(by).chain(api)
+        let by_params = std::iter::once_with(|| path::with_params(&self.input, &self.method, &self.path));
+        let by_params = by_params.filter(|_| !self.from_id).flatten();
+        let api = std::iter::once_with(move || with_verbs(&[verb, "api"]));
+        self.choices.iter().skip(1).cloned().chain(replace).chain(deeper).chain(by_params).chain(api)
     }
 
-    /// Nothing of its own tells it from another one: a short hash of method, path and id does.
+    /// Returns a name with a short hash of method, path and id, if all candidates are taken.
     fn numbered(&self, taken: &HashSet<String>) -> String {
         let base = self.first().unwrap_or_else(|| "call".to_owned());
         let hash = self.hash();
@@ -165,21 +165,21 @@ impl<'a> NameRequest<'a> {
         if !taken.contains(&first) {
             return first;
         }
-        // Only operations that are equal in everything come here, so that their order does not matter.
+        // Only identical operations get here, so their order does not matter.
         (2_usize..)
             .map(|number| format!("{}_{number}", truncate_words(&first, MAX_TOOL_NAME_LENGTH - 8)))
             .find(|name| !taken.contains(name))
             .unwrap_or(first)
     }
 
-    /// A legal name of these words, shortened where it is too long; `None` where nothing is left.
+    /// Returns a valid name of these words, shortened if it is too long; `None` if no word is usable.
     fn legal_name(&self, words: &[NameWord]) -> Option<String> {
         let legal = |word: &&str| {
             !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
         };
         let mut words: Vec<&str> = words.iter().map(|word| &**word).filter(legal).collect();
         words.dedup();
-        // `get_getcountry`
+        // `get_getcountry` → `getcountry`
         if let [first, second, ..] = words.as_slice()
             && second.len() > first.len() + 2
             && second.starts_with(first)
@@ -194,13 +194,13 @@ impl<'a> NameRequest<'a> {
         if name.len() <= MAX_TOOL_NAME_LENGTH {
             return Some(name);
         }
-        // Left out of names that are too long.
+        // Words that are left out of names that are too long.
         words.retain(|word| !PREPOSITIONS.contains(word) && !matches!(*word, "a" | "an" | "and" | "the"));
         let name = words.join("_");
         if name.len() <= MAX_TOOL_NAME_LENGTH {
             return Some(name);
         }
-        // The verb and the last words say most.
+        // The verb and the last words are the most important ones.
         let hash = self.hash();
         let length = |words: &[&str]| words.iter().map(|word| word.len() + 1).sum::<usize>();
         while words.len() > 2 && length(&words) + hash.len() > MAX_TOOL_NAME_LENGTH {
@@ -216,7 +216,7 @@ impl<'a> NameRequest<'a> {
     }
 }
 
-/// Five characters that tell texts apart.
+/// Returns a hash of five characters.
 pub(crate) fn short_hash(text: &str) -> String {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -228,7 +228,7 @@ pub(crate) fn short_hash(text: &str) -> String {
         .collect()
 }
 
-/// As many whole words as fit.
+/// Cuts a name after a word, to at most `length` characters.
 pub(crate) fn truncate_words(name: &str, length: usize) -> &str {
     if name.len() <= length {
         return name;

@@ -1,7 +1,8 @@
-//! OpenAPI (2.0, 3.0, 3.1, 3.2) → adapter.
+//! Imports OpenAPI descriptions (2.0, 3.0, 3.1, 3.2) as adapters.
 //!
-//! The text is gone over once and only the heads of operations are made; everything else is read when somebody asks for it.
-//! One broken operation is diagnosed, left out and counted, never the whole document.
+//! The text is scanned once, and only the heads of operations are built. Everything else is read on demand.
+//!
+//! What always holds: a broken operation is reported, left out and counted. It never prevents the import of the others.
 
 mod answer;
 mod body;
@@ -56,37 +57,37 @@ use security::{AuthCache, Security};
 use servers::UrlContext;
 use std::sync::Arc;
 
-/// What the caller wants.
+/// The options of an OpenAPI import.
 #[derive(Debug, Clone, Default)]
 pub struct OpenApiImportOptions {
-    /// The adapter's name; from the document's title unless set.
+    /// The adapter's name. Default: derived from the document's title.
     pub name: Option<String>,
-    /// Where the document came from, if from the network: relative addresses are relative to it.
+    /// The URL that the document was fetched from; relative URLs are resolved against it.
     pub url: Option<String>,
-    /// Which operations to take.
+    /// The operations to import.
     pub selection: Selection,
-    /// What the author corrects.
+    /// The author's corrections.
     pub overrides: Overrides,
 }
 
-/// A document that was opened.
+/// An imported OpenAPI description.
 #[derive(Debug)]
 pub struct ImportedApi {
-    /// With heads of operations, and without types.
+    /// The adapter, with only the heads of operations and without types.
     pub adapter: Adapter,
-    /// The rest of the operations, at the same positions.
+    /// The complete operations, at the same positions.
     pub library: Arc<OpenApiLibrary>,
-    /// What was decided and what was left out.
+    /// The decisions and problems of the import.
     pub report: ImportReport,
-    /// The version that the description gives itself.
+    /// The version in the description.
     pub version: Option<String>,
 }
 
-/// Opens a document.
+/// Imports a description.
 ///
 /// # Errors
 ///
-/// Why the text is no OpenAPI document at all, or which corrections match nothing in it.
+/// Returns the problems if the text is not an OpenAPI description, if overrides are invalid, or if the selection is empty.
 pub fn open(
     text: String,
     options: &OpenApiImportOptions,
@@ -106,14 +107,14 @@ pub fn open(
         identity::read(&main, options.name.as_deref().or(options.overrides.adapter.name.as_deref()));
     identity.apply_override(&options.overrides.adapter);
     let documents = Documents::new(main, loader);
-    let homes = operation_heads::path_items(&documents, &mut notes);
-    let (drafts, skipped) = read_operations(&homes, &mut notes);
+    let path_items = operation_heads::path_items(&documents, &mut notes);
+    let (drafts, skipped) = read_operations(&path_items, &mut notes);
     let setting = api_settings(&documents, version, &identity, options, &drafts, &mut notes);
 
     let decisions: Vec<Classification> = drafts
         .iter()
-        .filter_map(|draft| Some((draft, homes.get(draft.place.0)?)))
-        .map(|(draft, home)| classify(&library::evidence(&documents, home, draft)))
+        .filter_map(|draft| Some((draft, path_items.get(draft.position.0)?)))
+        .map(|(draft, located)| classify(&library::evidence(&documents, located, draft)))
         .collect();
     let names = names(&drafts, &decisions);
     let corrections = corrections::find(&options.overrides, &drafts, &names)?;
@@ -122,8 +123,8 @@ pub fn open(
     let mut idle = options.selection.rules();
     let judged = drafts.iter().zip(decisions).zip(names).zip(corrections);
     for (((draft, mut decision), name), correction) in judged {
-        let Some(home) = homes.get(draft.place.0) else { continue };
-        let binding = Binding::Http(setting.binding(draft, home));
+        let Some(located) = path_items.get(draft.position.0) else { continue };
+        let binding = Binding::Http(setting.binding(draft, located));
         let (name, category) = corrections::apply_correction(correction.as_deref(), name, &mut decision);
         let mut entry = operation_decision(draft, &decision, category, &name, &binding);
         entry.correction.clone_from(&correction);
@@ -145,7 +146,7 @@ pub fn open(
         };
         taken.push((operation, entry, judged));
     }
-    // A description is served in the order in which its document would be.
+    // The same order as in the document that `emit` writes.
     taken.sort_by_cached_key(|(operation, ..)| emit::sort_key(operation));
     let mut operations = Vec::with_capacity(taken.len());
     let mut entries = Vec::with_capacity(taken.len());
@@ -154,8 +155,9 @@ pub fn open(
         entries.push(entry);
         report.operations.push(judged);
     }
-    let is_chosen_away = operations.is_empty() && !drafts.is_empty() && !options.selection.rules().is_empty();
-    if operations.is_empty() && !is_chosen_away {
+    let is_all_excluded =
+        operations.is_empty() && !drafts.is_empty() && !options.selection.rules().is_empty();
+    if operations.is_empty() && !is_all_excluded {
         notes.push(Diagnostic::warning(
             Code::SchemaMissingField,
             "/paths",
@@ -163,34 +165,34 @@ pub fn open(
         ));
     }
     notes.extend(select::unmatched(&idle));
-    if is_chosen_away {
+    if is_all_excluded {
         notes.push(select::empty_selection(drafts.len()));
         return Err(notes);
     }
-    let callbacks = drafts.iter().map(|draft| draft.said.callbacks).sum();
+    let callbacks = drafts.iter().map(|draft| draft.members.callbacks).sum();
     report.ignored =
         vec![("webhooks".to_owned(), documents.main.webhooks()), ("callbacks".to_owned(), callbacks)];
     drop(drafts);
     notes.extend(documents.problems());
     report.diagnostics = notes;
-    let said_version = identity.declared_version.clone();
+    let declared_version = identity.declared_version.clone();
     let adapter = adapter(identity, &setting, operations);
-    let library = Arc::new(OpenApiLibrary::new(documents, homes, entries, setting));
+    let library = Arc::new(OpenApiLibrary::new(documents, path_items, entries, setting));
     corrections::check_params(&options.overrides, &library, &adapter.operations)?;
-    Ok(ImportedApi { adapter, library, report, version: said_version })
+    Ok(ImportedApi { adapter, library, report, version: declared_version })
 }
 
-/// Every operation that can be called; the others are diagnosed and counted.
+/// Reads the operations that can be called; the others are reported and counted.
 fn read_operations<'h>(
-    homes: &'h [LocatedPathItem],
+    path_items: &'h [LocatedPathItem],
     notes: &mut Vec<Diagnostic>,
 ) -> (Vec<UnnamedOperation<'h>>, usize) {
     let mut drafts = Vec::new();
     let mut skipped = 0;
-    for (home_index, home) in homes.iter().enumerate() {
-        let count = home.item().map_or(0, |item| item.operations.len());
+    for (item_index, located) in path_items.iter().enumerate() {
+        let count = located.item().map_or(0, |item| item.operations.len());
         for index in 0..count {
-            match operation_heads::read_operation(home, (home_index, index)) {
+            match operation_heads::read_operation(located, (item_index, index)) {
                 Ok(draft) => drafts.push(draft),
                 Err(diagnostic) => {
                     skipped += 1;
@@ -204,13 +206,13 @@ fn read_operations<'h>(
 
 fn names(drafts: &[UnnamedOperation<'_>], decisions: &[Classification]) -> Vec<String> {
     let tags: Vec<Vec<&str>> =
-        drafts.iter().map(|draft| draft.said.tags.iter().map(|tag| &**tag).collect()).collect();
+        drafts.iter().map(|draft| draft.members.tags.iter().map(|tag| &**tag).collect()).collect();
     let inputs: Vec<NameInput<'_>> = drafts
         .iter()
         .zip(&tags)
         .zip(decisions)
         .map(|((draft, tags), decision)| NameInput {
-            operation_id: draft.said.id.as_deref(),
+            operation_id: draft.members.id.as_deref(),
             method: draft.method,
             path: draft.path,
             tags,
@@ -228,7 +230,7 @@ fn operation_decision(
     binding: &Binding,
 ) -> OperationDecision {
     OperationDecision {
-        place: draft.place,
+        position: draft.position,
         name: name.into(),
         category,
         danger: decision.danger,
@@ -252,9 +254,10 @@ fn api_settings(
         None => servers::base_url(&documents.main, version, &UrlContext { url, prefix: &prefix }, notes),
     };
     let security = Security::read(documents, url, &prefix, notes);
-    let mut asked = AuthCache::default();
-    let said = || drafts.iter().map(|draft| draft.said.security);
-    let (auth, silent) = asked.common(&security, documents.main.top("security"), said, notes);
+    let mut auth_cache = AuthCache::default();
+    let requirements = || drafts.iter().map(|draft| draft.members.security);
+    let (auth, undeclared_auth) =
+        auth_cache.common(&security, documents.main.top("security"), requirements, notes);
     ApiSettings {
         version,
         url: options.url.clone(),
@@ -264,8 +267,8 @@ fn api_settings(
         credentials: security.keys(),
         security,
         auth,
-        undeclared_auth: silent,
-        auth_cache: asked.into(),
+        undeclared_auth,
+        auth_cache: auth_cache.into(),
     }
 }
 
@@ -299,7 +302,7 @@ fn adapter(
     }
 }
 
-/// Whether a text looks like a description, as far as a glance at its outermost members tells.
+/// Whether a text looks like an OpenAPI description, judged by its top-level members.
 #[must_use]
 pub fn is_description(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').trim_start();

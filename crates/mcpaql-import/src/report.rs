@@ -1,4 +1,4 @@
-//! Every decision of an import, as data: what was taken, what was not and why, what was judged and how surely.
+//! The report of an import: the operations that were imported or left out and why, and how each was classified.
 
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Adapter;
@@ -9,14 +9,14 @@ use mcpaql_lexicon::classify::{Classification, Confidence};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
-/// Something that was changed or left out.
+/// A note about a part of an operation that was changed or left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// The part of the operation, by name.
+    /// The name of the part.
     pub place: String,
-    /// What happened to it.
+    /// What was changed or left out.
     pub what: String,
-    /// Whether something that the document says is not said any more.
+    /// Whether information of the description is lost.
     pub lost: bool,
 }
 
@@ -30,52 +30,52 @@ impl Note {
     }
 }
 
-/// Operation → what was changed or left out of it; those without notes are not there.
+/// Operation → its notes; operations without notes are left out.
 pub type Notes = IndexMap<String, Vec<Note>>;
 
-/// What happened during an import.
+/// The result of an import.
 #[derive(Debug, Clone, Default)]
 pub struct ImportReport {
-    /// Problems, each with its place in the description.
+    /// Problems of the description.
     pub diagnostics: Vec<Diagnostic>,
-    /// Operations that cannot be called and were left out; why stands among the diagnostics.
+    /// The number of operations that cannot be called and were left out; `diagnostics` has the reasons.
     pub skipped: usize,
-    /// Operations that were not asked for.
+    /// The number of operations that `include`, `exclude` or an override left out.
     pub excluded: usize,
-    /// Parts of the description that are no operations to call, with how many there are.
+    /// Parts of the description that cannot be called, such as webhooks, with their number.
     pub ignored: Vec<(String, usize)>,
-    /// In the order of the adapter.
+    /// The imported operations, in the order of the adapter.
     pub operations: Vec<ClassifiedOperation>,
 }
 
-/// One operation and how it was judged.
+/// An imported operation and its classification.
 #[derive(Debug, Clone)]
 pub struct ClassifiedOperation {
-    /// Its name in the adapter.
+    /// The name in the adapter.
     pub name: String,
-    /// Its name in the description.
+    /// The name in the description.
     pub source_id: Option<String>,
-    /// What it is in the description.
+    /// The request or tool in the description.
     pub origin: OperationOrigin,
-    /// The category it is served under.
+    /// The category that the operation is served under.
     pub category: Category,
-    /// What it was judged by.
+    /// The classification, with its evidence.
     pub decision: Classification,
-    /// Whether somebody corrected it.
+    /// Whether an override exists for the operation.
     pub corrected: bool,
 }
 
-/// What an operation is in the description it comes from.
+/// The origin of an operation in the description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OperationOrigin {
-    /// A request.
+    /// An HTTP request.
     Request {
-        /// In upper case.
+        /// The method in upper case.
         method: String,
-        /// As the description has it.
+        /// The path as in the description.
         path: String,
     },
-    /// A tool of an MCP server, by its own name.
+    /// A tool of an MCP server, by name.
     Tool(String),
 }
 
@@ -89,7 +89,7 @@ impl std::fmt::Display for OperationOrigin {
 }
 
 impl ClassifiedOperation {
-    /// Why a person should look at it, where one should.
+    /// Returns the reason why a person should review the operation, if there is one.
     #[must_use]
     pub fn review(&self) -> Option<String> {
         if self.corrected {
@@ -102,28 +102,29 @@ impl ClassifiedOperation {
 }
 
 impl ImportReport {
-    /// The operations that a person should look at, each with why.
+    /// Returns the operations that a person should review, with the reasons.
     pub fn reviews(&self) -> impl Iterator<Item = (&ClassifiedOperation, String)> {
         self.operations.iter().filter_map(|judged| Some((judged, judged.review()?)))
     }
 
-    /// The same after every operation was read whole: those that could not be are told, and not counted as imported.
+    /// Returns the report after all operations were read in full. `adapter` has the readable ones; the others are reported and
+    /// counted as skipped.
     #[must_use]
     pub fn without_unreadable(mut self, adapter: &Adapter) -> ImportReport {
         let kept: HashSet<&str> =
             adapter.operations.iter().map(|operation| operation.name.as_str()).collect();
-        let (read, lost): (Vec<ClassifiedOperation>, Vec<ClassifiedOperation>) =
-            self.operations.into_iter().partition(|judged| kept.contains(judged.name.as_str()));
-        self.skipped += lost.len();
-        self.diagnostics.extend(lost.iter().map(|judged| {
-            let message = format!("{} was left out: it cannot be read whole", judged.origin);
+        let (read, unreadable): (Vec<ClassifiedOperation>, Vec<ClassifiedOperation>) =
+            self.operations.into_iter().partition(|operation| kept.contains(operation.name.as_str()));
+        self.skipped += unreadable.len();
+        self.diagnostics.extend(unreadable.iter().map(|operation| {
+            let message = format!("{} was left out: its details cannot be read", operation.origin);
             Diagnostic::error(Code::SchemaUnsupported, "/paths", message)
         }));
         self.operations = read;
         self
     }
 
-    /// Everything, for programs. `notes` tell what was changed or left out of each operation.
+    /// Returns the complete report for programs.
     #[must_use]
     pub fn to_json(&self, notes: &Notes) -> Value {
         let mut by_category = Map::new();
@@ -146,14 +147,14 @@ impl ImportReport {
         })
     }
 
-    /// What a person wants to know at the end, in a few lines; `flag` is what shows the rest.
+    /// Returns a summary of a few lines for people; `flag` is the CLI flag that shows the complete report.
     #[must_use]
     pub fn summary(&self, notes: &Notes, flag: &str) -> String {
         let mut lines = Vec::new();
         let all = self.operations.len() + self.skipped;
         lines.push(format!("Imported {} of {all} operations", self.operations.len()));
         if self.excluded > 0 {
-            lines.push(format!("  {} not asked for", plural(self.excluded, "more was", "more were")));
+            lines.push(format!("  {} excluded", plural(self.excluded, "more was", "more were")));
         }
         if self.skipped > 0 {
             lines.push(format!(
@@ -163,11 +164,11 @@ impl ImportReport {
         }
         let changed = notes.values().filter(|notes| notes.iter().any(|note| note.lost)).count();
         if changed > 0 {
-            lines.push(format!("  {changed} lost a part that cannot be expressed"));
+            lines.push(format!("  {changed} lost a part that an adapter cannot express"));
         }
         let reviews: Vec<(&ClassifiedOperation, String)> = self.reviews().collect();
         if !reviews.is_empty() {
-            lines.push(format!("  {} should be looked at:", reviews.len()));
+            lines.push(format!("  {} should be reviewed:", reviews.len()));
             for (judged, why) in reviews.iter().take(MAX_SUMMARY_ITEMS) {
                 lines.push(format!("    {} ({}): {why}", judged.name, judged.origin));
             }
@@ -176,9 +177,12 @@ impl ImportReport {
             }
         }
         if !self.diagnostics.is_empty() {
-            lines.push(format!("  {} odd:", plural(self.diagnostics.len(), "place is", "places are")));
+            lines.push(format!("  {}:", plural(self.diagnostics.len(), "problem", "problems")));
             lines.extend(
-                self.diagnostics.iter().take(MAX_SUMMARY_ITEMS).map(|odd| format!("    {}", line(odd))),
+                self.diagnostics
+                    .iter()
+                    .take(MAX_SUMMARY_ITEMS)
+                    .map(|problem| format!("    {}", line(problem))),
             );
             if self.diagnostics.len() > MAX_SUMMARY_ITEMS {
                 lines.push(format!(
@@ -190,7 +194,7 @@ impl ImportReport {
         lines.join("\n")
     }
 
-    /// Every decision, a line each, for people.
+    /// Returns the complete report for people, with a line per operation.
     #[must_use]
     pub fn text(&self, notes: &Notes) -> String {
         let mut lines = vec![self.summary(notes, "--report text"), String::new()];
@@ -206,7 +210,7 @@ impl ImportReport {
                 decision.danger.as_str(),
                 reasons.join("; ")
             ));
-            lines.extend(judged.review().map(|why| format!("    look at it: {why}")));
+            lines.extend(judged.review().map(|why| format!("    review: {why}")));
             for note in notes.get(&judged.name).into_iter().flatten() {
                 let kind = if note.lost { "lost" } else { "changed" };
                 lines.push(format!("    {kind} {}: {}", note.place, note.what));
@@ -220,11 +224,11 @@ impl ImportReport {
 /// Maximum number of operations to review, and of problems, that a summary names.
 const MAX_SUMMARY_ITEMS: usize = 10;
 
-fn line(odd: &Diagnostic) -> String {
-    match odd.span {
-        Some(span) => format!("line {}: {}", span.line, odd.message),
-        None if odd.pointer.is_empty() => odd.message.clone(),
-        None => format!("{}: {}", odd.pointer, odd.message),
+fn line(problem: &Diagnostic) -> String {
+    match problem.span {
+        Some(span) => format!("line {}: {}", span.line, problem.message),
+        None if problem.pointer.is_empty() => problem.message.clone(),
+        None => format!("{}: {}", problem.pointer, problem.message),
     }
 }
 
@@ -273,12 +277,12 @@ pub(crate) fn operation(judged: &ClassifiedOperation, notes: &Notes) -> Value {
     out
 }
 
-pub(crate) fn diagnostic(odd: &Diagnostic) -> Value {
+pub(crate) fn diagnostic(problem: &Diagnostic) -> Value {
     json!({
-        "severity": match odd.severity { Severity::Error => "error", Severity::Warning => "warning" },
-        "pointer": odd.pointer,
-        "line": odd.span.map(|span| span.line),
-        "message": odd.message,
-        "suggestion": odd.suggestion,
+        "severity": match problem.severity { Severity::Error => "error", Severity::Warning => "warning" },
+        "pointer": problem.pointer,
+        "line": problem.span.map(|span| span.line),
+        "message": problem.message,
+        "suggestion": problem.suggestion,
     })
 }

@@ -1,17 +1,17 @@
-//! Which operations to take: by tag, path, name, category, and whether they are deprecated.
+//! Selects operations by tag, path, name, category or deprecation.
 //!
-//! A rule is `tag:NAME`, `path:/repos/**`, `op:get_*`, `category:READ` or `deprecated`; a word that begins with `/` is a
-//! path, any other a name. What is excluded stays out, whatever includes it; where nothing is included, all are.
+//! A rule is `tag:NAME`, `path:/repos/**`, `op:get_*`, `category:READ` or `deprecated`. A word that starts with `/` is a path;
+//! any other word is a name. `exclude` wins over `include`. Without `include`, all operations are included.
 
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::{Binding, Category, Operation};
 use mcpaql_core::suggest;
 
-/// What can stand before a colon.
+/// The words before the colon of a rule.
 const KINDS: [&str; 4] = ["tag", "path", "op", "category"];
 
-/// One rule, as it was written and as it is meant.
+/// A rule: its text and its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectionRule {
     written: String,
@@ -27,7 +27,7 @@ enum RuleMatcher {
     Deprecated,
 }
 
-/// A rule that cannot be understood.
+/// A rule that cannot be parsed, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectionRuleError(pub String);
 
@@ -40,51 +40,51 @@ impl std::fmt::Display for SelectionRuleError {
 impl std::error::Error for SelectionRuleError {}
 
 impl SelectionRule {
-    /// Reads a rule.
+    /// Parses a rule.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns the reason if the rule is invalid.
     pub fn parse(text: &str) -> Result<SelectionRule, SelectionRuleError> {
         let written = text.trim();
         let glob = |text: &str| match text.trim() {
-            "" => Err(SelectionRuleError(format!("'{written}' says nothing to match"))),
+            "" => Err(SelectionRuleError(format!("'{written}' has nothing to match"))),
             glob => Ok(glob.to_owned()),
         };
-        let meant = match written.split_once(':') {
+        let matcher = match written.split_once(':') {
             Some(("tag", tag)) => RuleMatcher::Tag(glob(tag)?),
             Some(("path", path)) => RuleMatcher::Path(glob(path)?),
             Some(("op", name)) => RuleMatcher::Operation(glob(name)?),
             Some(("category", word)) => {
                 RuleMatcher::Category(Category::parse(word.trim()).ok_or_else(|| {
                     let words = Category::ALL.map(Category::as_str).join(", ");
-                    SelectionRuleError(format!("'{word}' is no category; there are {words}"))
+                    SelectionRuleError(format!("'{word}' is not a category; use one of {words}"))
                 })?)
             }
             _ if written == "deprecated" => RuleMatcher::Deprecated,
             _ if written.starts_with('/') => RuleMatcher::Path(written.to_owned()),
-            // A name may hold a colon, but then it is more likely that the kind is misspelt.
+            // A name may contain a colon, but a misspelled kind is more likely.
             Some((kind, rest)) if kind.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
-                let instead = match suggest::nearest(kind, KINDS.iter().copied()) {
+                let hint = match suggest::nearest(kind, KINDS.iter().copied()) {
                     Some(kind) => format!("did you mean '{kind}:{rest}'?"),
-                    None => format!("write 'op:{written}' for an operation of that name"),
+                    None => format!("write 'op:{written}' for an operation with this name"),
                 };
                 let kinds = KINDS.join(", ");
                 return Err(SelectionRuleError(format!(
-                    "'{kind}' is no kind of rule; there are {kinds}; {instead}"
+                    "'{kind}' is not a kind of rule; use one of {kinds}; {hint}"
                 )));
             }
             _ => RuleMatcher::Operation(glob(written)?),
         };
-        Ok(SelectionRule { written: written.to_owned(), matcher: meant })
+        Ok(SelectionRule { written: written.to_owned(), matcher })
     }
 
-    /// The rule as it was typed.
+    /// The text of the rule.
     #[must_use]
     pub fn written(&self) -> &str {
         &self.written
     }
 
-    /// Whether an operation is meant; `path` is the API's own.
+    /// Whether the rule matches an operation; `path` is the path in the API.
     #[must_use]
     pub fn fits(&self, operation: &Operation, path: &str) -> bool {
         match &self.matcher {
@@ -104,7 +104,7 @@ impl SelectionRule {
     }
 }
 
-/// What is taken and what is left out.
+/// The rules that include and exclude operations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     include: Vec<SelectionRule>,
@@ -112,24 +112,25 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Reads rules as they are typed.
+    /// Parses rules.
     ///
     /// # Errors
-    /// The first rule that cannot be understood.
+    /// Returns the reason for the first invalid rule.
     pub fn parse(include: &[String], exclude: &[String]) -> Result<Selection, SelectionRuleError> {
         let read =
             |rules: &[String]| rules.iter().map(|rule| SelectionRule::parse(rule)).collect::<Result<_, _>>();
         Ok(Selection { include: read(include)?, exclude: read(exclude)? })
     }
 
-    /// Whether an operation is taken; `path` is the API's own.
+    /// Whether an operation is selected; `path` is the path in the API.
     #[must_use]
     pub fn takes(&self, operation: &Operation, path: &str) -> bool {
         let any = |rules: &[SelectionRule]| rules.iter().any(|rule| rule.fits(operation, path));
         (self.include.is_empty() || any(&self.include)) && !any(&self.exclude)
     }
 
-    /// Leaves only those operations of a document that are taken, and says which rules did nothing, or that none is left.
+    /// Removes the operations that are not selected. Returns warnings about rules that match nothing, and an error if no
+    /// operation is left.
     pub fn narrow(
         &self,
         operations: &mut Vec<Operation>,
@@ -142,21 +143,21 @@ impl Selection {
             idle.retain(|rule| !rule.fits(operation, &path));
             self.takes(operation, &path)
         });
-        let mut noticed = unmatched(&idle);
+        let mut problems = unmatched(&idle);
         if operations.is_empty() && before > 0 {
-            noticed.push(empty_selection(before));
+            problems.push(empty_selection(before));
         }
-        noticed
+        problems
     }
 
-    /// Every rule.
+    /// Returns all rules.
     #[must_use]
     pub fn rules(&self) -> Vec<&SelectionRule> {
         self.include.iter().chain(&self.exclude).collect()
     }
 }
 
-/// Warns of rules that do nothing.
+/// Returns warnings about rules that match no operation.
 pub(crate) fn unmatched(idle: &[&SelectionRule]) -> Vec<Diagnostic> {
     let warning = |rule: &&SelectionRule| {
         let message = format!("The rule '{}' matches no operation", rule.written());
@@ -165,19 +166,19 @@ pub(crate) fn unmatched(idle: &[&SelectionRule]) -> Vec<Diagnostic> {
     idle.iter().map(warning).collect()
 }
 
-/// Reports a selection that takes none of the operations.
+/// The error for a selection that excludes all operations.
 pub(crate) fn empty_selection(operations: usize) -> Diagnostic {
-    let message = format!("`include` and `exclude` leave none of {operations} operations");
+    let message = format!("`include` and `exclude` select none of {operations} operations");
     Diagnostic::error(Code::SchemaInvalidValue, "", message)
         .suggest("include a rule that matches, or exclude less")
 }
 
-/// Whether a text fits a glob, whatever the case: `?` is any character, `*` any number of them but no `separator`, `**` any
-/// number of any.
+/// Whether a text matches a glob, ignoring case. `?` matches one character and `*` any number of characters, but not
+/// `separator`; `**` matches any number of any characters.
 fn matches(glob: &str, text: &str, separator: Option<char>) -> bool {
     let lower = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
     let (glob, text) = (lower(glob), lower(text));
-    // Row by row: which prefixes of the text the glob so far fits.
+    // Row by row: which prefixes of the text match the glob so far.
     let mut fits = vec![false; text.len() + 1];
     fits.first_mut().into_iter().for_each(|start| *start = true);
     let mut rest = glob.iter().copied().peekable();
@@ -235,7 +236,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn everything_fits_itself_and_two_stars(text in "[a-z/_]{0,20}") {
+        fn every_text_matches_itself_and_two_stars(text in "[a-z/_]{0,20}") {
             prop_assert!(matches(&text, &text, Some('/')));
             prop_assert!(matches("**", &text, Some('/')));
         }
@@ -262,12 +263,12 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_that_there_is_not_is_told_with_what_may_be_meant() {
-        let told = |text| SelectionRule::parse(text).unwrap_err().to_string();
+    fn an_unknown_kind_is_reported_with_a_suggestion() {
+        let message = |text| SelectionRule::parse(text).unwrap_err().to_string();
         assert_eq!(
-            told("zzz:x"),
-            "'zzz' is no kind of rule; there are tag, path, op, category; write 'op:zzz:x' for an operation of that name"
+            message("zzz:x"),
+            "'zzz' is not a kind of rule; use one of tag, path, op, category; write 'op:zzz:x' for an operation with this name"
         );
-        assert!(told("tags:x").ends_with("did you mean 'tag:x'?"), "{}", told("tags:x"));
+        assert!(message("tags:x").ends_with("did you mean 'tag:x'?"), "{}", message("tags:x"));
     }
 }

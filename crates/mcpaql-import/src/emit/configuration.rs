@@ -1,11 +1,11 @@
-//! Entries of `mcpaql.yaml`, one after the other.
+//! Writes the `adapters` of `mcpaql.yaml`.
 
 use super::operation::MembersBuilder;
 use super::target::mcp_members;
 use super::yaml::{self, YamlValue};
 use mcpaql_document::config::{AdapterEntry, AdapterOrigin};
 
-/// The `adapters` of a configuration. Of settings and `auth` nothing is written.
+/// Returns a configuration with these adapters, without settings and `auth`.
 pub(super) fn write(entries: &[AdapterEntry]) -> String {
     let mut out = String::from("adapters:\n");
     for entry in entries {

@@ -1,5 +1,5 @@
-//! An operation as the document writes it: short facts first, then parameters, answer and examples. What the loader would
-//! find out by itself is not written.
+//! Writes an operation: short facts first, then parameters, answer and examples. Values that the loader would infer are not
+//! written.
 
 use super::schema;
 use super::target::{auth, hints};
@@ -17,17 +17,17 @@ use mcpaql_document::load::guard_of;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// One entry of a category's list.
+/// Returns an operation as an entry in the list of its category.
 pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> YamlValue<'a> {
     let mut out = MembersBuilder::default();
     out.put("name", operation.name.as_str());
     out.put_if(operation.title != title_of(&operation.name) && !operation.title.is_empty(), "title", || {
         super::prose(&operation.title).into()
     });
-    // What a tool is called where it comes from is said by the binding.
-    let said =
+    // The binding already has the name of the tool.
+    let is_tool_name =
         matches!(&operation.binding, Binding::Mcp(mcp) if operation.source_id.as_ref() == Some(&mcp.tool));
-    out.put_some("source_id", operation.source_id.as_deref().filter(|_| !said));
+    out.put_some("source_id", operation.source_id.as_deref().filter(|_| !is_tool_name));
     match &operation.binding {
         Binding::Http(http) => http_binding(&mut out, http, &adapter.target),
         Binding::Command(command) => command_binding(&mut out, command),
@@ -53,7 +53,7 @@ pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> YamlVa
     }
     if !operation.params.is_empty() {
         let params = operation.params.iter().map(|written| {
-            (Cow::Borrowed(written.name.as_str()), param(written, default_place(operation, written)))
+            (Cow::Borrowed(written.name.as_str()), param(written, default_location(operation, written)))
         });
         out.put("params", YamlValue::Tall(params.collect()));
     }
@@ -65,7 +65,7 @@ pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> YamlVa
     YamlValue::Tall(out.0)
 }
 
-/// The keys of one thing, in order.
+/// Builds the members of a map, in order.
 #[derive(Default)]
 pub(super) struct MembersBuilder<'a>(pub(super) YamlMembers<'a>);
 
@@ -97,13 +97,13 @@ fn http_binding<'a>(out: &mut MembersBuilder<'a>, http: &'a HttpBinding, target:
     if let Some(own) = &http.auth {
         out.put("auth", auth(own));
     }
-    let usual = match target {
+    let default = match target {
         TargetConfig::Http(target) => target.serialization,
         TargetConfig::Store(_) | TargetConfig::Command(_) | TargetConfig::Mcp(_) | TargetConfig::Code(_) => {
             BodyForm::Json
         }
     };
-    out.put_if(http.body != usual, "body", || http.body.as_str().into());
+    out.put_if(http.body != default, "body", || http.body.as_str().into());
     out.put_some("content_type", http.content_type.as_deref());
     out.put_some("body_param", http.body_param.as_deref());
 }
@@ -117,7 +117,7 @@ fn mcp_binding<'a>(out: &mut MembersBuilder<'a>, mcp: &'a McpBinding, name: &str
     });
 }
 
-/// Text with `{name}` where a parameter stands.
+/// Returns the text with parameters as `{name}`.
 fn template(pieces: &[Segment]) -> String {
     let mut out = String::new();
     for piece in pieces {
@@ -167,7 +167,7 @@ fn command_binding<'a>(out: &mut MembersBuilder<'a>, command: &'a CommandBinding
     out.put_if(!exit.is_empty(), "exit", || YamlValue::Map(exit));
 }
 
-/// `effect`, `danger` and `idempotent`, each only where the loader would infer something else.
+/// Writes `effect`, `danger` and `idempotent`, each only if the loader would infer something else.
 fn declared_facts(out: &mut MembersBuilder<'_>, operation: &Operation, target: &TargetConfig) {
     let inferred = |effect: Option<Effect>, idempotent: Option<bool>| {
         facts::infer(&Declared {
@@ -183,20 +183,21 @@ fn declared_facts(out: &mut MembersBuilder<'_>, operation: &Operation, target: &
     let own = operation.facts.effect;
     let effect = Some(own).filter(|own| inferred(None, None).effect != *own);
     out.put_if(effect.is_some(), "effect", || own.as_str().into());
-    let usual = facts::danger_of(&operation.name, operation.category);
-    out.put_if(operation.danger != usual, "danger", || operation.danger.as_str().into());
+    let inferred_danger = facts::danger_of(&operation.name, operation.category);
+    out.put_if(operation.danger != inferred_danger, "danger", || operation.danger.as_str().into());
     if let Some(idempotent) = idempotent(operation, |idempotent| inferred(effect, idempotent)) {
         out.put("idempotent", idempotent);
     }
 }
 
-/// What to say about repeating: what leads to the same fact, else what is announced alike, else that it may not be repeated.
+/// Returns the value of `idempotent` that gives the same facts about repeated calls; or else the same hints; or else the value
+/// that forbids repeated calls. `None` omits the key.
 fn idempotent(operation: &Operation, inferred: impl Fn(Option<bool>) -> Facts) -> Option<bool> {
-    let ways = [None, Some(true), Some(false)];
+    let values = [None, Some(true), Some(false)];
     let announced = |facts: &Facts| -> Vec<bool> {
         policy::policies().map(|policy| policy.hints(operation.category, facts).idempotent).collect()
     };
-    let find = |fits: &dyn Fn(&Facts) -> bool| ways.into_iter().find(|way| fits(&inferred(*way)));
+    let find = |matches: &dyn Fn(&Facts) -> bool| values.into_iter().find(|value| matches(&inferred(*value)));
     find(&|facts| facts.repeat == operation.facts.repeat)
         .or_else(|| find(&|facts| announced(facts) == announced(&operation.facts)))
         .or_else(|| find(&|facts| facts.repeat == Repeat::Accumulates))
@@ -214,13 +215,13 @@ fn pagination(pages: &Pagination) -> YamlValue<'_> {
 }
 
 fn lifecycle(background: &Lifecycle) -> YamlValue<'static> {
-    let usual = Lifecycle::default();
-    if *background == usual {
+    let default = Lifecycle::default();
+    if *background == default {
         return true.into();
     }
     let mut out = MembersBuilder::default();
     out.put_if(background.survives, "survives", || true.into());
-    out.put_if(background.keep_seconds != usual.keep_seconds, "keep", || {
+    out.put_if(background.keep_seconds != default.keep_seconds, "keep", || {
         YamlValue::Number(background.keep_seconds.into())
     });
     if let Some(timeout) = background.timeout_ms {
@@ -229,8 +230,8 @@ fn lifecycle(background: &Lifecycle) -> YamlValue<'static> {
     YamlValue::Map(out.0)
 }
 
-/// Where the loader puts a parameter that does not say; `None` where it makes no difference.
-fn default_place(operation: &Operation, param: &Param) -> Option<ParamLocation> {
+/// Returns the location that the loader gives a parameter without `in`; `None` if the binding has no locations.
+fn default_location(operation: &Operation, param: &Param) -> Option<ParamLocation> {
     let Binding::Http(http) = &operation.binding else { return None };
     let in_path = |piece: &Segment| matches!(piece, Segment::Param(name) if *name == param.name);
     Some(if http.path.iter().any(in_path) {
@@ -242,18 +243,18 @@ fn default_place(operation: &Operation, param: &Param) -> Option<ParamLocation> 
     })
 }
 
-fn param(param: &Param, default_place: Option<ParamLocation>) -> YamlValue<'_> {
+fn param(param: &Param, default_location: Option<ParamLocation>) -> YamlValue<'_> {
     let mut written = match &param.schema {
         Value::Object(map) => schema::keywords(map, param.sensitive),
-        // What nothing fits, written as the parameter it is.
+        // A schema that accepts no value.
         Value::Bool(false) => vec![(Cow::Borrowed("not"), YamlValue::from("any"))],
         _ => Vec::new(),
     };
-    // Prose and default stand beside the schema in the model, and in the document among its keywords.
+    // Description and default are fields of the parameter in the model, and keywords in the document.
     written.retain(|(key, _)| !matches!(&**key, "description" | "default"));
     let required = param.required || param.location == ParamLocation::Path;
     if required && written.iter().any(|(key, _)| key == "required") {
-        // `required` is said of the parameter here, so what is required inside it needs a schema of its own.
+        // `required` is about the parameter here, so a list of required fields must be in a nested schema.
         let inner = schema::members_node(written);
         written = vec![(Cow::Borrowed("type"), inner)];
     }
@@ -265,14 +266,15 @@ fn param(param: &Param, default_place: Option<ParamLocation>) -> YamlValue<'_> {
     let mut out = MembersBuilder::default();
     out.0.extend(kind);
     out.put_if(required, "required", || true.into());
-    out.put_if(default_place.is_some_and(|place| place != param.location), "in", || {
+    out.put_if(default_location.is_some_and(|location| location != param.location), "in", || {
         param.location.as_str().into()
     });
     out.put_if(param.wire != param.name, "as", || param.wire.as_str().into());
     out.put_if(param.sensitive, "sensitive", || true.into());
     style(&mut out, param);
     out.put_texts("from", &param.from);
-    let (before, after): (Vec<_>, Vec<_>) = written.into_iter().partition(|(key, _)| comes_before_prose(key));
+    let (before, after): (Vec<_>, Vec<_>) =
+        written.into_iter().partition(|(key, _)| precedes_description(key));
     out.0.extend(before);
     if let Some(default) = param.default.as_ref().filter(|default| !default.is_null() && !is_secret(param)) {
         out.put("default", default);
@@ -287,12 +289,12 @@ fn param(param: &Param, default_place: Option<ParamLocation>) -> YamlValue<'_> {
     schema::members_node(out.0)
 }
 
-/// Keys one of which the loader wants to see.
+/// The loader requires one of these keys, or `type`.
 const TYPE_KEYS: &[&str] = &["$ref", "enum", "const", "oneOf", "anyOf", "allOf", "properties", "items"];
 
-fn comes_before_prose(key: &str) -> bool {
-    let place = |wanted: &str| schema::ORDER.iter().position(|known| *known == wanted);
-    place(key).is_some_and(|own| Some(own) < place("description"))
+fn precedes_description(key: &str) -> bool {
+    let position = |wanted: &str| schema::ORDER.iter().position(|known| *known == wanted);
+    position(key).is_some_and(|own| Some(own) < position("description"))
 }
 
 fn is_secret(param: &Param) -> bool {
@@ -302,8 +304,8 @@ fn is_secret(param: &Param) -> bool {
 fn style(out: &mut MembersBuilder<'_>, param: &Param) {
     let ParamStyle { form, explode, reserved } = param.style;
     out.put_if(form != ParamStyle::default_for(param.location).form, "style", || form.as_str().into());
-    let usual = matches!(form, StyleForm::Form | StyleForm::DeepObject);
-    out.put_if(explode != usual, "explode", || explode.into());
+    let default = matches!(form, StyleForm::Form | StyleForm::DeepObject);
+    out.put_if(explode != default, "explode", || explode.into());
     out.put_if(reserved, "allow_reserved", || true.into());
 }
 
@@ -314,18 +316,19 @@ fn returns(answer: &Returns) -> YamlValue<'_> {
     }
     let mut written = answer.schema.as_object().map_or_else(Vec::new, |map| schema::keywords(map, false));
     written.retain(|(key, _)| key != "description");
-    let at = written.iter().position(|(key, _)| !comes_before_prose(key)).unwrap_or(written.len());
+    let at = written.iter().position(|(key, _)| !precedes_description(key)).unwrap_or(written.len());
     written.insert(at, (Cow::Borrowed("description"), description.into()));
     YamlValue::Tall(written)
 }
 
-/// The example calls without any value of a secret; one that would no longer be a whole call is left out.
+/// Returns the examples without values of secrets. An example with a required secret is left out, because it would be
+/// incomplete.
 fn examples(operation: &Operation) -> Vec<YamlValue<'_>> {
     let secrets: Vec<&Param> = operation.params.iter().filter(|param| is_secret(param)).collect();
-    let whole = |params: &Map<String, Value>| {
+    let is_complete = |params: &Map<String, Value>| {
         !secrets.iter().any(|secret| secret.required && params.contains_key(&secret.name))
     };
-    let shown = operation.examples.iter().filter(|example| whole(&example.params)).map(|example| {
+    let shown = operation.examples.iter().filter(|example| is_complete(&example.params)).map(|example| {
         let mut out = MembersBuilder::default();
         let description = super::prose(&example.description);
         out.put_if(!description.is_empty(), "description", || description.into());

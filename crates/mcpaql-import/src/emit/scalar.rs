@@ -1,19 +1,19 @@
-//! One text as YAML.
+//! Writes a text as a YAML scalar.
 //!
-//! What is written reads back as the same text in YAML 1.1 and 1.2. Quotes stand only where a reader of either would see
-//! something else; what cannot be seen, or turns the direction of writing, is escaped.
+//! What always holds: parsers of YAML 1.1 and 1.2 read back the same text. A text is quoted only if one of them would read
+//! something else. Invisible characters and characters that change the text direction are escaped.
 
 use std::fmt::Write;
 
-/// Words that are not text to one reader or the other.
+/// Words that YAML 1.1 or 1.2 does not read as text.
 const WORDS: &[&str] = &["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
 
-/// A text on one line; inside `[…]` and `{…}` more of it needs quotes.
+/// Returns a text on one line. `in_flow` is set inside `[…]` and `{…}`, where more texts need quotes.
 pub(super) fn inline(text: &str, in_flow: bool) -> String {
     if is_plain(text, in_flow) { text.to_owned() } else { quoted(text) }
 }
 
-/// A key: a plain word, or quoted.
+/// Returns a key, quoted unless it is a plain word.
 pub(super) fn key(text: &str) -> String {
     let first = |first: char| first.is_ascii_alphabetic() || matches!(first, '_' | '$');
     let word = text.starts_with(first)
@@ -22,7 +22,7 @@ pub(super) fn key(text: &str) -> String {
     if word { text.to_owned() } else { quoted(text) }
 }
 
-/// Whether the character may stand in a document as it is.
+/// Whether the character can be written without an escape.
 pub(super) fn is_printable(ch: char) -> bool {
     match ch {
         ' '..='~' | '\u{a0}'..='\u{200a}' | '\u{2010}'..='\u{2027}' | '\u{202f}'..='\u{2065}' => true,
@@ -48,7 +48,7 @@ fn is_word(text: &str) -> bool {
     matches!(text, "~" | "=" | "<<") || WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
-/// Everything that YAML 1.1 or 1.2 may take for a number or a time: `012`, `1e3`, `0x1f`, `1_000`, `12:30`, `1.0.0`, `.inf`,
+/// Whether YAML 1.1 or 1.2 may read the text as a number or a time: `012`, `1e3`, `0x1f`, `1_000`, `12:30`, `1.0.0`, `.inf`,
 /// `2026-01-31T…`.
 fn is_number_or_date(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -64,7 +64,7 @@ fn is_number_or_date(text: &str) -> bool {
     radix || digits || date || matches!(lower.as_str(), ".inf" | ".nan")
 }
 
-/// In single quotes where only quotes and backslashes are in the way, in double quotes otherwise.
+/// Quotes a text: in single quotes if it has double quotes or backslashes and needs no escape, and in double quotes otherwise.
 fn quoted(text: &str) -> String {
     if text.contains(['"', '\\']) && text.chars().all(is_printable) {
         return format!("'{}'", text.replace('\'', "''"));
@@ -94,8 +94,8 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// The lines of a literal block (`|`) with its header, where the text can be one: several lines, nothing invisible at
-/// their ends that a reader or an editor might lose.
+/// Returns the header and the lines of a literal block (`|`). Returns `None` unless the text has several lines and no blanks
+/// that a parser or an editor might lose.
 pub(super) fn literal(text: &str) -> Option<(&'static str, std::str::Split<'_, char>)> {
     let (body, clipped) = match text.strip_suffix('\n') {
         Some(body) => (body, true),
@@ -107,7 +107,7 @@ pub(super) fn literal(text: &str) -> Option<(&'static str, std::str::Split<'_, c
         && !last.is_empty()
         && body.split('\n').all(seen)
         && body.chars().all(|ch| is_printable(ch) || matches!(ch, '\n' | '\t'));
-    // Where the first line does not show how far the block is indented, the header says it.
+    // If the first line does not show the indentation of the block, the header has to.
     let header = match (text.starts_with([' ', '\n']), clipped) {
         (false, false) => "|-",
         (false, true) => "|",
@@ -117,11 +117,11 @@ pub(super) fn literal(text: &str) -> Option<(&'static str, std::str::Split<'_, c
     fits.then(|| (header, body.split('\n')))
 }
 
-/// Shortest sentence that gets a line of its own.
+/// Minimum length of a sentence that ends a line.
 const MIN_SENTENCE_LINE: usize = 40;
 
-/// The lines of a folded block (`>-`), where the text can be one. Lines end with sentences, so that a changed sentence
-/// leaves the others as they are.
+/// Returns the lines of a folded block (`>-`), or `None` if the text cannot be folded. Lines end with sentences, so that a
+/// changed sentence does not change the lines of the others.
 pub(super) fn folded(text: &str, width: usize) -> Option<Vec<&str>> {
     if text.starts_with(' ') || text.ends_with(' ') || !text.chars().all(is_printable) {
         return None;
@@ -130,7 +130,7 @@ pub(super) fn folded(text: &str, width: usize) -> Option<Vec<&str>> {
     let (mut start, mut last) = (0, None);
     let bytes = text.as_bytes();
     for (at, _) in text.match_indices(' ') {
-        // Only a single space survives as the end of a line.
+        // A line break is read as one space, so only a single space can become one.
         if bytes.get(at + 1) == Some(&b' ') || at.checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b' ') {
             continue;
         }

@@ -1,25 +1,25 @@
-//! JSON Schema → the document's dialect: `string`, `Repository`, `Repository[]` where a name says it all.
+//! Converts JSON Schema to the form of documents: a name such as `string`, `Repository` or `Repository[]` if that is enough.
 //!
-//! Keywords stand in one order whatever the order of the source, and a keyword that documents do not know is left out:
-//! with it the document would not load.
+//! What always holds: keywords have a fixed order, and keywords that documents do not support are left out, because the
+//! document would not load with them.
 
 use super::yaml::{YamlMembers, YamlValue};
 use mcpaql_core::schema::keywords::DOCUMENT_KEYWORDS;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// The keywords in the order of writing; `ref` is for authors.
+/// The keywords in the order in which they are written. The last one, `ref`, is only for authors.
 pub(super) const ORDER: &[&str] = match DOCUMENT_KEYWORDS.split_last() {
     Some((_, written)) => written,
     None => &[],
 };
 
-/// How the model refers to a type.
+/// The prefix of references to types in the model.
 const TYPES: &str = "#/types/";
-/// What never stands beside a secret.
+/// Keywords that contain values; they are never written for a secret.
 const VALUE_KEYWORDS: &[&str] = &["default", "example", "examples"];
 
-/// A schema, by its name where it is nothing else.
+/// Converts a schema, to a name if it has nothing else.
 pub(super) fn node(schema: &Value) -> YamlValue<'_> {
     match schema {
         Value::Bool(flag) => YamlValue::Bool(*flag),
@@ -28,8 +28,8 @@ pub(super) fn node(schema: &Value) -> YamlValue<'_> {
     }
 }
 
-/// A schema of these keywords: a name where they say no more than that; prose and what is inside an object are worth a
-/// line each.
+/// Returns a schema with these keywords: a name if it has only a type, one key per line if it has a description or
+/// properties, and otherwise a short map.
 pub(super) fn members_node(mut members: YamlMembers<'_>) -> YamlValue<'_> {
     match members.as_slice() {
         [] => return YamlValue::from("any"),
@@ -42,7 +42,7 @@ pub(super) fn members_node(mut members: YamlMembers<'_>) -> YamlValue<'_> {
     members.pop().map_or(YamlValue::Null, |(_, name)| name)
 }
 
-/// The keywords of a schema; those of a secret without any value of it.
+/// Converts the keywords of a schema; those of a secret without any value.
 pub(super) fn keywords(map: &Map<String, Value>, secret: bool) -> YamlMembers<'_> {
     let secret = secret || map.get("format").is_some_and(|format| format == "password");
     let place = |key: &str| match ORDER.iter().position(|known| *known == key) {
@@ -90,14 +90,14 @@ pub(super) fn keywords(map: &Map<String, Value>, secret: bool) -> YamlMembers<'_
     written.into_iter().map(|(_, key, node)| (key, node)).collect()
 }
 
-/// One keyword; nothing where its value is not of the kind it must be, which the loader would reject.
+/// Converts a keyword; `None` if its value has the wrong type, because the loader would reject it.
 fn keyword<'a>(key: &str, value: &'a Value) -> Option<YamlValue<'a>> {
     match (key, value) {
         ("properties", Value::Object(fields)) => {
             let fields = fields.iter().map(|(name, schema)| (Cow::from(name), node(schema)));
             Some(YamlValue::Tall(fields.collect()))
         }
-        // A flag here would speak about the object around, and an empty list says nothing.
+        // A boolean would apply to the field in its parent, and an empty list means nothing.
         ("required", Value::Array(names)) if !names.is_empty() => Some(YamlValue::from(value)),
         ("not" | "additionalProperties", schema) => Some(node(schema)),
         ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {

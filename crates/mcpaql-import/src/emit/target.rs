@@ -1,4 +1,4 @@
-//! `target` and `auth`, and what else an adapter says once: only what is not the default.
+//! Writes `target`, `auth` and the settings of an adapter. Default values are not written.
 
 use super::operation::MembersBuilder;
 use super::schema;
@@ -13,7 +13,7 @@ use mcpaql_core::policy::HintOverrides;
 use serde_json::Number;
 use std::borrow::Cow;
 
-/// `target`.
+/// Returns the value of `target`.
 pub(super) fn target(target: &TargetConfig) -> YamlValue<'_> {
     YamlValue::Tall(match target {
         TargetConfig::Http(http) => http_target(http),
@@ -24,7 +24,7 @@ pub(super) fn target(target: &TargetConfig) -> YamlValue<'_> {
     })
 }
 
-/// `targets`: of each only what is different from `target`.
+/// Returns `targets` and `default_target`.
 pub(super) fn targets(adapter: &Adapter) -> YamlMembers<'_> {
     let mut out = MembersBuilder::default();
     let alternatives = adapter.targets.iter().map(|(name, alternative)| {
@@ -112,7 +112,7 @@ fn mcp_target(mcp: &McpTarget) -> YamlMembers<'_> {
     out.0
 }
 
-/// How an MCP server is reached, wherever that is written.
+/// Returns the settings of an MCP server, for documents and configurations.
 pub(super) fn mcp_members(mcp: &McpTarget) -> YamlMembers<'_> {
     let mut out = MembersBuilder::default();
     match &mcp.link {
@@ -144,19 +144,19 @@ fn texts(map: &IndexMap<String, String>) -> YamlValue<'_> {
     )
 }
 
-/// Milliseconds as the seconds that are read as them again.
+/// Converts milliseconds to seconds, such that the loader reads back the same milliseconds.
 pub(super) fn seconds(milliseconds: u64) -> YamlValue<'static> {
     if milliseconds.is_multiple_of(1000) {
         return YamlValue::Number((milliseconds / 1000).into());
     }
     let exact = milliseconds as f64 / 1000.0;
-    // The reader rounds up, so a product that is a trifle too large would gain a millisecond.
+    // The loader rounds up, so a product that is slightly too large would gain a millisecond.
     let read = (exact * 1000.0).ceil() as u64;
     let seconds = if read > milliseconds { exact.next_down() } else { exact };
     Number::from_f64(seconds).map_or(YamlValue::Null, YamlValue::Number)
 }
 
-/// `auth`, in the form of its type.
+/// Returns the value of `auth`.
 pub(super) fn auth(auth: &Auth) -> YamlValue<'_> {
     let mut out = MembersBuilder::default();
     match auth {
@@ -167,11 +167,11 @@ pub(super) fn auth(auth: &Auth) -> YamlValue<'_> {
             out.put_if(header != "Authorization", "header", || header.as_str().into());
             out.put_if(prefix != "Bearer ", "prefix", || prefix.as_str().into());
         }
-        Auth::ApiKey { key_env, location: place, prefix } => {
+        Auth::ApiKey { key_env, location, prefix } => {
             out.put("type", "api_key");
             out.put("key_env", key_env.as_str());
-            let (place, name) = place.parts();
-            out.put_if((place, name) != ("header", "X-API-Key"), place, || name.into());
+            let (key, name) = location.parts();
+            out.put_if((key, name) != ("header", "X-API-Key"), key, || name.into());
             out.put_if(!prefix.is_empty(), "prefix", || prefix.as_str().into());
         }
         Auth::Basic { username_env, password_env } => {
@@ -195,7 +195,7 @@ pub(super) fn auth(auth: &Auth) -> YamlValue<'_> {
     YamlValue::Map(out.0)
 }
 
-/// `annotations`, where they say anything.
+/// Returns the value of `annotations`, unless it is empty.
 pub(super) fn hints(hints: &HintOverrides) -> Option<YamlValue<'static>> {
     let written = hint_members(hints);
     (!written.is_empty()).then_some(YamlValue::Map(written))
@@ -213,7 +213,7 @@ fn hint_members(hints: &HintOverrides) -> YamlMembers<'static> {
     .collect()
 }
 
-/// How the adapter presents itself, where it does not leave that to the defaults.
+/// Writes the settings of tools, hints and errors that are not the default.
 pub(super) fn presentation<'a>(out: &mut MembersBuilder<'a>, adapter: &'a Adapter) {
     out.put_some("mode", adapter.mode.map(Mode::as_str));
     out.put_some("policy", adapter.policy.as_deref());

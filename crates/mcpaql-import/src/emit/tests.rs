@@ -1,4 +1,4 @@
-//! What is written reads back as what it was written from, and reads well.
+//! Written documents are readable and load as the same adapter.
 
 mod documents;
 mod round_trip;
@@ -27,7 +27,7 @@ fn write(adapter: &Adapter) -> String {
     markdown(adapter, &provenance())
 }
 
-/// The adapter of a document that has nothing wrong with it.
+/// Returns the adapter of a document, and asserts that the document has no problems.
 fn read(text: &str) -> Adapter {
     let parsed = Source::new("written-adapter.md", text).parse().unwrap_or_else(|problems| {
         panic!("{problems:#?}\n{text}");
@@ -38,7 +38,7 @@ fn read(text: &str) -> Adapter {
     loaded.adapter.expect("a usable adapter")
 }
 
-/// The same adapter in the order of the document.
+/// Returns the adapter in the order of the document.
 fn in_order(adapter: &Adapter) -> Adapter {
     let mut adapter = adapter.clone();
     if !matches!(adapter.target, TargetConfig::Store(_)) {
@@ -48,7 +48,7 @@ fn in_order(adapter: &Adapter) -> Adapter {
     adapter
 }
 
-/// Everything a client can see of an adapter.
+/// Returns everything that a client can see of an adapter.
 fn seen(adapter: Adapter) -> Value {
     let compiled = compile(adapter, &Origins::default(), &AdapterSettings::default());
     let problems: Vec<String> = compiled.diagnostics.iter().map(|problem| problem.message.clone()).collect();
@@ -80,7 +80,7 @@ fn seen(adapter: Adapter) -> Value {
         "operations": entries,
         "types": types,
         "target": match &catalog.adapter.target {
-            // Everything of a store is in its operations.
+            // A store is fully described by its operations.
             TargetConfig::Store(store) => format!("{:?}", store.resources.keys()),
             target => format!("{target:?}"),
         },

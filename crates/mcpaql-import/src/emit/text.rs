@@ -1,4 +1,5 @@
-//! The Markdown behind the front matter: what the API is, where the document comes from, what it needs and how to serve it.
+//! Writes the Markdown after the front matter: the purpose of the API, the source of the document, the environment variables
+//! that it needs, and how to serve it.
 
 use super::Provenance;
 use mcpaql_core::adapter::{Adapter, Auth, McpLink, TargetConfig};
@@ -6,7 +7,7 @@ use mcpaql_core::operation::{Binding, Category};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Writes the text. It holds no time and no place of this machine, so that it is the same wherever it is written.
+/// Writes the text. It has no time and no path of this machine, so that it is the same on every machine.
 pub(super) fn write(out: &mut String, adapter: &Adapter, provenance: &Provenance) {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "\n# {}", one_line(&adapter.display_name));
@@ -29,7 +30,7 @@ pub(super) fn write(out: &mut String, adapter: &Adapter, provenance: &Provenance
     let _ = writeln!(out, "mcpaql serve {}-adapter.md\n```", adapter.name);
 }
 
-/// What every imported document says of itself.
+/// The start of the sentence that marks imported documents.
 const IMPORTED: &str = "Imported from ";
 
 /// Whether a text was written by an import.
@@ -51,7 +52,7 @@ fn origin(provenance: &Provenance) -> String {
     text
 }
 
-/// A URL without whatever may be a credential in it, a file without the folder it happened to be in.
+/// Returns a URL without credentials and query, or a file name without its folder.
 fn source_name(source: &str) -> String {
     let Some((scheme, rest)) = source.split_once("://") else {
         return source.rsplit(['/', '\\']).next().unwrap_or(source).to_owned();
@@ -80,12 +81,12 @@ fn counts(out: &mut String, adapter: &Adapter) {
     }
 }
 
-/// How a variable is marked that need not be set.
+/// Marks a variable that need not be set.
 const OPTIONAL: &str = "optional";
-/// Credentials that are tried where the first ones are not there.
+/// Marks credentials that are used only if the first ones are not set.
 const ALTERNATIVE_SIGN_IN: &str = "another way to sign in";
 
-/// The environment variables by name, each with what it is for.
+/// Returns the environment variables by name, each with its purpose.
 fn variables(adapter: &Adapter) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     credentials(&mut found, &adapter.auth, "");
@@ -170,7 +171,7 @@ fn credentials(found: &mut BTreeMap<String, String>, auth: &Auth, whose: &str) {
     }
 }
 
-/// `${env:NAME}` and `${env:NAME:-fallback}`.
+/// Adds the variables of `${env:NAME}` and `${env:NAME:-fallback}`.
 fn placeholders(found: &mut BTreeMap<String, String>, text: &str, what: &str) {
     for part in text.split("${env:").skip(1) {
         let Some((inside, _)) = part.split_once('}') else { continue };
@@ -184,7 +185,7 @@ fn placeholders(found: &mut BTreeMap<String, String>, text: &str, what: &str) {
     }
 }
 
-/// The first paragraph that is not a heading, without the breaks in it.
+/// Returns the first paragraph that is not a heading, on one line.
 fn first_paragraph(text: &str) -> Option<String> {
     let text = super::prose(text);
     let mut paragraphs = text.split("\n\n").map(str::trim);

@@ -1,20 +1,22 @@
-//! A small writer of YAML: what it writes reads back as the same value, and it writes the same value always alike.
+//! A small YAML writer.
 //!
-//! Maps stand in block style with one key per line. Short lists and short maps without prose stand on one line, long texts
-//! in blocks. There are no anchors, tags and comments.
+//! What always holds: the output reads back as the same value, and the same value always gives the same output.
+//!
+//! Maps are in block style with one key per line. Short lists and short maps without descriptions are on one line, long texts
+//! in blocks. There are no anchors, tags or comments.
 
 use super::scalar;
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 
-/// How wide a line may be that could be broken.
+/// Maximum width of a line that can be broken.
 const WIDTH: usize = 110;
-/// Narrower than this a folded text would be a column.
+/// Minimum width of a folded text.
 const MIN_FOLD_WIDTH: usize = 50;
-/// Longer keys are not read without a `?` before them.
+/// Maximum length of a key; parsers reject longer keys without a `?` before them.
 const MAX_PLAIN_KEY: usize = 1000;
 
-/// A value and how to lay it out.
+/// A value and its layout.
 #[derive(Debug, Clone)]
 pub(super) enum YamlValue<'a> {
     Null,
@@ -22,13 +24,13 @@ pub(super) enum YamlValue<'a> {
     Number(Number),
     Text(Cow<'a, str>),
     List(Vec<YamlValue<'a>>),
-    /// On one line where it fits.
+    /// On one line if it is short enough.
     Map(YamlMembers<'a>),
     /// Always one key per line.
     Tall(YamlMembers<'a>),
 }
 
-/// The members of a map in order.
+/// The members of a map, in order.
 pub(super) type YamlMembers<'a> = Vec<(Cow<'a, str>, YamlValue<'a>)>;
 
 impl<'a> From<&'a Value> for YamlValue<'a> {
@@ -71,13 +73,13 @@ impl From<bool> for YamlValue<'_> {
 }
 
 impl<'a> YamlValue<'a> {
-    /// A list of texts.
+    /// Returns a list of texts.
     pub(super) fn texts(texts: &'a [String]) -> YamlValue<'a> {
         YamlValue::List(texts.iter().map(|text| YamlValue::from(text.as_str())).collect())
     }
 }
 
-/// Writes the members of a map, each on a line of its own, `indent` spaces in.
+/// Writes the members of a map, one per line, indented by `indent` spaces.
 pub(super) fn members(out: &mut String, members: &[(Cow<'_, str>, YamlValue<'_>)], indent: usize) {
     for (key, node) in members {
         spaces(out, indent);
@@ -85,7 +87,7 @@ pub(super) fn members(out: &mut String, members: &[(Cow<'_, str>, YamlValue<'_>)
     }
 }
 
-/// Writes one entry of a list whose dashes stand `indent` spaces in.
+/// Writes one entry of a list whose dashes are indented by `indent` spaces.
 pub(super) fn item(out: &mut String, node: &YamlValue<'_>, indent: usize) {
     spaces(out, indent);
     out.push('-');
@@ -101,7 +103,7 @@ pub(super) fn item(out: &mut String, node: &YamlValue<'_>, indent: usize) {
     }
 }
 
-/// A key and its value, where the line is already indented.
+/// Writes a key and its value on a line that is already indented.
 fn member(out: &mut String, key: &str, node: &YamlValue<'_>, indent: usize) {
     let key = scalar::key(key);
     let mut column = indent + key.chars().count() + 1;
@@ -118,7 +120,7 @@ fn member(out: &mut String, key: &str, node: &YamlValue<'_>, indent: usize) {
     value(out, node, indent, column);
 }
 
-/// What stands behind a key or a dash, up to the end of its last line. `indent` is that of the collection around it.
+/// Writes the value after a key or a dash, including the last line break. `indent` is the indentation of its collection.
 fn value(out: &mut String, node: &YamlValue<'_>, indent: usize, column: usize) {
     let text = match node {
         YamlValue::Text(text) => return block_text(out, text, indent, column),
@@ -173,7 +175,7 @@ fn block<'t>(out: &mut String, header: &str, lines: impl Iterator<Item = &'t str
     }
 }
 
-/// The node on one line, where it can be and is no wider than `width`; a scalar may be wider, because it has to be.
+/// Returns the node on one line, if that is possible within `width`. A scalar may be wider, because it cannot be broken.
 fn flow(node: &YamlValue<'_>, width: usize) -> Option<String> {
     let mut out = String::new();
     let scalar = !matches!(node, YamlValue::List(_) | YamlValue::Map(_) | YamlValue::Tall(_));
@@ -183,7 +185,7 @@ fn flow(node: &YamlValue<'_>, width: usize) -> Option<String> {
     (fits || empty).then_some(out)
 }
 
-/// Appends the node; false as soon as it cannot be on one line of that width.
+/// Appends the node; returns `false` if it does not fit on one line of this width.
 fn put(out: &mut String, node: &YamlValue<'_>, width: usize) -> bool {
     match node {
         YamlValue::Null => out.push_str("null"),
@@ -197,7 +199,7 @@ fn put(out: &mut String, node: &YamlValue<'_>, width: usize) -> bool {
                 if index > 0 {
                     out.push_str(", ");
                 }
-                // A list of maps is a table: a row per line.
+                // In a list of maps, each map gets its own line.
                 if matches!(item, YamlValue::Map(_) | YamlValue::Tall(_)) || !put(out, item, width) {
                     return false;
                 }
@@ -224,7 +226,7 @@ fn put(out: &mut String, node: &YamlValue<'_>, width: usize) -> bool {
     out.len() <= width || out.chars().count() <= width
 }
 
-/// YAML 1.1 takes an exponent for text unless there is a point before and a sign in it.
+/// Writes a number. YAML 1.1 reads an exponent as text, unless the mantissa has a point and the exponent a sign.
 fn number_text(number: &Number) -> String {
     let text = number.to_string();
     let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else { return text };

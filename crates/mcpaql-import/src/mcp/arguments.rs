@@ -1,7 +1,7 @@
-//! The arguments of a tool → parameters, its structured result → what comes back.
+//! Converts the arguments of a tool to parameters, and its structured result to the answer of an operation.
 //!
-//! What always holds: no schema makes this fail; what is not an object is taken apart as far as it goes, and whatever is lost
-//! is noted. Nothing that is nested in an argument is left out because of its depth or its distance.
+//! What always holds: no schema makes this fail. A schema that is not an object is converted as far as possible, and lost parts
+//! are noted. Nested parts of an argument are never left out because of their depth.
 
 use crate::openapi::details::{self, Context, Version};
 use crate::openapi::names::assign;
@@ -15,26 +15,26 @@ use mcpaql_core::operation::{Param, ParamLocation, Returns};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Descriptions of tools are written for models, so that almost all of them stay whole.
+/// Limits of descriptions. They are high, because descriptions of tools are written for models.
 const TEXTS: TextLimits = TextLimits { param: 2000, field: 800 };
-/// Forms of the arguments that are looked through.
+/// Maximum alternatives of the arguments that are read.
 const MAX_FORMS: usize = 64;
-/// How many links a chain of references may have.
+/// Maximum references in a chain.
 const MAX_CHAIN: usize = 32;
 
-/// What a schema of a tool was made into.
+/// The conversion of a tool's schema.
 #[derive(Debug, Default)]
 pub(super) struct ConvertedSchema<T> {
     pub(super) converted: T,
-    /// By names that are unique in this schema only.
+    /// The types, by names that are unique only in this schema.
     pub(super) types: IndexMap<String, Value>,
     pub(super) notes: Vec<Note>,
 }
 
-/// The parameters of a tool.
+/// Returns the parameters of a tool.
 pub(super) fn params(input: Option<&Value>) -> ConvertedSchema<Vec<Param>> {
     let Some(root) = input else {
-        let note = Note::changed("inputSchema", "there is none, so that it takes no parameters");
+        let note = Note::changed("inputSchema", "the schema is missing, so the operation has no parameters");
         return ConvertedSchema { notes: vec![note], ..ConvertedSchema::default() };
     };
     let root = SchemaRoot(root);
@@ -52,7 +52,7 @@ pub(super) fn params(input: Option<&Value>) -> ConvertedSchema<Vec<Param>> {
     ConvertedSchema { converted: params, types: writer.types, notes }
 }
 
-/// Whether one of the parameters may be what the caller saw last, as far as their names tell without being read.
+/// Whether a parameter may be a guard against lost updates, judged by the names without reading the schemas.
 pub(super) fn may_have_guard(input: Option<&Value>) -> bool {
     let Some(root) = input.and_then(Value::as_object) else { return false };
     let is_plain = root.keys().all(|key| !matches!(key.as_str(), "$ref" | "allOf" | "anyOf" | "oneOf"));
@@ -66,7 +66,7 @@ pub(super) fn may_have_guard(input: Option<&Value>) -> bool {
     !is_plain || names.any(guards)
 }
 
-/// What a tool answers with, where it says so.
+/// Returns the answer of a tool, if it declares one.
 pub(super) fn returns(output: Option<&Value>) -> ConvertedSchema<Option<Returns>> {
     let Some(root) = output.filter(|output| output.is_object()) else { return ConvertedSchema::default() };
     let root = SchemaRoot(root);
@@ -79,8 +79,8 @@ pub(super) fn returns(output: Option<&Value>) -> ConvertedSchema<Option<Returns>
     let description = schema.as_object_mut().and_then(|schema| schema.shift_remove("description"));
     let description = description.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
     let empty = schema.as_object().is_some_and(Map::is_empty) && description.is_empty();
-    let made = (!empty).then_some(Returns { schema, description });
-    ConvertedSchema { converted: made, types: writer.types, notes: writer.notes }
+    let converted = (!empty).then_some(Returns { schema, description });
+    ConvertedSchema { converted, types: writer.types, notes: writer.notes }
 }
 
 fn writer<'a>(cx: &'a Context<'a>) -> SchemaWriter<'a> {
@@ -91,13 +91,13 @@ fn writer<'a>(cx: &'a Context<'a>) -> SchemaWriter<'a> {
     writer
 }
 
-/// A schema that refers to nothing but itself.
+/// The schema of a tool, which refers only to itself.
 struct SchemaRoot<'v>(&'v Value);
 
 impl SchemaRoot<'_> {
     fn type_names(&self) -> TypeNames {
-        let homes = ["$defs", "definitions"].into_iter().filter_map(|home| self.0.get(home)?.as_object());
-        TypeNames::new(homes.flat_map(Map::keys).map(String::as_str))
+        let sections = ["$defs", "definitions"].into_iter().filter_map(|key| self.0.get(key)?.as_object());
+        TypeNames::new(sections.flat_map(Map::keys).map(String::as_str))
     }
 
     fn context<'a>(&'a self, types: &'a TypeNames) -> Context<'a> {
@@ -112,7 +112,7 @@ impl Refs for SchemaRoot<'_> {
             let pointer = percent_decoded(reference.strip_prefix('#')?);
             let value = self.0.pointer(&pointer)?;
             match value.get("$ref").and_then(Value::as_str) {
-                // Whatever stands beside a reference is worth a type of its own.
+                // A reference with other keywords becomes a separate type.
                 Some(next) if value.as_object().is_some_and(|map| map.len() == 1) => {
                     next.clone_into(&mut reference)
                 }
@@ -129,7 +129,7 @@ impl Refs for SchemaRoot<'_> {
     }
 }
 
-/// A pointer in a reference may be written as a part of an address: `#/$defs/List%3CItem%3E`.
+/// Decodes a pointer, which may be percent-encoded in a reference: `#/$defs/List%3CItem%3E`.
 fn percent_decoded(pointer: &str) -> String {
     if !pointer.contains('%') {
         return pointer.to_owned();
@@ -150,7 +150,7 @@ fn percent_decoded(pointer: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| pointer.to_owned())
 }
 
-/// One argument as the schema has it.
+/// An argument, merged from all alternatives.
 struct MergedArgument {
     schema: Value,
     required: bool,
@@ -171,7 +171,7 @@ fn unwritten_params(root: &SchemaRoot<'_>, notes: &mut Vec<Note>) -> Vec<Unwritt
     arguments
         .into_iter()
         .map(|(name, argument)| {
-            // Schemas that are made from code call what has a default required; the server itself does without it.
+            // Schemas generated from code may require an argument with a default, although the server does not need it.
             let required = argument.required && argument.schema.get("default").is_none();
             let mut draft = UnwrittenParam::new(&name, ParamLocation::Body, argument.schema, "");
             draft.required = required;
@@ -180,30 +180,30 @@ fn unwritten_params(root: &SchemaRoot<'_>, notes: &mut Vec<Note>) -> Vec<Unwritt
         .collect()
 }
 
-/// A parameter whose values may be different operations.
+/// A parameter whose values may select different operations.
 #[derive(Debug)]
 pub(super) struct SwitchParam {
     pub(super) wire: String,
     name: String,
-    /// The listed values; empty where it takes any text.
+    /// The listed values; empty if any text is allowed.
     pub(super) values: Vec<Value>,
 }
 
 impl SwitchParam {
-    /// Whether somebody who writes `word` means it.
+    /// Whether `word` is the name or wire name of this parameter.
     pub(super) fn matches_word(&self, word: &str) -> bool {
         self.wire == word || self.name == word
     }
 }
 
-/// The parameters that list their values or take a text.
+/// Returns the parameters that list their values or accept any text.
 pub(super) fn switches(input: Option<&Value>) -> Vec<SwitchParam> {
     let Some(root) = input.map(SchemaRoot) else { return Vec::new() };
     let drafts = unwritten_params(&root, &mut Vec::new());
     let names = assign(drafts.iter().map(|draft| (ParamLocation::Body, draft.wire.as_str())));
     let switch = |(draft, name): (UnwrittenParam, String)| {
-        let led = draft.schema.get("$ref").and_then(Value::as_str).and_then(|to| root.resolve("", to));
-        let schema = led.as_ref().map_or(&draft.schema, |led| &led.value);
+        let target = draft.schema.get("$ref").and_then(Value::as_str).and_then(|to| root.resolve("", to));
+        let schema = target.as_ref().map_or(&draft.schema, |target| &target.value);
         let plain = schema.get("type").is_some_and(|kind| kind == "string");
         let values = literals(schema).or_else(|| plain.then(Vec::new))?;
         let values = values.into_iter().filter(|value| !value.is_null()).collect();
@@ -212,7 +212,7 @@ pub(super) fn switches(input: Option<&Value>) -> Vec<SwitchParam> {
     drafts.into_iter().zip(names).filter_map(switch).collect()
 }
 
-/// A plain object: its required fields, and what it says beyond its fields.
+/// Marks the required fields of a plain object, and notes what is lost.
 fn add_object_fields(
     arguments: &mut IndexMap<String, MergedArgument>,
     whole: &ObjectShape,
@@ -223,25 +223,29 @@ fn add_object_fields(
         match arguments.get_mut(name) {
             Some(argument) => argument.required = true,
             None => {
-                notes.push(Note::changed("inputSchema", format!("'{name}' is required and not described")));
+                notes.push(Note::changed("inputSchema", format!("'{name}' is required but not declared")));
                 arguments.insert(name.clone(), MergedArgument { schema: json!({}), required: true });
             }
         }
     }
     notes.extend(
-        whole.lost.iter().map(|key| Note::lost("inputSchema", format!("'{key}' is left to the server"))),
+        whole
+            .lost
+            .iter()
+            .map(|key| Note::lost("inputSchema", format!("'{key}' is checked only by the server"))),
     );
     let open = match &whole.additional {
         AdditionalFields::Like(..) => true,
         AdditionalFields::Open => arguments.is_empty() && root.0.get("additionalProperties").is_some(),
-        AdditionalFields::Closed | AdditionalFields::Unsaid => false,
+        AdditionalFields::Closed | AdditionalFields::Undeclared => false,
     };
     if open {
-        notes.push(Note::lost("inputSchema", "arguments that it does not name cannot be passed"));
+        notes.push(Note::lost("inputSchema", "additional arguments cannot be sent"));
     }
 }
 
-/// Arguments in one of several forms: every field of every form, required where every form requires it.
+/// Merges the alternatives of the arguments: all fields of all alternatives. A field is required if all alternatives require
+/// it.
 fn forms(root: &SchemaRoot<'_>, arguments: &mut IndexMap<String, MergedArgument>, notes: &mut Vec<Note>) {
     let forms = alternatives(root, root.0);
     let mut read = 0_usize;
@@ -262,9 +266,9 @@ fn forms(root: &SchemaRoot<'_>, arguments: &mut IndexMap<String, MergedArgument>
         }
     }
     let note = match (read, forms.len()) {
-        (0, _) => "it is no object, so that it takes no parameters",
+        (0, _) => "the schema is not an object, so the operation has no parameters",
         (1, 1) => return,
-        _ => "one of several forms of its arguments has to be chosen, which is left to the server",
+        _ => "the arguments have several alternatives, which only the server checks",
     };
     notes.push(Note::lost("inputSchema", note));
 }
@@ -277,7 +281,7 @@ fn merge(
     form: usize,
 ) {
     let Some(known) = arguments.get_mut(&name) else {
-        // A field that earlier forms do not have is not required by all.
+        // A field that earlier alternatives do not have is not required by all.
         arguments.insert(name, MergedArgument { schema, required: required && form == 1 });
         return;
     };
@@ -308,7 +312,7 @@ fn merge(
     }
 }
 
-/// The values of `const` or `enum`: the switch that tells forms apart.
+/// Returns the values of `const` or `enum`.
 fn literals(schema: &Value) -> Option<Vec<Value>> {
     match (schema.get("const"), schema.get("enum")) {
         (Some(value), _) => Some(vec![value.clone()]),
@@ -321,7 +325,7 @@ fn known_value(schema: &Value, value: &Value) -> bool {
     literals(schema).is_some_and(|values| values.contains(value))
 }
 
-/// The forms of a schema that is `oneOf` or `anyOf`, each together with what stands beside it.
+/// Returns the alternatives of a schema with `oneOf` or `anyOf`, each combined with the other keywords.
 fn alternatives(root: &SchemaRoot<'_>, schema: &Value) -> Vec<Value> {
     let resolved = schema.get("$ref").and_then(Value::as_str).and_then(|to| root.resolve("", to));
     let schema = resolved.as_ref().map_or(schema, |resolved| &resolved.value);
@@ -330,13 +334,13 @@ fn alternatives(root: &SchemaRoot<'_>, schema: &Value) -> Vec<Value> {
     let Some((key, parts)) = parts.filter(|(_, parts)| !parts.is_empty()) else {
         return vec![schema.clone()];
     };
-    let mut beside = map.clone();
-    beside.shift_remove(key);
-    let beside = Value::Object(beside);
+    let mut siblings = map.clone();
+    siblings.shift_remove(key);
+    let siblings = Value::Object(siblings);
     parts
         .iter()
         .take(MAX_FORMS)
         .filter(|part| part.get("type").is_none_or(|kind| kind != "null"))
-        .map(|part| json!({"allOf": [beside, part]}))
+        .map(|part| json!({"allOf": [siblings, part]}))
         .collect()
 }

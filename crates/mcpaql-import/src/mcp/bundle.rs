@@ -1,7 +1,7 @@
-//! The discovery bundle: what a server said, what was made of it, and why.
+//! Writes the discovery bundle: the captured answers of a server, the imported operations, and the reasons for each decision.
 //!
-//! What always holds: no secret gets into it, be it a token that somebody wrote into a description or a variable's value; and
-//! it holds no time, so that the same server gives the same bytes.
+//! What always holds: the bundle contains no secrets, neither tokens in descriptions nor values of variables. It contains no
+//! time, so that the same server always gives the same bytes.
 
 use super::ImportedServer;
 use crate::report;
@@ -11,12 +11,12 @@ use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_document::load::{is_credential_name, without_credentials};
 use serde_json::{Map, Value, json};
 
-/// What a secret is replaced by.
+/// Replaces a secret.
 const MASK: &str = "•••";
-/// Keywords of a schema that hold values.
+/// Keywords of a schema that contain values.
 const VALUES: [&str; 5] = ["const", "default", "enum", "example", "examples"];
 
-/// Everything that was heard and decided. The fingerprint is that of [`canonical`].
+/// Returns the bundle of an imported server. The fingerprint is that of [`canonical`].
 #[must_use]
 pub fn bundle(capture: &Capture, imported: &ImportedServer, fingerprint: &str) -> Value {
     let rows = imported.adapter.operations.iter().zip(&imported.report.operations);
@@ -40,7 +40,7 @@ pub fn bundle(capture: &Capture, imported: &ImportedServer, fingerprint: &str) -
     redacted("", whole, false)
 }
 
-/// What tells one server from another, in the same spelling whatever the order of its tools.
+/// Returns the text that identifies a server, independent of the order of its tools.
 #[must_use]
 pub fn canonical(capture: &Capture) -> String {
     let mut tools: Vec<(String, String)> = capture
@@ -54,7 +54,7 @@ pub fn canonical(capture: &Capture) -> String {
     tools.sort_unstable();
     let mut text = String::new();
     for key in ["serverInfo", "instructions"] {
-        text.extend(capture.initialize.get(key).map(|said| format!("{said}\n")));
+        text.extend(capture.initialize.get(key).map(|value| format!("{value}\n")));
     }
     tools.iter().for_each(|(_, tool)| {
         text.push_str(tool);
@@ -63,7 +63,7 @@ pub fn canonical(capture: &Capture) -> String {
     text
 }
 
-/// What the decision about an operation leaves out of it.
+/// Adds title, description, parameters and answer of an operation.
 fn add_operation_details(row: &mut Map<String, Value>, operation: &Operation) {
     row.insert("title".to_owned(), operation.title.as_str().into());
     row.insert("description".to_owned(), operation.description.as_str().into());
@@ -93,17 +93,17 @@ fn add_operation_details(row: &mut Map<String, Value>, operation: &Operation) {
 
 fn provenance(capture: &Capture, imported: &ImportedServer, fingerprint: &str) -> Value {
     let server = capture.server();
-    let said = |key: &str| server.and_then(|server| server.get(key)).cloned().unwrap_or_default();
+    let member = |key: &str| server.and_then(|server| server.get(key)).cloned().unwrap_or_default();
     json!({
         "adapter": imported.adapter.name,
-        "server": {"name": said("name"), "version": said("version")},
+        "server": {"name": member("name"), "version": member("version")},
         "protocol_version": capture.initialize.get("protocolVersion").cloned().unwrap_or_default(),
         "reached": connection_summary(&imported.adapter.target),
         "fingerprint": fingerprint,
     })
 }
 
-/// How the server is reached: names of variables and headers, never their values.
+/// Returns the command or URL of the server, with names of variables and headers but never their values.
 fn connection_summary(target: &TargetConfig) -> Value {
     let TargetConfig::Mcp(target) = target else { return Value::Null };
     match &target.link {
@@ -119,7 +119,7 @@ fn connection_summary(target: &TargetConfig) -> Value {
     }
 }
 
-/// `--api-key=…` and `TOKEN=…` without the value.
+/// Masks the values of `--api-key=…` and `TOKEN=…`.
 fn without_values(word: &str) -> String {
     match word.split_once('=') {
         Some((name, value)) if is_credential_name(name) && !value.contains("${env:") => {
@@ -129,7 +129,7 @@ fn without_values(word: &str) -> String {
     }
 }
 
-/// The value without anything that looks like a secret; `secret` where all that is inside belongs to one.
+/// Masks everything that looks like a secret. `secret` is set inside the schema of a secret.
 fn redacted(key: &str, value: Value, secret: bool) -> Value {
     match value {
         Value::String(_) if secret && VALUES.contains(&key) => Value::from(MASK),
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_masked_wherever_they_stand() {
+    fn secrets_are_masked_everywhere() {
         let token = ["ghp_", "0123456789abcdefghijABCDEFGHIJ"].concat();
         let found = redacted(
             "",
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_tools_says_nothing() {
+    fn the_order_of_tools_does_not_matter() {
         let capture = |tools: Value| Capture::from_json(tools).unwrap();
         let one = capture(json!([{"name": "a"}, {"name": "b"}]));
         let other = capture(json!([{"name": "b"}, {"name": "a"}]));

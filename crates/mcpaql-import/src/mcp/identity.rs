@@ -1,4 +1,4 @@
-//! Who a server says it is, as an adapter says it.
+//! Derives name, title, version and description of an adapter from an MCP server.
 
 use crate::openapi::identity::{ImportedIdentity, is_display_name, is_semver, legal, shortened};
 use crate::openapi::markdown::flatten;
@@ -8,25 +8,25 @@ use mcpaql_core::naming::title_of;
 use mcpaql_lexicon::{WordSet, snake_case};
 use serde_json::Value;
 
-/// Words that tell nothing about a server.
+/// Words that say nothing about a server.
 static GENERIC: WordSet = WordSet::of(
     "api app bin cli com dev dist example http https index io js latest main mcp mcpaql mjs modelcontextprotocol \
      net official org py server servers sse src ts www",
 );
-/// Programs that start other programs, and their verbs.
+/// Programs that start other programs, and their subcommands.
 static LAUNCHERS: WordSet = WordSet::of(
     "bun bunx cmd deno dlx docker env exec node npm npx pipx pnpm podman python python3 run serve sh start stdio \
      tool uv uvx x yarn",
 );
 
-/// Reads `serverInfo` and `instructions`; whatever is missing or odd there has a default.
+/// Reads `serverInfo` and `instructions`; members that are missing or invalid get a default.
 pub(super) fn read(capture: &Capture, link: &McpLink, name: Option<&str>) -> ImportedIdentity {
     let server = capture.server();
-    let said = |key: &str| {
+    let server_text = |key: &str| {
         let text = server.and_then(|server| server.get(key)).and_then(Value::as_str).unwrap_or_default();
         flatten(text).split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let (own, title, version) = (said("name"), said("title"), said("version"));
+    let (own, title, version) = (server_text("name"), server_text("title"), server_text("version"));
     let name = match name {
         Some(name) => legal(name),
         None => {
@@ -49,7 +49,7 @@ pub(super) fn read(capture: &Capture, link: &McpLink, name: Option<&str>) -> Imp
     }
 }
 
-/// A legal name of the words that tell something.
+/// Returns a valid name of the words that are not generic.
 fn distinctive_name(text: &str) -> Option<String> {
     let words = snake_case(text);
     let words: Vec<&str> =
@@ -80,7 +80,8 @@ pub(super) fn name_from_link(link: &McpLink) -> Option<String> {
     }
 }
 
-/// `@scope/server-files@1.2` and `/opt/servers/files.py` are both called `files`; `index.js` has the name of its folder.
+/// Returns the name for a program: `files` for `@scope/server-files@1.2` and `/opt/servers/files.py`. `index.js` gets the name
+/// of its folder.
 fn name_from_program(word: &str) -> Option<String> {
     const GENERIC_STEMS: [&str; 5] = ["cli", "dist", "index", "main", "src"];
     let mut parts = word.rsplit(['/', '\\']).filter(|part| !part.is_empty()).map(stem);
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_named_by_itself_else_by_its_command_or_address() {
+    fn a_server_is_named_by_its_server_info_or_else_by_its_command_or_url() {
         for (words, expected) in [
             (&["npx", "-y", "@modelcontextprotocol/server-filesystem@latest", "/tmp"][..], "filesystem"),
             (&["uvx", "mcp-server-git", "--repository", "/src"], "git"),
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_says_who_it_is() {
+    fn the_identity_comes_from_the_server() {
         let initialize = json!({
             "serverInfo": {"name": "github-mcp-server", "title": "GitHub", "version": "v0.5.1"},
             "instructions": "Issues and **pull requests**."

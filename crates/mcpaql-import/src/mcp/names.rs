@@ -1,8 +1,8 @@
-//! Names of operations from names of tools.
+//! Names operations by their tools.
 //!
-//! What always holds: a name is `^[a-z][a-z0-9_]*$`, has at most 64 characters, is unique in its adapter and never one that
-//! the protocol or the runtime has; it depends on the tool's own name and on tools that want the same one, so that no other
-//! addition to a server renames anything. For the same reason a prefix that all tools share stays where it is.
+//! What always holds: a name is `^[a-z][a-z0-9_]*$`, has at most 64 characters, is unique in its adapter and not reserved by
+//! the protocol or the runtime. It depends only on the tool's name and on tools with the same candidate, so that other new
+//! tools of a server rename nothing. For the same reason, a prefix that all tools share is kept.
 
 use crate::naming::{short_hash, truncate_words};
 use mcpaql_core::lifecycle::ExecutionAction;
@@ -10,9 +10,9 @@ use mcpaql_core::naming::{MAX_TOOL_NAME_LENGTH, RESERVED};
 use mcpaql_lexicon::snake_case;
 use std::collections::{HashMap, HashSet};
 
-/// The names of all tools, in their order.
+/// Returns the names for all tools, in their order.
 ///
-/// Where several tools want one name, the tool that is spelled so keeps it and every other gets a hash of its own spelling.
+/// If several tools have the same candidate, the tool with exactly this name keeps it. The others get a hash of their names.
 pub(super) fn names(tools: &[&str]) -> Vec<String> {
     let firsts: Vec<String> = tools.iter().map(|tool| legal(tool)).collect();
     let mut wanted: HashMap<&str, usize> = HashMap::new();
@@ -29,7 +29,7 @@ pub(super) fn names(tools: &[&str]) -> Vec<String> {
         let alone = wanted.get(first.as_str()).is_some_and(|count| *count == 1);
         let own = alone || tool == first;
         let name = if own { first.clone() } else { hashed(first, tool) };
-        // Equal tools were left out before, so that only equal hashes come to a number.
+        // Duplicate tools have been left out, so a number is needed only for equal hashes.
         let name =
             unique_tool_name(name, &|name| taken.contains(name) || (!own && wanted.contains_key(name)));
         taken.insert(name.clone());
@@ -40,7 +40,7 @@ pub(super) fn names(tools: &[&str]) -> Vec<String> {
     names
 }
 
-/// A legal name that is nearest to the tool's.
+/// Returns the nearest valid name.
 pub(super) fn legal(tool: &str) -> String {
     let mut name = snake_case(tool);
     name.retain(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
@@ -57,7 +57,7 @@ pub(super) fn legal(tool: &str) -> String {
     if name.len() > MAX_TOOL_NAME_LENGTH { hashed(&name, tool) } else { name }
 }
 
-/// With words behind it, because the hash hardly tells texts apart that differ in their last character.
+/// Hashes a name. It appends some text, because the hash hardly depends on the last character.
 fn hash(tool: &str) -> String {
     short_hash(&format!("{tool} of a server"))
 }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tool_that_is_spelled_so_keeps_a_name_that_several_want() {
+    fn the_tool_with_exactly_this_name_keeps_it() {
         let before = names(&["get_user", "list_users"]);
         let after = names(&["getUser", "get_user", "GetUser", "list_users"]);
         assert_eq!(after[1], before[0]);
@@ -114,7 +114,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn names_are_legal_distinct_and_independent_of_order(
+        fn names_are_valid_distinct_and_independent_of_order(
             tools in prop::collection::hash_set("\\PC{1,12}|[a-b_A-B.-]{1,3}|(long_name_){6,8}x?", 0..12)
         ) {
             let tools: Vec<&str> = tools.iter().map(String::as_str).collect();

@@ -1,7 +1,7 @@
-//! Tools → operations: mostly one each, several where the author splits a tool by its switch.
+//! Plans the operations of tools: mostly one per tool, several if the author splits a tool by a switch parameter.
 //!
-//! What always holds: names are legal and distinct, whatever is split; every correction is about something that is there; and
-//! no value of a switch is lost: those that nobody names stay together under the tool's own name.
+//! What always holds: names are valid and distinct. Every override matches a tool. No value of a switch is lost: values that
+//! the author does not list stay together in one operation with the tool's name.
 
 use super::arguments::{self, SwitchParam};
 use super::names;
@@ -21,47 +21,47 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Parameters that often decide what a tool does.
+/// Parameters that often select what a tool does.
 const SWITCHES: [&str; 5] = ["method", "action", "operation", "command", "op"];
-/// Words of a tool's name that say no more than that it has a switch.
+/// Words in a tool's name that only show that it has a switch.
 const MULTIPLEXERS: [&str; 9] =
     ["actions", "crud", "manage", "manager", "method", "operations", "read", "tool", "write"];
 
-/// One operation in the making.
+/// An operation before it is built.
 #[derive(Debug, Clone)]
 pub(super) struct PlannedOperation {
-    /// Position of its tool.
+    /// The position of its tool.
     pub(super) tool: usize,
-    /// Unless the correction has another one.
+    /// The name, unless the override has another one.
     pub(super) name: String,
-    /// The key of its correction, to point at.
+    /// The key of its override, for diagnostics.
     pub(super) key: String,
     pub(super) correction: Option<Arc<OperationOverride>>,
     pub(super) kind: ToolPart,
 }
 
-/// How much of a tool an operation is.
+/// The part of a tool that an operation covers.
 #[derive(Debug, Clone)]
 pub(super) enum ToolPart {
-    /// All of it.
+    /// The whole tool.
     Whole,
     /// One value of its switch.
     Value {
-        /// The switch on the wire.
+        /// The wire name of the switch.
         by: String,
         value: Value,
-        /// The parameters that mean something to it.
+        /// The parameters that the operation uses; `None` means all.
         params: Option<Vec<String>>,
     },
-    /// The values of its switch that nobody named; empty where the switch takes any text.
+    /// The values of its switch that the author does not list; empty if the switch accepts any text.
     Rest { by: String, values: Vec<Value> },
 }
 
-/// All operations of a server.
+/// Plans all operations of a server.
 ///
 /// # Errors
 ///
-/// Corrections that match nothing, splits that cannot be made, names that are no names or taken.
+/// Returns problems for overrides that match nothing, splits that are not possible, and names that are invalid or taken.
 pub(super) fn pieces(
     tools: &[ListedTool<'_>],
     overrides: &Overrides,
@@ -94,7 +94,7 @@ pub(super) fn pieces(
     if problems.is_empty() { Ok(pieces) } else { Err(problems) }
 }
 
-/// The correction of each tool, where there is one: by its own name or by that of its operation.
+/// Returns the override of each tool, matched by the name of the tool or of its operation.
 fn corrections<'o>(
     overrides: &'o Overrides,
     tools: &[&str],
@@ -103,7 +103,7 @@ fn corrections<'o>(
 ) -> HashMap<usize, (&'o str, &'o OperationOverride)> {
     let mut positions: HashMap<&str, usize> = HashMap::new();
     positions.extend(tools.iter().enumerate().map(|(position, tool)| (*tool, position)));
-    // A name of the adapter goes before a tool that is spelled alike.
+    // A name in the adapter wins over the same name of a tool.
     positions.extend(names.iter().enumerate().map(|(position, name)| (name.as_str(), position)));
     let mut found = HashMap::new();
     for (key, correction) in &overrides.operations {
@@ -123,7 +123,7 @@ fn corrections<'o>(
     found
 }
 
-/// The operations that a tool is split into.
+/// Returns the operations that a tool is split into.
 fn parts(
     tool: &ListedTool<'_>,
     whole: &PlannedOperation,
@@ -132,7 +132,10 @@ fn parts(
 ) -> Vec<PlannedOperation> {
     let switches = arguments::switches(tool.input);
     let Some(switch) = switches.iter().find(|switch| switch.matches_word(&split.by)) else {
-        let message = format!("'{}' is no parameter of '{}' that it could be split by", split.by, whole.key);
+        let message = format!(
+            "'{}' cannot be split by '{}': it is not a parameter with listed values or text",
+            whole.key, split.by
+        );
         let near = nearest(&split.by, switches.iter().map(|switch| switch.wire.as_str()));
         let problem = invalid_split(&whole.key, &["by"], message).found(split.by.clone());
         problems.push(match near {
@@ -148,7 +151,7 @@ fn parts(
             Some(value) => value.clone(),
             None if switch.values.is_empty() => Value::from(word.as_str()),
             None => {
-                let message = format!("'{word}' is no value of '{}'", switch.wire);
+                let message = format!("'{word}' is not a value of '{}'", switch.wire);
                 let words: Vec<String> = switch.values.iter().map(value_text).collect();
                 problems
                     .push(invalid_split(&whole.key, &["values", word], message).expected(words.join(", ")));
@@ -191,25 +194,26 @@ fn derive_part(
     }
 }
 
-/// `create` of `issue_write` is `create_issue`; `get_comments` of `issue_read` is `issue_get_comments`.
+/// Returns the name of a part: `create` of `issue_write` is `create_issue`, `get_comments` of `issue_read` is
+/// `issue_get_comments`.
 pub(super) fn part_name(tool: &str, value: &str) -> String {
     let (tool, value) = (snake_case(tool), snake_case(value));
     let words: Vec<&str> = tool.split('_').collect();
-    let telling: Vec<&str> = match words.as_slice() {
+    let nouns: Vec<&str> = match words.as_slice() {
         [rest @ .., last] if !rest.is_empty() && MULTIPLEXERS.contains(last) => rest.to_vec(),
         [first, rest @ ..] if !rest.is_empty() && MULTIPLEXERS.contains(first) => rest.to_vec(),
         words => words.to_vec(),
     };
-    let stem = telling.join("_");
+    let stem = nouns.join("_");
     if value.contains('_') { format!("{stem}_{value}") } else { format!("{value}_{stem}") }
 }
 
-/// A value as it is written in a file of corrections.
+/// Returns a value as written in an overrides file.
 pub(super) fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Names of parts that others have already get a hash of their own.
+/// Adds a hash to names of parts that are not unique.
 fn resolve_name_clashes(pieces: &mut [PlannedOperation], tools: &[ListedTool<'_>]) {
     let mut wanted: HashMap<String, usize> = HashMap::new();
     for piece in pieces.iter() {
@@ -230,10 +234,9 @@ fn resolve_name_clashes(pieces: &mut [PlannedOperation], tools: &[ListedTool<'_>
     }
 }
 
-/// A parameter that decides what a tool does, and what each of its values does, as far as that can be told; of all values
-/// unless `only` some are meant.
+/// Returns the parameter that selects what a tool does, and the known effects of its values. `only` limits the values.
 ///
-/// Where the server says that the tool reads, only a value that surely acts speaks against it.
+/// If the server marks the tool as read-only, only values that certainly act are taken as evidence against it.
 pub(super) fn switch_effects(
     tool: &ListedTool<'_>,
     only: Option<&[Value]>,
@@ -250,9 +253,9 @@ pub(super) fn switch_effects(
     deciding
         .map(|switch| {
             let values = switch.values.iter().filter(|value| only.is_none_or(|only| only.contains(value)));
-            let told =
+            let effects =
                 values.filter_map(Value::as_str).filter_map(|value| Some((value.to_owned(), effect(value)?)));
-            (switch.wire, told.collect::<IndexMap<String, Effect>>())
+            (switch.wire, effects.collect::<IndexMap<String, Effect>>())
         })
         .find(|(_, effects)| effects.values().any(|effect| effect.category() != Category::Read))
 }

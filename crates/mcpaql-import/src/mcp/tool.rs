@@ -1,47 +1,47 @@
-//! A tool as its server lists it: a tolerant view of raw JSON.
+//! Reads a tool of a server's tool list from raw JSON.
 //!
-//! What always holds: whatever is missing or of the wrong kind is as if it were not there, and the name is the one that the
-//! server is called with.
+//! What always holds: a member of the wrong type is treated as missing. The name is the server's own name of the tool.
 
 use crate::openapi::markdown::flatten;
 use mcpaql_lexicon::classify::ToolAnnotations;
 use serde_json::{Map, Value};
 
-/// A longer title is no title.
+/// Maximum length of a title; longer ones are ignored.
 const MAX_TITLE: usize = 80;
 
 /// One tool of a list.
 #[derive(Debug, Clone)]
 pub(super) struct ListedTool<'c> {
-    /// As the server calls it.
+    /// The server's name of the tool.
     pub(super) name: &'c str,
-    /// For people, where the server has one.
+    /// The title that people see.
     pub(super) title: Option<String>,
-    /// Plain paragraphs.
+    /// The description as plain paragraphs.
     pub(super) description: String,
-    /// The four hints, as far as they were given.
+    /// The hints except `openWorldHint`.
     pub(super) annotations: ToolAnnotations,
     /// `openWorldHint`.
     pub(super) open_world: Option<bool>,
-    /// Groups that some servers put into `_meta`.
+    /// Groups in `_meta`, which some servers have.
     pub(super) tags: Vec<String>,
-    /// Of the arguments.
+    /// The schema of the arguments.
     pub(super) input: Option<&'c Value>,
-    /// Of the structured result.
+    /// The schema of the structured result.
     pub(super) output: Option<&'c Value>,
 }
 
 impl<'c> ListedTool<'c> {
-    /// Reads an entry of a list; `None` where nothing could be called.
+    /// Reads an entry of a tool list; `None` if it has no name.
     pub(super) fn read(value: &'c Value) -> Option<ListedTool<'c>> {
         let raw = value.as_object()?;
         let name = raw.get("name").and_then(Value::as_str).filter(|name| !name.trim().is_empty())?;
-        let said = raw.get("annotations").and_then(Value::as_object);
-        let hint = |key: &str| said.and_then(|said| said.get(key)).and_then(Value::as_bool);
-        let given = |key: &str| raw.get(key).filter(|value| !value.is_null());
+        let annotations = raw.get("annotations").and_then(Value::as_object);
+        let hint =
+            |key: &str| annotations.and_then(|annotations| annotations.get(key)).and_then(Value::as_bool);
+        let schema = |key: &str| raw.get(key).filter(|value| !value.is_null());
         Some(ListedTool {
             name,
-            title: title(raw, said),
+            title: title(raw, annotations),
             description: flatten(raw.get("description").and_then(Value::as_str).unwrap_or_default()),
             annotations: ToolAnnotations {
                 read_only: hint("readOnlyHint"),
@@ -50,14 +50,14 @@ impl<'c> ListedTool<'c> {
             },
             open_world: hint("openWorldHint"),
             tags: tags(raw),
-            input: given("inputSchema"),
-            output: given("outputSchema"),
+            input: schema("inputSchema"),
+            output: schema("outputSchema"),
         })
     }
 }
 
-fn title(raw: &Map<String, Value>, said: Option<&Map<String, Value>>) -> Option<String> {
-    let own = [raw.get("title"), said.and_then(|said| said.get("title"))];
+fn title(raw: &Map<String, Value>, annotations: Option<&Map<String, Value>>) -> Option<String> {
+    let own = [raw.get("title"), annotations.and_then(|annotations| annotations.get("title"))];
     own.into_iter()
         .flatten()
         .filter_map(Value::as_str)
@@ -65,10 +65,10 @@ fn title(raw: &Map<String, Value>, said: Option<&Map<String, Value>>) -> Option<
         .find(|text| !text.is_empty() && text.chars().count() <= MAX_TITLE)
 }
 
-/// `_meta.<vendor>.tags`, which FastMCP and others write.
+/// Reads `_meta.<vendor>.tags`, which FastMCP and others write.
 fn tags(raw: &Map<String, Value>) -> Vec<String> {
     let vendors = raw.get("_meta").and_then(Value::as_object).into_iter().flatten();
-    let lists = vendors.filter_map(|(_, said)| said.get("tags").and_then(Value::as_array));
+    let lists = vendors.filter_map(|(_, meta)| meta.get("tags").and_then(Value::as_array));
     let mut tags: Vec<String> = Vec::new();
     for tag in lists.flatten().filter_map(Value::as_str).map(str::trim).filter(|tag| !tag.is_empty()) {
         if !tags.iter().any(|known| known == tag) {

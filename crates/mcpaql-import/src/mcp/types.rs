@@ -1,34 +1,35 @@
-//! The types of all tools, under names that are unique over the adapter.
+//! Merges the types of all tools, under names that are unique in the adapter.
 //!
-//! Every tool has definitions of its own, most of them copies of its neighbours'. What always holds: two definitions have one
-//! name if and only if they say the same, with everything that they refer to; and a name depends on what it is called in its
-//! tools and on other definitions of that name, not on the order of the tools.
+//! Every tool has its own definitions, and most of them are copies of those of other tools.
+//!
+//! What always holds: two definitions get one name if and only if they are equal, including everything that they refer to. A
+//! name depends only on the definition's names in the tools and on other definitions with that name, not on the order of tools.
 
-use crate::openapi::type_names::type_name;
+use crate::openapi::type_names::{type_name, unique_name};
 use indexmap::IndexMap;
 use mcpaql_core::introspect::PROTOCOL_TYPES;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// How the model refers to a type.
+/// The prefix of references to types in the model.
 const TYPES: &str = "#/types/";
 
 /// The definitions of one schema.
 #[derive(Debug)]
 pub(super) struct LocalTypes {
-    /// The tool they belong to.
+    /// The name of the tool.
     pub(super) tool: String,
-    /// By their names in that schema.
+    /// The definitions, by their names in the schema.
     pub(super) types: IndexMap<String, Value>,
 }
 
-/// All types, and for each schema what its own names became.
+/// All types, and the new names for each schema.
 pub(super) struct MergedTypes {
     pub(super) types: IndexMap<String, Value>,
     pub(super) renames: Vec<HashMap<String, String>>,
 }
 
-/// Gives every definition its name.
+/// Names and merges the definitions of all schemas.
 pub(super) fn merge(locals: &[&LocalTypes]) -> MergedTypes {
     let classes = classes(locals);
     // Local name → class → the first tool by name that has it.
@@ -40,7 +41,7 @@ pub(super) fn merge(locals: &[&LocalTypes]) -> MergedTypes {
         }
     }
     let mut taken: HashSet<String> = PROTOCOL_TYPES.iter().map(|name| (*name).to_owned()).collect();
-    // A name that means one thing everywhere stays; the others then step aside for it.
+    // A name with the same definition in all tools is kept. The others get the name of a tool as a prefix.
     let (plain, shared): (Vec<_>, Vec<_>) = called.iter().partition(|(_, classes)| classes.len() == 1);
     let mut names: HashMap<(&str, usize), String> = HashMap::new();
     for (name, classes) in plain {
@@ -91,20 +92,20 @@ fn collect(
     MergedTypes { types, renames }
 }
 
-/// A definition that is nothing but a way back to itself says nothing, so that it allows everything.
+/// Replaces definitions that refer only to themselves by a schema that accepts every value.
 fn open_cycles(types: &mut IndexMap<String, Value>) {
-    let mut ways: HashMap<String, Vec<String>> = HashMap::new();
+    let mut references: HashMap<String, Vec<String>> = HashMap::new();
     for (name, body) in types.iter() {
         let mut targets = Vec::new();
         collect_same_value_types(body, &mut targets);
-        ways.insert(name.clone(), targets.into_iter().map(str::to_owned).collect());
+        references.insert(name.clone(), targets.into_iter().map(str::to_owned).collect());
     }
     for (name, body) in types.iter_mut() {
         let mut seen: HashSet<&str> = HashSet::new();
-        let mut ahead: Vec<&str> = ways.get(name).into_iter().flatten().map(String::as_str).collect();
-        while let Some(next) = ahead.pop() {
+        let mut queue: Vec<&str> = references.get(name).into_iter().flatten().map(String::as_str).collect();
+        while let Some(next) = queue.pop() {
             if seen.insert(next) {
-                ahead.extend(ways.get(next).into_iter().flatten().map(String::as_str));
+                queue.extend(references.get(next).into_iter().flatten().map(String::as_str));
             }
         }
         if seen.contains(name.as_str()) {
@@ -113,7 +114,7 @@ fn open_cycles(types: &mut IndexMap<String, Value>) {
     }
 }
 
-/// The types that judge the same value as the schema.
+/// Collects the types that validate the same value as the schema.
 fn collect_same_value_types<'v>(schema: &'v Value, found: &mut Vec<&'v str>) {
     let target = schema.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix(TYPES));
     found.extend(target);
@@ -128,7 +129,7 @@ fn collect_same_value_types<'v>(schema: &'v Value, found: &mut Vec<&'v str>) {
     schema.get("not").into_iter().for_each(|part| collect_same_value_types(part, found));
 }
 
-/// Writes the adapter's names into a schema that has those of its tool.
+/// Replaces the names of types in a schema by those of the adapter.
 pub(super) fn rename(schema: &mut Value, names: &HashMap<String, String>) {
     match schema {
         Value::Object(map) => {
@@ -144,24 +145,24 @@ pub(super) fn rename(schema: &mut Value, names: &HashMap<String, String>) {
     }
 }
 
-/// The class of every definition: equal for those that say the same, whatever is behind their references.
+/// Returns the class of every definition. Definitions have the same class if they are equal, including their references.
 fn classes(locals: &[&LocalTypes]) -> Vec<Vec<usize>> {
-    // First by what they say themselves, then again and again by the classes of what they refer to.
+    // First by their own content, then repeatedly by the classes of their references.
     let mut ids: HashMap<String, usize> = HashMap::new();
     let mut classes: Vec<Vec<usize>> = Vec::with_capacity(locals.len());
     let mut references: Vec<Vec<Vec<usize>>> = Vec::with_capacity(locals.len());
     for local in locals {
         let mut own = Vec::with_capacity(local.types.len());
-        let mut led = Vec::with_capacity(local.types.len());
+        let mut own_references = Vec::with_capacity(local.types.len());
         for body in local.types.values() {
             let next = ids.len();
             own.push(*ids.entry(body.to_string()).or_insert(next));
             let mut targets = Vec::new();
             collect_references(body, &local.types, &mut targets);
-            led.push(targets);
+            own_references.push(targets);
         }
         classes.push(own);
-        references.push(led);
+        references.push(own_references);
     }
     let mut count = ids.len();
     loop {
@@ -169,13 +170,13 @@ fn classes(locals: &[&LocalTypes]) -> Vec<Vec<usize>> {
         let finer: Vec<Vec<usize>> = classes
             .iter()
             .zip(&references)
-            .map(|(own, led)| {
+            .map(|(own, own_references)| {
                 own.iter()
-                    .zip(led)
+                    .zip(own_references)
                     .map(|(class, targets)| {
-                        let behind = targets.iter().filter_map(|at| own.get(*at).copied()).collect();
+                        let referenced = targets.iter().filter_map(|at| own.get(*at).copied()).collect();
                         let next = ids.len();
-                        *ids.entry((*class, behind)).or_insert(next)
+                        *ids.entry((*class, referenced)).or_insert(next)
                     })
                     .collect()
             })
@@ -188,7 +189,7 @@ fn classes(locals: &[&LocalTypes]) -> Vec<Vec<usize>> {
     }
 }
 
-/// Where the references of a definition lead, in order.
+/// Collects the targets of a definition's references, in order.
 fn collect_references(schema: &Value, types: &IndexMap<String, Value>, found: &mut Vec<usize>) {
     match schema {
         Value::Object(map) => {
@@ -199,10 +200,6 @@ fn collect_references(schema: &Value, types: &IndexMap<String, Value>, found: &m
         Value::Array(items) => items.iter().for_each(|item| collect_references(item, types, found)),
         _ => {}
     }
-}
-
-fn unique_name(name: String, taken: &HashSet<String>) -> String {
-    crate::openapi::type_names::unique_name(name, taken)
 }
 
 #[cfg(test)]
@@ -241,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_that_only_leads_to_itself_allows_everything() {
+    fn a_definition_that_refers_only_to_itself_accepts_every_value() {
         let types = json!({
             "A": {"allOf": [{"$ref": "#/types/B"}]}, "B": {"$ref": "#/types/A"},
             "List": {"type": "array", "items": {"$ref": "#/types/List"}}

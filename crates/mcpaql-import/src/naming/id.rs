@@ -1,4 +1,4 @@
-//! Names from operation ids, where an id says more than method and path.
+//! Names operations by their ids, if an id gives a better name than method and path.
 
 use super::path::{Literal, LiteralCache, PathWords, singular_word};
 use super::{NameInput, NameWord};
@@ -8,38 +8,38 @@ use mcpaql_lexicon::names::{NameVerb, name_verbs, split_parts};
 use mcpaql_lexicon::verbs::{self, VerbTrait, Weight, risk};
 use mcpaql_lexicon::{PREPOSITIONS, WordSet, is_plural, plural, singular};
 
-/// What generators add to ids.
+/// Words that generators add to ids.
 static NOISE: WordSet = WordSet::of("api controller controllers endpoint method operation rest svc");
-/// Words before a noun that add nothing.
+/// Words before a noun that add no information.
 static ARTICLES: WordSet = WordSet::of("a an one single the");
 static IDENTIFIERS: WordSet = WordSet::of("guid id ids key pk sid uuid");
-/// Verbs that need their object's owner to say anything.
+/// Verbs that need the owner of their object to be clear.
 static GENERIC_VERBS: WordSet =
     WordSet::of("add check count create delete find get list post remove search set update");
 static COLLECTION_VERBS: WordSet = WordSet::of("count find list query search");
 
-/// The names that an id gives, the shortest first; none where method and path say it better.
+/// Returns the names from an id, the shortest first; none if method and path give a better name.
 pub(super) fn names<'a>(
     input: &NameInput<'a>,
     method: &str,
     path: &PathWords,
-    known: &mut LiteralCache<'a>,
+    cache: &mut LiteralCache<'a>,
 ) -> Vec<Vec<NameWord>> {
     let Some(id) = input.operation_id.map(str::trim).filter(|id| !id.is_empty()) else { return Vec::new() };
     let id = without_path(id, input.path, method);
     let id = strip_method(without_checksum(id), Some(method));
     let mut parts: Vec<Vec<NameWord>> =
-        split_parts(id).map(|part| Literal::of(part, known).words.to_vec()).collect();
+        split_parts(id).map(|part| Literal::of(part, cache).words.to_vec()).collect();
     clean(&mut parts);
     if parts.iter().flatten().any(|word| is_code(word)) || repeats_path(&parts, input, method, path) {
         return Vec::new();
     }
-    let said = name_verbs(&parts);
-    let phrase = match said.lead.filter(|found| is_real_verb(found, &parts, method)) {
-        // What stands behind the verb in many parts is a path.
+    let verbs = name_verbs(&parts);
+    let phrase = match verbs.lead.filter(|found| is_real_verb(found, &parts, method)) {
+        // Many parts after the verb are a path.
         Some(found) if parts.len() - found.part > 3 => return Vec::new(),
-        Some(found) => IdPhrase::of(&parts, found, said.second.filter(|_| said.compound)),
-        // `PostUserBadge`: the method is the verb, and the id still divides the nouns better than the path.
+        Some(found) => IdPhrase::of(&parts, found, verbs.second.filter(|_| verbs.compound)),
+        // `PostUserBadge`: the method is the verb, and the id splits the nouns better than the path.
         None if starts_with_method(input.operation_id.unwrap_or_default(), method) && parts.len() == 1 => {
             let verb = super::path::verb(input, method, path);
             IdPhrase { modifiers: Vec::new(), verb: verb.into(), groups: Vec::new(), tail: parts.concat() }
@@ -49,7 +49,7 @@ pub(super) fn names<'a>(
     phrase.names(method, path)
 }
 
-/// `read_pets_v1_pets__get` → `read_pets`: one framework appends path and method.
+/// Removes path and method, which one framework appends: `read_pets_v1_pets__get` → `read_pets`.
 fn without_path<'i>(id: &'i str, path: &str, method: &str) -> &'i str {
     if !id.to_ascii_lowercase().ends_with(&method.to_ascii_lowercase()) {
         return id;
@@ -62,7 +62,7 @@ fn without_path<'i>(id: &'i str, path: &str, method: &str) -> &'i str {
     }
 }
 
-/// `users.getReport-a0ff` → `users.getReport`: some generators tell overloads apart by a checksum.
+/// Removes the checksum that some generators append to overloads: `users.getReport-a0ff` → `users.getReport`.
 fn without_checksum(id: &str) -> &str {
     match id.rsplit_once('-') {
         Some((rest, tail))
@@ -83,19 +83,19 @@ fn clean(parts: &mut Vec<Vec<NameWord>>) {
     parts.retain(|part| !part.is_empty());
 }
 
-/// A number or a checksum instead of a word.
+/// Whether the word is a number or a checksum.
 fn is_code(word: &str) -> bool {
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     word.len() >= 8 && digits >= 3 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether the id only repeats method and path: then those say the same in better English.
+/// Whether the id only repeats method and path, which then give the better name.
 fn repeats_path(parts: &[Vec<NameWord>], input: &NameInput<'_>, method: &str, path: &PathWords) -> bool {
     let mut words = parts.iter().flatten().peekable();
-    let echo = words.next_if(|word| word.eq_ignore_ascii_case(method)).is_some();
+    let repeats_method = words.next_if(|word| word.eq_ignore_ascii_case(method)).is_some();
     let rest: Vec<&NameWord> = words.collect();
-    // What was before the method is gone already; an id that began with it is as long as its rest now.
-    let bare =
+    // The method may already be stripped from `parts`, so look at the original id, too.
+    let starts_with =
         input.operation_id.is_some_and(|id| id.len() >= method.len() && starts_with_method(id, method));
     if !rest.iter().all(|word| path.has(word)) {
         return false;
@@ -104,14 +104,15 @@ fn repeats_path(parts: &[Vec<NameWord>], input: &NameInput<'_>, method: &str, pa
     let whole = || {
         path.literals.iter().flat_map(Literal::stems).all(|stem| stems.iter().any(|known| **known == **stem))
     };
-    rest.is_empty() || ((echo || bare) && whole()) || (!echo && !bare && name_verbs(parts).lead.is_none())
+    let has_method = repeats_method || starts_with;
+    rest.is_empty() || (has_method && whole()) || (!has_method && name_verbs(parts).lead.is_none())
 }
 
 fn starts_with_method(id: &str, method: &str) -> bool {
     id.get(..method.len()).is_some_and(|start| start.eq_ignore_ascii_case(method))
 }
 
-/// Whether the verb found is one, and not a noun in the middle of nouns.
+/// Whether the word is used as a verb, not as a noun among other nouns.
 fn is_real_verb(found: &NameVerb, parts: &[Vec<NameWord>], method: &str) -> bool {
     let Some(part) = parts.get(found.part) else { return false };
     let leads = part.iter().take(found.word).all(|word| verbs::is_modifier(word));
@@ -132,14 +133,14 @@ fn is_real_verb(found: &NameVerb, parts: &[Vec<NameWord>], method: &str) -> bool
     }
 }
 
-/// An id, taken apart.
+/// The parts of an id.
 struct IdPhrase {
-    /// How it is done: `batch`, `force`.
+    /// Modifiers of the verb: `batch`, `force`.
     modifiers: Vec<NameWord>,
     verb: NameWord,
-    /// What stands before the verb, the nearest last.
+    /// The words before the verb, the nearest last.
     groups: Vec<Vec<NameWord>>,
-    /// What stands behind it.
+    /// The words after the verb.
     tail: Vec<NameWord>,
 }
 
@@ -152,14 +153,14 @@ impl IdPhrase {
             before.iter().cloned().partition(|word| verbs::is_modifier(word));
         let mut groups: Vec<Vec<NameWord>> = parts.get(..found.part).unwrap_or_default().to_vec();
         groups.push(own);
-        // Of `create_or_update` the second verb is the verb.
+        // In `create_or_update` the second verb is the main verb.
         modifiers.extend(part.get(lead.word..found.word).unwrap_or_default().iter().cloned());
         groups.retain(|group| !group.iter().all(|word| GENERIC_VERBS.contains(word)));
         let mut tail: Vec<NameWord> = part.get(found.word + 1..).unwrap_or_default().to_vec();
         tail.extend(parts.iter().skip(found.part + 1).flatten().cloned());
         let word = part.get(found.word).map(|word| &**word).unwrap_or_default();
         if word != found.verb.word {
-            // The verb is glued to its object.
+            // The verb and its object are one word.
             tail.insert(0, word.strip_prefix(found.verb.word).unwrap_or(word).into());
         }
         let mut phrase = IdPhrase { modifiers, verb: found.verb.canonical.into(), groups, tail };
@@ -211,7 +212,7 @@ impl IdPhrase {
     }
 }
 
-/// What the verb acts on.
+/// Returns the object of the verb.
 fn object(verb: &str, group: &[NameWord], tail: &[NameWord], path: &PathWords, whole: bool) -> Vec<NameWord> {
     let preposition = |word: &NameWord| PREPOSITIONS.contains(word);
     let nouns = tail.iter().take_while(|word| !preposition(word)).count();
@@ -224,16 +225,16 @@ fn object(verb: &str, group: &[NameWord], tail: &[NameWord], path: &PathWords, w
         object.extend_from_slice(tail);
         return object;
     }
-    let said = group.iter().all(|word| tail.iter().any(|known| singular(known) == singular(word)));
+    let is_repeated = group.iter().all(|word| tail.iter().any(|known| singular(known) == singular(word)));
     let needed = owner.is_some()
         || (nouns == 1 && GENERIC_VERBS.contains(verb) && group.iter().any(|word| path.has(word)));
-    if said || !(needed || whole) {
+    if is_repeated || !(needed || whole) {
         return tail.to_vec();
     }
     prefixed(&owner.unwrap_or_else(|| group.to_vec()), tail)
 }
 
-/// The group as a thing that has parts, where the path says that it is one.
+/// Returns the group in the singular, if it is the owner of something in the path.
 fn owner(group: &[NameWord], path: &PathWords) -> Option<Vec<NameWord>> {
     let last = singular_word(group.last()?);
     let owns = path.literals.iter().any(|literal| literal.owner && literal.stems().any(|stem| *stem == last));
@@ -243,7 +244,7 @@ fn owner(group: &[NameWord], path: &PathWords) -> Option<Vec<NameWord>> {
     })
 }
 
-/// `pet by id` → `pet`, `templates by employer id` → `templates by employer`.
+/// Removes identifiers: `pet by id` → `pet`, `templates by employer id` → `templates by employer`.
 fn without_id(tail: &[NameWord], group: &[NameWord]) -> Vec<NameWord> {
     let Some(by) = tail.iter().rposition(|word| **word == *"by") else { return tail.to_vec() };
     let (object, key) = tail.split_at(by);

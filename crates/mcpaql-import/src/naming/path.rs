@@ -1,4 +1,4 @@
-//! Names from method and path: `GET /movie/{id}/keywords` is `list_movie_keywords`.
+//! Names operations by method and path: `GET /movie/{id}/keywords` → `list_movie_keywords`.
 
 use super::{NameInput, NameWord};
 use mcpaql_core::operation::Category;
@@ -9,12 +9,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Words at the beginning of paths that say nothing.
+/// Words at the start of paths that add no information.
 static NOISE: WordSet = WordSet::of("api rest apis json xml public services providers");
-/// Nouns in the plural that are one thing.
+/// Plural nouns for a single resource.
 static SINGULAR_PLURALS: WordSet =
     WordSet::of("settings preferences details credentials properties contents sales totals specs terms");
-/// Words that stand behind the noun in paths and before it in speech.
+/// Adjectives, which follow the noun in paths and precede it in names.
 static ADJECTIVES: WordSet = WordSet::of(
     "active airing_today all archived current deleted favorite featured latest now_playing on_the_air pending \
      popular public random recent recommended scheduled similar top_rated trending upcoming",
@@ -27,36 +27,36 @@ pub(super) struct PathWords {
     pub(super) literals: Vec<Literal>,
     /// The names of placeholders.
     pub(super) params: Vec<Literal>,
-    /// Ends in a placeholder.
+    /// Whether the path ends with a placeholder.
     pub(super) item: bool,
 }
 
 /// A part of a path that is not a placeholder.
 #[derive(Debug, Clone)]
 pub(super) struct Literal {
-    /// Its words.
+    /// The words.
     pub(super) words: Rc<[NameWord]>,
-    /// The same in the singular.
+    /// The words in the singular.
     stems: Rc<[NameWord]>,
-    /// A placeholder stands behind it: it is a thing that has parts.
+    /// Whether a placeholder follows, so that it owns what comes after it.
     pub(super) owner: bool,
 }
 
-/// The words of parts that were met before: a document repeats a few hundred of them thousands of times.
+/// The words of known parts, because a document repeats a few hundred parts thousands of times.
 pub(super) type LiteralCache<'a> = HashMap<&'a str, Literal>;
 
 impl PathWords {
-    pub(super) fn of<'a>(path: &'a str, known: &mut LiteralCache<'a>) -> PathWords {
+    pub(super) fn of<'a>(path: &'a str, cache: &mut LiteralCache<'a>) -> PathWords {
         let mut found = PathWords::default();
         let (plain, argument) = match path.split_once(['#', '?']) {
             Some((plain, rest)) => (plain, rest.split('&').find_map(|pair| pair.split_once('='))),
             None => (path, None),
         };
         for segment in plain.split('/').filter(|segment| !segment.is_empty()) {
-            found.segment(segment, known);
+            found.segment(segment, cache);
         }
         if let Some((_, value)) = argument.filter(|(_, value)| !value.starts_with('{')) {
-            found.literal(value.rsplit('.').next().unwrap_or(value), known);
+            found.literal(value.rsplit('.').next().unwrap_or(value), cache);
         }
         found
     }
@@ -65,35 +65,35 @@ impl PathWords {
         self.literals.len()
     }
 
-    fn segment<'a>(&mut self, segment: &'a str, known: &mut LiteralCache<'a>) {
+    fn segment<'a>(&mut self, segment: &'a str, cache: &mut LiteralCache<'a>) {
         let segment = segment.split('(').next().unwrap_or(segment);
         if let Some(rest) = segment.strip_prefix('{') {
             let (name, rest) = rest.split_once('}').unwrap_or((rest, ""));
-            self.placeholder(name, known);
-            // What follows otherwise, as in `{id}.json` and `{from}..{to}`, is part of the value.
+            self.placeholder(name, cache);
+            // Other text after a placeholder, as in `{id}.json` and `{from}..{to}`, is part of the value.
             if let Some(verb) = rest.strip_prefix(':') {
-                self.literal(verb, known);
+                self.literal(verb, cache);
             }
         } else if let Some(name) = segment.strip_prefix(':') {
-            self.placeholder(name, known);
+            self.placeholder(name, cache);
         } else {
             let segment = segment.strip_prefix("microsoft.graph.").unwrap_or(segment);
             for part in segment.split(['.', ':']).filter(|part| !matches!(*part, "json" | "xml" | "php")) {
-                self.literal(part.split('{').next().unwrap_or(part), known);
+                self.literal(part.split('{').next().unwrap_or(part), cache);
             }
         }
     }
 
-    fn placeholder<'a>(&mut self, name: &'a str, known: &mut LiteralCache<'a>) {
-        self.params.push(Literal::of(name, known));
+    fn placeholder<'a>(&mut self, name: &'a str, cache: &mut LiteralCache<'a>) {
+        self.params.push(Literal::of(name, cache));
         self.item = true;
         if let Some(last) = self.literals.last_mut() {
             last.owner = true;
         }
     }
 
-    fn literal<'a>(&mut self, text: &'a str, known: &mut LiteralCache<'a>) {
-        let literal = Literal::of(text, known);
+    fn literal<'a>(&mut self, text: &'a str, cache: &mut LiteralCache<'a>) {
+        let literal = Literal::of(text, cache);
         let version = literal.words.iter().all(|word| is_version(word));
         let noise = || literal.words.iter().all(|word| is_version(word) || NOISE.contains(word));
         if version || (self.literals.is_empty() && noise()) {
@@ -103,7 +103,7 @@ impl PathWords {
         self.literals.push(literal);
     }
 
-    /// Whether the word stands in the path, placeholders included, in singular or plural.
+    /// Whether the path, including placeholders, contains the word in singular or plural.
     pub(super) fn has(&self, word: &str) -> bool {
         let one = singular(word);
         self.literals.iter().chain(&self.params).flat_map(|part| part.stems.iter()).any(|stem| **stem == *one)
@@ -111,7 +111,7 @@ impl PathWords {
 }
 
 impl Literal {
-    /// Its words, the last one in the singular.
+    /// Returns the words, the last one in the singular.
     fn singular_words(&self) -> Vec<NameWord> {
         let mut words = self.words.to_vec();
         if let (Some(word), Some(stem)) = (words.last_mut(), self.stems.last()) {
@@ -120,23 +120,23 @@ impl Literal {
         words
     }
 
-    /// Its words in the singular.
+    /// Returns the words in the singular.
     pub(super) fn stems(&self) -> impl Iterator<Item = &NameWord> {
         self.stems.iter()
     }
 
-    pub(super) fn of<'a>(text: &'a str, known: &mut LiteralCache<'a>) -> Literal {
+    pub(super) fn of<'a>(text: &'a str, cache: &mut LiteralCache<'a>) -> Literal {
         let make = || {
             let words: Rc<[NameWord]> =
                 words(text).into_iter().filter(|word| word.is_ascii()).map(NameWord::from).collect();
             let stems = words.iter().map(singular_word).collect();
             Literal { words, stems, owner: false }
         };
-        known.entry(text).or_insert_with(make).clone()
+        cache.entry(text).or_insert_with(make).clone()
     }
 }
 
-/// The name with that many parents of what the path ends in.
+/// Returns the name with this number of parents of the last part.
 pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parents: usize) -> Vec<NameWord> {
     let Some((last, before)) = path.literals.split_last() else { return name_from_tag(input, method, path) };
     let ancestors = |count: usize, of: &[Literal]| -> Vec<NameWord> {
@@ -156,7 +156,7 @@ pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parent
         name.extend(join_words(object, rest));
         return name;
     }
-    // `/search/movie`: the verb stands before what is searched.
+    // `/search/movie`: the verb precedes its object.
     if let Some(position) = before
         .iter()
         .rposition(|literal| matches!(&*literal.words, [word] if **word == *"search") && !literal.owner)
@@ -193,7 +193,7 @@ pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parent
     name
 }
 
-/// Another name's words with those of that many parents which it does not have yet.
+/// Appends the words of up to `depth` parents that the name does not have yet.
 pub(super) fn qualified(words: &[NameWord], path: &PathWords, depth: usize) -> Vec<NameWord> {
     let more: Vec<NameWord> = path
         .literals
@@ -210,7 +210,7 @@ pub(super) fn qualified(words: &[NameWord], path: &PathWords, depth: usize) -> V
     [words, &["in".into()], &more].concat()
 }
 
-/// The name with all parents and the placeholders: what tells `/a/{id}` from `/a/{name}`.
+/// Returns names with placeholders, which distinguish `/a/{id}` from `/a/{name}`.
 pub(super) fn with_params(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Vec<NameWord>> {
     let base = name(input, method, path, 1);
     let whole = name(input, method, path, path.len());
@@ -220,7 +220,7 @@ pub(super) fn with_params(input: &NameInput<'_>, method: &str, path: &PathWords)
     vec![by(base, last.words.to_vec()), by(whole.clone(), last.words.to_vec()), by(whole, all)]
 }
 
-/// A path without a word: the tag is the noun.
+/// Returns the name for a path without words; the noun is the tag.
 fn name_from_tag(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<NameWord> {
     let verb = match method {
         "GET" => "get",
@@ -252,14 +252,14 @@ fn ending_verb(input: &NameInput<'_>, method: &str, path: &PathWords) -> Option<
     (!noun && path.literals.last()?.words.iter().any(|word| **word == *verb.word)).then_some(verb)
 }
 
-/// `/merge-fields` and `/delete-requests` are nouns, `/merge` and `/delete-all` are not.
+/// Whether the last part is a noun: `/merge-fields` and `/delete-requests` are, `/merge` and `/delete-all` are not.
 fn last_is_noun(path: &PathWords) -> bool {
     path.literals
         .last()
         .is_some_and(|last| last.words.len() > 1 && last.words.last().is_some_and(|word| is_plural(word)))
 }
 
-/// The verb that the method stands for at that path.
+/// Returns the verb for the method at this path.
 pub(super) fn verb(input: &NameInput<'_>, method: &str, path: &PathWords) -> &'static str {
     path.literals.last().map_or("call", |last| method_verb(input, method, path, last).0)
 }
@@ -295,7 +295,7 @@ fn noun(literal: &Literal) -> Vec<NameWord> {
     if literal.owner { literal.singular_words() } else { literal.words.to_vec() }
 }
 
-/// The word in the singular.
+/// Returns the word in the singular.
 pub(super) fn singular_word(word: &NameWord) -> NameWord {
     match singular(word) {
         Cow::Borrowed(same) if *same == **word => word.clone(),
@@ -303,7 +303,7 @@ pub(super) fn singular_word(word: &NameWord) -> NameWord {
     }
 }
 
-/// Parent and child without saying the parent twice: `/movie/{id}/movie_credits`.
+/// Joins parent and child without repeating the parent: `/movie/{id}/movie_credits`.
 fn join_words(parent: Vec<NameWord>, child: Vec<NameWord>) -> Vec<NameWord> {
     let repeats =
         child.first().is_some_and(|word| parent.last().is_some_and(|last| singular(last) == singular(word)));
@@ -311,7 +311,7 @@ fn join_words(parent: Vec<NameWord>, child: Vec<NameWord>) -> Vec<NameWord> {
     parent.into_iter().take(keep).chain(child).collect()
 }
 
-/// Whether a plural stands for one thing.
+/// Whether the word is a plural noun for a single resource.
 pub(super) fn is_singular_plural(word: &str) -> bool {
     SINGULAR_PLURALS.contains(word)
 }

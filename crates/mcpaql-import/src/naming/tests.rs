@@ -1,4 +1,4 @@
-//! The names of operations, as a table.
+//! Tables of operations and their names.
 
 use super::*;
 use proptest::prelude::*;
@@ -46,7 +46,7 @@ fn ids_become_verb_and_resource() {
 }
 
 #[test]
-fn paths_speak_where_ids_do_not() {
+fn paths_give_names_if_ids_do_not() {
     for (method, path, id, expected) in [
         ("GET", "/movie/{movie_id}/keywords", "GET_movie-movie_id-keywords", "list_movie_keywords"),
         ("POST", "/v1/charges", "post-/v1/charges", "create_charge"),
@@ -84,7 +84,7 @@ fn an_addition_takes_no_name_that_was_in_use() {
 }
 
 #[test]
-fn where_a_thing_can_be_changed_and_replaced_update_is_the_change() {
+fn with_both_patch_and_put_update_is_the_patch() {
     let both = [input("PUT", "/pets/{id}", ""), input("PATCH", "/pets/{id}", "")];
     assert_eq!(name_operations(&both), ["replace_pet", "update_pet"]);
     let named = [input("PUT", "/pets/{id}", "updatePet"), input("PATCH", "/pets/{id}", "updatePet")];
@@ -92,7 +92,7 @@ fn where_a_thing_can_be_changed_and_replaced_update_is_the_change() {
 }
 
 #[test]
-fn what_only_placeholders_tell_apart_is_told_apart_by_them() {
+fn paths_that_differ_only_in_placeholders_are_named_by_them() {
     let names = name_operations(&[input("GET", "/a/{id}", ""), input("GET", "/a/{name}", "")]);
     assert_eq!(names, ["get_a_by_id", "get_a_by_name"]);
 }
@@ -116,7 +116,7 @@ fn long_names_are_shortened_the_same_way_each_time() {
 
 proptest! {
     #[test]
-    fn names_are_legal_unique_and_independent_of_the_order(
+    fn names_are_valid_unique_and_independent_of_the_order(
         seeds in prop::collection::vec((0_usize..4, "(/(\\{[a-z]{1,3}\\}|[a-zA-Z]{1,6}|[a-z]{1,4}s)){0,4}", "([a-zA-Z_/.-]{0,14}|\\PC{0,6})"), 1..12),
         turn in 0_usize..12,
     ) {

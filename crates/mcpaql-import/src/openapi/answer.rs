@@ -1,4 +1,4 @@
-//! What an operation answers: its schema, and where the things in it stand.
+//! Reads the answer of an operation: its schema, and the positions of items and page cursors in it.
 
 use super::body::is_json;
 use super::details::Context;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Fields that hold the items of a list, the likeliest first.
+/// Fields with the items of a list, the most likely first.
 const ITEM_FIELDS: [&str; 22] = [
     "items",
     "data",
@@ -35,7 +35,7 @@ const ITEM_FIELDS: [&str; 22] = [
     "response",
     "payload",
 ];
-/// Fields beside the items that only an envelope has.
+/// Fields that only an envelope has.
 const ENVELOPE_FIELDS: [&str; 22] = [
     "total",
     "count",
@@ -60,7 +60,7 @@ const ENVELOPE_FIELDS: [&str; 22] = [
     "kind",
     "cursor",
 ];
-/// Objects of an answer that say where the next page is.
+/// Objects of an answer that may contain a link or cursor to the next page.
 const PAGE_FIELDS: [&str; 16] = [
     "meta",
     "metadata",
@@ -79,7 +79,7 @@ const PAGE_FIELDS: [&str; 16] = [
     "pages",
     "$metadata",
 ];
-/// Descriptions that say nothing.
+/// Descriptions without information.
 const EMPTY_WORDS: [&str; 14] = [
     "ok",
     "okay",
@@ -97,17 +97,17 @@ const EMPTY_WORDS: [&str; 14] = [
     "success response",
 ];
 
-/// The answer of success, as the document has it.
+/// The successful answer in the document.
 #[derive(Debug, Default)]
 pub(super) struct Response {
     pub(super) description: String,
-    /// With the document it stands in.
+    /// The schema and the id of its document.
     pub(super) schema: Option<(Value, String)>,
-    /// A `Link` header leads to the next page.
+    /// Whether the answer has a `Link` header.
     pub(super) link: bool,
 }
 
-/// The first answer of success that has a JSON body, else the first one.
+/// Returns the first successful answer with a schema, or else the first successful answer.
 pub(super) fn response(cx: &Context<'_>, operation: &Value) -> Option<Response> {
     let responses = operation.get("responses").and_then(Value::as_object)?;
     let mut keys: Vec<&String> = responses.keys().filter(|key| key.starts_with('2')).collect();
@@ -158,14 +158,14 @@ fn informative_text(text: &str) -> String {
     if EMPTY_WORDS.contains(&plain.as_str()) { String::new() } else { text }
 }
 
-/// Where the things in an answer stand.
+/// The positions of items and page fields in an answer.
 #[derive(Debug, Default)]
 pub(super) struct AnswerLayout {
-    /// Where the items are, in dots; empty where the answer is the list.
+    /// The path to the items, as dotted names; empty if the answer itself is the list.
     pub(super) items: Option<String>,
-    /// Fields that may lead to the next page, in dots.
+    /// Fields that may lead to the next page, as dotted names.
     pub(super) fields: Vec<String>,
-    /// The thing, or one item.
+    /// The schema of an item, or of the whole answer, and the id of its document.
     pub(super) item_schema: Option<(Value, String)>,
 }
 
@@ -176,7 +176,7 @@ struct AnswerField {
     base: String,
 }
 
-/// Looks into the top of an answer.
+/// Finds items and page fields in the top levels of an answer.
 pub(super) fn answer_layout(cx: &Context<'_>, schema: &Value, base: &str) -> AnswerLayout {
     let Some(top) = locate_value(cx, schema, base) else { return AnswerLayout::default() };
     if is_list(&top.node) {
@@ -201,7 +201,7 @@ pub(super) fn answer_layout(cx: &Context<'_>, schema: &Value, base: &str) -> Ans
     seen
 }
 
-/// The list in an envelope and one of its items.
+/// Returns the field with the list of an envelope, and the schema of its items.
 fn items(fields: &[AnswerField]) -> Option<(&str, (Value, String))> {
     let enveloped =
         fields.len() <= 2 || fields.iter().any(|field| ENVELOPE_FIELDS.contains(&field.name.as_str()));
@@ -214,7 +214,7 @@ fn items(fields: &[AnswerField]) -> Option<(&str, (Value, String))> {
     Some((&field.name, (item, field.base.clone())))
 }
 
-/// The one object that an envelope is around.
+/// Returns the single object inside an envelope.
 fn wrapped_object(fields: &[AnswerField]) -> Option<&AnswerField> {
     let usual = |field: &&AnswerField| {
         !field.list && field.schema.is_object() && ITEM_FIELDS.contains(&field.name.as_str())
@@ -229,7 +229,7 @@ fn fields(cx: &Context<'_>, schema: &Value, base: &str) -> Vec<AnswerField> {
         let list = target.as_ref().is_some_and(|target| is_list(&target.node));
         let looked_into = list || ITEM_FIELDS.contains(&name) || PAGE_FIELDS.contains(&name);
         let (schema, base) = match target.filter(|_| looked_into) {
-            // A list's items are read in the document that the list stands in; an object keeps its name.
+            // Items are read relative to the document of their list. An object keeps its reference, and so its name.
             Some(target) if list => (Value::clone(&target.node), target.base),
             Some(target) if is_object(&target.node) => (schema.clone(), base.to_owned()),
             _ => (Value::Null, String::new()),
@@ -264,39 +264,39 @@ fn is_object(schema: &Value) -> bool {
     ["properties", "allOf", "oneOf", "anyOf"].iter().any(|key| schema.get(key).is_some())
 }
 
-/// Answers in outline that were looked at: most operations give one of a few types.
+/// Known outlines of answers, because most operations return one of a few types.
 #[derive(Debug, Default)]
 pub(super) struct AnswerCache(Mutex<HashMap<(String, String), AnswerOutline>>);
 
-/// Maximum number that is kept.
+/// Maximum number of cached outlines.
 const MAX_ANSWERS: usize = 4096;
 
 impl AnswerCache {
-    /// The answer in outline; one that is only referred to is looked at once.
+    /// Returns the outline of an answer. An answer that is only a reference is read once.
     pub(super) fn outline(&self, cx: &Context<'_>, schema: &Value, base: &str) -> AnswerOutline {
         let read = || answer_outline(cx, &answer_layout(cx, schema, base));
         let alone = schema.as_object().is_some_and(|schema| schema.len() == 1);
         let Some(reference) = word(schema, "$ref").filter(|_| alone) else { return read() };
         let key = (base.to_owned(), reference.to_owned());
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(given) = known().get(&key) {
-            return given.clone();
+        if let Some(outline) = known().get(&key) {
+            return outline.clone();
         }
-        // Not under the lock: a reference may lead into another document.
-        let given = read();
+        // Not under the lock: a reference may lead to another document, which must be loaded.
+        let outline = read();
         let mut known = known();
         if known.len() < MAX_ANSWERS {
-            known.insert(key, given.clone());
+            known.insert(key, outline.clone());
         }
-        given
+        outline
     }
 }
 
-/// The answer in outline.
+/// Returns the outline of an answer.
 fn answer_outline(cx: &Context<'_>, seen: &AnswerLayout) -> AnswerOutline {
-    let mut given = AnswerOutline { list: seen.items.is_some(), ..AnswerOutline::default() };
-    let Some((schema, base)) = &seen.item_schema else { return given };
-    given.type_name = type_name(cx, schema, base);
+    let mut outline = AnswerOutline { list: seen.items.is_some(), ..AnswerOutline::default() };
+    let Some((schema, base)) = &seen.item_schema else { return outline };
+    outline.type_name = type_name(cx, schema, base);
     let mut names: Vec<String> = Vec::new();
     let mut add = |name: &str, schema: &Value, _: &str| {
         if schema.get("writeOnly") != Some(&Value::Bool(true)) && !names.iter().any(|known| known == name) {
@@ -306,18 +306,18 @@ fn answer_outline(cx: &Context<'_>, seen: &AnswerLayout) -> AnswerOutline {
     if shape(cx.refs, schema, base, &mut add).is_none()
         && let Some(top) = locate_value(cx, schema, base)
     {
-        // Of several forms the first one speaks.
+        // The first variant stands for all.
         let variants = ["oneOf", "anyOf"].iter().find_map(|key| top.node.get(key).and_then(Value::as_array));
         if let Some(first) = variants.and_then(|variants| variants.first()) {
-            given.type_name = given.type_name.or_else(|| type_name(cx, first, &top.base));
+            outline.type_name = outline.type_name.or_else(|| type_name(cx, first, &top.base));
             let _ = shape(cx.refs, first, &top.base, &mut add);
         }
     }
-    given.fields = names;
-    given
+    outline.fields = names;
+    outline
 }
 
-/// The name of the type that a schema refers to.
+/// Returns the name of the type that a schema refers to.
 fn type_name(cx: &Context<'_>, schema: &Value, base: &str) -> Option<String> {
     let parts = schema.get("allOf").and_then(Value::as_array);
     let schema = parts.filter(|parts| parts.len() == 1).and_then(|parts| parts.first()).unwrap_or(schema);

@@ -1,7 +1,7 @@
-//! The request's body: one media type of those that the operation takes, and the parameters that fill it.
+//! Reads the request body: one of the media types that the operation accepts, and the parameters of the body.
 //!
-//! What always holds: an object with named fields becomes one parameter per field, anything else one parameter that is the
-//! body; a field must be given only where the body must.
+//! What always holds: an object with named fields becomes one parameter per field; any other body becomes one parameter. A
+//! field is required only if the body is required.
 
 use super::details::Context;
 use super::examples;
@@ -15,16 +15,16 @@ use serde_json::{Map, Value, json};
 #[derive(Debug)]
 pub(super) struct OpenApiBody {
     pub(super) form: BodyForm,
-    /// The media type where it is not the usual one of the form.
+    /// The media type, if it is not the default of the form.
     pub(super) content_type: Option<String>,
     pub(super) drafts: Vec<UnwrittenParam>,
-    /// The only draft is the body itself.
+    /// Whether the only parameter is the body itself.
     pub(super) whole: bool,
     /// The document's example of the whole body.
     pub(super) example: Option<Value>,
 }
 
-/// Media types from the one that says most to the one that says least.
+/// Kinds of media types, the most descriptive first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Media {
     Json,
@@ -75,17 +75,17 @@ impl Media {
     }
 }
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters, in lower case.
 pub(super) fn plain(media: &str) -> String {
     media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Whether answers of that media type are JSON.
+/// Whether the media type is JSON.
 pub(super) fn is_json(media: &str) -> bool {
     matches!(Media::of(media), Media::Json | Media::JsonLike)
 }
 
-/// What a chosen media type says.
+/// The content of the chosen media type.
 struct MediaContent<'v> {
     media: Media,
     content_type: Option<String>,
@@ -97,7 +97,7 @@ struct MediaContent<'v> {
     light: bool,
 }
 
-/// The body of an operation, of any version.
+/// Reads the body of an operation, in any version of OpenAPI.
 pub(super) fn read(
     cx: &Context<'_>,
     head: &Operation,
@@ -114,8 +114,8 @@ pub(super) fn read(
     if let mcpaql_core::operation::Binding::Http(http) = &head.binding
         && matches!(http.method.as_str(), "GET" | "HEAD")
     {
-        // Generators describe an empty body where there is none.
-        let says = |media: &Value| {
+        // Generators describe an empty body for requests without a body.
+        let has_fields = |media: &Value| {
             media.get("schema").is_some_and(|schema| {
                 schema.get("$ref").is_some()
                     || schema
@@ -124,8 +124,9 @@ pub(super) fn read(
                         .is_some_and(|fields| !fields.is_empty())
             })
         };
-        if content.values().any(says) {
-            notes.push(Note::lost("requestBody", format!("{} requests carry no body", http.method)));
+        if content.values().any(has_fields) {
+            notes
+                .push(Note::lost("requestBody", format!("{} requests are sent without a body", http.method)));
         }
         return None;
     }
@@ -153,11 +154,11 @@ pub(super) fn read(
     Some(body)
 }
 
-/// The media type to send, where the form alone does not say it.
+/// Returns the media type to send, if it is not the default of the form.
 fn content_type(media: Media, name: &str, notes: &mut Vec<Note>) -> Option<String> {
     let plain = plain(name);
     if media == Media::Xml {
-        notes.push(Note::changed("requestBody", "the body is XML, which the caller writes"));
+        notes.push(Note::changed("requestBody", "the caller sends the XML body as text"));
     }
     if plain == media.default_media_type() || plain.is_empty() {
         return None;
@@ -180,7 +181,7 @@ fn unused<'n>(others: impl Iterator<Item = &'n String>, name: &str, notes: &mut 
     }
 }
 
-/// Swagger 2.0: the body is a parameter, or many.
+/// Reads the body of Swagger 2.0, which is one parameter in `body` or several in `formData`.
 fn swagger(
     cx: &Context<'_>,
     declared: &[LocatedValue<'_>],
@@ -188,8 +189,9 @@ fn swagger(
     light: bool,
     notes: &mut Vec<Note>,
 ) -> Option<OpenApiBody> {
-    let at =
-        |place: &'static str| declared.iter().filter(move |param| word(&param.node, "in") == Some(place));
+    let at = |location: &'static str| {
+        declared.iter().filter(move |param| word(&param.node, "in") == Some(location))
+    };
     let own: Option<Vec<String>> = operation
         .get("consumes")
         .and_then(Value::as_array)
@@ -198,7 +200,7 @@ fn swagger(
     if let Some(param) = at("body").next() {
         let name = consumes.iter().min_by_key(|name| Media::of(name)).cloned().unwrap_or_default();
         unused(consumes.iter().filter(|other| **other != name), &name, notes);
-        // A body parameter of a form would be formData; what consumes says is then a leftover.
+        // A form would be in `formData`, so a form in `consumes` is ignored for a parameter in `body`.
         let media = match Media::of(&name) {
             Media::Form | Media::Multipart => Media::Json,
             media => media,
@@ -239,7 +241,7 @@ fn swagger(
     Some(OpenApiBody { form: media.form(), content_type: None, drafts, whole: false, example: None })
 }
 
-/// The parameters that fill a body of the chosen media type.
+/// Returns the body with its parameters, for the chosen media type.
 fn body_params(cx: &Context<'_>, content: &MediaContent<'_>, notes: &mut Vec<Note>) -> OpenApiBody {
     let mut body = OpenApiBody {
         form: content.media.form(),
@@ -257,10 +259,10 @@ fn body_params(cx: &Context<'_>, content: &MediaContent<'_>, notes: &mut Vec<Not
         && let Some((drafts, whole)) = fields(cx, content, notes)
     {
         for key in &whole.lost {
-            notes.push(Note::lost("requestBody", format!("'{key}' is left to the API")));
+            notes.push(Note::lost("requestBody", format!("'{key}' is checked only by the API")));
         }
         if whole.additional == AdditionalFields::Open && content.media.form() == BodyForm::Json {
-            notes.push(Note::lost("requestBody", "fields that the document does not name cannot be sent"));
+            notes.push(Note::lost("requestBody", "additional fields cannot be sent"));
         }
         body.drafts = drafts;
         return body;
@@ -274,7 +276,7 @@ fn body_params(cx: &Context<'_>, content: &MediaContent<'_>, notes: &mut Vec<Not
     body
 }
 
-/// The fields of a body that is an object with named fields.
+/// Returns the parameters of a body that is an object with named fields.
 fn fields(
     cx: &Context<'_>,
     content: &MediaContent<'_>,
@@ -284,9 +286,9 @@ fn fields(
     let mut named = false;
     let whole = shape(cx.refs, content.schema?, content.base, &mut |name, schema, base| {
         named = true;
-        let theirs = schema.get("readOnly") == Some(&Value::Bool(true));
+        let is_read_only = schema.get("readOnly") == Some(&Value::Bool(true));
         drafts.retain(|draft| draft.wire != name);
-        if !theirs {
+        if !is_read_only {
             let schema = if content.light { Value::Null } else { schema.clone() };
             drafts.push(UnwrittenParam::new(name, ParamLocation::Body, schema, base));
         }
@@ -304,8 +306,8 @@ fn fields(
         let encoding = content.encoding.and_then(|encoding| encoding.get(&draft.wire));
         match content.media.form() {
             BodyForm::Form => {
-                let usual = json!({});
-                let encoding = encoding.unwrap_or(&usual);
+                let default = json!({});
+                let encoding = encoding.unwrap_or(&default);
                 draft.style = match is_json_field(encoding) && is_structured(cx, &draft.schema) {
                     true => ParamStyle { form: StyleForm::Json, explode: false, reserved: false },
                     false => style(cx, encoding, &draft.schema, ParamLocation::Body, &draft.wire, notes),
@@ -319,13 +321,13 @@ fn fields(
     Some((drafts, whole))
 }
 
-/// Whether a field of a form is JSON text: a media type counts where nothing is said about the style.
+/// Whether a field of a form is JSON text. `contentType` counts only if there is no style.
 fn is_json_field(encoding: &Value) -> bool {
     let styled = ["style", "explode", "allowReserved"].iter().any(|key| encoding.get(key).is_some());
     !styled && word(encoding, "contentType").is_some_and(is_json)
 }
 
-/// One part of a multipart body: a file or a field.
+/// Reads a part of a multipart body: a file or a field.
 fn part(cx: &Context<'_>, draft: &mut UnwrittenParam, encoding: Option<&Value>, notes: &mut Vec<Note>) {
     let content_type = encoding.and_then(|encoding| word(encoding, "contentType"));
     let schema = locate_value(cx, &draft.schema, &draft.base);
@@ -341,14 +343,14 @@ fn part(cx: &Context<'_>, draft: &mut UnwrittenParam, encoding: Option<&Value>, 
     }
     draft.file = file;
     if file == FileParam::No && encoded {
-        // The API wants the base64 text itself, not what it stands for.
+        // The API expects base64 text, not the decoded bytes.
         draft.schema = json!({"type": "string", "description": schema_text(&schema, "description")});
     }
-    let told = content_type.filter(|kind| {
+    let lost_type = content_type.filter(|kind| {
         file == FileParam::No && !matches!(plain(kind).as_str(), "text/plain" | "application/json")
     });
-    if let Some(kind) = told {
-        notes.push(Note::lost(&draft.wire, format!("the part's own media type '{kind}'")));
+    if let Some(kind) = lost_type {
+        notes.push(Note::lost(&draft.wire, format!("the media type '{kind}' of the part")));
     }
 }
 

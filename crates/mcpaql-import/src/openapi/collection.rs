@@ -1,13 +1,13 @@
-//! Whether an operation answers with a collection, seen without reading its schemas.
+//! Finds out whether an operation returns a collection, without reading its schemas.
 
 use super::document::OpenApiDocument;
 use super::refs::Documents;
 use super::scan;
 use std::sync::Arc;
 
-/// Answers that say success, best first.
+/// Statuses of successful answers, best first.
 const SUCCESS: &[&str] = &["200", "201", "206", "202", "2XX", "2xx", "default"];
-/// How collections are called inside an envelope.
+/// Names of collections inside an envelope.
 const ENVELOPES: &[&str] = &[
     "content",
     "data",
@@ -27,10 +27,10 @@ const ENVELOPES: &[&str] = &[
     "value",
     "values",
 ];
-/// How many references are followed.
+/// Maximum number of references that are followed.
 const MAX_STEPS: usize = 8;
 
-/// A piece of some document.
+/// A part of a document.
 struct DocumentPart {
     document: Arc<OpenApiDocument>,
     base: Arc<str>,
@@ -47,7 +47,7 @@ impl DocumentPart {
     }
 }
 
-/// Whether the `responses` of an operation tell of a collection; `None` where they do not tell.
+/// Whether an operation with these `responses` returns a collection; `None` if it is unknown.
 pub(crate) fn returns_collection(
     documents: &Documents,
     document: &Arc<OpenApiDocument>,
@@ -71,19 +71,19 @@ fn follow_references(documents: &Documents, piece: DocumentPart) -> Option<Docum
         let Some(reference) = scan::child(piece.text(), "$ref").and_then(scan::string) else {
             return Some(piece);
         };
-        let place = documents.locate(&piece.base, &reference)?;
+        let location = documents.locate(&piece.base, &reference)?;
         let range = scan::TextRange::of("", "");
         piece = DocumentPart {
-            document: place.document,
-            base: Arc::from(place.base),
-            pointer: Some(place.pointer),
+            document: location.document,
+            base: Arc::from(location.base),
+            pointer: Some(location.pointer),
             range,
         };
     }
     None
 }
 
-/// The schema of an answer, in the spelling of either version.
+/// Returns the schema of an answer, in Swagger 2.0 or OpenAPI 3.
 fn schema_of(response: &str) -> Option<&str> {
     if let Some(schema) = scan::child(response, "schema") {
         return Some(schema);

@@ -1,4 +1,4 @@
-//! What the author corrects: found by name, original id or method and path, and put in place of what was decided.
+//! Applies overrides. An override is matched by name, by original id, or by method and path.
 
 use super::library::OpenApiLibrary;
 use super::operation_heads::UnnamedOperation;
@@ -14,11 +14,11 @@ use mcpaql_lexicon::classify::{Classification, Confidence, EvidenceKind, Reason}
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The correction of each operation, where there is one.
+/// Returns the override of each operation, if there is one.
 ///
 /// # Errors
 ///
-/// The corrections that match nothing, and names that are no names or taken.
+/// Returns problems if overrides match nothing, or if new names are invalid or taken.
 pub(super) fn find(
     overrides: &Overrides,
     drafts: &[UnnamedOperation<'_>],
@@ -31,11 +31,11 @@ pub(super) fn find(
     let mut positions: HashMap<String, usize> = HashMap::new();
     for (position, draft) in drafts.iter().enumerate() {
         positions.entry(format!("{} {}", draft.method, draft.path)).or_insert(position);
-        draft.said.id.iter().for_each(|id| {
+        draft.members.id.iter().for_each(|id| {
             positions.entry(id.to_string()).or_insert(position);
         });
     }
-    // A name of the adapter goes before an id that is spelled alike.
+    // A name in the adapter wins over the same id.
     positions.extend(names.iter().enumerate().map(|(position, name)| (name.clone(), position)));
     let mut problems = Vec::new();
     for (key, correction) in &overrides.operations {
@@ -52,7 +52,7 @@ pub(super) fn find(
             }
             None => {
                 let mut candidates: Vec<&str> = positions.keys().map(String::as_str).collect();
-                // Of two that are equally near, the one of the same kind: a name, or a method and a path.
+                // If two candidates are equally near, prefer the one of the same kind: a name, or a method and a path.
                 candidates.sort_unstable_by_key(|candidate| {
                     (candidate.contains(' ') != key.contains(' '), *candidate)
                 });
@@ -64,13 +64,11 @@ pub(super) fn find(
     if problems.is_empty() { Ok(found) } else { Err(problems) }
 }
 
-/// Corrections of parameters that are not there, and producers that are no operations.
-///
-/// Only operations whose parameters are corrected are read for it.
+/// Checks that overridden parameters exist and that `from` names operations. Reads only operations with such overrides.
 ///
 /// # Errors
 ///
-/// One for each.
+/// Returns a problem for each unknown parameter or operation.
 pub(super) fn check_params(
     overrides: &Overrides,
     library: &OpenApiLibrary,
@@ -94,7 +92,7 @@ pub(super) fn check_params(
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// New names that cannot be given.
+/// Returns problems for new names that are invalid or taken.
 pub(crate) fn check_renames(found: &[Option<Arc<OperationOverride>>], names: &[String]) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let mut taken: HashMap<&str, &str> = HashMap::new();
@@ -114,13 +112,13 @@ pub(crate) fn check_renames(found: &[Option<Arc<OperationOverride>>], names: &[S
         if !mcpaql_core::naming::is_operation_name(new) {
             problems.push(wrong(format!("'{new}' cannot be the name of '{old}': use snake_case")));
         } else if let Some(other) = taken.insert(new, old) {
-            problems.push(wrong(format!("'{new}' cannot be the name of '{old}': '{other}' has it")));
+            problems.push(wrong(format!("'{new}' cannot be the name of '{old}': '{other}' already has it")));
         }
     }
     problems
 }
 
-/// The name and category to go by, after the correction; the decision then says so as well.
+/// Returns name and category after the override, and updates the decision.
 pub(crate) fn apply_correction(
     correction: Option<&OperationOverride>,
     name: String,
@@ -143,7 +141,7 @@ pub(crate) fn apply_correction(
     (name, category)
 }
 
-/// What an operation does to the world, as it was decided.
+/// Returns the facts of an operation for the decision.
 pub(crate) fn decided_facts(
     decision: &Classification,
     category: Category,

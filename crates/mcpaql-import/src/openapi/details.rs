@@ -1,8 +1,8 @@
-//! One operation of a document → everything that its head leaves out.
+//! Reads the details of an operation: everything that its head does not have.
 //!
-//! What always holds: nothing in an operation makes this fail or panic; what is changed or left out is noted; parameters
-//! have distinct legal names, the same ones in the outline as in the whole; and no default of the document is ever filled
-//! in, because it tells what the API does when it is given nothing.
+//! What always holds: no operation makes this fail or panic, and everything that is changed or left out is noted. Parameters
+//! have distinct valid names, the same in the outline and in the details. A default in the document is never sent, because it
+//! describes what the API assumes if the parameter is missing.
 
 #[cfg(test)]
 mod tests;
@@ -38,26 +38,26 @@ pub(crate) enum Version {
 }
 
 impl Version {
-    /// Whether keywords beside a `$ref` mean something.
+    /// Whether keywords next to a `$ref` have a meaning.
     pub(super) fn has_siblings(self) -> bool {
         self >= Version::V31
     }
 }
 
-/// What every operation of a document is read with.
+/// The parts of a document that are needed to read any of its operations.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
-    /// Follows references.
+    /// Resolves references.
     pub(crate) refs: &'a dyn Refs,
     /// The names of types.
     pub(crate) types: &'a TypeNames,
     /// The document's version.
     pub(crate) version: Version,
-    /// The document that the operation stands in; "" is the main one.
+    /// The id of the operation's document; "" is the main document.
     pub(crate) base: &'a str,
-    /// The document's own `consumes` (Swagger 2.0).
+    /// `consumes` of the document (Swagger 2.0).
     pub(crate) consumes: &'a [String],
-    /// Places and names of the API keys of all security schemes, which no caller is asked for.
+    /// Locations and names of the API keys of all security schemes. They are not parameters of operations.
     pub(crate) credentials: &'a [(ParamLocation, String)],
 }
 
@@ -70,32 +70,32 @@ impl std::fmt::Debug for Context<'_> {
     }
 }
 
-/// Everything that an operation's head leaves out.
+/// Everything that the head of an operation does not have.
 #[derive(Debug, Clone)]
 pub(crate) struct Details {
-    /// The path with its placeholders under the parameters' names.
+    /// The path, with the names of parameters as placeholders.
     pub(crate) path: Vec<Segment>,
-    /// Path, query, headers, cookies, body.
+    /// The parameters, in the order path, query, headers, cookies, body.
     pub(crate) params: Vec<Param>,
-    /// What comes back.
+    /// The answer.
     pub(crate) returns: Option<Returns>,
-    /// The document's own example, at most one.
+    /// The example in the document, at most one.
     pub(crate) examples: Vec<Example>,
-    /// How answers are divided into pages.
+    /// How answers are split into pages.
     pub(crate) pagination: Option<Pagination>,
-    /// How body parameters are sent.
+    /// The form of the body.
     pub(crate) body: BodyForm,
-    /// The body's media type where it is not the usual one of its form.
+    /// The media type of the body, if it is not the default of its form.
     pub(crate) content_type: Option<String>,
-    /// The parameter that is the body.
+    /// The parameter that is the whole body.
     pub(crate) body_param: Option<String>,
-    /// Every type that the schemas refer to; those far away are left open.
+    /// All types that the schemas refer to; types that are far away have no content.
     pub(crate) types: IndexMap<String, Value>,
     /// What was changed or left out.
     pub(crate) notes: Vec<Note>,
 }
 
-/// The parameters of an operation, named but not written.
+/// The parameters of an operation with their names, before their schemas are written.
 struct NamedParams {
     drafts: Vec<UnwrittenParam>,
     names: Vec<String>,
@@ -103,14 +103,14 @@ struct NamedParams {
 }
 
 impl NamedParams {
-    /// Whether the document has values of its own for a call.
+    /// Whether the document has example values for a call.
     fn has_example(&self) -> bool {
         self.body.as_ref().is_some_and(|body| body.example.is_some())
             || self.drafts.iter().any(|draft| draft.required && draft.example.is_some())
     }
 }
 
-/// Reads one operation whole; `path_params` are the parameters of its path item.
+/// Reads the details of one operation; `path_params` are the parameters of its path item.
 #[must_use]
 pub(crate) fn details(
     cx: &Context<'_>,
@@ -125,8 +125,8 @@ pub(crate) fn details(
     read(cx, head, operation, drafted, &mut writer)
 }
 
-/// Reads one of many operations. The types that it reaches are `written` once for all of them and are left out of its
-/// own, unless it has examples: these are tried out against its types.
+/// Reads the details of one of many operations. Its types go to `written`, once for all operations, and not to `types`. An
+/// operation with examples has its own types, because examples are validated against them.
 pub(super) fn details_sharing(
     cx: &Context<'_>,
     head: &Operation,
@@ -186,7 +186,7 @@ fn read(
     }
 }
 
-/// What discovery needs to know of an operation: names only.
+/// Returns the outline of an operation, which has only names, for discovery.
 #[must_use]
 pub(super) fn outline(
     cx: &Context<'_>,
@@ -197,25 +197,25 @@ pub(super) fn outline(
 ) -> Outline {
     let NamedParams { drafts, names, .. } =
         named_params(cx, head, path_params, operation, true, &mut Vec::new());
-    let needs = drafts.iter().zip(names).map(|(draft, name)| ParamOutline {
+    let params = drafts.iter().zip(names).map(|(draft, name)| ParamOutline {
         name,
         required: draft.required,
-        in_path: draft.place == ParamLocation::Path,
+        in_path: draft.location == ParamLocation::Path,
     });
     let answer = answer::response(cx, operation)
         .and_then(|response| response.schema)
         .map(|(schema, base)| answers.outline(cx, &schema, &base))
-        .filter(|given| *given != AnswerOutline::default());
-    Outline { params: needs.collect(), answer }
+        .filter(|outline| *outline != AnswerOutline::default());
+    Outline { params: params.collect(), answer }
 }
 
-/// The type of that name, where it is a component of the main document; what it refers to are types as well.
+/// Returns the type of this name, if it is a component of the main document.
 #[must_use]
 pub(crate) fn type_named(cx: &Context<'_>, name: &str) -> Option<Value> {
     let (component, input) = cx.types.component(name)?;
     let escaped = escaped(component);
-    let home = if cx.version == Version::V2 { "#/definitions/" } else { "#/components/schemas/" };
-    let target = cx.refs.resolve("", &format!("{home}{escaped}"))?;
+    let section = if cx.version == Version::V2 { "#/definitions/" } else { "#/components/schemas/" };
+    let target = cx.refs.resolve("", &format!("{section}{escaped}"))?;
     let mut writer = SchemaWriter::new(cx);
     if !input {
         writer.side = super::schema::Side::Answer;
@@ -235,7 +235,7 @@ fn named_params(
     let mut drafts = params::read(cx, head, &declared, light, notes);
     let mut body = body::read(cx, head, &declared, operation, light, notes);
     drafts.extend(body.as_mut().map(|body| std::mem::take(&mut body.drafts)).unwrap_or_default());
-    let names = names::assign(drafts.iter().map(|draft| (draft.place, draft.wire.as_str())));
+    let names = names::assign(drafts.iter().map(|draft| (draft.location, draft.wire.as_str())));
     NamedParams { drafts, names, body }
 }
 
@@ -258,7 +258,7 @@ pub(crate) fn param(writer: &mut SchemaWriter<'_>, draft: &UnwrittenParam, name:
     if deprecated && !description.to_ascii_lowercase().contains("deprecated") {
         description = format!("Deprecated. {description}").trim_end().to_owned();
     }
-    let mut param = Param::new(name, draft.place, Value::Null);
+    let mut param = Param::new(name, draft.location, Value::Null);
     param.sensitive = is_secret(name, &schema);
     param.api_default = default.filter(|default| !default.is_null() && !param.sensitive);
     param.wire.clone_from(&draft.wire);
@@ -269,7 +269,7 @@ pub(crate) fn param(writer: &mut SchemaWriter<'_>, draft: &UnwrittenParam, name:
     param
 }
 
-/// A file: base64 alone, or with its name and media type.
+/// Returns the schema of a file: base64, or an object with base64, name and media type.
 fn file() -> Value {
     let bytes = json!({"type": "string", "format": "byte"});
     json!({"anyOf": [bytes, {
@@ -279,7 +279,7 @@ fn file() -> Value {
     }]})
 }
 
-/// Whether a value must not be repeated anywhere.
+/// Whether values must not be logged or echoed.
 fn is_secret(name: &str, schema: &Value) -> bool {
     const NAMES: [&str; 9] = [
         "password",
@@ -314,7 +314,7 @@ fn returns(writer: &mut SchemaWriter<'_>, response: Response) -> Option<Returns>
 
 fn path(head: &Operation, drafts: &[UnwrittenParam], names: &[String]) -> Vec<Segment> {
     let Binding::Http(http) = &head.binding else { return Vec::new() };
-    let in_path = || drafts.iter().zip(names).filter(|(draft, _)| draft.place == ParamLocation::Path);
+    let in_path = || drafts.iter().zip(names).filter(|(draft, _)| draft.location == ParamLocation::Path);
     let name_of = |placeholder: &str| {
         let exact = in_path().find(|(draft, _)| draft.wire == placeholder);
         exact

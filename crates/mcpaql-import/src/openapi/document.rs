@@ -1,7 +1,7 @@
-//! One document: its text and an index of where the parts stand. Values are read only when somebody asks for them.
+//! A document: its text and an index of its parts. Values are read on demand.
 //!
-//! What always holds: the text is JSON (YAML is turned into it once), every range of the index lies in the text, and a part
-//! of the wrong type is diagnosed and left out instead of ending the reading.
+//! What always holds: the text is JSON (YAML is converted once), and every range of the index is inside the text. A part of the
+//! wrong type is reported and left out; it does not stop the import.
 
 use super::details::Version;
 use super::index::{DocumentIndex, PathItem};
@@ -12,24 +12,24 @@ use mcpaql_document::source::Source;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A text with its index.
+/// The text of a document and its index.
 #[derive(Debug)]
 pub(crate) struct OpenApiDocument {
     text: String,
-    /// Whether the text is the author's own, so that its lines mean something to him.
+    /// Whether the text is the author's, not converted from YAML, so that line numbers are useful.
     is_authored: bool,
     index: DocumentIndex,
 }
 
-/// How far a text is shown in a message.
+/// Maximum characters of a text in a message.
 const MAX_SHOWN_TEXT: usize = 40;
 
 impl OpenApiDocument {
-    /// Reads a text and makes the index; what is wrong but can be skipped is added to `diagnostics`.
+    /// Reads a text and builds its index. Problems that can be skipped are added to `diagnostics`.
     ///
     /// # Errors
     ///
-    /// Why the text cannot be read at all.
+    /// Returns the problems if the text cannot be read.
     pub(crate) fn read(
         text: String,
         diagnostics: &mut Vec<Diagnostic>,
@@ -38,7 +38,7 @@ impl OpenApiDocument {
         if text.is_empty() {
             return Err(vec![invalid_document("The document is empty")]);
         }
-        let fault = match text.starts_with(['{', '[']) {
+        let json_error = match text.starts_with(['{', '[']) {
             true => match DocumentIndex::of(&text) {
                 Ok((index, problems)) => {
                     return OpenApiDocument::finish(text, true, index, problems, diagnostics);
@@ -47,11 +47,11 @@ impl OpenApiDocument {
             },
             false => None,
         };
-        // What is no JSON may still be YAML: trailing commas and single quotes are legal there.
-        let json = match (yaml_to_json(text, diagnostics), fault) {
+        // Invalid JSON may be valid YAML, which allows trailing commas and single quotes.
+        let json = match (yaml_to_json(text, diagnostics), json_error) {
             (Ok(json), _) => json,
-            (Err(_), Some(fault)) => return Err(vec![fault]),
-            (Err(faults), None) => return Err(faults),
+            (Err(_), Some(json_error)) => return Err(vec![json_error]),
+            (Err(yaml_errors), None) => return Err(yaml_errors),
         };
         match DocumentIndex::of(&json) {
             Ok((index, problems)) => OpenApiDocument::finish(json, false, index, problems, diagnostics),
@@ -61,7 +61,7 @@ impl OpenApiDocument {
 
     fn finish(
         text: String,
-        authored: bool,
+        is_authored: bool,
         index: DocumentIndex,
         problems: Vec<Diagnostic>,
         diagnostics: &mut Vec<Diagnostic>,
@@ -77,47 +77,47 @@ impl OpenApiDocument {
             ]);
         }
         diagnostics.extend(problems);
-        Ok(OpenApiDocument { text, is_authored: authored, index })
+        Ok(OpenApiDocument { text, is_authored, index })
     }
 
-    /// The whole text, as JSON.
+    /// Returns the complete text, as JSON.
     #[must_use]
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether the text says that it describes an API, or looks like it.
+    /// Whether the document declares a version of OpenAPI or has paths.
     pub(crate) fn describes_an_api(&self) -> bool {
-        let says = self.top("openapi").is_some() || self.top("swagger").is_some();
-        says || !self.index.items.is_empty()
+        let has_version = self.top("openapi").is_some() || self.top("swagger").is_some();
+        has_version || !self.index.items.is_empty()
     }
 
-    /// The paths in order.
+    /// Returns the path items, in order.
     pub(crate) fn items(&self) -> &[PathItem] {
         &self.index.items
     }
 
-    /// How many webhooks the document describes, which nobody can call.
+    /// Returns the number of webhooks, which cannot be called.
     pub(crate) fn webhooks(&self) -> usize {
         self.top("webhooks").or_else(|| self.top("x-webhooks")).map_or(0, |text| scan::members(text).len())
     }
 
-    /// The text of a top-level member.
+    /// Returns the text of a top-level member.
     pub(crate) fn top(&self, name: &str) -> Option<&str> {
         self.index.top.get(name).map(|range| range.slice(&self.text))
     }
 
-    /// The names in a section of reusable parts, in order.
+    /// Returns names and texts of a section of components, in order.
     pub(crate) fn section(&self, section: &str) -> Vec<(&str, &str)> {
         let parts = self.index.sections.get(section).into_iter().flatten();
         parts.map(|(name, range)| (&**name, range.slice(&self.text))).collect()
     }
 
-    /// The language the document speaks; where it does not say, or says something unknown, by its shape.
+    /// Returns the OpenAPI version of the document. If it is missing or unknown, the structure decides, with a warning.
     #[must_use]
     pub(crate) fn version(&self) -> (Version, Option<Diagnostic>) {
-        let said = |name| self.top(name).map(|text| text.trim().trim_matches('"').to_owned());
-        let (openapi, swagger) = (said("openapi"), said("swagger"));
+        let declared = |name| self.top(name).map(|text| text.trim().trim_matches('"').to_owned());
+        let (openapi, swagger) = (declared("openapi"), declared("swagger"));
         let known = match (openapi.as_deref(), swagger.as_deref()) {
             (Some(version), _) if is_version(version, "3.0") => Some(Version::V30),
             (Some(version), _) if is_version(version, "3.1") => Some(Version::V31),
@@ -135,9 +135,9 @@ impl OpenApiDocument {
         let guess = if swagger_like && !sections("components/") { Version::V2 } else { Version::V31 };
         let reading = if guess == Version::V2 { "Swagger 2.0" } else { "OpenAPI 3.1" };
         let (pointer, message) = match (&openapi, &swagger) {
-            (Some(_), _) => ("/openapi", format!("The version is not one we know; read as {reading}")),
-            (_, Some(_)) => ("/swagger", format!("The version is not one we know; read as {reading}")),
-            _ => ("", format!("The document does not say its version; read as {reading}")),
+            (Some(_), _) => ("/openapi", format!("The OpenAPI version is unknown; read as {reading}")),
+            (_, Some(_)) => ("/swagger", format!("The OpenAPI version is unknown; read as {reading}")),
+            _ => ("", format!("The document has no OpenAPI version; read as {reading}")),
         };
         let mut diagnostic = Diagnostic::warning(Code::SchemaVersionUnsupported, pointer, message)
             .expected("openapi 3.0, 3.1 or 3.2, or swagger 2.0");
@@ -147,7 +147,7 @@ impl OpenApiDocument {
         (guess, Some(diagnostic))
     }
 
-    /// The text behind a JSON pointer.
+    /// Returns the text at a JSON pointer.
     pub(crate) fn at(&self, pointer: &str) -> Option<&str> {
         let tokens: Vec<Cow<'_, str>> = pointer.split('/').skip(1).map(unescaped).collect();
         let (mut found, used) = self.nearest_indexed(&tokens);
@@ -157,7 +157,7 @@ impl OpenApiDocument {
         Some(found)
     }
 
-    /// As far as the index knows the way: the text there, and how many steps that was.
+    /// Returns the text of the nearest indexed parent, and the number of tokens that lead to it.
     fn nearest_indexed(&self, tokens: &[Cow<'_, str>]) -> (&str, usize) {
         let range = match tokens {
             [components, section, name, ..] if components == "components" => {
@@ -181,12 +181,12 @@ impl OpenApiDocument {
         Some((*range, 3))
     }
 
-    /// Reads a piece of the text.
+    /// Parses a part of the text.
     pub(crate) fn value(text: &str) -> Result<Value, String> {
         serde_json::from_str(text).map_err(|error| reason(&error))
     }
 
-    /// Where a piece of the text stands, for people; nothing where the text is not the author's.
+    /// Returns the span of a part of the text, unless the text was converted from YAML.
     pub(crate) fn span(&self, part: &str) -> Option<Span> {
         let range = TextRange::of(&self.text, part);
         if !self.is_authored || range.end() > self.text.len() {
@@ -203,7 +203,7 @@ fn is_version(version: &str, prefix: &str) -> bool {
     version.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
 }
 
-/// The name behind an escaped step of a JSON pointer.
+/// Unescapes a token of a JSON pointer.
 pub(crate) fn unescaped(token: &str) -> Cow<'_, str> {
     match token.contains('~') {
         true => Cow::Owned(token.replace("~1", "/").replace("~0", "~")),
@@ -211,7 +211,7 @@ pub(crate) fn unescaped(token: &str) -> Cow<'_, str> {
     }
 }
 
-/// A step of a JSON pointer.
+/// Escapes a token of a JSON pointer.
 pub(crate) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
@@ -220,7 +220,7 @@ fn invalid_document(message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::SchemaSyntax, "", message).expected("an OpenAPI document in JSON or YAML")
 }
 
-/// Without what editors and downloads leave around a text.
+/// Removes blanks, NUL bytes and byte order marks around a text, which some editors and downloads add.
 fn trimmed(mut text: String) -> String {
     let blank = |letter: char| letter.is_whitespace() || matches!(letter, '\0' | '\u{feff}');
     text.truncate(text.trim_end_matches(blank).len());
@@ -234,7 +234,7 @@ fn trimmed(mut text: String) -> String {
 fn yaml_to_json(text: String, diagnostics: &mut Vec<Diagnostic>) -> Result<String, Vec<Diagnostic>> {
     let parsed = Source::new("document.yaml", text).parse()?;
     let Value::Object(_) = parsed.value else {
-        return Err(vec![invalid_document("The text is neither JSON nor YAML that describes an API")]);
+        return Err(vec![invalid_document("The text is not an OpenAPI description in JSON or YAML")]);
     };
     diagnostics.extend(parsed.diagnostics);
     serde_json::to_string(&parsed.value).map_err(|error| vec![invalid_document(reason(&error))])
@@ -249,7 +249,7 @@ fn syntax(text: &str, error: &serde_json::Error) -> Diagnostic {
     diagnostic
 }
 
-/// What the parser says, without the position that stands in the span.
+/// Returns the parser's message without the position, which the span has.
 pub(crate) fn reason(error: &serde_json::Error) -> String {
     let full = error.to_string();
     let text = full.rsplit_once(" at line ").map_or(full.as_str(), |(text, _)| text);

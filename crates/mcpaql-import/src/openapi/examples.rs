@@ -1,4 +1,4 @@
-//! The document's own examples.
+//! Reads the examples of a document.
 
 use super::details::Context;
 use super::params::{UnwrittenParam, locate_value};
@@ -9,10 +9,10 @@ use mcpaql_core::schema::SchemaSet;
 use mcpaql_core::validate::{CompiledParams, SizeLimits};
 use serde_json::{Map, Value};
 
-/// A longer example costs more than it shows.
+/// Maximum length of an example, in bytes of JSON. A longer one costs more than it helps.
 const MAX_EXAMPLE: usize = 1500;
 
-/// The example of a parameter or of a media type.
+/// Returns the example of a parameter or a media type.
 pub(super) fn example_of(cx: &Context<'_>, node: &Value, base: &str) -> Option<Value> {
     if let Some(example) = node.get("example").or_else(|| node.get("x-example")) {
         return Some(example.clone());
@@ -26,12 +26,12 @@ pub(super) fn example_of(cx: &Context<'_>, node: &Value, base: &str) -> Option<V
     first.node.get("value").or_else(|| first.node.get("dataValue")).cloned()
 }
 
-/// The example that a schema carries.
+/// Returns the example in a schema.
 pub(super) fn schema_example(schema: &Value) -> Option<Value> {
     schema.get("example").or_else(|| schema.get("examples").and_then(|list| list.get(0))).cloned()
 }
 
-/// Keeps the examples that the operation itself would accept; documents contradict themselves.
+/// Keeps only examples that are valid for the operation, because documents sometimes contradict themselves.
 pub(super) fn keep_valid(
     head: &Operation,
     params: &[Param],
@@ -50,7 +50,7 @@ pub(super) fn keep_valid(
     examples.into_iter().filter(fits).collect()
 }
 
-/// One call of the document's own values, where it has some; what else must be given is made up.
+/// Returns an example call with values of the document, if it has any. Other required parameters get sample values.
 pub(super) fn call(
     drafts: &[UnwrittenParam],
     params: &[Param],
@@ -62,7 +62,7 @@ pub(super) fn call(
     let mut own = false;
     for (draft, param) in drafts.iter().zip(params) {
         let single = || draft.example.clone().filter(|_| draft.required);
-        let given = match (draft.place, whole, body) {
+        let given = match (draft.location, whole, body) {
             (ParamLocation::Body, true, Some(body)) => Some(body.clone()),
             (ParamLocation::Body, false, Some(Value::Object(fields))) => fields.get(&draft.wire).cloned(),
             _ => single(),

@@ -1,4 +1,4 @@
-//! A whole document in memory, for tests of its parts.
+//! A document in memory, for tests.
 
 use super::answer::AnswerCache;
 use super::details::{Context, Details, Version, details, outline, type_named};
@@ -30,7 +30,7 @@ impl Refs for ApiFixture {
 }
 
 impl ApiFixture {
-    /// A document of 3.0 with nothing but schemas.
+    /// Returns an OpenAPI 3.0 document that has only schemas.
     pub(super) fn schemas(schemas: Value) -> ApiFixture {
         ApiFixture(json!({"openapi": "3.0.3", "components": {"schemas": schemas}}))
     }
@@ -42,10 +42,10 @@ impl ApiFixture {
             Some(text) if text.starts_with("3.1") => Version::V31,
             Some(_) => Version::V32,
         };
-        let home = if version == Version::V2 { "/definitions" } else { "/components/schemas" };
+        let section = if version == Version::V2 { "/definitions" } else { "/components/schemas" };
         let components: Vec<String> = self
             .0
-            .pointer(home)
+            .pointer(section)
             .and_then(Value::as_object)
             .into_iter()
             .flatten()
@@ -76,11 +76,11 @@ impl ApiFixture {
     pub(super) fn read(&self, method: &str, path: &str, operation: Value) -> Details {
         let read = self.with(|cx| details(cx, &head(method, path), &[], &operation));
         let outline = self.outline(method, path, operation);
-        let needs: Vec<(&str, bool)> =
-            outline.params.iter().map(|need| (need.name.as_str(), need.required)).collect();
+        let outlined: Vec<(&str, bool)> =
+            outline.params.iter().map(|param| (param.name.as_str(), param.required)).collect();
         let params: Vec<(&str, bool)> =
             read.params.iter().map(|param| (param.name.as_str(), param.required)).collect();
-        assert_eq!(needs, params, "the outline tells the same parameters");
+        assert_eq!(outlined, params, "outline and details have the same parameters");
         read
     }
 
@@ -93,7 +93,7 @@ impl ApiFixture {
     }
 }
 
-/// The head of an operation, whose category follows from its method.
+/// Returns the head of an operation; the method decides its category.
 pub(super) fn head(method: &str, path: &str) -> Operation {
     let category = match method {
         "GET" => Category::Read,
@@ -128,7 +128,7 @@ pub(super) fn param<'d>(details: &'d Details, name: &str) -> &'d Param {
         .unwrap_or_else(|| panic!("no {name} in {details:#?}"))
 }
 
-/// `path id!, query page=$page`: what there is, in order.
+/// Lists the parameters in order, as in `path id!, query page=$page`.
 pub(super) fn listed(details: &Details) -> String {
     let one = |param: &Param| {
         let mark = if param.required { "!" } else { "" };

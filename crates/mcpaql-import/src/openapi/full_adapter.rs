@@ -1,4 +1,4 @@
-//! Every operation of a description at once: what a document needs, and serving does not.
+//! Reads all operations of a description, which writing a document needs and serving does not.
 
 use super::ImportedApi;
 use super::schema::WrittenTypes;
@@ -11,17 +11,17 @@ use mcpaql_document::compile;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// An adapter with whole operations, and for each what was changed or left out.
+/// An adapter with complete operations, and notes about what was changed or left out.
 #[derive(Debug)]
 pub struct FullAdapter {
-    /// With parameters, answers, examples and types.
+    /// The adapter, with parameters, answers, examples and types.
     pub adapter: Adapter,
-    /// Operation → notes; those without notes are not there.
+    /// Operation → notes; operations without notes are left out.
     pub notes: IndexMap<String, Vec<Note>>,
 }
 
-/// Reads every operation. What the document shows of an operation is what an agent would be shown if it were served as it is:
-/// the examples that fit, and where its identifiers come from.
+/// Reads all operations. Each has what an agent would see if the description were served: valid examples, and the operations
+/// that return its identifiers.
 #[must_use]
 pub fn full_adapter(import: &ImportedApi) -> FullAdapter {
     let mut adapter = import.adapter.clone();
@@ -71,7 +71,7 @@ fn complete(full: &mut LibraryOperation, catalog: &Catalog) {
     }
 }
 
-/// Far from the operation that reaches it a type is left open, so the one that says most is kept.
+/// Adds a type. A type that is far from an operation has no content there, so the longest version is kept.
 fn add(types: &mut IndexMap<String, Value>, name: String, body: Value) {
     match types.get_mut(&name) {
         None => {

@@ -1,4 +1,4 @@
-//! Who an API says it is, as an adapter says it.
+//! Derives name, title, version and description of an adapter from `info`.
 
 use super::document::OpenApiDocument;
 use super::markdown::flatten;
@@ -7,43 +7,43 @@ use mcpaql_core::naming::{MAX_TOOL_NAME_LENGTH, title_of};
 use mcpaql_document::overrides::AdapterOverride;
 use mcpaql_lexicon::WordSet;
 
-/// Words of a title that tell nothing about the API.
+/// Words of a title that say nothing about the API.
 static GENERIC: WordSet = WordSet::of(
     "an and api apis docs documentation extension for http of official openapi public reference rest restful \
      service services spec specification swagger the v1 v2 v3 v4 version web mcpaql",
 );
-/// How many words of a title make a name.
+/// Maximum words of a title in a name.
 const MAX_WORDS: usize = 4;
-/// A longer title is no name for people.
+/// Maximum length of a title that is used as display name.
 const MAX_DISPLAY_NAME: usize = 40;
-/// How long a description may be.
+/// Maximum length of a description.
 const MAX_DESCRIPTION: usize = 600;
 
-/// What an adapter is called.
+/// The identity of an imported adapter.
 #[derive(Debug)]
 pub(crate) struct ImportedIdentity {
     pub(crate) name: String,
     pub(crate) display_name: String,
     pub(crate) version: String,
-    /// As the document has it, where it has one.
+    /// The version in the document.
     pub(crate) declared_version: Option<String>,
     pub(crate) description: String,
 }
 
-/// Reads `info`; what is missing or has a wrong type there has a default.
+/// Reads `info`; members that are missing or have the wrong type get a default.
 pub(crate) fn read(document: &OpenApiDocument, name: Option<&str>) -> ImportedIdentity {
     let info = scan::members(document.top("info").unwrap_or("{}"));
     let text = |key: &str| info.get(key).and_then(|text| scan::string(text)).unwrap_or_default();
     let title = flatten(&text("title")).replace('\n', " ");
     let name = name.map_or_else(|| name_of_title(&title), legal);
-    let said = text("version").trim().to_owned();
-    let version = said.as_str().trim_start_matches('v');
+    let declared = text("version").trim().to_owned();
+    let version = declared.as_str().trim_start_matches('v');
     let description =
         [text("description"), text("summary")].iter().map(|text| flatten(text)).find(|text| !text.is_empty());
     ImportedIdentity {
         display_name: if is_display_name(&title) { title.clone() } else { title_of(&name) },
         version: if is_semver(version) { version.to_owned() } else { "1.0.0".to_owned() },
-        declared_version: Some(said.clone()).filter(|said| !said.is_empty()),
+        declared_version: Some(declared.clone()).filter(|declared| !declared.is_empty()),
         description: description
             .map(|text| shortened(&text))
             .or(Some(title).filter(|title| !title.is_empty()))
@@ -53,18 +53,18 @@ pub(crate) fn read(document: &OpenApiDocument, name: Option<&str>) -> ImportedId
 }
 
 impl ImportedIdentity {
-    /// What the author calls it instead.
-    pub(crate) fn apply_override(&mut self, correction: &AdapterOverride) {
-        if let Some(display_name) = &correction.display_name {
+    /// Applies the author's display name and description.
+    pub(crate) fn apply_override(&mut self, overrides: &AdapterOverride) {
+        if let Some(display_name) = &overrides.display_name {
             self.display_name.clone_from(display_name);
         }
-        if let Some(description) = &correction.description {
+        if let Some(description) = &overrides.description {
             self.description.clone_from(description);
         }
     }
 }
 
-/// Whether a title is what people call the API, not the document that describes it.
+/// Whether a title is the name of the API, not of the document that describes it.
 pub(crate) fn is_display_name(title: &str) -> bool {
     const ABOUT_THE_DOCUMENT: [&str; 4] = ["openapi", "swagger", "spec", "definition"];
     let lower = title.to_lowercase();
@@ -77,14 +77,14 @@ fn name_of_title(title: &str) -> String {
     let title = title.to_lowercase().replace("'s ", " ").replace("’s ", " ");
     let words: Vec<&str> =
         title.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let telling: Vec<&str> =
+    let specific: Vec<&str> =
         words.iter().copied().filter(|word| !GENERIC.contains(word)).take(MAX_WORDS).collect();
-    let chosen = if telling.is_empty() { words } else { telling };
+    let chosen = if specific.is_empty() { words } else { specific };
     legal(&chosen.join("-"))
 }
 
-/// Lower case letters, digits, hyphens and underscores, beginning with a letter, without the word that separates adapter
-/// and endpoint in names of tools.
+/// Converts a text to a valid adapter name: lower case letters, digits, hyphens and underscores, starting with a letter,
+/// without the word `mcpaql`, which separates adapter and endpoint in tool names.
 pub(crate) fn legal(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for letter in name.chars() {
@@ -112,7 +112,7 @@ pub(crate) fn legal(name: &str) -> String {
     }
 }
 
-/// Whole paragraphs while they fit, else the beginning of the first.
+/// Shortens a description: as many paragraphs as fit, or else the start of the first one.
 pub(crate) fn shortened(text: &str) -> String {
     let mut out = String::new();
     for paragraph in text.split("\n\n") {
@@ -132,7 +132,7 @@ pub(crate) fn shortened(text: &str) -> String {
     head.get(..end).unwrap_or(head).trim_end().to_owned()
 }
 
-/// `MAJOR.MINOR.PATCH`, with what may stand behind it.
+/// Whether the version is `MAJOR.MINOR.PATCH`, with an optional suffix.
 pub(crate) fn is_semver(version: &str) -> bool {
     let core = version.split(['-', '+']).next().unwrap_or_default();
     let numbers: Vec<&str> = core.split('.').collect();
@@ -142,13 +142,13 @@ pub(crate) fn is_semver(version: &str) -> bool {
             && text.bytes().all(|byte| byte.is_ascii_digit())
             && (text.len() == 1 || !text.starts_with('0'))
     };
-    let behind = version.get(core.len()..).unwrap_or_default();
+    let suffix = version.get(core.len()..).unwrap_or_default();
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
-    // The part behind may hold empty identifiers or leading zeros, which is rare enough to give up on.
+    // Suffixes with empty identifiers or leading zeros are refused, even where semver would allow them.
     numbers.len() == 3
         && numbers.iter().all(number)
-        && behind.bytes().all(legal)
-        && behind
+        && suffix.bytes().all(legal)
+        && suffix
             .split(['.', '-', '+'])
             .skip(1)
             .all(|part| !part.is_empty() && (part.len() == 1 || !part.starts_with('0')))

@@ -1,4 +1,4 @@
-//! Where the parts of a document stand, found in one pass over its text.
+//! Builds the index of a document in one pass: the text ranges of its parts.
 
 use super::document::escaped;
 use super::scan::{self, ObjectVisitor, TextRange, VisitedObject};
@@ -9,24 +9,24 @@ use serde::de::MapAccess;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The methods that a path item names.
+/// The methods that a path item can have.
 pub(crate) const METHODS: &[&str] =
     &["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-/// Where Swagger 2.0 keeps what others refer to.
+/// The sections of components in Swagger 2.0.
 const SWAGGER_SECTIONS: &[&str] = &["definitions", "parameters", "responses", "securityDefinitions"];
 
-/// The parts of a document.
+/// The text ranges of a document's parts.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentIndex {
-    /// Top-level members, but for the paths.
+    /// Top-level members except paths and components.
     pub(crate) top: IndexMap<Box<str>, TextRange>,
     pub(crate) items: Vec<PathItem>,
-    /// `components/schemas` or `definitions` → name → where.
+    /// `components/schemas` or `definitions` → name → range.
     pub(crate) sections: HashMap<Box<str>, IndexMap<Box<str>, TextRange>>,
 }
 
-/// One path with its operations.
+/// A path with its operations.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct PathItem {
     pub(crate) path: Box<str>,
@@ -35,12 +35,12 @@ pub(crate) struct PathItem {
     pub(crate) servers: Option<TextRange>,
     pub(crate) summary: Option<TextRange>,
     pub(crate) description: Option<TextRange>,
-    /// The method as written, and where the operation stands.
+    /// The method as written, and the range of the operation.
     pub(crate) operations: Vec<(Box<str>, TextRange)>,
 }
 
 impl DocumentIndex {
-    /// Goes over a text once. Problems come back beside the index.
+    /// Builds the index of a text, and returns it with the problems.
     pub(crate) fn of(text: &str) -> Result<(DocumentIndex, Vec<Diagnostic>), serde_json::Error> {
         let mut root = IndexVisitor {
             text,
@@ -197,7 +197,7 @@ struct PathItemVisitor<'t> {
 impl PathItemVisitor<'_> {
     fn add(&mut self, method: Cow<'_, str>, range: TextRange) {
         match self.item.operations.iter_mut().find(|(name, _)| **name == *method) {
-            Some((_, place)) => *place = range,
+            Some((_, known)) => *known = range,
             None => self.item.operations.push((method.into(), range)),
         }
     }
@@ -229,7 +229,7 @@ impl<'t> ObjectVisitor<'t> for PathItemVisitor<'t> {
     }
 }
 
-/// Reads the path item that a piece of `text` is.
+/// Reads the path item at `part`, which is a part of `text`.
 pub(crate) fn path_item(text: &str, part: &str, path: &str) -> Option<PathItem> {
     let mut item = PathItemVisitor {
         text,

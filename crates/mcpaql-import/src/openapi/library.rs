@@ -1,4 +1,4 @@
-//! A described API whose operations are read one at a time.
+//! The library of an OpenAPI description, which reads its operations on demand.
 
 use super::answer::AnswerCache;
 use super::collection;
@@ -23,22 +23,22 @@ use mcpaql_lexicon::snake_case;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// An OpenAPI document as a library: heads are made from the text, the rest is read on demand.
+/// An OpenAPI description as a library: it returns complete operations and types on demand.
 #[derive(Debug)]
 pub struct OpenApiLibrary {
     documents: Documents,
     path_items: Vec<LocatedPathItem>,
     entries: Vec<OperationDecision>,
     settings: ApiSettings,
-    /// Named when the first type is asked for.
+    /// Computed when the first type is needed.
     types: OnceLock<TypeNames>,
     answers: AnswerCache,
 }
 
-/// What was decided about an operation.
+/// The name, category and facts that the import decided for an operation.
 #[derive(Debug)]
 pub(crate) struct OperationDecision {
-    pub(crate) place: (usize, usize),
+    pub(crate) position: (usize, usize),
     pub(crate) name: Box<str>,
     pub(crate) category: Category,
     pub(crate) danger: Danger,
@@ -46,81 +46,81 @@ pub(crate) struct OperationDecision {
     pub(crate) correction: Option<Arc<OperationOverride>>,
 }
 
-/// What all operations have in common.
+/// The settings that all operations share.
 #[derive(Debug)]
 pub(crate) struct ApiSettings {
     pub(crate) version: Version,
     pub(crate) url: Option<String>,
     pub(crate) prefix: String,
     pub(crate) base_url: String,
-    /// The document's own `consumes` (Swagger 2.0).
+    /// `consumes` of the document (Swagger 2.0).
     pub(crate) consumes: Vec<String>,
-    /// Places and names of API keys.
+    /// Locations and names of API keys.
     pub(crate) credentials: Vec<(ParamLocation, String)>,
     pub(crate) security: Security,
-    /// The adapter's way to authenticate.
+    /// The authentication of the adapter.
     pub(crate) auth: Auth,
-    /// That of operations that say nothing, where it is another.
+    /// The authentication of operations without `security`, if it differs.
     pub(crate) undeclared_auth: Option<Auth>,
     pub(crate) auth_cache: Mutex<AuthCache>,
 }
 
 impl ApiSettings {
-    /// The binding of an operation.
-    pub(crate) fn binding(&self, draft: &UnnamedOperation<'_>, home: &LocatedPathItem) -> HttpBinding {
+    /// Returns the binding of an operation.
+    pub(crate) fn binding(&self, draft: &UnnamedOperation<'_>, located: &LocatedPathItem) -> HttpBinding {
         let mut binding = HttpBinding::new(draft.method, draft.template.path.clone());
         let site = UrlContext { url: self.url.as_deref(), prefix: &self.prefix };
-        let servers = draft.said.servers.or_else(|| home.servers());
+        let servers = draft.members.servers.or_else(|| located.servers());
         binding.base_url = servers
             .and_then(|servers| servers::server_url(servers, &site))
             .filter(|url| *url != self.base_url);
-        binding.auth = match draft.said.security {
+        binding.auth = match draft.members.security {
             None => self.undeclared_auth.clone(),
             Some(text) => {
-                let mut asked = self.auth_cache.lock().unwrap_or_else(PoisonError::into_inner);
-                Some(asked.auth(&self.security, text, &mut Vec::new())).filter(|auth| *auth != self.auth)
+                let mut cache = self.auth_cache.lock().unwrap_or_else(PoisonError::into_inner);
+                Some(cache.auth(&self.security, text, &mut Vec::new())).filter(|auth| *auth != self.auth)
             }
         };
         binding
     }
 }
 
-/// The head of an operation.
+/// Returns the head of an operation.
 pub(crate) fn head(draft: &UnnamedOperation<'_>, entry: &OperationDecision, binding: Binding) -> Operation {
     let mut operation = Operation::new(&*entry.name, entry.category, entry.facts, binding);
     operation.title = draft.title().unwrap_or_else(|| title_of(&entry.name));
     operation.description = draft.text();
     operation.tags =
-        draft.said.tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect();
+        draft.members.tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect();
     operation.danger = entry.danger;
     operation.deprecated = draft.deprecation();
-    operation.source_id = draft.said.id.as_deref().map(str::to_owned);
+    operation.source_id = draft.members.id.as_deref().map(str::to_owned);
     if let Some(correction) = &entry.correction {
         correction.apply(&mut operation);
     }
     operation
 }
 
-/// What is known about an operation before it is judged.
+/// Returns the evidence for the classification of an operation.
 pub(crate) fn evidence<'d>(
     documents: &Documents,
-    home: &LocatedPathItem,
+    located: &LocatedPathItem,
     draft: &'d UnnamedOperation<'_>,
 ) -> Evidence<'d> {
     let mut evidence = Evidence {
         method: Some(draft.method),
         path: Some(draft.path),
-        name: draft.said.id.as_deref().unwrap_or_default(),
+        name: draft.members.id.as_deref().unwrap_or_default(),
         summary: &draft.summary,
         description: &draft.description,
-        has_body: draft.said.has_body.then_some(true),
+        has_body: draft.members.has_body.then_some(true),
         ..Evidence::default()
     };
     if needs_answer_shape(&evidence)
-        && let Some(responses) = draft.said.responses
+        && let Some(responses) = draft.members.responses
     {
         evidence.answers_collection =
-            collection::returns_collection(documents, &home.document, &home.base, responses);
+            collection::returns_collection(documents, &located.document, &located.base, responses);
     }
     evidence
 }
@@ -142,37 +142,37 @@ impl OpenApiLibrary {
         }
     }
 
-    /// Where references lead.
+    /// Returns the resolver of references.
     #[must_use]
     pub fn refs(&self) -> &(dyn Refs + Send + Sync) {
         &self.documents
     }
 
-    /// What went wrong with references so far, in whatever was read until now.
+    /// Returns the problems with references so far.
     #[must_use]
     pub fn problems(&self) -> Vec<Diagnostic> {
         self.documents.problems()
     }
 
-    /// The head of the operation in that position, the same as in the adapter.
+    /// Returns the head of the operation at this position, the same as in the adapter.
     #[must_use]
     pub fn head(&self, index: usize) -> Option<Operation> {
         self.source(index).map(|source| source.head)
     }
 
-    /// The operations that are corrected, by position.
+    /// Returns the positions of operations with overrides, and the overrides.
     pub(crate) fn corrections(&self) -> impl Iterator<Item = (usize, &OperationOverride)> {
         let corrections = self.entries.iter().map(|entry| entry.correction.as_deref()).enumerate();
         corrections.filter_map(|(index, correction)| Some((index, correction?)))
     }
 
-    /// The operation in that position, and what was changed or left out of it.
+    /// Returns the complete operation at this position, and what was changed or left out of it.
     #[must_use]
     pub fn read(&self, index: usize) -> Option<(LibraryOperation, Vec<Note>)> {
         self.read_with(index, details::details)
     }
 
-    /// The same for one of many operations: types that are `written` for all of them are left out.
+    /// Like [`OpenApiLibrary::read`] for one of many operations: shared types go to `written`.
     pub(super) fn read_sharing(
         &self,
         index: usize,
@@ -204,16 +204,16 @@ impl OpenApiLibrary {
 
     fn source(&self, index: usize) -> Option<OperationSource> {
         let entry = self.entries.get(index)?;
-        let home = self.path_items.get(entry.place.0)?;
-        let draft = read_operation(home, entry.place).ok()?;
-        let operation = OpenApiDocument::value(home.operation(entry.place.1)?).ok()?;
-        let path_params = match home.parameters().and_then(|text| OpenApiDocument::value(text).ok()) {
+        let located = self.path_items.get(entry.position.0)?;
+        let draft = read_operation(located, entry.position).ok()?;
+        let operation = OpenApiDocument::value(located.operation(entry.position.1)?).ok()?;
+        let path_params = match located.parameters().and_then(|text| OpenApiDocument::value(text).ok()) {
             Some(Value::Array(params)) => params,
             _ => Vec::new(),
         };
-        let head = head(&draft, entry, Binding::Http(self.settings.binding(&draft, home)));
+        let head = head(&draft, entry, Binding::Http(self.settings.binding(&draft, located)));
         Some(OperationSource {
-            base: home.base.to_string(),
+            base: located.base.to_string(),
             head,
             operation,
             path_params,
@@ -241,13 +241,13 @@ impl OpenApiLibrary {
     }
 }
 
-/// An operation as the document has it, with its head.
+/// An operation of the document, with its head.
 struct OperationSource {
     base: String,
     head: Operation,
     operation: Value,
     path_params: Vec<Value>,
-    /// Fixed pairs of the query that the path holds.
+    /// Fixed pairs of the query in the path.
     query: Vec<(String, String)>,
 }
 
@@ -264,7 +264,7 @@ fn complete(operation: &mut Operation, details: Details) {
     }
 }
 
-/// A pair that the path's own query holds is sent whatever the caller says.
+/// Adds a pair of the path's query as a parameter with a fixed value.
 fn fix(params: &mut Vec<Param>, wire: &str, value: &str) {
     if let Some(param) =
         params.iter_mut().find(|param| param.location == ParamLocation::Query && param.wire == wire)

@@ -1,8 +1,8 @@
-//! Markdown and HTML → plain paragraphs, as a model reads them best: links are their text, ornaments are gone.
+//! Converts Markdown and HTML to plain paragraphs for models: links become their text, and formatting is removed.
 //!
-//! Takes time linear in the text, whatever the text is.
+//! What always holds: the time is linear in the length of the text.
 
-/// Plain text: paragraphs are separated by an empty line, items of lists by a line break.
+/// Returns plain text. Paragraphs are separated by an empty line, items of lists by a line break.
 #[must_use]
 pub(crate) fn flatten(text: &str) -> String {
     if text.contains(is_control_character) {
@@ -52,7 +52,7 @@ fn is_special(byte: u8) -> bool {
     )
 }
 
-/// What must stand before the next word.
+/// The separator before the next word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     None,
@@ -87,7 +87,7 @@ impl PlainText {
         self.text.push_str(text);
     }
 
-    /// Words with whatever blanks are between them.
+    /// Adds words; blanks between them become one space.
     fn words(&mut self, text: &str) {
         let mut rest = text;
         loop {
@@ -116,7 +116,7 @@ enum MarkdownBlock<'l> {
 fn without_quote(line: &str) -> &str {
     let Some(quoted) = line.strip_prefix('>') else { return line };
     let quoted = quoted.trim_start_matches(['>', ' ']);
-    // `> [!NOTE]` is only an ornament.
+    // `> [!NOTE]` is only formatting.
     if quoted.starts_with("[!") && quoted.ends_with(']') { "" } else { quoted }
 }
 
@@ -148,7 +148,7 @@ fn block(line: &str) -> MarkdownBlock<'_> {
     }
 }
 
-/// A fence that is closed on its own line is inline code.
+/// Returns the block of a line with a fence; a fence that is closed on the same line is inline code.
 fn fence<'l>(line: &'l str, mark: &'static str) -> MarkdownBlock<'l> {
     let inside = line.strip_prefix(mark).unwrap_or_default();
     if inside.contains(mark) { MarkdownBlock::Text(line) } else { MarkdownBlock::Fence(mark) }
@@ -162,7 +162,7 @@ fn flush(paragraph: &mut String, out: &mut PlainText, gap: Gap) {
     out.widen(gap);
 }
 
-/// Ornaments of one paragraph.
+/// Removes the formatting of a paragraph.
 fn inline(text: &str, out: &mut PlainText) {
     let mut rest = text;
     let mut before = ' ';
@@ -212,7 +212,7 @@ fn escape<'t>(behind: &'t str, out: &mut PlainText) -> &'t str {
     }
 }
 
-/// `[text](address)`, `[text][name]`, and `![picture](address)` with its mark already written.
+/// Handles `[text](url)`, `[text][name]` and `![image](url)`; the `!` has already been written.
 fn link<'t>(behind: &'t str, out: &mut PlainText) -> &'t str {
     const MAX_LINK: usize = 400;
     let near = behind.get(..behind.floor_char_boundary(MAX_LINK)).unwrap_or_default();
@@ -238,7 +238,7 @@ fn link<'t>(behind: &'t str, out: &mut PlainText) -> &'t str {
     after.get(target..).unwrap_or_default()
 }
 
-/// Where the bracket that is already open is closed.
+/// Returns the position of the bracket that closes an open one.
 fn closing(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0_usize;
     for (index, letter) in text.char_indices().take(600) {
@@ -361,7 +361,7 @@ fn entity<'t>(behind: &'t str, out: &mut PlainText) -> &'t str {
     after
 }
 
-/// Emphasis goes, multiplication and wildcards stay.
+/// Removes emphasis, but keeps multiplication and wildcards.
 fn stars<'t>(behind: &'t str, before: char, out: &mut PlainText) -> &'t str {
     let double = behind.strip_prefix('*');
     let after = double.unwrap_or(behind);
@@ -374,7 +374,7 @@ fn stars<'t>(behind: &'t str, before: char, out: &mut PlainText) -> &'t str {
     behind
 }
 
-/// `_emphasis_` goes, `snake_case` stays.
+/// Removes `_emphasis_`, but keeps `snake_case`.
 fn underscores<'t>(behind: &'t str, before: char, out: &mut PlainText) -> &'t str {
     let after = behind.trim_start_matches('_');
     let inside = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '/' || letter == '{';
@@ -387,7 +387,7 @@ fn underscores<'t>(behind: &'t str, before: char, out: &mut PlainText) -> &'t st
     behind
 }
 
-/// Characters that a terminal obeys instead of showing them.
+/// Whether the character is a control character other than a line break or a tab.
 fn is_control_character(letter: char) -> bool {
     letter.is_control() && !matches!(letter, '\n' | '\r' | '\t')
 }
@@ -397,7 +397,7 @@ mod tests {
     use super::flatten;
 
     #[test]
-    fn ornaments_go_and_words_stay() {
+    fn formatting_is_removed_and_words_stay() {
         for (markdown, plain) in [
             ("Plain words.", "Plain words."),
             ("See [the guide](https://a.b/c_(d)) now.", "See the guide now."),

@@ -1,20 +1,20 @@
-//! Names of parameters, from what the API calls them.
+//! Names parameters by their names in the API.
 //!
-//! What always holds: a name is `^[a-z][a-z0-9_]*$`, at most 64 characters and unique in its operation, and depends on
-//! the parameters before it alone: path, query, headers, cookies, body.
+//! What always holds: a name is `^[a-z][a-z0-9_]*$`, has at most 64 characters and is unique in its operation. It depends only
+//! on the parameters before it, in the order path, query, headers, cookies, body.
 
 use mcpaql_core::operation::ParamLocation;
 use mcpaql_lexicon::snake_case;
 use std::collections::HashSet;
 
-/// Clients accept no longer names.
+/// Maximum length of a name that clients accept.
 const MAX_NAME: usize = 64;
-/// Names that the protocol gives a meaning of its own beside an operation's parameters.
+/// Names that the protocol uses next to the parameters of an operation.
 const RESERVED_NAMES: [&str; 1] = ["confirmation_token"];
-/// Signs at the end of a name that tell it from its siblings.
+/// Signs at the end of a name, with the words that replace them.
 const SIGNS: [(&str, &str); 5] = [("<=", "_lte"), (">=", "_gte"), ("!=", "_not"), ("<", "_lt"), (">", "_gt")];
 
-/// A legal name that is nearest to the API's.
+/// Returns the nearest valid name.
 pub(super) fn legal(wire: &str) -> String {
     let signed = SIGNS.iter().find_map(|(sign, word)| Some(format!("{}{word}", wire.strip_suffix(sign)?)));
     let mut name = snake_case(signed.as_deref().unwrap_or(wire));
@@ -36,16 +36,17 @@ pub(super) fn legal(wire: &str) -> String {
     name
 }
 
-/// The names of parameters in their order; the first keeps its name, others say where they stand.
+/// Returns the names of parameters, in order. If several have the same name, the first keeps it and the others get their
+/// location as a prefix.
 pub(crate) fn assign<'p>(params: impl IntoIterator<Item = (ParamLocation, &'p str)>) -> Vec<String> {
     let mut taken: HashSet<String> = RESERVED_NAMES.iter().map(|name| (*name).to_owned()).collect();
     params
         .into_iter()
-        .map(|(place, wire)| {
+        .map(|(location, wire)| {
             let plain = legal(wire);
-            let placed = fitting(&format!("{}_{plain}", place_word(place)), "");
-            let numbered = (2_usize..).map(|n| fitting(&placed, &format!("_{n}")));
-            let name = [plain.clone(), placed.clone()]
+            let prefixed = truncated(&format!("{}_{plain}", prefix(location)), "");
+            let numbered = (2_usize..).map(|n| truncated(&prefixed, &format!("_{n}")));
+            let name = [plain.clone(), prefixed.clone()]
                 .into_iter()
                 .chain(numbered)
                 .find(|name| !taken.contains(name))
@@ -56,13 +57,14 @@ pub(crate) fn assign<'p>(params: impl IntoIterator<Item = (ParamLocation, &'p st
         .collect()
 }
 
-fn fitting(name: &str, end: &str) -> String {
+/// Returns the name with this end, truncated to the maximum length.
+fn truncated(name: &str, end: &str) -> String {
     let head: String = name.chars().take(MAX_NAME - end.len().min(MAX_NAME)).collect();
     format!("{head}{end}")
 }
 
-const fn place_word(place: ParamLocation) -> &'static str {
-    match place {
+const fn prefix(location: ParamLocation) -> &'static str {
+    match location {
         ParamLocation::Path => "path",
         ParamLocation::Query => "query",
         ParamLocation::Header => "header",
@@ -77,7 +79,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn names_are_legal_and_close_to_the_apis() {
+    fn names_are_valid_and_close_to_those_of_the_api() {
         for (wire, expected) in [
             ("perPage", "per_page"),
             ("X-Request-ID", "x_request_id"),
@@ -115,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn names_are_always_legal_and_distinct(wires in prop::collection::vec("\\PC{0,12}|[a-b_]{0,2}|x{60,70}", 0..12)) {
+        fn names_are_always_valid_and_distinct(wires in prop::collection::vec("\\PC{0,12}|[a-b_]{0,2}|x{60,70}", 0..12)) {
             let names = assign(wires.iter().map(|wire| (ParamLocation::Body, wire.as_str())));
             let distinct: HashSet<&String> = names.iter().collect();
             prop_assert_eq!(distinct.len(), names.len());

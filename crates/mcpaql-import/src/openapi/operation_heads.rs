@@ -1,7 +1,7 @@
-//! Operations in outline: everything about them but parameters, answers and examples.
+//! Reads the heads of operations: everything except parameters, answers and examples.
 //!
-//! What always holds: an operation that cannot be called as described is left out with a diagnosis that says where it stands, why,
-//! and what was lost; making the same head twice gives the same head.
+//! What always holds: an operation that cannot be called is left out, with a diagnostic that has its position and the reason.
+//! Reading a head twice gives the same head.
 
 use super::document::{OpenApiDocument, escaped};
 use super::index::{PathItem, path_item};
@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 /// Methods that can be sent.
 const SENDABLE: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
-/// A summary longer than this is no title.
+/// Maximum length of a summary that is used as title.
 const MAX_TITLE: usize = 90;
 
-/// A path item and the document it stands in.
+/// A path item and its document.
 #[derive(Debug)]
 pub(crate) struct LocatedPathItem {
     pub(crate) document: Arc<OpenApiDocument>,
@@ -32,26 +32,26 @@ pub(crate) struct LocatedPathItem {
 
 #[derive(Debug)]
 enum ItemLocation {
-    /// In the order of the document.
+    /// The index in the document.
     Own(usize),
-    /// Behind a reference.
-    Behind(Box<PathItem>),
+    /// The target of a reference.
+    Referenced(Box<PathItem>),
 }
 
 impl LocatedPathItem {
     pub(crate) fn item(&self) -> Option<&PathItem> {
         match &self.at {
             ItemLocation::Own(index) => self.document.items().get(*index),
-            ItemLocation::Behind(item) => Some(item),
+            ItemLocation::Referenced(item) => Some(item),
         }
     }
 
-    /// The text of one operation.
+    /// Returns the text of an operation.
     pub(crate) fn operation(&self, index: usize) -> Option<&str> {
         self.item()?.operations.get(index).map(|(_, range)| range.slice(self.document.text()))
     }
 
-    /// The text of the parameters that all operations of the path share.
+    /// Returns the text of the parameters that all operations of the path share.
     pub(crate) fn parameters(&self) -> Option<&str> {
         self.item()?.parameters.map(|range| range.slice(self.document.text()))
     }
@@ -65,13 +65,13 @@ impl LocatedPathItem {
     }
 }
 
-/// Every path item, those behind references included.
+/// Returns all path items, including the targets of references.
 pub(crate) fn path_items(documents: &Documents, notes: &mut Vec<Diagnostic>) -> Vec<LocatedPathItem> {
     let main = &documents.main;
     let base: Arc<str> = Arc::from("");
-    let mut homes = Vec::with_capacity(main.items().len());
+    let mut items = Vec::with_capacity(main.items().len());
     for (index, item) in main.items().iter().enumerate() {
-        homes.push(LocatedPathItem {
+        items.push(LocatedPathItem {
             document: main.clone(),
             base: base.clone(),
             at: ItemLocation::Own(index),
@@ -79,13 +79,13 @@ pub(crate) fn path_items(documents: &Documents, notes: &mut Vec<Diagnostic>) -> 
         let Some(reference) = item.reference else { continue };
         let reference = scan::string(reference.slice(main.text()));
         match reference.as_deref().and_then(|reference| referenced_item(documents, reference, item)) {
-            Some(home) => homes.push(home),
+            Some(located) => items.push(located),
             None => notes.push(
                 Diagnostic::warning(
                     Code::SchemaUnresolvedRef,
                     format!("/paths/{}", escaped(&item.path)),
                     format!(
-                        "The path '{}' refers to something that cannot be read; its operations are lost",
+                        "The reference of the path '{}' cannot be resolved; its operations are left out",
                         item.path
                     ),
                 )
@@ -93,25 +93,25 @@ pub(crate) fn path_items(documents: &Documents, notes: &mut Vec<Diagnostic>) -> 
             ),
         }
     }
-    homes
+    items
 }
 
 fn referenced_item(documents: &Documents, reference: &str, item: &PathItem) -> Option<LocatedPathItem> {
-    let place = documents.locate_end("", reference)?;
-    let part = place.document.at(&place.pointer)?;
-    let mut found = path_item(place.document.text(), part, &item.path)?;
-    // What the path says itself wins.
+    let location = documents.locate_end("", reference)?;
+    let part = location.document.at(&location.pointer)?;
+    let mut found = path_item(location.document.text(), part, &item.path)?;
+    // Operations of the path itself win.
     found
         .operations
         .retain(|(method, _)| !item.operations.iter().any(|(own, _)| own.eq_ignore_ascii_case(method)));
     Some(LocatedPathItem {
-        document: place.document.clone(),
-        base: Arc::from(place.base),
-        at: ItemLocation::Behind(Box::new(found)),
+        document: location.document.clone(),
+        base: Arc::from(location.base),
+        at: ItemLocation::Referenced(Box::new(found)),
     })
 }
 
-/// What an operation says about itself, borrowed from the text.
+/// The members of an operation, borrowed from the text.
 #[derive(Debug, Default)]
 pub(crate) struct OperationMembers<'t> {
     pub(crate) id: Option<Cow<'t, str>>,
@@ -151,78 +151,80 @@ impl<'t> ObjectVisitor<'t> for OperationMembers<'t> {
     }
 }
 
-/// An operation that can be called, before it has its name.
+/// An operation that can be called, before it gets its name.
 #[derive(Debug)]
 pub(crate) struct UnnamedOperation<'t> {
-    /// Position of its path item among the homes, and of the operation in it.
-    pub(crate) place: (usize, usize),
+    /// The position of its path item, and of the operation in the path item.
+    pub(crate) position: (usize, usize),
     pub(crate) method: &'static str,
     pub(crate) path: &'t str,
     pub(crate) template: PathTemplate,
-    pub(crate) said: OperationMembers<'t>,
+    pub(crate) members: OperationMembers<'t>,
     pub(crate) summary: String,
     pub(crate) description: String,
 }
 
-/// Reads one operation.
+/// Reads the head of an operation.
 ///
 /// # Errors
 ///
-/// Why it cannot be called.
+/// Returns the reason if the operation cannot be called.
 pub(crate) fn read_operation(
-    home: &LocatedPathItem,
-    place: (usize, usize),
+    located: &LocatedPathItem,
+    position: (usize, usize),
 ) -> Result<UnnamedOperation<'_>, Box<Diagnostic>> {
-    let item = home.item().ok_or_else(|| skipped_operation(home, place, "it is not there any more"))?;
+    let item = located.item().ok_or_else(|| skipped_operation(located, position, "it does not exist"))?;
     let (written, _) = item
         .operations
-        .get(place.1)
-        .ok_or_else(|| skipped_operation(home, place, "it is not there any more"))?;
+        .get(position.1)
+        .ok_or_else(|| skipped_operation(located, position, "it does not exist"))?;
     let Some(method) = SENDABLE.iter().copied().find(|method| method.eq_ignore_ascii_case(written)) else {
         let reason = format!("the method {} cannot be sent", written.to_ascii_uppercase());
-        return Err(skipped_operation(home, place, &reason));
+        return Err(skipped_operation(located, position, &reason));
     };
-    let template = template::read(&item.path).map_err(|reason| skipped_operation(home, place, reason))?;
-    let text = home.operation(place.1).unwrap_or_default();
-    let mut said = OperationMembers::default();
-    scan::visit_value(text, &mut said)
-        .map_err(|error| skipped_operation(home, place, &super::document::reason(&error)))?;
-    if let Some(found) = said.wrong_type {
-        return Err(skipped_operation(home, place, &format!("it is {found} instead of an object")));
+    let template =
+        template::read(&item.path).map_err(|reason| skipped_operation(located, position, reason))?;
+    let text = located.operation(position.1).unwrap_or_default();
+    let mut members = OperationMembers::default();
+    scan::visit_value(text, &mut members)
+        .map_err(|error| skipped_operation(located, position, &super::document::reason(&error)))?;
+    if let Some(found) = members.wrong_type {
+        return Err(skipped_operation(located, position, &format!("it is {found} instead of an object")));
     }
     let own =
         |words: Option<Cow<'_, str>>| words.map(|words| flatten(&words)).filter(|words| !words.is_empty());
-    let summary =
-        own(said.summary.take()).or_else(|| own(home.member_text(|item| item.summary))).unwrap_or_default();
-    let description = own(said.description.take())
-        .or_else(|| own(home.member_text(|item| item.description)))
+    let summary = own(members.summary.take())
+        .or_else(|| own(located.member_text(|item| item.summary)))
         .unwrap_or_default();
-    Ok(UnnamedOperation { place, method, path: &item.path, template, said, summary, description })
+    let description = own(members.description.take())
+        .or_else(|| own(located.member_text(|item| item.description)))
+        .unwrap_or_default();
+    Ok(UnnamedOperation { position, method, path: &item.path, template, members, summary, description })
 }
 
-fn skipped_operation(home: &LocatedPathItem, place: (usize, usize), reason: &str) -> Box<Diagnostic> {
-    let (path, method) = home
+fn skipped_operation(located: &LocatedPathItem, position: (usize, usize), reason: &str) -> Box<Diagnostic> {
+    let (path, method) = located
         .item()
-        .and_then(|item| Some((&*item.path, &*item.operations.get(place.1)?.0)))
+        .and_then(|item| Some((&*item.path, &*item.operations.get(position.1)?.0)))
         .unwrap_or_default();
     let pointer = format!("/paths/{}/{}", escaped(path), escaped(method));
     let message = format!("{} {path} was left out: {reason}", method.to_ascii_uppercase());
     let mut diagnostic = Diagnostic::error(Code::SchemaUnsupported, pointer, message);
-    if home.base.is_empty() {
-        diagnostic.span = home.operation(place.1).and_then(|text| home.document.span(text));
+    if located.base.is_empty() {
+        diagnostic.span = located.operation(position.1).and_then(|text| located.document.span(text));
     }
     Box::new(diagnostic)
 }
 
 impl UnnamedOperation<'_> {
-    /// What people read: the summary where it is short, else nothing.
+    /// Returns the summary as a title, if it is short.
     pub(crate) fn title(&self) -> Option<String> {
         let line = first_sentence(&self.summary).trim().trim_end_matches(['.', ' ', ':']);
         let fits = !line.is_empty() && line.chars().count() <= MAX_TITLE;
         fits.then(|| mcpaql_core::diagnostic::capitalize(line))
     }
 
-    /// Summary and description, the summary not said twice.
+    /// Returns summary and description, without repeating the summary.
     pub(crate) fn text(&self) -> String {
         let summary = self.summary.trim_end_matches('.');
         if self.description.is_empty() {
@@ -235,17 +237,18 @@ impl UnnamedOperation<'_> {
         format!("{summary}{stop} {}", self.description)
     }
 
-    /// What to use instead of a deprecated operation, as far as its text says.
+    /// Returns the sentence about the replacement of a deprecated operation; empty if there is none.
     pub(crate) fn deprecation(&self) -> Option<String> {
-        if !self.said.deprecated {
+        if !self.members.deprecated {
             return None;
         }
-        let speaks = |sentence: &&str| {
+        let is_about_it = |sentence: &&str| {
             let lower = sentence.to_lowercase();
             lower.contains("instead") || lower.contains("deprecat") || lower.contains("replaced by")
         };
         let text = &self.description;
-        let sentence = text.split_inclusive(['\n']).flat_map(|line| line.split_inclusive(". ")).find(speaks);
+        let sentence =
+            text.split_inclusive(['\n']).flat_map(|line| line.split_inclusive(". ")).find(is_about_it);
         Some(sentence.map(|sentence| sentence.trim().to_owned()).unwrap_or_default())
     }
 }

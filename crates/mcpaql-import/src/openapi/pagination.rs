@@ -1,4 +1,4 @@
-//! How an answer is divided into pages, from the names of parameters and of the answer's fields.
+//! Infers the pagination of an operation from the names of its parameters and of the answer's fields.
 
 use super::answer::AnswerLayout;
 use mcpaql_core::operation::{Category, Operation, PageKind, Pagination, Param, ParamLocation};
@@ -89,7 +89,7 @@ const SIZES: [&str; 28] = [
     "max_records",
     "pagination_limit",
 ];
-/// Fields of an answer that hold the next cursor, the surest first.
+/// Fields of an answer with the next cursor, the most reliable first.
 const NEXT_CURSORS: [&str; 19] = [
     "next_page_token",
     "next_token",
@@ -111,7 +111,7 @@ const NEXT_CURSORS: [&str; 19] = [
     "next",
     "next_page",
 ];
-/// Fields of an answer that hold the next page's address.
+/// Fields of an answer with the URL of the next page.
 const NEXT_ADDRESSES: [&str; 14] = [
     "next_link",
     "odata_next_link",
@@ -129,7 +129,7 @@ const NEXT_ADDRESSES: [&str; 14] = [
     "next",
 ];
 
-/// The pages of an operation that reads a list.
+/// Returns the pagination of an operation that reads a list.
 pub(super) fn pages(
     head: &Operation,
     params: &[Param],
@@ -172,7 +172,7 @@ pub(super) fn pages(
     Some(Pagination { kind, at: name(at), size: name(size), next, items: seen.items.clone() })
 }
 
-/// Whether a parameter's type can be a page number (`number`) or a cursor: a date is neither.
+/// Whether a parameter's type can be a page number (if `number`) or a cursor. A date is neither.
 fn can_paginate(param: &Param, number: bool) -> bool {
     let kind = param.schema.get("type").and_then(Value::as_str).unwrap_or_default();
     let dated =
@@ -189,7 +189,7 @@ fn can_paginate(param: &Param, number: bool) -> bool {
     }
 }
 
-/// The first of these names among the answer's fields: the whole path or its last word.
+/// Returns the first of these names among the answer's fields, as the whole path or its last part.
 fn field(seen: &AnswerLayout, names: &[&str]) -> Option<String> {
     let spelled: Vec<(String, Option<String>)> = seen
         .fields
@@ -198,8 +198,8 @@ fn field(seen: &AnswerLayout, names: &[&str]) -> Option<String> {
         .collect();
     names.iter().find_map(|name| {
         let whole = spelled.iter().position(|(whole, _)| whole == name);
-        let place = whole.or_else(|| spelled.iter().position(|(_, last)| last.as_deref() == Some(name)))?;
-        seen.fields.get(place).cloned()
+        let index = whole.or_else(|| spelled.iter().position(|(_, last)| last.as_deref() == Some(name)))?;
+        seen.fields.get(index).cloned()
     })
 }
 
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn every_usual_kind_is_seen() {
+    fn every_common_kind_is_found() {
         let rows = [
             (
                 vec![("page", "integer"), ("per_page", "integer")],
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_pages_is_none() {
+    fn parameters_that_only_look_like_pages_are_ignored() {
         let none = |category, given: &[(&str, &str)], seen: AnswerLayout| {
             assert_eq!(pages(&head(category), &params(given), &seen, false), None, "{given:?}");
         };

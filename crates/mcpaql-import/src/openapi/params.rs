@@ -1,7 +1,7 @@
-//! Parameters outside the body: path, query, headers and cookies.
+//! Reads the parameters outside the body: path, query, headers and cookies.
 //!
-//! What always holds: a parameter of the operation replaces one of its path with the same name and place, every
-//! placeholder of the path has exactly one required parameter, and no parameter carries a credential or frames a message.
+//! What always holds: a parameter of the operation replaces a parameter of its path with the same name and location. Every
+//! placeholder of the path has exactly one required parameter. No parameter is a credential or a header about the message.
 
 use super::details::{Context, Version};
 use super::names;
@@ -14,20 +14,20 @@ use serde_json::{Value, json};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Headers that OpenAPI says to ignore: the message and its credentials decide them.
+/// Headers that OpenAPI tells importers to ignore, because other parts of the description define them.
 const IGNORED_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
-/// A parameter whose schema is not written yet.
+/// A parameter whose schema has not been written yet.
 #[derive(Debug, Clone)]
 pub(crate) struct UnwrittenParam {
     pub(crate) wire: String,
-    pub(super) place: ParamLocation,
+    pub(super) location: ParamLocation,
     pub(crate) required: bool,
     pub(super) description: Option<String>,
     pub(super) deprecated: bool,
-    /// As the document writes it; null where only the outline is asked for.
+    /// The schema in the document; null if only the outline is needed.
     pub(crate) schema: Value,
-    /// The document it stands in.
+    /// The id of its document.
     pub(super) base: String,
     pub(super) style: ParamStyle,
     pub(super) file: FileParam,
@@ -43,23 +43,23 @@ pub(crate) enum FileParam {
 }
 
 impl UnwrittenParam {
-    pub(crate) fn new(wire: &str, place: ParamLocation, schema: Value, base: &str) -> UnwrittenParam {
+    pub(crate) fn new(wire: &str, location: ParamLocation, schema: Value, base: &str) -> UnwrittenParam {
         UnwrittenParam {
             wire: wire.to_owned(),
-            place,
+            location,
             required: false,
             description: None,
             deprecated: false,
             schema,
             base: base.to_owned(),
-            style: ParamStyle::default_for(place),
+            style: ParamStyle::default_for(location),
             file: FileParam::No,
             example: None,
         }
     }
 }
 
-/// A value of the document, or one that a reference led to.
+/// A value of the document, or the target of a reference.
 pub(super) enum DocumentValue<'v> {
     Here(&'v Value),
     There(Arc<Value>),
@@ -76,13 +76,13 @@ impl Deref for DocumentValue<'_> {
     }
 }
 
-/// A value with the document it stands in.
+/// A value and the id of its document.
 pub(super) struct LocatedValue<'v> {
     pub(super) node: DocumentValue<'v>,
     pub(super) base: String,
 }
 
-/// The value itself, or what it refers to.
+/// Returns the value itself, or the target of its reference.
 pub(super) fn locate_value<'v>(cx: &Context<'_>, value: &'v Value, base: &str) -> Option<LocatedValue<'v>> {
     match value.get("$ref").and_then(Value::as_str) {
         None => Some(LocatedValue { node: DocumentValue::Here(value), base: base.to_owned() }),
@@ -93,7 +93,7 @@ pub(super) fn locate_value<'v>(cx: &Context<'_>, value: &'v Value, base: &str) -
     }
 }
 
-/// The parameters of an operation, those of its path replaced where it has its own.
+/// Returns the parameters of an operation and its path; those of the operation replace those of the path.
 pub(super) fn declared<'v>(
     cx: &Context<'_>,
     path_params: &'v [Value],
@@ -104,11 +104,11 @@ pub(super) fn declared<'v>(
     let mut out: Vec<LocatedValue<'v>> = Vec::new();
     for value in path_params.iter().chain(own) {
         let Some(param) = locate_value(cx, value, cx.base) else {
-            notes.push(Note::lost("parameters", "a parameter whose reference leads nowhere"));
+            notes.push(Note::lost("parameters", "a parameter whose reference cannot be resolved"));
             continue;
         };
         if word(&param.node, "name").is_none() || word(&param.node, "in").is_none() {
-            notes.push(Note::lost("parameters", "a parameter without a name or a place"));
+            notes.push(Note::lost("parameters", "a parameter without 'name' or 'in'"));
             continue;
         }
         let same = |other: &LocatedValue<'_>| {
@@ -130,7 +130,7 @@ pub(super) fn word<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key).and_then(Value::as_str)
 }
 
-/// The placeholders of the operation's path.
+/// Returns the placeholders of the operation's path.
 pub(super) fn placeholders(head: &Operation) -> Vec<&str> {
     let Binding::Http(http) = &head.binding else { return Vec::new() };
     let mut names: Vec<&str> = Vec::new();
@@ -144,12 +144,12 @@ pub(super) fn placeholders(head: &Operation) -> Vec<&str> {
     names
 }
 
-/// Whether a placeholder means that parameter, in whatever spelling.
+/// Whether placeholder and parameter have the same name, in any spelling.
 pub(super) fn is_same_name(placeholder: &str, wire: &str) -> bool {
     placeholder == wire || names::legal(placeholder) == names::legal(wire)
 }
 
-/// The parameters outside the body: path first, in the order of the path. `light` leaves the schemas out.
+/// Reads the parameters outside the body; those of the path come first, in the order of the path. `light` leaves out schemas.
 pub(super) fn read(
     cx: &Context<'_>,
     head: &Operation,
@@ -159,10 +159,10 @@ pub(super) fn read(
 ) -> Vec<UnwrittenParam> {
     let mut drafts = Vec::new();
     for param in declared {
-        let (Some(name), Some(place)) = (word(&param.node, "name"), word(&param.node, "in")) else {
+        let (Some(name), Some(location)) = (word(&param.node, "name"), word(&param.node, "in")) else {
             continue;
         };
-        let place = match place {
+        let location = match location {
             "path" => ParamLocation::Path,
             "query" => ParamLocation::Query,
             "header" => ParamLocation::Header,
@@ -177,18 +177,18 @@ pub(super) fn read(
                 continue;
             }
         };
-        if !is_credential(cx, place, name, notes) {
-            drafts.push(read_param(cx, param, name, place, light, notes));
+        if !is_credential(cx, location, name, notes) {
+            drafts.push(read_param(cx, param, name, location, light, notes));
         }
     }
     let mut out = take_path_params(head, &mut drafts, notes);
-    for place in [ParamLocation::Query, ParamLocation::Header, ParamLocation::Cookie] {
-        out.extend(drafts.iter().filter(|draft| draft.place == place).cloned());
+    for location in [ParamLocation::Query, ParamLocation::Header, ParamLocation::Cookie] {
+        out.extend(drafts.iter().filter(|draft| draft.location == location).cloned());
     }
     out
 }
 
-/// The path's parameters in the path's order.
+/// Removes the parameters of the path from `drafts` and returns them in the order of the path.
 fn take_path_params(
     head: &Operation,
     drafts: &mut Vec<UnwrittenParam>,
@@ -196,17 +196,20 @@ fn take_path_params(
 ) -> Vec<UnwrittenParam> {
     let mut out = Vec::new();
     for placeholder in placeholders(head) {
-        let exact =
-            drafts.iter().position(|draft| draft.place == ParamLocation::Path && draft.wire == placeholder);
+        let exact = drafts
+            .iter()
+            .position(|draft| draft.location == ParamLocation::Path && draft.wire == placeholder);
         let position = exact.or_else(|| {
-            drafts.iter().position(|d| d.place == ParamLocation::Path && is_same_name(placeholder, &d.wire))
+            drafts
+                .iter()
+                .position(|d| d.location == ParamLocation::Path && is_same_name(placeholder, &d.wire))
         });
         match position {
             Some(position) => out.push(UnwrittenParam { required: true, ..drafts.remove(position) }),
             None => {
                 notes.push(Note::changed(
                     placeholder,
-                    "the path names it, but no parameter does; taken as text",
+                    "a placeholder of the path without a parameter; its type is string",
                 ));
                 let draft =
                     UnwrittenParam::new(placeholder, ParamLocation::Path, json!({"type": "string"}), "");
@@ -215,29 +218,32 @@ fn take_path_params(
         }
     }
     drafts.retain(|draft| {
-        if draft.place == ParamLocation::Path {
-            notes
-                .push(Note::changed(&draft.wire, "a path parameter that the path does not name is left out"));
+        if draft.location == ParamLocation::Path {
+            notes.push(Note::changed(
+                &draft.wire,
+                "a path parameter without a placeholder in the path is left out",
+            ));
         }
-        draft.place != ParamLocation::Path
+        draft.location != ParamLocation::Path
     });
     out
 }
 
-/// Whether a parameter is no business of a caller.
-fn is_credential(cx: &Context<'_>, place: ParamLocation, name: &str, notes: &mut Vec<Note>) -> bool {
+/// Whether a parameter is a credential or a header that callers cannot set.
+fn is_credential(cx: &Context<'_>, location: ParamLocation, name: &str, notes: &mut Vec<Note>) -> bool {
     let lower = name.to_ascii_lowercase();
-    if place == ParamLocation::Header && IGNORED_HEADERS.contains(&lower.as_str()) {
+    if location == ParamLocation::Header && IGNORED_HEADERS.contains(&lower.as_str()) {
         return true;
     }
     let key = |(at, key): &(ParamLocation, String)| {
-        *at == place && (key == name || (place == ParamLocation::Header && key.eq_ignore_ascii_case(name)))
+        *at == location
+            && (key == name || (location == ParamLocation::Header && key.eq_ignore_ascii_case(name)))
     };
     if cx.credentials.iter().any(key) {
-        notes.push(Note::changed(name, "the API's credential is not asked from callers"));
+        notes.push(Note::changed(name, "a credential of the API is not a parameter"));
         return true;
     }
-    let header = place == ParamLocation::Header
+    let header = location == ParamLocation::Header
         && (FRAMING_HEADERS.contains(&lower.as_str()) || CREDENTIAL_HEADERS.contains(&lower.as_str()));
     if header {
         notes.push(Note::changed(name, "a header that callers cannot set"));
@@ -249,7 +255,7 @@ fn read_param(
     cx: &Context<'_>,
     param: &LocatedValue<'_>,
     name: &str,
-    place: ParamLocation,
+    location: ParamLocation,
     light: bool,
     notes: &mut Vec<Note>,
 ) -> UnwrittenParam {
@@ -259,7 +265,7 @@ fn read_param(
         Some((_, media)) => media.get("schema"),
         None => node.get("schema").or(Some(node)),
     };
-    let mut draft = UnwrittenParam::new(name, place, Value::Null, &param.base);
+    let mut draft = UnwrittenParam::new(name, location, Value::Null, &param.base);
     draft.required = node.get("required") == Some(&Value::Bool(true));
     if light {
         return draft;
@@ -270,7 +276,7 @@ fn read_param(
     draft.style = match media {
         Some((media, _)) if media.starts_with("text/") => draft.style,
         Some(_) => ParamStyle { form: StyleForm::Json, explode: false, reserved: false },
-        None => style(cx, node, &draft.schema, place, name, notes),
+        None => style(cx, node, &draft.schema, location, name, notes),
     };
     draft.example = super::examples::example_of(cx, node, &param.base)
         .or_else(|| media.and_then(|(_, media)| super::examples::example_of(cx, media, &param.base)))
@@ -278,7 +284,7 @@ fn read_param(
     draft
 }
 
-/// OpenAPI 3.2's query string as a whole: its fields are query parameters.
+/// Reads `in: querystring` of OpenAPI 3.2; the fields of its schema become query parameters.
 fn query_string(cx: &Context<'_>, param: &LocatedValue<'_>, light: bool) -> Vec<UnwrittenParam> {
     let media =
         param.node.get("content").and_then(Value::as_object).and_then(|content| content.values().next());
@@ -296,24 +302,24 @@ fn query_string(cx: &Context<'_>, param: &LocatedValue<'_>, light: bool) -> Vec<
     drafts
 }
 
-/// How arrays and objects are spelled; scalars have no style worth telling.
+/// Returns the style of arrays and objects. Scalars have the default style, unless it is label or matrix.
 pub(super) fn style(
     cx: &Context<'_>,
     node: &Value,
     schema: &Value,
-    place: ParamLocation,
+    location: ParamLocation,
     name: &str,
     notes: &mut Vec<Note>,
 ) -> ParamStyle {
-    let usual = ParamStyle::default_for(place);
+    let default = ParamStyle::default_for(location);
     let structured = is_structured(cx, schema);
     if cx.version == Version::V2 {
-        return if structured { collection(node, place, name, notes) } else { usual };
+        return if structured { collection(node, location, name, notes) } else { default };
     }
-    let reserved = place == ParamLocation::Query && node.get("allowReserved") == Some(&Value::Bool(true));
+    let reserved = location == ParamLocation::Query && node.get("allowReserved") == Some(&Value::Bool(true));
     let form = match word(node, "style") {
-        None => usual.form,
-        Some(text) => match (place, text) {
+        None => default.form,
+        Some(text) => match (location, text) {
             (ParamLocation::Path, "label") => StyleForm::Label,
             (ParamLocation::Path, "matrix") => StyleForm::Matrix,
             (ParamLocation::Path | ParamLocation::Header, "simple") => StyleForm::Simple,
@@ -323,39 +329,42 @@ pub(super) fn style(
             (ParamLocation::Query | ParamLocation::Body, "deepObject") => StyleForm::DeepObject,
             (ParamLocation::Cookie, "cookie") => StyleForm::Form,
             (_, other) => {
-                notes.push(Note::changed(name, format!("the style '{other}' has no meaning there")));
-                usual.form
+                notes.push(Note::changed(
+                    name,
+                    format!("the style '{other}' is not defined for this location"),
+                ));
+                default.form
             }
         },
     };
     let shown_alone = matches!(form, StyleForm::Label | StyleForm::Matrix);
     if !structured && !shown_alone {
-        return ParamStyle { reserved, ..usual };
+        return ParamStyle { reserved, ..default };
     }
     let explode = node.get("explode").and_then(Value::as_bool);
     let explode = explode.unwrap_or(matches!(form, StyleForm::Form | StyleForm::DeepObject));
     ParamStyle { form, explode: explode || form == StyleForm::DeepObject, reserved }
 }
 
-/// Swagger 2.0's `collectionFormat`.
-fn collection(node: &Value, place: ParamLocation, name: &str, notes: &mut Vec<Note>) -> ParamStyle {
-    let usual = ParamStyle { explode: false, ..ParamStyle::default_for(place) };
-    let listed = place != ParamLocation::Path && place != ParamLocation::Header;
+/// Converts `collectionFormat` of Swagger 2.0 to a style.
+fn collection(node: &Value, location: ParamLocation, name: &str, notes: &mut Vec<Note>) -> ParamStyle {
+    let default = ParamStyle { explode: false, ..ParamStyle::default_for(location) };
+    let listed = location != ParamLocation::Path && location != ParamLocation::Header;
     match word(node, "collectionFormat") {
-        None | Some("csv") => usual,
-        Some("ssv") if listed => ParamStyle { form: StyleForm::SpaceDelimited, ..usual },
-        Some("pipes") if listed => ParamStyle { form: StyleForm::PipeDelimited, ..usual },
+        None | Some("csv") => default,
+        Some("ssv") if listed => ParamStyle { form: StyleForm::SpaceDelimited, ..default },
+        Some("pipes") if listed => ParamStyle { form: StyleForm::PipeDelimited, ..default },
         Some("tsv") if listed => {
-            notes.push(Note::changed(name, "a list divided by tabs is sent divided by spaces"));
-            ParamStyle { form: StyleForm::SpaceDelimited, ..usual }
+            notes.push(Note::changed(name, "a list separated by tabs is sent separated by spaces"));
+            ParamStyle { form: StyleForm::SpaceDelimited, ..default }
         }
-        Some("multi") if listed => ParamStyle { explode: true, ..usual },
+        Some("multi") if listed => ParamStyle { explode: true, ..default },
         Some(other) => {
             notes.push(Note::changed(
                 name,
-                format!("the collection format '{other}' is sent divided by commas"),
+                format!("a list with the collection format '{other}' is sent separated by commas"),
             ));
-            usual
+            default
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Where a `$ref` leads: within the document, into other files, through chains, never in circles.
+//! Resolves references: inside a document, to other documents, and through chains.
 //!
-//! What always holds: other documents are only what the caller's [`Loader`] hands out, each is loaded once, and what is kept
-//! of read values is bounded.
+//! What always holds: other documents come only from the caller's [`ReferenceLoader`], and each is loaded once. The cache of
+//! values is bounded. A cycle of references is reported and never followed forever.
 
 use super::document::OpenApiDocument;
 use super::scan;
@@ -11,41 +11,40 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Something that can follow references.
+/// Resolves references.
 pub trait Refs {
-    /// The value a `$ref` leads to, read from `base` (a document id; "" is the main document); with the document it
-    /// stands in. A chain of references is followed to its end.
+    /// Returns the target of a `$ref` in the document `base` ("" is the main document). A chain of references is followed to
+    /// its end.
     fn resolve(&self, base: &str, reference: &str) -> Option<Resolved>;
 }
 
-/// A value that a reference led to.
+/// The target of a reference.
 #[derive(Debug, Clone)]
 pub struct Resolved {
-    /// What stands there.
+    /// The value.
     pub value: Arc<Value>,
-    /// The document it stands in: what references inside `value` are read from.
+    /// The id of its document; references inside `value` are relative to it.
     pub base: String,
-    /// Where in that document, as a JSON pointer.
+    /// The JSON pointer to the value in its document.
     pub pointer: String,
 }
 
-/// Where other documents come from. How many, how large and from where is the loader's decision.
+/// Loads referenced documents. The loader decides which sources, sizes and numbers of documents are allowed.
 pub trait ReferenceLoader: Send + Sync {
-    /// The document that `reference`, without its fragment, means when it stands in the document `base` ("" is the main
-    /// document).
+    /// Loads the document that `reference` (without its fragment) in the document `base` leads to; "" is the main document.
     ///
     /// # Errors
     ///
-    /// Why not, in one sentence.
+    /// Returns the reason, in one sentence.
     fn load(&self, base: &str, reference: &str) -> Result<LoadedReference, String>;
 }
 
-/// A document that was loaded.
+/// A loaded document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadedReference {
-    /// What it is called from now on, the same for every reference to it; "" for the main document.
+    /// The id of the document, the same for every reference to it; "" for the main document.
     pub id: String,
-    /// Its text; may be empty for the main document.
+    /// The text of the document; may be empty for the main document.
     pub text: String,
 }
 
@@ -59,17 +58,17 @@ impl ReferenceLoader for NoLoader {
     }
 }
 
-/// How many links a chain of references may have.
+/// Maximum references in a chain.
 const MAX_CHAIN: usize = 32;
-/// How much text the kept values were read from, at most.
+/// Maximum bytes of text that cached values were read from.
 const MAX_CACHED_TEXT: usize = 1 << 20;
-/// How many problems are remembered.
+/// Maximum number of problems that are kept.
 const MAX_PROBLEMS: usize = 1000;
-/// What may stand beside a `$ref` without changing what it means.
+/// Keys next to a `$ref` that do not change its meaning.
 const ANNOTATIONS: &[&str] =
     &["$ref", "summary", "description", "title", "deprecated", "example", "examples"];
 
-/// The main document and all that it leads to.
+/// The main document and all documents that it refers to.
 pub(crate) struct Documents {
     pub(crate) main: Arc<OpenApiDocument>,
     loader: Arc<dyn ReferenceLoader>,
@@ -103,7 +102,7 @@ impl std::fmt::Debug for Documents {
     }
 }
 
-/// A place in a document.
+/// A position in a document.
 #[derive(Debug, Clone)]
 pub(crate) struct DocumentLocation {
     pub(crate) document: Arc<OpenApiDocument>,
@@ -122,12 +121,12 @@ impl Documents {
         }
     }
 
-    /// What went wrong with references so far.
+    /// Returns the problems with references so far.
     pub(crate) fn problems(&self) -> Vec<Diagnostic> {
         lock(&self.problems).list.clone()
     }
 
-    /// The document of that id.
+    /// Returns the document with this id.
     pub(crate) fn document(&self, base: &str) -> Option<Arc<OpenApiDocument>> {
         if base.is_empty() {
             return Some(self.main.clone());
@@ -135,25 +134,25 @@ impl Documents {
         lock(&self.others).documents.get(base).cloned().flatten()
     }
 
-    /// The place a reference means, without following what stands there.
+    /// Returns the position that a reference leads to, without following a reference there.
     pub(crate) fn locate(&self, base: &str, reference: &str) -> Option<DocumentLocation> {
         let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let pointer = percent_decoded(fragment);
         if !pointer.is_empty() && !pointer.starts_with('/') {
-            self.report(reference, "it names an anchor, and only JSON pointers are followed");
+            self.report(reference, "anchors are not supported, only JSON pointers");
             return None;
         }
         if file.is_empty() {
             return Some(DocumentLocation { document: self.document(base)?, base: base.to_owned(), pointer });
         }
-        if let Some(place) = self.bare_name(base, file) {
-            return Some(place);
+        if let Some(location) = self.bare_name(base, file) {
+            return Some(location);
         }
         let base = self.load(base, file)?;
         Some(DocumentLocation { document: self.document(&base)?, base, pointer })
     }
 
-    /// `Pet` instead of `#/definitions/Pet`, as old tools wrote it.
+    /// Returns the position of a bare name: old tools wrote `Pet` instead of `#/definitions/Pet`.
     fn bare_name(&self, base: &str, name: &str) -> Option<DocumentLocation> {
         if name.contains(['.', '/', ':']) {
             return None;
@@ -169,7 +168,7 @@ impl Documents {
         if let Some(known) = lock(&self.others).ids.get(&key) {
             return known.clone();
         }
-        // Not under the lock: loading may take its time.
+        // Not under the lock: loading may take long.
         let id = match self.loader.load(base, file) {
             Ok(loaded) => self.keep(loaded, file),
             Err(reason) => {
@@ -191,8 +190,8 @@ impl Documents {
         }
         let document = match OpenApiDocument::read(text, &mut Vec::new()) {
             Ok(document) => Some(Arc::new(document)),
-            Err(faults) => {
-                let reason = faults.first().map_or("it cannot be read", |fault| &fault.message);
+            Err(problems) => {
+                let reason = problems.first().map_or("it cannot be read", |problem| &problem.message);
                 self.report(file, reason);
                 None
             }
@@ -204,18 +203,18 @@ impl Documents {
     fn report(&self, reference: &str, reason: &str) {
         let mut problems = lock(&self.problems);
         if problems.list.len() < MAX_PROBLEMS && problems.seen.insert(reference.to_owned()) {
-            let message = format!("The reference '{reference}' leads nowhere: {reason}");
+            let message = format!("The reference '{reference}' cannot be resolved: {reason}");
             problems.list.push(Diagnostic::warning(Code::SchemaUnresolvedRef, "", message).found(reference));
         }
     }
 
-    fn read(&self, place: &DocumentLocation, reference: &str) -> Option<Arc<Value>> {
-        let key = (place.base.clone(), place.pointer.clone());
+    fn read(&self, location: &DocumentLocation, reference: &str) -> Option<Arc<Value>> {
+        let key = (location.base.clone(), location.pointer.clone());
         if let Some(value) = lock(&self.kept).values.get(&key) {
             return Some(value.clone());
         }
-        let Some(text) = place.document.at(&place.pointer) else {
-            self.report(reference, "nothing stands there");
+        let Some(text) = location.document.at(&location.pointer) else {
+            self.report(reference, "its target does not exist");
             return None;
         };
         let value = match OpenApiDocument::value(text) {
@@ -236,40 +235,40 @@ impl Documents {
         Some(value)
     }
 
-    /// The place at the end of a chain of references, without reading what stands there.
+    /// Returns the position at the end of a chain of references, without reading the value.
     pub(crate) fn locate_end(&self, base: &str, reference: &str) -> Option<DocumentLocation> {
-        let mut place = self.locate(base, reference)?;
+        let mut location = self.locate(base, reference)?;
         for _ in 0..MAX_CHAIN {
-            let next = scan::child(place.document.at(&place.pointer)?, "$ref").and_then(scan::string);
-            let Some(next) = next.map(std::borrow::Cow::into_owned) else { return Some(place) };
-            place = self.locate(&place.base, &next)?;
+            let next = scan::child(location.document.at(&location.pointer)?, "$ref").and_then(scan::string);
+            let Some(next) = next.map(std::borrow::Cow::into_owned) else { return Some(location) };
+            location = self.locate(&location.base, &next)?;
         }
-        self.report(reference, "it leads back to itself");
+        self.report(reference, "it refers to itself");
         None
     }
 }
 
 impl Refs for Documents {
     fn resolve(&self, base: &str, reference: &str) -> Option<Resolved> {
-        let mut place = self.locate(base, reference)?;
+        let mut location = self.locate(base, reference)?;
         let mut reference = reference.to_owned();
         let mut seen = HashSet::new();
         loop {
-            if seen.len() > MAX_CHAIN || !seen.insert((place.base.clone(), place.pointer.clone())) {
-                self.report(&reference, "it leads back to itself");
+            if seen.len() > MAX_CHAIN || !seen.insert((location.base.clone(), location.pointer.clone())) {
+                self.report(&reference, "it refers to itself");
                 return None;
             }
-            let value = self.read(&place, &reference)?;
+            let value = self.read(&location, &reference)?;
             let Some(next) = only_reference(&value) else {
-                return Some(Resolved { value, base: place.base, pointer: place.pointer });
+                return Some(Resolved { value, base: location.base, pointer: location.pointer });
             };
             reference = next.to_owned();
-            place = self.locate(&place.base, &reference)?;
+            location = self.locate(&location.base, &reference)?;
         }
     }
 }
 
-/// The reference of a value that is nothing but one.
+/// Returns the reference, if the value is only a reference.
 fn only_reference(value: &Value) -> Option<&str> {
     let map = value.as_object()?;
     let reference = map.get("$ref")?.as_str()?;

@@ -1,7 +1,7 @@
-//! Walking over JSON text without building values: only what a walk asks for is looked at, the rest is skipped.
+//! Visits JSON text without building values. Only the members that a visitor asks for are read; the rest is skipped.
 //!
-//! What always holds: nothing here recurses deeper than the walk itself, a member of the wrong type is skipped and told
-//! to the walk, and of two equal names the last one counts.
+//! What always holds: nothing here recurses deeper than the visitor. A value of the wrong type is skipped and reported to the
+//! visitor. If a name occurs twice, the last one wins.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
@@ -17,11 +17,11 @@ pub(crate) struct TextRange {
 }
 
 impl TextRange {
-    /// Where `part`, a piece of `text`, stands in it.
+    /// Returns the range of `part`, which must be a part of `text`.
     pub(crate) fn of(text: &str, part: &str) -> TextRange {
         let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-        let place = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
-        TextRange { start: place(start), end: place(start + part.len()) }
+        let offset = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+        TextRange { start: offset(start), end: offset(start + part.len()) }
     }
 
     pub(crate) fn slice(self, text: &str) -> &str {
@@ -37,7 +37,7 @@ impl TextRange {
     }
 }
 
-/// A string, borrowed from the text where it has no escapes.
+/// A string, borrowed from the text if it has no escapes.
 #[derive(Debug, Clone)]
 pub(crate) struct JsonString<'t>(pub(crate) Cow<'t, str>);
 
@@ -60,16 +60,16 @@ impl<'de> Deserialize<'de> for JsonString<'de> {
     }
 }
 
-/// What to do with the members of an object.
+/// Visits the members of an object.
 pub(crate) trait ObjectVisitor<'t> {
-    /// Takes one member: exactly one value must be read from `access`.
+    /// Visits a member; it must read exactly one value from `access`.
     fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error>;
 
-    /// There was something else where the object should be.
+    /// Called if the value is not an object.
     fn wrong_type(&mut self, found: &'static str);
 }
 
-/// The object that comes next, walked over.
+/// Deserializes an object with a visitor.
 pub(crate) struct VisitedObject<'w, W>(pub(crate) &'w mut W);
 
 impl<'t, W: ObjectVisitor<'t>> DeserializeSeed<'t> for VisitedObject<'_, W> {
@@ -131,27 +131,27 @@ impl<'t, W: ObjectVisitor<'t>> Visitor<'t> for VisitedObject<'_, W> {
     }
 }
 
-/// Walks over the one value of a text.
+/// Visits the value of a text.
 pub(crate) fn visit_value<'t, W: ObjectVisitor<'t>>(
     text: &'t str,
-    walk: &mut W,
+    visitor: &mut W,
 ) -> Result<(), serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    VisitedObject(walk).deserialize(&mut deserializer)?;
+    VisitedObject(visitor).deserialize(&mut deserializer)?;
     deserializer.end()
 }
 
-/// The member's value, as text.
+/// Returns the value of a member, as text.
 pub(crate) fn raw<'t, A: MapAccess<'t>>(access: &mut A) -> Result<&'t str, A::Error> {
     access.next_value::<&RawValue>().map(RawValue::get)
 }
 
-/// Leaves the member's value out.
+/// Skips the value of a member.
 pub(crate) fn skip<'t, A: MapAccess<'t>>(access: &mut A) -> Result<(), A::Error> {
     access.next_value::<IgnoredAny>().map(|_| ())
 }
 
-/// The member of that name, or the element of that number, of a value.
+/// Returns the member of an object or the element of an array.
 pub(crate) fn child<'t>(text: &'t str, token: &str) -> Option<&'t str> {
     if text.starts_with('[') {
         let index: usize = token.parse().ok()?;
@@ -180,7 +180,7 @@ impl<'t> ObjectVisitor<'t> for FindMember<'_, 't> {
     fn wrong_type(&mut self, _: &'static str) {}
 }
 
-/// The members of an object in order, each name once; nothing where it is no object.
+/// Returns the members of an object in order; empty if the text is not an object.
 pub(crate) fn members(text: &str) -> indexmap::IndexMap<Cow<'_, str>, &str> {
     let mut all = AllMembers(indexmap::IndexMap::new());
     let _ = visit_value(text, &mut all);
@@ -199,18 +199,18 @@ impl<'t> ObjectVisitor<'t> for AllMembers<'t> {
     fn wrong_type(&mut self, _: &'static str) {}
 }
 
-/// The elements of an array; nothing where it is none.
+/// Returns the elements of an array; empty if the text is not an array.
 pub(crate) fn items(text: &str) -> Vec<&str> {
     let items: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
     items.into_iter().map(RawValue::get).collect()
 }
 
-/// The string that a piece of text is.
+/// Returns the text as a string, if it is one.
 pub(crate) fn string(text: &str) -> Option<Cow<'_, str>> {
     serde_json::from_str::<JsonString<'_>>(text).ok().map(|text| text.0)
 }
 
-/// What JSON calls the value that begins so.
+/// Returns the JSON type of a text, with its article.
 pub(crate) fn kind(text: &str) -> &'static str {
     match text.trim_start().bytes().next() {
         Some(b'{') => "an object",

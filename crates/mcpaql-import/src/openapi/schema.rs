@@ -1,9 +1,8 @@
-//! OpenAPI schema → the JSON Schema that operations are compiled from.
+//! Converts OpenAPI schemas to the JSON Schema of operations.
 //!
-//! What always holds: a reference to an object becomes `{"$ref": "#/types/Name"}` and the name stands in `types`; what a
-//! name stands for depends on the name alone, except that a type too far away is left open; scalars and lists that are
-//! only referred to stand where they are used; and nothing in a schema makes the conversion fail: what makes no sense is
-//! left out and noted.
+//! What always holds: a reference to an object becomes `{"$ref": "#/types/Name"}`, and `types` has the name. The content of a
+//! type depends only on its name, except that a type which is too far away has no content. References to scalars and lists are
+//! replaced by their content. No schema makes the conversion fail: invalid parts are left out and noted.
 
 mod keywords;
 mod object;
@@ -27,71 +26,72 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use written_types::{ReferencedType, WrittenType};
 
-/// References from a request to a type that is still written out.
+/// Maximum references between a request and a type with content.
 const MAX_REFERENCES: usize = 6;
-/// Types of one operation that are written out.
+/// Maximum number of types with content per operation.
 const MAX_TYPES: usize = 200;
-/// Nesting within one schema.
+/// Maximum nesting in one schema.
 const MAX_NESTING: usize = 20;
-/// Types looked through for fields that only one side has.
-const MAX_LOOKED_THROUGH: usize = 300;
-/// Longest enum that stands in every place that refers to it.
+/// Maximum number of types that are searched for `readOnly` and `writeOnly` fields.
+const MAX_SEARCHED_TYPES: usize = 300;
+/// Maximum values of an enum that replaces references to it.
 const MAX_INLINE_ENUM: usize = 24;
-/// Lists within lists that are written in place.
+/// Maximum nested lists that replace references to them.
 const MAX_INLINE_LISTS: usize = 3;
 
-/// Who writes the values of a schema.
+/// The direction of a schema's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// The caller: fields that are `readOnly` are not theirs.
+    /// Values from the caller, without `readOnly` fields.
     Request,
-    /// The API: fields that are `writeOnly` never come back.
+    /// Values from the API, without `writeOnly` fields.
     Answer,
-    /// Whoever: no field is left out.
+    /// Values of either direction, with all fields.
     Whole,
 }
 
-/// How many characters of descriptions stay.
+/// Maximum characters of descriptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TextLimits {
-    /// Of a parameter.
+    /// For a parameter.
     pub(crate) param: usize,
-    /// Of a field inside one.
+    /// For a nested field.
     pub(crate) field: usize,
 }
 
-/// A type that was referred to and is not written yet.
+/// A referenced type that has not been written yet.
 struct QueuedType {
     reached: ReferencedType,
     references: usize,
 }
 
-/// Writes the schemas of one operation and collects the types they reach.
+/// Writes the schemas of one operation and collects the types that they refer to.
 pub(crate) struct SchemaWriter<'a> {
     cx: &'a Context<'a>,
-    /// Every type that was reached, without those that are shared.
+    /// The referenced types, except shared ones.
     pub(crate) types: IndexMap<String, Value>,
     /// What was changed or left out.
     pub(crate) notes: Vec<Note>,
-    /// Where notes point to.
+    /// The part that notes are about.
     pub(crate) place: String,
     pub(crate) side: Side,
-    /// How deep inline objects are written out.
+    /// Maximum nesting of inline objects with content.
     pub(super) nesting: usize,
-    /// How much of descriptions stays.
+    /// Maximum lengths of descriptions.
     pub(crate) texts: TextLimits,
-    /// References from a schema to a type that is still written out.
+    /// Maximum references between a schema and a type with content.
     pub(crate) max_references: usize,
     known: HashSet<String>,
     queue: VecDeque<QueuedType>,
     references: usize,
     written: WrittenTypes,
-    /// Types are written once and kept in `written`, for the next operation as well.
+    /// Whether types are kept in `written`, for the next operations.
     sharing: bool,
-    /// What the type that is being written refers to.
+    /// The types that the current type refers to.
     reached: IndexMap<String, ReferencedType>,
-    /// Types that were taken from the queue.
+    /// The number of types taken from the queue.
     finished: usize,
+    /// The number of types without content.
     left_open: usize,
     answering: bool,
 }
@@ -119,19 +119,19 @@ impl<'a> SchemaWriter<'a> {
         }
     }
 
-    /// The same for one of many operations, with what was written for those before it.
+    /// Returns a writer for one of many operations, with the types of those before it.
     pub(super) fn with_shared_types(cx: &'a Context<'a>, written: &mut WrittenTypes) -> SchemaWriter<'a> {
         SchemaWriter { written: std::mem::take(written), sharing: true, ..SchemaWriter::new(cx) }
     }
 
-    /// Hands on what is shared, to the next operation.
+    /// Returns the shared types, for the next operation.
     pub(super) fn return_shared_types(self, written: &mut WrittenTypes) {
         if self.sharing {
             *written = self.written;
         }
     }
 
-    /// What follows is what the API answers: written out only as far as its own type.
+    /// Starts the schema of the answer. Only its own type gets content.
     pub(super) fn start_answer(&mut self) {
         self.side = Side::Answer;
         self.answering = true;
@@ -143,7 +143,7 @@ impl<'a> SchemaWriter<'a> {
         self.notes.push(Note { place: self.place.clone(), what: what.into(), lost });
     }
 
-    /// Writes the types that were referred to, the nearest first.
+    /// Writes the referenced types, the nearest first.
     pub(crate) fn finish(&mut self) {
         while let Some(QueuedType { reached, references }) = self.queue.pop_front() {
             let far = references > self.max_references || self.finished >= MAX_TYPES;
@@ -160,7 +160,7 @@ impl<'a> SchemaWriter<'a> {
                     }
                 }
             } else if let Some(target) = self.written.target(&reached.key) {
-                let body = self.pending(&reached, &target, references);
+                let body = self.referenced_type(&reached, &target, references);
                 if self.sharing {
                     self.written.keep(reached.key, body);
                 } else {
@@ -169,14 +169,22 @@ impl<'a> SchemaWriter<'a> {
             }
         }
         if self.left_open > 0 {
-            let what = format!("{} types far from the request are left open", self.left_open);
+            let what = format!(
+                "types without content, because they are too far from the request: {}",
+                self.left_open
+            );
             self.note(what, true);
             self.left_open = 0;
         }
     }
 
-    /// A type that was referred to, with the number of references that lead to it.
-    fn pending(&mut self, reached: &ReferencedType, target: &Resolved, references: usize) -> WrittenType {
+    /// Writes a referenced type; `references` is the number of references that lead to it.
+    fn referenced_type(
+        &mut self,
+        reached: &ReferencedType,
+        target: &Resolved,
+        references: usize,
+    ) -> WrittenType {
         let outer = (self.side, self.references, self.nesting);
         (self.side, self.references, self.nesting) = (reached.side, references, MAX_NESTING);
         let place = std::mem::replace(&mut self.place, reached.name.clone());
@@ -190,12 +198,12 @@ impl<'a> SchemaWriter<'a> {
         WrittenType { name: reached.name.clone(), value, notes, reached: next }
     }
 
-    /// A named type itself.
+    /// Writes the content of a named type.
     pub(super) fn body(&mut self, target: &Resolved) -> Value {
         self.written(&target.value, &target.base, 0)
     }
 
-    /// A schema, as operations are compiled from it.
+    /// Writes a schema.
     pub(crate) fn schema(&mut self, schema: &Value, base: &str) -> Value {
         self.written(schema, base, 0)
     }
@@ -206,7 +214,7 @@ impl<'a> SchemaWriter<'a> {
             Value::Bool(false) => return json!({"not": {}}),
             Value::Object(map) => map,
             _ => {
-                self.note("a schema that is no mapping", true);
+                self.note("a schema that is not an object", true);
                 return json!({});
             }
         };
@@ -223,7 +231,7 @@ impl<'a> SchemaWriter<'a> {
         self.write_keywords(map, base, nesting)
     }
 
-    /// Everything a schema without parts says.
+    /// Writes the keywords of a schema without `$ref` and `allOf`.
     fn write_keywords(&mut self, map: &Map<String, Value>, base: &str, nesting: usize) -> Value {
         let mut out = Map::new();
         self.scalar_keywords(map, &mut out);
@@ -242,30 +250,30 @@ impl<'a> SchemaWriter<'a> {
             ["if", "then", "else", "dependentRequired", "dependentSchemas", "contains", "propertyNames"]
         {
             if map.contains_key(key) {
-                self.note(format!("'{key}' is left to the API"), true);
+                self.note(format!("'{key}' is checked only by the API"), true);
             }
         }
         annotate(map, &mut out, self.texts.field);
         Value::Object(out)
     }
 
-    /// What a reference stands for: a name, or the thing itself where that is small.
+    /// Writes a reference: to a named type, or its content if that is small.
     fn write_reference(&mut self, reference: &str, base: &str, nesting: usize) -> Value {
         let Some(target) = self.cx.refs.resolve(base, reference) else {
-            self.note(format!("'{reference}' leads nowhere"), true);
+            self.note(format!("'{reference}' cannot be resolved"), true);
             return json!({});
         };
         if let Some(inline) = self.write_inline(&target, nesting) {
             return inline;
         }
         if !target.value.is_object() || target.value.get("$ref").is_some() {
-            self.note(format!("'{reference}' leads to no schema"), true);
+            self.note(format!("'{reference}' is not a schema"), true);
             return json!({});
         }
         json!({"$ref": format!("#/types/{}", self.queue_type(target))})
     }
 
-    /// Scalars and lists are written where they are used.
+    /// Writes the content of a scalar or a list, which replaces the reference; `None` for other schemas.
     fn write_inline(&mut self, target: &Resolved, nesting: usize) -> Option<Value> {
         let map = target.value.as_object()?;
         let composed =
@@ -287,7 +295,7 @@ impl<'a> SchemaWriter<'a> {
         }
     }
 
-    /// The name of the type, which will be written later.
+    /// Returns the name of a type and queues the type for writing.
     fn queue_type(&mut self, target: Resolved) -> String {
         let input = self.side == Side::Request && self.is_one_sided(&target);
         let name = self.cx.types.name(&target.base, &target.pointer, input);
@@ -310,7 +318,7 @@ impl<'a> SchemaWriter<'a> {
         name
     }
 
-    /// Whether the type, or one that it reaches, has fields that only one side has: it then has two forms.
+    /// Whether the type, or a type that it refers to, has `readOnly` or `writeOnly` fields. Such a type has two forms.
     fn is_one_sided(&mut self, target: &Resolved) -> bool {
         let start = key(target);
         if let Some(known) = self.written.one_sided.get(&start) {
@@ -326,7 +334,7 @@ impl<'a> SchemaWriter<'a> {
                 break;
             }
             for reference in references {
-                if seen.len() < MAX_LOOKED_THROUGH
+                if seen.len() < MAX_SEARCHED_TYPES
                     && let Some(next) = self.cx.refs.resolve(&base, &reference)
                     && seen.insert(key(&next))
                 {
@@ -337,7 +345,7 @@ impl<'a> SchemaWriter<'a> {
         let known = &mut self.written.one_sided;
         if found {
             known.insert(start, true);
-        } else if seen.len() < MAX_LOOKED_THROUGH {
+        } else if seen.len() < MAX_SEARCHED_TYPES {
             known.extend(seen.into_iter().map(|key| (key, false)));
         } else {
             known.insert(start, false);
@@ -345,7 +353,7 @@ impl<'a> SchemaWriter<'a> {
         found
     }
 
-    /// A reference with what stands beside it: its own description, `nullable`, and since 3.1 any keyword.
+    /// Adds the keywords next to a reference: description, `nullable`, and since OpenAPI 3.1 any keyword.
     fn with_siblings(
         &mut self,
         target: Value,
@@ -357,28 +365,28 @@ impl<'a> SchemaWriter<'a> {
         if map.len() == 1 {
             return Value::Object(out);
         }
-        let beside: Map<String, Value> = map
+        let siblings: Map<String, Value> = map
             .iter()
             .filter(|(key, _)| key.as_str() != "$ref")
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
-        if self.cx.version.has_siblings() && beside.keys().any(|key| constrains(key)) {
-            let own = self.written(&Value::Object(beside.clone()), base, nesting);
+        if self.cx.version.has_siblings() && siblings.keys().any(|key| constrains(key)) {
+            let own = self.written(&Value::Object(siblings.clone()), base, nesting);
             let mut both = json!({"allOf": [Value::Object(out), own]});
             if let Some(both) = both.as_object_mut() {
-                annotate(&beside, both, self.texts.field);
+                annotate(&siblings, both, self.texts.field);
             }
             return both;
         }
-        annotate(&beside, &mut out, self.texts.field);
-        if beside.get("nullable") == Some(&Value::Bool(true)) {
+        annotate(&siblings, &mut out, self.texts.field);
+        if siblings.get("nullable") == Some(&Value::Bool(true)) {
             out.insert("nullable".into(), true.into());
         }
         Value::Object(out)
     }
 }
 
-/// Description, default and deprecation: what helps a caller besides the type.
+/// Adds description, default and deprecation.
 fn annotate(map: &Map<String, Value>, out: &mut Map<String, Value>, limit: usize) {
     if let Some(text) = map.get("description").and_then(Value::as_str).map(|text| shorten(text, limit))
         && !text.is_empty()
@@ -396,7 +404,7 @@ fn annotate(map: &Map<String, Value>, out: &mut Map<String, Value>, limit: usize
     }
 }
 
-/// The schema with nothing of what is inside it.
+/// Returns the schema without its content: only the type.
 fn opaque_schema(schema: &Value) -> Value {
     let kind = schema.get("type").and_then(Value::as_str);
     let object = ["properties", "allOf", "additionalProperties"].iter().any(|key| schema.get(key).is_some());
@@ -417,7 +425,7 @@ fn key(target: &Resolved) -> String {
     format!("{}#{}", target.base, target.pointer)
 }
 
-/// Whether a schema has fields of one side only, itself or in inline schemas; collects its references on the way.
+/// Whether a schema or an inline schema in it has `readOnly` or `writeOnly` fields. Collects its references, too.
 fn has_one_sided_fields(value: &Value, references: &mut Vec<String>, depth: usize) -> bool {
     if depth > MAX_NESTING * 3 {
         return false;

@@ -1,4 +1,4 @@
-//! Security schemes → how calls are authenticated, with names of environment variables instead of credentials.
+//! Converts security schemes to `auth`, with names of environment variables for the credentials.
 
 use super::document::OpenApiDocument;
 use super::refs::{Documents, Refs};
@@ -12,7 +12,7 @@ use mcpaql_core::operation::ParamLocation;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// The document's schemes, ready to be asked for.
+/// The security schemes of a document.
 #[derive(Debug)]
 pub(crate) struct Security {
     schemes: IndexMap<String, Option<Scheme>>,
@@ -23,18 +23,20 @@ pub(crate) struct Security {
 #[derive(Debug, Clone)]
 enum Scheme {
     Fixed(Auth),
-    /// OAuth 2.0: what the client does by itself, and what needs a person's token first.
+    /// OAuth 2.0, with the token URLs of its flows.
     OAuth {
-        own: Option<String>,
-        person: Option<Option<String>>,
+        /// The flow with client credentials.
+        client: Option<String>,
+        /// Flows with a user; their token URL may be unknown.
+        user: Option<Option<String>>,
     },
 }
 
-/// What a document or an operation says about credentials: alternatives, each a list of schemes with their scopes.
+/// The `security` of a document or an operation: alternatives, each with schemes and their scopes.
 type Requirements = Vec<IndexMap<String, Vec<String>>>;
 
 impl Security {
-    /// Reads the schemes; what cannot be done is told once.
+    /// Reads the schemes; schemes that are not supported are reported.
     pub(crate) fn read(
         documents: &Documents,
         url: Option<&str>,
@@ -62,7 +64,7 @@ impl Security {
             .map(|(name, (pointer, value))| {
                 let scheme = scheme(name, value, prefix, many, url);
                 if scheme.is_none() {
-                    let message = format!("The security scheme '{name}' is of a kind that cannot be used");
+                    let message = format!("The security scheme '{name}' is not supported");
                     notes.push(
                         Diagnostic::warning(Code::SchemaUnsupported, pointer, message)
                             .expected("apiKey, http basic or bearer, oauth2 or openIdConnect"),
@@ -71,18 +73,18 @@ impl Security {
                 (name.clone(), scheme)
             })
             .collect();
-        let keys = keys.into_iter().map(|(place, name)| (place_of(place), name.to_owned())).collect();
+        let keys = keys.into_iter().map(|(word, name)| (location_of(word), name.to_owned())).collect();
         Security { schemes, keys, prefix: prefix.to_owned() }
     }
 
-    /// The way to authenticate that a `security` member asks for.
+    /// Returns the authentication for a `security` member.
     pub(crate) fn auth(&self, requirements: &str, notes: &mut Vec<Diagnostic>) -> Auth {
         let mut alternatives: Vec<Auth> = Vec::new();
         let requirements = parse(requirements);
-        let mut open = requirements.is_empty();
+        let mut optional = requirements.is_empty();
         for requirement in &requirements {
             if requirement.is_empty() {
-                open = true;
+                optional = true;
                 continue;
             }
             let together: Option<Vec<Auth>> =
@@ -93,10 +95,10 @@ impl Security {
                 None => {}
             }
         }
-        any(alternatives, open)
+        any(alternatives, optional)
     }
 
-    /// For documents that describe schemes but never ask for one: whichever the operator has a credential for.
+    /// Returns the authentication for a document that never requires one: any scheme whose credentials are set.
     pub(crate) fn any_scheme(&self) -> Auth {
         let mut alternatives = Vec::new();
         for scheme in self.schemes.values().flatten() {
@@ -111,12 +113,12 @@ impl Security {
         any(alternatives, true)
     }
 
-    /// Places and names of all API keys, which no caller is asked for.
+    /// Returns locations and names of all API keys. They are not parameters of operations.
     pub(crate) fn keys(&self) -> Vec<(ParamLocation, String)> {
         self.keys.clone()
     }
 
-    /// Whether the document describes any scheme.
+    /// Whether the document has no schemes.
     pub(crate) fn is_empty(&self) -> bool {
         self.schemes.is_empty()
     }
@@ -125,7 +127,7 @@ impl Security {
         match self.schemes.get(name) {
             Some(scheme) => scheme.as_ref().map(|scheme| self.expand(scheme, scopes)),
             None => {
-                let message = format!("The security scheme '{name}' is not described");
+                let message = format!("The security scheme '{name}' is not defined");
                 if !notes.iter().any(|note| note.message == message) {
                     notes.push(
                         Diagnostic::warning(Code::SchemaUnresolvedRef, "/security", message).found(name),
@@ -137,13 +139,13 @@ impl Security {
     }
 
     fn expand(&self, scheme: &Scheme, scopes: &[String]) -> Auth {
-        let (own, person) = match scheme {
+        let (client, user) = match scheme {
             Scheme::Fixed(auth) => return auth.clone(),
-            Scheme::OAuth { own, person } => (own, person),
+            Scheme::OAuth { client, user } => (client, user),
         };
         let prefix = &self.prefix;
         let mut ways = Vec::new();
-        if let Some(token_url) = person {
+        if let Some(token_url) = user {
             ways.push(bearer(prefix));
             ways.extend(token_url.as_ref().map(|token_url| {
                 Auth::OAuth2(OAuth2 {
@@ -151,12 +153,12 @@ impl Security {
                     client_id_env: format!("{prefix}_CLIENT_ID"),
                     client_secret_env: Some(format!("{prefix}_CLIENT_SECRET")),
                     refresh_token_env: Some(format!("{prefix}_REFRESH_TOKEN")),
-                    // What the token was granted for.
+                    // The scopes that the token was granted for.
                     scopes: Vec::new(),
                 })
             }));
         }
-        ways.extend(own.as_ref().map(|token_url| {
+        ways.extend(client.as_ref().map(|token_url| {
             Auth::OAuth2(OAuth2 {
                 token_url: token_url.clone(),
                 client_id_env: format!("{prefix}_CLIENT_ID"),
@@ -169,7 +171,7 @@ impl Security {
     }
 }
 
-/// `security` by its text, so that a thousand operations that say the same are worked out once.
+/// The authentication for each `security` text, because many operations have the same.
 #[derive(Debug, Default)]
 pub(crate) struct AuthCache {
     known: HashMap<String, Auth>,
@@ -185,7 +187,7 @@ impl AuthCache {
         auth
     }
 
-    /// The adapter's way to authenticate, and that of operations which say nothing, where it is another.
+    /// Returns the authentication of the adapter, and that of operations without `security` if it differs.
     pub(crate) fn common<'t, I: Iterator<Item = Option<&'t str>>>(
         &mut self,
         security: &Security,
@@ -207,9 +209,9 @@ impl AuthCache {
                 best = Some((auth, *count));
             }
         }
-        let silent = operations().any(|text| text.is_none()).then_some(Auth::None);
+        let undeclared = operations().any(|text| text.is_none()).then_some(Auth::None);
         match best {
-            Some((auth, _)) => (auth, silent),
+            Some((auth, _)) => (auth, undeclared),
             None if counts.is_empty() => {
                 notes.push(no_requirements(security));
                 (security.any_scheme(), None)
@@ -219,15 +221,15 @@ impl AuthCache {
     }
 }
 
-/// Nobody asks for credentials, which more often is an omission than the truth.
+/// The warning for a document that requires no credentials, which is more often an omission than correct.
 fn no_requirements(security: &Security) -> Diagnostic {
     let message = if security.is_empty() {
-        "The document says nothing about credentials"
+        "The document defines no security schemes"
     } else {
-        "The document describes security schemes but never asks for one"
+        "The document defines security schemes but never requires one"
     };
     Diagnostic::warning(Code::SchemaMissingField, "/security", message)
-        .suggest(format!("a credential is sent where {}_TOKEN or its like is set", security.prefix))
+        .suggest(format!("set {}_TOKEN or a similar variable to send a credential", security.prefix))
 }
 
 fn parse(text: &str) -> Requirements {
@@ -236,7 +238,7 @@ fn parse(text: &str) -> Requirements {
     let one = |text: &str| {
         scan::members(text).into_iter().map(|(name, value)| (name.into_owned(), scopes(value))).collect()
     };
-    // Some write the one requirement without the list around it.
+    // Some documents write a single requirement without a list.
     if text.starts_with('{') {
         return vec![one(text)];
     }
@@ -250,14 +252,14 @@ fn all(mut together: Vec<Auth>) -> Auth {
     together.pop().unwrap_or_default()
 }
 
-fn any(alternatives: Vec<Auth>, open: bool) -> Auth {
+fn any(alternatives: Vec<Auth>, optional: bool) -> Auth {
     let mut ways: Vec<Auth> = Vec::with_capacity(alternatives.len() + 1);
     for way in alternatives {
         if !ways.contains(&way) {
             ways.push(way);
         }
     }
-    if open && !ways.is_empty() {
+    if optional && !ways.is_empty() {
         ways.push(Auth::None);
     }
     if ways.len() > 1 { Auth::Any(ways) } else { ways.pop().unwrap_or_default() }
@@ -275,12 +277,12 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default().trim()
 }
 
-/// Place and name of an API key.
+/// Returns location and name of an API key.
 fn key_of(scheme: &Value) -> Option<(&str, &str)> {
     (text(scheme, "type") == "apiKey").then(|| (text(scheme, "in"), text(scheme, "name")))
 }
 
-fn place_of(word: &str) -> ParamLocation {
+fn location_of(word: &str) -> ParamLocation {
     match word {
         "query" => ParamLocation::Query,
         "cookie" => ParamLocation::Cookie,
@@ -295,7 +297,7 @@ fn scheme(id: &str, value: &Value, prefix: &str, many: bool, url: Option<&str>) 
         "http" => match text(value, "scheme").to_ascii_lowercase().as_str() {
             "basic" => basic(prefix),
             "bearer" | "" => bearer(prefix),
-            // These answer a challenge; a variable cannot.
+            // These need a challenge and a response, not a fixed credential.
             "digest" | "hoba" | "mutual" | "negotiate" | "scram-sha-1" | "scram-sha-256" | "vapid" => {
                 return None;
             }
@@ -317,13 +319,13 @@ fn basic(prefix: &str) -> Auth {
 }
 
 fn api_key(id: &str, value: &Value, prefix: &str, many: bool) -> Option<Auth> {
-    let (place, name) = (text(value, "in"), text(value, "name"));
+    let (location, name) = (text(value, "in"), text(value, "name"));
     if name.is_empty() {
         return None;
     }
-    let spoken = [id, text(value, "description"), text(value, "bearerFormat")];
-    let says_bearer = spoken.iter().any(|text| text.to_ascii_lowercase().contains("bearer"));
-    if place == "header" && name.eq_ignore_ascii_case("authorization") && says_bearer {
+    let texts = [id, text(value, "description"), text(value, "bearerFormat")];
+    let is_bearer = texts.iter().any(|text| text.to_ascii_lowercase().contains("bearer"));
+    if location == "header" && name.eq_ignore_ascii_case("authorization") && is_bearer {
         return Some(bearer(prefix));
     }
     let key_env = if many {
@@ -332,12 +334,12 @@ fn api_key(id: &str, value: &Value, prefix: &str, many: bool) -> Option<Auth> {
     } else {
         format!("{prefix}_API_KEY")
     };
-    let place = match place {
+    let location = match location {
         "query" => KeyLocation::Query(name.to_owned()),
         "cookie" => KeyLocation::Cookie(name.to_owned()),
         _ => KeyLocation::Header(name.to_owned()),
     };
-    Some(Auth::ApiKey { key_env, location: place, prefix: String::new() })
+    Some(Auth::ApiKey { key_env, location, prefix: String::new() })
 }
 
 fn oauth(value: &Value, url: Option<&str>) -> Scheme {
@@ -345,18 +347,18 @@ fn oauth(value: &Value, url: Option<&str>) -> Scheme {
         let written = Some(text(flow, "tokenUrl")).filter(|url| !url.is_empty() && is_plain(url))?;
         join(url, written).filter(|url| url.starts_with("https://") || url.starts_with("http://"))
     };
-    let (mut own, mut person) = (None, None);
-    // Swagger 2.0 has one flow, beside the type.
+    let (mut client, mut user) = (None, None);
+    // Swagger 2.0 has one flow, next to the type.
     let swagger = value.get("flow").and_then(Value::as_str).map(|flow| (flow, value));
     let flows = value.get("flows").and_then(Value::as_object);
     for (name, flow) in flows.into_iter().flatten().map(|(name, flow)| (name.as_str(), flow)).chain(swagger) {
         match (name, token_url(flow)) {
-            ("clientCredentials" | "application", Some(url)) => own = Some(url),
-            (_, url) => person = Some(person.flatten().or(url)),
+            ("clientCredentials" | "application", Some(url)) => client = Some(url),
+            (_, url) => user = Some(user.flatten().or(url)),
         }
     }
-    if own.is_none() && person.is_none() {
-        person = Some(None);
+    if client.is_none() && user.is_none() {
+        user = Some(None);
     }
-    Scheme::OAuth { own, person }
+    Scheme::OAuth { client, user }
 }

@@ -1,7 +1,7 @@
-//! Where an API lives: `servers`, or `host`, `basePath` and `schemes` of Swagger 2.0.
+//! Finds the URL of an API: from `servers`, or from `host`, `basePath` and `schemes` of Swagger 2.0.
 //!
-//! What always holds: an address that comes out is absolute, has no user, query, fragment or trailing slash, and a variable of
-//! the document is an environment variable that the operator may set.
+//! What always holds: a URL is absolute and has no user, query, fragment or trailing slash. A variable of the document becomes
+//! an environment variable that the operator can set.
 
 use super::details::Version;
 use super::document::OpenApiDocument;
@@ -11,16 +11,16 @@ use mcpaql_core::error::Code;
 use mcpaql_core::host::is_loopback;
 use serde_json::Value;
 
-/// What addresses are worked out from.
+/// The context that URLs are resolved in.
 #[derive(Debug, Clone)]
 pub(crate) struct UrlContext<'a> {
-    /// Where the document came from, if from the network.
+    /// The URL that the document was fetched from.
     pub(crate) url: Option<&'a str>,
-    /// What names of environment variables begin with.
+    /// The prefix of environment variables.
     pub(crate) prefix: &'a str,
 }
 
-/// The address of the API, and what had to be guessed.
+/// Returns the URL of the API. Warns if it is missing or not encrypted.
 pub(crate) fn base_url(
     document: &OpenApiDocument,
     version: Version,
@@ -31,35 +31,27 @@ pub(crate) fn base_url(
         Version::V2 => ("/host", swagger(document, site)),
         _ => ("/servers", document.top("servers").and_then(|servers| server_url(servers, site))),
     };
-    // Without servers the API is where the document is.
+    // Without `servers`, the API is on the host of the document.
     let found = found.or_else(|| site.url.and_then(origin));
     let Some(url) = found else {
         let variable = format!("{}_BASE_URL", site.prefix);
         notes.push(
-            Diagnostic::warning(
-                Code::SchemaMissingField,
-                pointer,
-                "The document does not say where the API is",
-            )
-            .suggest(format!("set {variable} to the API's address")),
+            Diagnostic::warning(Code::SchemaMissingField, pointer, "The document has no URL of the API")
+                .suggest(format!("set {variable} to the URL of the API")),
         );
         return format!("${{env:{variable}}}");
     };
     if url.starts_with("http://") && !is_loopback(&url) {
         notes.push(
-            Diagnostic::warning(
-                Code::SchemaInvalidValue,
-                pointer,
-                "The API is only offered over plain http://",
-            )
-            .found(url.as_str())
-            .suggest("credentials travel unprotected; use an https:// address if there is one"),
+            Diagnostic::warning(Code::SchemaInvalidValue, pointer, "The API has only an http:// URL")
+                .found(url.as_str())
+                .suggest("credentials are sent unencrypted; use an https:// URL if there is one"),
         );
     }
     url
 }
 
-/// The address in the `servers` of a path or an operation.
+/// Returns the URL of `servers`; https is preferred.
 pub(crate) fn server_url(servers: &str, site: &UrlContext<'_>) -> Option<String> {
     let usable: Vec<String> = scan::items(servers)
         .into_iter()
@@ -87,14 +79,14 @@ fn address(server: &Value, site: &UrlContext<'_>) -> Option<String> {
     absolute(&url, site)
 }
 
-fn variable(name: &str, said: Option<&Value>, in_scheme: bool, site: &UrlContext<'_>) -> String {
+fn variable(name: &str, declared: Option<&Value>, in_scheme: bool, site: &UrlContext<'_>) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     };
-    let choices: Vec<String> = said
-        .and_then(|said| said.get("enum"))
+    let choices: Vec<String> = declared
+        .and_then(|declared| declared.get("enum"))
         .and_then(Value::as_array)
         .map(|all| all.iter().filter_map(text).collect())
         .unwrap_or_default();
@@ -103,7 +95,7 @@ fn variable(name: &str, said: Option<&Value>, in_scheme: bool, site: &UrlContext
             choices.iter().any(|choice| choice == "http") && !choices.iter().any(|choice| choice == "https");
         return if plain { "http" } else { "https" }.to_owned();
     }
-    let default = said.and_then(|said| said.get("default")).and_then(text);
+    let default = declared.and_then(|declared| declared.get("default")).and_then(text);
     let default = default.filter(|text| !text.is_empty()).or_else(|| choices.first().cloned());
     let variable = format!("{}_{}", site.prefix, screaming_snake(name));
     match default.filter(|default| is_plain(default) && !default.contains(['{', '}', '$'])) {
@@ -112,7 +104,7 @@ fn variable(name: &str, said: Option<&Value>, in_scheme: bool, site: &UrlContext
     }
 }
 
-/// Whether a text stays what it is in an adapter: what a description says must not read the operator's variables.
+/// Whether a text contains no `${…}`. A description must not be able to read the operator's variables.
 pub(crate) fn is_plain(text: &str) -> bool {
     !text.contains("${")
 }
@@ -148,7 +140,7 @@ fn swagger(document: &OpenApiDocument, site: &UrlContext<'_>) -> Option<String> 
     absolute(&format!("{scheme}://{host}{path}"), site)
 }
 
-/// Resolved against the document's own address, and cleaned.
+/// Resolves a URL against the URL of the document, and removes user, query, fragment and trailing slash.
 fn absolute(url: &str, site: &UrlContext<'_>) -> Option<String> {
     let joined = join(site.url, url)?;
     let (scheme, rest) = joined.split_once("://")?;
@@ -169,7 +161,7 @@ fn absolute(url: &str, site: &UrlContext<'_>) -> Option<String> {
     })
 }
 
-/// What an address means where the document stands at `base`; `None` where that would have to be known.
+/// Resolves a URL against `base`, the URL of the document; `None` if it is relative and `base` is unknown.
 pub(crate) fn join(base: Option<&str>, url: &str) -> Option<String> {
     let url = url.trim();
     if url.contains("://") {
@@ -181,7 +173,7 @@ pub(crate) fn join(base: Option<&str>, url: &str) -> Option<String> {
     }
     let first = url.split(['/', ':']).next().unwrap_or_default();
     if !url.starts_with(['/', '.', '$']) && first.contains('.') || first == "localhost" {
-        // A host whose scheme was forgotten.
+        // A host without a scheme.
         let scheme = if is_loopback(url) { "http" } else { "https" };
         return Some(format!("{scheme}://{url}"));
     }
@@ -213,7 +205,7 @@ fn origin(url: &str) -> Option<String> {
     Some(format!("{scheme}://{}", authority.rsplit('@').next().unwrap_or(authority)))
 }
 
-/// `SCREAMING_SNAKE`, as environment variables are written.
+/// Converts a name to `SCREAMING_SNAKE`, the style of environment variables.
 pub(crate) fn screaming_snake(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut lower = false;

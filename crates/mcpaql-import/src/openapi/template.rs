@@ -1,24 +1,24 @@
-//! Path templates: what is sent as written, what is filled in, and what belongs in the query.
+//! Parses path templates into literals, placeholders and query parameters.
 
 use mcpaql_core::operation::Segment;
 
-/// A path, ready to be sent.
+/// A parsed path template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathTemplate {
-    /// Placeholders carry the names that the document's parameters have.
+    /// The path; placeholders have the names of parameters in the document.
     pub(crate) path: Vec<Segment>,
-    /// Fixed pairs that the path holds behind a question mark.
+    /// Fixed pairs after a question mark.
     pub(crate) query: Vec<(String, String)>,
 }
 
-/// Takes a path apart.
+/// Parses a path.
 ///
 /// # Errors
 ///
-/// Why it is no path, as the rest of a sentence.
+/// Returns the reason if the path is invalid, as a part of a sentence.
 pub(crate) fn read(path: &str) -> Result<PathTemplate, &'static str> {
     if path.contains("://") {
-        return Err("its path is an address of its own");
+        return Err("its path is a complete URL");
     }
     let written = path.split('#').next().unwrap_or_default().trim();
     let (path, query) = split_query(written);
@@ -56,7 +56,7 @@ pub(crate) fn read(path: &str) -> Result<PathTemplate, &'static str> {
     Ok(PathTemplate { path: pieces, query })
 }
 
-/// The path without its query; pairs with placeholders are declared as parameters anyway.
+/// Splits a path and its query. Pairs with placeholders are left out, because they are declared as parameters.
 fn split_query(path: &str) -> (&str, Vec<(String, String)>) {
     // Not the question mark of `{?a,b}`.
     let mark = path.char_indices().find(|(index, letter)| {
@@ -71,7 +71,7 @@ fn split_query(path: &str) -> (&str, Vec<(String, String)>) {
     (path, pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
-/// Literals are sent as written, so what no URL may hold is encoded here.
+/// Adds a literal and encodes characters that a URL cannot contain, because literals are sent unchanged.
 fn push_literal(out: &mut String, text: &str) {
     for letter in text.chars() {
         if letter.is_ascii_graphic() && !matches!(letter, '"' | '<' | '>' | '\\' | '^' | '`' | '|' | '}') {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_refused() {
+    fn an_invalid_path_is_refused() {
         for path in ["/a/{b", "/a/{}", "https://example.com/a"] {
             assert!(read(path).is_err(), "{path}");
         }

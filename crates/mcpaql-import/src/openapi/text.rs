@@ -1,18 +1,18 @@
-//! Descriptions, short enough to be read by a model with every call.
+//! Shortens descriptions, because models read them with every call.
 
 use super::markdown;
 
-/// Characters of a parameter's description that stay.
+/// Maximum characters of a parameter's description.
 pub(super) const PARAM_TEXT: usize = 300;
-/// Characters of a nested field's description that stay.
+/// Maximum characters of a nested field's description.
 pub(super) const FIELD_TEXT: usize = 160;
 
-/// One line of plain text.
+/// Converts Markdown to one line of plain text.
 fn flatten(text: &str) -> String {
     markdown::flatten(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text in one line of at most `limit` characters, cut after a sentence where one ends in the second half, else
+/// Returns the text on one line of at most `limit` characters. It is cut after a sentence that ends in the second half, or else
 /// after a word.
 pub(crate) fn shorten(text: &str, limit: usize) -> String {
     let flat = flatten(text);

@@ -1,16 +1,16 @@
-//! Component names → names of types.
+//! Names types by the components of a document.
 //!
-//! What always holds: every component has one name and one more for the form it has in requests, all of them distinct
-//! PascalCase words; the names depend on the set of components alone, neither on their order nor on what is read first.
+//! What always holds: every component has one name, and one more for its form in requests. All names are distinct and in
+//! PascalCase. They depend only on the set of components, not on their order or on what is read first.
 
 use super::document::unescaped;
 use mcpaql_core::introspect::PROTOCOL_TYPES;
 use mcpaql_core::signature::pascal_case;
 use std::collections::{HashMap, HashSet};
 
-/// Longer names help nobody.
+/// Maximum length of a name.
 const MAX_NAME: usize = 72;
-/// Where components with schemas stand, in the versions of OpenAPI and in JSON Schema.
+/// The sections of schemas in the versions of OpenAPI and in JSON Schema.
 const SCHEMA_SECTIONS: [&str; 3] = ["/components/schemas/", "/definitions/", "/$defs/"];
 
 /// The names of all types of a document.
@@ -20,12 +20,12 @@ pub(crate) struct TypeNames {
     names: HashMap<String, String>,
     /// Type → component, and whether it is the form in requests.
     components: HashMap<String, (String, bool)>,
-    /// In the document's order.
+    /// The types, in the order of the document.
     order: Vec<String>,
 }
 
 impl TypeNames {
-    /// Names for the components of the main document, as it spells them.
+    /// Creates the names for the components of the main document.
     #[must_use]
     pub(crate) fn new<'c>(components: impl IntoIterator<Item = &'c str>) -> TypeNames {
         let written: Vec<&str> = components.into_iter().collect();
@@ -36,7 +36,7 @@ impl TypeNames {
             let inner = component.strip_prefix(namespace.as_str()).unwrap_or(component);
             type_name(inner)
         };
-        // A component that is spelled like its type keeps it; the others step aside.
+        // A component whose name is already a type name keeps it; the others get another name.
         sorted.sort_by_key(|component| (short(component) != *component, *component));
         sorted.dedup();
         let mut taken: HashSet<String> = PROTOCOL_TYPES.iter().map(|name| (*name).to_owned()).collect();
@@ -61,23 +61,23 @@ impl TypeNames {
         out
     }
 
-    /// All types in the document's order, without the forms in requests.
+    /// Returns all types in the order of the document, without the forms in requests.
     #[must_use]
     pub(crate) fn all(&self) -> &[String] {
         &self.order
     }
 
-    /// The component of a type, and whether the type is its form in requests.
+    /// Returns the component of a type, and whether the type is its form in requests.
     #[must_use]
     pub(crate) fn component(&self, name: &str) -> Option<(&str, bool)> {
         self.components.get(name).map(|(component, input)| (component.as_str(), *input))
     }
 
-    /// The name of what stands at a pointer of a document ("" is the main one); `input` asks for its form in requests.
+    /// Returns the name of the schema at a pointer of a document ("" is the main document); `input` selects its form in requests.
     pub(super) fn name(&self, base: &str, pointer: &str, input: bool) -> String {
         let component = SCHEMA_SECTIONS
             .iter()
-            .find_map(|home| pointer.strip_prefix(home))
+            .find_map(|section| pointer.strip_prefix(section))
             .map(|name| unescaped(name).into_owned());
         let own = component.as_ref().filter(|_| base.is_empty()).and_then(|name| self.names.get(name));
         let name = match own {
@@ -100,9 +100,9 @@ impl TypeNames {
         if input { format!("{name}Input") } else { name }
     }
 
-    /// A name for what is no component of the main document: from the other document's own name and the place in it.
+    /// Returns the name of a schema that is not a component of the main document: the name of its document and its position.
     fn foreign_name(&self, base: &str, pointer: &str, component: Option<&str>) -> String {
-        let place = match component {
+        let position = match component {
             Some(component) => component.to_owned(),
             None => unescaped(pointer.trim_start_matches('/'))
                 .replace("components/schemas/", "")
@@ -111,13 +111,13 @@ impl TypeNames {
         };
         let file = base.rsplit_once("://").map_or(base, |(_, rest)| rest);
         let file = file.rsplit_once('.').filter(|(_, ext)| ext.len() <= 5).map_or(file, |(stem, _)| stem);
-        let name = type_name(&format!("{file} {place}"));
+        let name = type_name(&format!("{file} {position}"));
         let taken = self.components.contains_key(&name) || PROTOCOL_TYPES.contains(&name.as_str());
         if taken { format!("{name}{}", short_hash(&format!("{base}#{pointer}"))) } else { name }
     }
 }
 
-/// The leading words in dots that nearly all components share: they tell nothing apart.
+/// Returns the dotted prefix that nearly all components share and that is therefore left out.
 fn namespace(components: &[&str]) -> String {
     let Some(middle) = components.get(components.len() / 2) else { return String::new() };
     let ends = middle.match_indices('.').map(|(at, _)| at + 1);
@@ -129,7 +129,7 @@ fn namespace(components: &[&str]) -> String {
     prefixes.next_back().unwrap_or_default().to_owned()
 }
 
-/// A legal name: PascalCase, ASCII, beginning with a letter, not too long.
+/// Converts a text to a valid name: PascalCase, ASCII, starting with a letter, not too long.
 pub(crate) fn type_name(text: &str) -> String {
     let mut name = pascal_case(text);
     name.retain(|ch| ch.is_ascii_alphanumeric());
@@ -143,7 +143,7 @@ pub(crate) fn type_name(text: &str) -> String {
     name
 }
 
-/// Four characters that tell texts apart.
+/// Returns a hash of four characters.
 fn short_hash(text: &str) -> String {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! One odd thing never ends the reading of a whole document.
+//! One broken part never stops the import of a document.
 
 use crate::{import, messages, open_text, operation, rejected, with_paths};
 use mcpaql_core::diagnostic::Severity;
@@ -6,7 +6,7 @@ use mcpaql_core::library::Library;
 use serde_json::json;
 
 #[test]
-fn an_odd_operation_is_diagnosed_left_out_and_counted() {
+fn a_broken_operation_is_reported_left_out_and_counted() {
     let import = import(&with_paths(json!({
         "/good": {"get": {"operationId": "good"}},
         "/text": {"get": "not an object"},
@@ -18,15 +18,15 @@ fn an_odd_operation_is_diagnosed_left_out_and_counted() {
     })));
     assert_eq!(import.adapter.operations.len(), 1);
     assert_eq!(import.report.skipped, 5);
-    let told = messages(&import);
+    let messages = messages(&import);
     for expected in [
         "GET /text was left out: it is a string instead of an object",
         "GET /open/{id was left out: a '{' of its path is never closed",
-        "GET https://else.example/x was left out: its path is an address of its own",
+        "GET https://else.example/x was left out: its path is a complete URL",
         "TRACE /trace was left out: the method TRACE cannot be sent",
         "GET /trace was left out: it is null instead of an object",
     ] {
-        assert!(told.contains(&expected), "{expected} in {told:#?}");
+        assert!(messages.contains(&expected), "{expected} in {messages:#?}");
     }
     let list =
         import.report.diagnostics.iter().find(|diagnostic| diagnostic.pointer == "/paths/~1list").unwrap();
@@ -34,7 +34,7 @@ fn an_odd_operation_is_diagnosed_left_out_and_counted() {
 }
 
 #[test]
-fn a_diagnosis_names_the_line() {
+fn a_diagnostic_has_the_line() {
     let import = open_text(
         "{\"openapi\": \"3.0.0\",\n\"paths\": {\n\"/a\": {\"get\": {}},\n\"/b\": {\n  \"get\": 7\n}}}",
     );
@@ -63,7 +63,7 @@ fn members_of_the_wrong_type_count_as_missing() {
 }
 
 #[test]
-fn of_two_equal_names_the_last_one_counts() {
+fn of_two_equal_names_the_last_one_wins() {
     let import = open_text(
         r#"{"openapi": "3.0.0", "paths": {
             "/a": {"get": {"operationId": "first"}, "put": {}},
@@ -75,7 +75,7 @@ fn of_two_equal_names_the_last_one_counts() {
 }
 
 #[test]
-fn what_editors_leave_around_a_text_is_no_fault() {
+fn blanks_and_byte_order_marks_around_a_text_are_accepted() {
     for text in [
         "\u{feff}{\"openapi\": \"3.0.0\", \"paths\": {\"/a\": {\"get\": {}}}}",
         "  {\"openapi\": \"3.0.0\", \"paths\": {\"/a\": {\"get\": {}}}}\n\0\0",
@@ -92,8 +92,8 @@ fn a_text_that_is_no_document_is_rejected_in_a_sentence() {
         (" \n\0", "The document is empty"),
         ("[]", "The document is an array, not an object"),
         ("{\"a\": 1}", "This is not an OpenAPI document"),
-        ("Just some words", "The text is neither JSON nor YAML that describes an API"),
-        ("<html></html>", "The text is neither JSON nor YAML that describes an API"),
+        ("Just some words", "The text is not an OpenAPI description in JSON or YAML"),
+        ("<html></html>", "The text is not an OpenAPI description in JSON or YAML"),
         (
             "{\"openapi\": \"3.0.0\", \"paths\": {\"/a\": ",
             "This is not valid JSON: EOF while parsing a value",
@@ -106,7 +106,7 @@ fn a_text_that_is_no_document_is_rejected_in_a_sentence() {
 }
 
 #[test]
-fn depth_neither_overflows_nor_spreads() {
+fn deep_nesting_affects_only_its_operation() {
     let deep = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
     let text = format!(
         "{{\"openapi\": \"3.0.0\", \"x-deep\": {deep}, \"paths\": {{\"/a\": {{\"get\": {{\"operationId\": \"a\"}}}}, \
@@ -128,14 +128,14 @@ fn a_document_without_operations_is_opened_with_a_warning() {
 }
 
 #[test]
-fn methods_of_newer_versions_are_told_apart() {
+fn methods_of_newer_versions_are_recognised() {
     let import = import(&json!({"openapi": "3.2.0", "paths": {"/a": {
         "query": {"operationId": "q"},
         "additionalOperations": {"COPY": {"operationId": "c"}, "PATCH": {"operationId": "p"}}
     }}}));
     assert_eq!(import.adapter.operations.len(), 1);
     assert_eq!(operation(&import, "p").source_id.as_deref(), Some("p"));
-    let told = messages(&import);
-    assert!(told.contains(&"QUERY /a was left out: the method QUERY cannot be sent"), "{told:?}");
-    assert!(told.contains(&"COPY /a was left out: the method COPY cannot be sent"), "{told:?}");
+    let messages = messages(&import);
+    assert!(messages.contains(&"QUERY /a was left out: the method QUERY cannot be sent"), "{messages:?}");
+    assert!(messages.contains(&"COPY /a was left out: the method COPY cannot be sent"), "{messages:?}");
 }

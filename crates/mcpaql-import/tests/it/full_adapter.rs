@@ -1,12 +1,12 @@
-//! All operations at once say what each says alone.
+//! Reading all operations at once gives the same as reading each alone.
 
 use super::import;
 use indexmap::IndexMap;
 use mcpaql_import::openapi::full_adapter;
 use serde_json::{Value, json};
 
-/// A chain of types, the far ones out of reach of the first operation, with something odd in each; one operation has an
-/// example and so brings its types itself.
+/// Returns a document with a chain of types that is too long for the first operation, with a mistake in each type. One operation
+/// has an example and therefore its own types.
 fn chained() -> Value {
     let schemas: serde_json::Map<String, Value> = (0..12)
         .map(|n| {
@@ -39,7 +39,7 @@ fn chained() -> Value {
 }
 
 #[test]
-fn what_operations_share_is_what_each_of_them_says() {
+fn shared_types_are_the_same_as_those_of_each_operation() {
     let import = import(&chained());
     let all = full_adapter(&import);
     let mut types: IndexMap<String, Value> = IndexMap::new();
@@ -56,7 +56,7 @@ fn what_operations_share_is_what_each_of_them_says() {
         assert_eq!(all.notes.get(name), Some(&notes), "{name}");
         examples += shared.examples.len();
         for (name, body) in full.types {
-            // A type that is left open says less.
+            // A type without content is shorter.
             let known = types.entry(name).or_insert_with(|| body.clone());
             if body.to_string().len() > known.to_string().len() {
                 *known = body;

@@ -1,4 +1,4 @@
-//! What an operation says about itself.
+//! The heads of operations.
 
 use crate::{http, import, messages, open_text, operation, with_paths};
 use mcpaql_core::library::Library;
@@ -26,7 +26,7 @@ fn a_head_has_title_text_tags_and_path() {
 }
 
 #[test]
-fn a_summary_that_the_description_repeats_is_said_once() {
+fn a_summary_that_the_description_repeats_is_used_once() {
     let import = import(&with_paths(json!({"/a": {
         "get": {"operationId": "a", "summary": "List pets", "description": "List pets of the shop."},
         "put": {"operationId": "b", "description": "Replaces all."},
@@ -39,7 +39,7 @@ fn a_summary_that_the_description_repeats_is_said_once() {
 }
 
 #[test]
-fn a_path_lends_its_words_and_its_parameters() {
+fn operations_inherit_summary_and_parameters_of_the_path() {
     let import = import(&with_paths(json!({"/a/{id}": {
         "summary": "Things of a kind",
         "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}],
@@ -52,7 +52,7 @@ fn a_path_lends_its_words_and_its_parameters() {
 }
 
 #[test]
-fn deprecated_operations_say_what_to_use_instead() {
+fn deprecated_operations_name_the_replacement() {
     let import = import(&with_paths(json!({"/a": {
         "get": {"operationId": "a", "deprecated": true, "description": "Lists. Use `b` instead. Really."},
         "put": {"operationId": "b", "deprecated": false},
@@ -64,7 +64,7 @@ fn deprecated_operations_say_what_to_use_instead() {
 }
 
 #[test]
-fn the_library_makes_the_same_heads() {
+fn the_library_returns_the_same_heads() {
     let import = import(&with_paths(json!({
         "/a": {"get": {"operationId": "a", "summary": "One"}, "post": {"summary": "Two", "tags": ["x"]}},
         "/b": {"delete": {"security": [], "servers": [{"url": "https://other.example"}]}}
@@ -96,7 +96,7 @@ fn a_query_in_a_path_becomes_a_parameter_that_is_always_sent() {
 }
 
 #[test]
-fn yaml_says_the_same_as_json() {
+fn yaml_gives_the_same_as_json() {
     let import = open_text(
         "openapi: 3.1.0\ninfo: {title: Norway, version: 1.0}\nservers:\n- url: https://no.example/\npaths:\n  /y:\n    \
          get:\n      operationId: y\n      deprecated: no\n      tags: [on, \"true\"]\n      responses:\n        200:\n          \
@@ -121,7 +121,7 @@ fn webhooks_and_callbacks_are_counted_and_not_served() {
 }
 
 #[test]
-fn names_come_from_titles_without_what_every_title_has() {
+fn names_come_from_titles_without_generic_words() {
     for (title, name) in [
         ("GitHub v3 REST API", "github"),
         ("Petstore's official API", "petstore"),
@@ -139,7 +139,7 @@ fn names_come_from_titles_without_what_every_title_has() {
 }
 
 #[test]
-fn swagger_two_is_read_as_it_is() {
+fn swagger_2_is_read() {
     let import = import(&json!({
         "swagger": "2.0",
         "info": {"title": "Old", "version": "v2"},
@@ -159,7 +159,7 @@ fn swagger_two_is_read_as_it_is() {
 }
 
 #[test]
-fn an_unknown_version_is_guessed_from_the_shape() {
+fn an_unknown_version_is_guessed_from_the_structure() {
     for (document, note) in [
         (json!({"openapi": "4.0", "paths": {"/a": {"get": {}}}}), "read as OpenAPI 3.1"),
         (json!({"swagger": "1.2", "paths": {"/a": {"get": {}}}}), "read as Swagger 2.0"),

@@ -1,4 +1,4 @@
-//! What comes out of descriptions of APIs and servers, whole and broken.
+//! Imports of valid and broken descriptions of APIs and MCP servers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod broken;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Opens a document that is expected to open.
+/// Imports a document that must be valid.
 fn import(document: &Value) -> ImportedApi {
     open_text(&document.to_string())
 }
@@ -39,7 +39,7 @@ fn rejected(text: &str) -> Diagnostic {
     }
 }
 
-/// A document with these paths and nothing else of interest.
+/// Returns a minimal document with these paths.
 fn with_paths(paths: Value) -> Value {
     json!({
         "openapi": "3.0.3",
@@ -72,7 +72,7 @@ fn messages(import: &ImportedApi) -> Vec<&str> {
     import.report.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect()
 }
 
-/// Files by name, relative to nothing.
+/// Files by name; references are not relative.
 struct Files(HashMap<&'static str, &'static str>);
 
 impl Files {

@@ -1,4 +1,4 @@
-//! What comes out of the tools of MCP servers.
+//! Imports of MCP servers.
 
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
@@ -102,7 +102,7 @@ fn the_document_of_a_server() {
 }
 
 #[test]
-fn no_tool_is_lost_and_each_is_called_by_its_own_name() {
+fn no_tool_is_lost_and_calls_use_the_server_s_names() {
     let capture = capture();
     let imported = imported(&capture);
     let mut tools: Vec<&str> =
@@ -117,7 +117,7 @@ fn no_tool_is_lost_and_each_is_called_by_its_own_name() {
 }
 
 #[test]
-fn the_server_says_who_it_is() {
+fn the_identity_comes_from_the_server() {
     let imported = imported(&capture());
     let adapter = &imported.adapter;
     assert_eq!((adapter.name.as_str(), adapter.display_name.as_str()), ("acme-tracker", "Acme Tracker"));
@@ -126,19 +126,19 @@ fn the_server_says_who_it_is() {
 }
 
 #[test]
-fn arguments_are_snake_case_here_and_themselves_on_the_wire() {
+fn parameters_are_snake_case_and_keep_their_wire_names() {
     let imported = imported(&capture());
     let get = operation(&imported, "get_issue");
     let id = get.param("issue_id").unwrap();
     assert_eq!((id.wire.as_str(), id.required), ("issueId", true));
     assert!(!get.param("with_comments").unwrap().required);
-    assert!(get.params.iter().all(|param| param.default.is_none()), "what a server assumes is never sent");
+    assert!(get.params.iter().all(|param| param.default.is_none()), "defaults of a server are never sent");
     assert_eq!(get.title, "Get an issue");
     assert_eq!(get.description, "Returns one issue.\n\nSee the manual.");
 }
 
 #[test]
-fn definitions_become_types_that_are_unique_over_the_adapter() {
+fn definitions_become_types_that_are_unique_in_the_adapter() {
     let imported = imported(&capture());
     let types: Vec<&str> = imported.adapter.types.keys().map(String::as_str).collect();
     assert_eq!(types, ["ColumnsItems", "CountIssuesFilter", "Issue", "SearchIssuesFilter"]);
@@ -150,23 +150,23 @@ fn definitions_become_types_that_are_unique_over_the_adapter() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_noted() {
+fn losses_are_noted() {
     let imported = imported(&capture());
     let create = operation(&imported, "boards_create");
     assert_eq!(schema(create, "theme"), &json!({}));
-    assert!(create.param("owner").unwrap().required, "required, though nothing describes it");
+    assert!(create.param("owner").unwrap().required, "required, although it is not declared");
     let notes = notes(&imported, "boards_create");
     for expected in [
-        "inputSchema: 'owner' is required and not described",
-        "inputSchema: 'dependentRequired' is left to the server",
-        "theme: '#/$defs/Gone' leads nowhere",
+        "inputSchema: 'owner' is required but not declared",
+        "inputSchema: 'dependentRequired' is checked only by the server",
+        "theme: '#/$defs/Gone' cannot be resolved",
     ] {
         assert!(notes.iter().any(|note| note == expected), "{expected} is not in {notes:?}");
     }
 }
 
 #[test]
-fn arguments_in_several_forms_are_all_offered() {
+fn alternatives_of_the_arguments_are_merged() {
     let imported = imported(&capture());
     let moving = operation(&imported, "move");
     let required: Vec<(&str, bool)> =
@@ -178,7 +178,7 @@ fn arguments_in_several_forms_are_all_offered() {
 }
 
 #[test]
-fn odd_roots_cost_parameters_but_no_tool() {
+fn a_schema_that_is_no_object_loses_parameters_but_no_tool() {
     let roots =
         [json!(null), json!(false), json!("x"), json!([]), json!({"type": "string"}), json!({"$ref": "#"})];
     let tools: Vec<Value> = roots
@@ -192,7 +192,7 @@ fn odd_roots_cost_parameters_but_no_tool() {
 }
 
 #[test]
-fn what_has_no_name_or_a_second_one_is_counted() {
+fn tools_without_a_name_or_with_a_duplicate_name_are_counted() {
     let imported =
         imported(&with_tools(json!([{"name": "a"}, {"title": "b"}, 7, {"name": "a"}, {"name": " "}])));
     assert_eq!(names(&imported), ["a"]);
@@ -212,7 +212,7 @@ fn another_tool_renames_nothing_and_changes_no_other_lines() {
     };
     assert_eq!(without(&after), without(&before));
     more.tools.reverse();
-    assert_eq!(written(&imported(&more)), written(&after), "the order of the list says nothing");
+    assert_eq!(written(&imported(&more)), written(&after), "the order of the list does not matter");
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn judged(tool: Value) -> (Operation, Option<String>) {
 }
 
 #[test]
-fn what_a_server_announces_is_carried_over() {
+fn annotations_of_a_server_are_kept() {
     let tool = |name: &str, annotations: Value| {
         judged(json!({"name": name, "description": "Does it.", "annotations": annotations})).0
     };
@@ -249,7 +249,7 @@ fn what_a_server_announces_is_carried_over() {
     let local = tool("list_users", json!({"readOnlyHint": true, "openWorldHint": false}));
     assert!(hints(&local).read_only && !hints(&local).open_world);
     let deletes = tool("delete_user", json!({"destructiveHint": false}));
-    assert!(hints(&deletes).destructive, "whatever it says of itself");
+    assert!(hints(&deletes).destructive, "despite its annotations");
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn a_switch_that_mixes_effects_is_never_a_read_and_a_split_is_suggested() {
 }
 
 #[test]
-fn corrections_apply_and_must_match() {
+fn overrides_apply_and_must_match() {
     let imported = corrected(
         "adapter: {name: tracker, display_name: Tracker}\noperations:\n  getIssue: {name: read_issue, params: {issueId: {description: Its number}}}\n  \
          move: {category: UPDATE, danger: destructive}\n  ping: {include: false}\n",
@@ -322,7 +322,7 @@ fn a_tool_with_a_switch_is_split_into_operations() {
 }
 
 #[test]
-fn values_that_nobody_names_stay_together() {
+fn values_that_are_not_listed_stay_together() {
     let imported =
         corrected("operations: {issue_write: {split: {by: method, values: {create: {}}}}}").unwrap();
     assert_eq!(binding(operation(&imported, "create_issue")).tool, "issue_write");
@@ -332,7 +332,7 @@ fn values_that_nobody_names_stay_together() {
 }
 
 #[test]
-fn what_is_left_of_a_split_tool_is_judged_by_what_is_left() {
+fn the_rest_of_a_split_tool_is_classified_by_its_own_values() {
     let tools = json!([{
         "name": "read_alerts", "description": "Reads alerts.",
         "inputSchema": {"properties": {"action": {"enum": ["list", "create", "delete"]}}}
@@ -353,14 +353,14 @@ fn what_is_left_of_a_split_tool_is_judged_by_what_is_left() {
 }
 
 #[test]
-fn without_values_every_one_becomes_an_operation() {
+fn without_a_list_every_value_becomes_an_operation() {
     let imported = corrected("operations: {issue_write: {split: {by: method}}}").unwrap();
     assert_eq!(operation(&imported, "create_issue").category, Category::Create);
     assert_eq!(operation(&imported, "update_issue").category, Category::Update);
 }
 
 #[test]
-fn a_split_that_cannot_be_made_is_an_error() {
+fn a_split_that_is_not_possible_is_an_error() {
     for (wrong, pointer) in [
         ("operations: {issue_write: {split: {by: methode}}}", "/operations/issue_write/split/by"),
         ("operations: {issue_write: {split: {by: issue_number}}}", "/operations/issue_write/split/by"),
@@ -448,7 +448,7 @@ proptest! {
 }
 
 #[test]
-fn overrides_that_say_nothing_change_nothing() {
+fn empty_overrides_change_nothing() {
     let plain = imported(&capture());
     let same = attempt(
         &capture(),
@@ -459,7 +459,7 @@ fn overrides_that_say_nothing_change_nothing() {
 }
 
 #[test]
-fn what_has_a_default_is_not_asked_for_although_the_schema_requires_it() {
+fn a_parameter_with_a_default_is_optional_although_the_schema_requires_it() {
     let imported = imported(&with_tools(json!([{
         "name": "take_picture",
         "inputSchema": {
@@ -474,9 +474,9 @@ fn what_has_a_default_is_not_asked_for_although_the_schema_requires_it() {
     assert_eq!((scale.api_default.clone(), scale.default.clone()), (Some(json!("css")), None));
 }
 
-/// Lists of all sizes: with a few operations signatures are shown, then names, then numbers.
+/// Lists of all sizes: small ones show signatures, larger ones names, the largest ones counts.
 #[test]
-fn an_outline_costs_what_the_whole_adapter_does() {
+fn an_outline_costs_as_much_as_the_whole_adapter() {
     let verbs = ["create", "list", "get", "update", "delete", "run"];
     let tool = |n: usize| {
         let verb = verbs[n % verbs.len()];

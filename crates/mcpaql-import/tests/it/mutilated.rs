@@ -1,4 +1,4 @@
-//! Documents that something was done to: whatever comes out, nothing panics.
+//! Damaged documents cause no panic.
 
 use crate::Files;
 use mcpaql_core::library::Library;
@@ -37,7 +37,7 @@ fn whole() -> Value {
     })
 }
 
-/// Opens a text and reads all of it.
+/// Imports a text and reads all its operations.
 fn exhaust(text: String) {
     let files = Files::of([(
         "other.json",

@@ -1,4 +1,4 @@
-//! Where references lead.
+//! References.
 
 use crate::{Files, http, import, messages, operation, with_paths};
 use mcpaql_core::library::Library;
@@ -48,7 +48,7 @@ fn pointers_lead_anywhere_in_the_document() {
         ("Pet", document["components"]["schemas"]["Pet"].clone(), "/components/schemas/Pet"),
         ("#", document.clone(), ""),
     ] {
-        let found = refs.resolve("", reference).unwrap_or_else(|| panic!("{reference} leads nowhere"));
+        let found = refs.resolve("", reference).unwrap_or_else(|| panic!("{reference} cannot be resolved"));
         assert_eq!(
             (&*found.value, found.pointer.as_str(), found.base.as_str()),
             (&value, pointer, ""),
@@ -58,7 +58,7 @@ fn pointers_lead_anywhere_in_the_document() {
 }
 
 #[test]
-fn what_leads_nowhere_or_in_circles_is_told() {
+fn broken_and_cyclic_references_are_reported() {
     let mut document = with_paths(json!({"/a": {"get": {}}}));
     document["components"] = json!({"schemas": {
         "Self": {"$ref": "#/components/schemas/Self"},
@@ -76,16 +76,19 @@ fn what_leads_nowhere_or_in_circles_is_told() {
         assert!(import.library.refs().resolve("", reference).is_none(), "{reference}");
     }
     let problems = import.library.problems();
-    let told = |text: &str| problems.iter().any(|problem| problem.message == text);
+    let reported = |text: &str| problems.iter().any(|problem| problem.message == text);
     assert!(
-        told("The reference '#/components/schemas/Self' leads nowhere: it leads back to itself"),
+        reported("The reference '#/components/schemas/Self' cannot be resolved: it refers to itself"),
         "{problems:#?}"
     );
     assert!(
-        told("The reference 'other.json' leads nowhere: other documents are not loaded"),
+        reported("The reference 'other.json' cannot be resolved: other documents are not loaded"),
         "{problems:#?}"
     );
-    assert!(told("The reference '#/nowhere' leads nowhere: nothing stands there"), "{problems:#?}");
+    assert!(
+        reported("The reference '#/nowhere' cannot be resolved: its target does not exist"),
+        "{problems:#?}"
+    );
 }
 
 #[test]
@@ -112,7 +115,7 @@ fn references_go_through_other_files_and_back() {
 }
 
 #[test]
-fn a_path_may_stand_in_another_file() {
+fn a_path_may_be_in_another_file() {
     let document = with_paths(json!({
         "/pets/{id}": {"$ref": "paths.yaml#/pet"},
         "/own": {"$ref": "paths.yaml#/own", "get": {"operationId": "mine"}},

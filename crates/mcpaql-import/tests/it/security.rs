@@ -1,4 +1,4 @@
-//! How calls are authenticated.
+//! Security schemes.
 
 use crate::{http, import, messages, operation, with_paths};
 use mcpaql_core::adapter::{Auth, KeyLocation, OAuth2};
@@ -19,8 +19,8 @@ fn basic() -> Auth {
     Auth::Basic { username_env: "PETS_USERNAME".into(), password_env: "PETS_PASSWORD".into() }
 }
 
-fn key(place: KeyLocation, env: &str, prefix: &str) -> Auth {
-    Auth::ApiKey { key_env: env.into(), location: place, prefix: prefix.into() }
+fn key(location: KeyLocation, env: &str, prefix: &str) -> Auth {
+    Auth::ApiKey { key_env: env.into(), location, prefix: prefix.into() }
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn oauth(refresh: bool, scopes: &[&str]) -> Auth {
 }
 
 #[test]
-fn oauth_works_by_itself_or_with_a_token_from_a_person() {
+fn oauth_works_with_client_credentials_or_a_token_of_a_user() {
     let token = json!({"tokenUrl": "https://id.example/token", "scopes": {}});
     for (scheme, expected) in [
         (json!({"type": "oauth2", "flows": {"clientCredentials": token}}), oauth(false, &["read"])),
@@ -92,7 +92,7 @@ fn oauth_works_by_itself_or_with_a_token_from_a_person() {
 }
 
 #[test]
-fn requirements_are_combined_as_they_say() {
+fn requirements_are_combined() {
     let schemes = json!({
         "key": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
         "app": {"type": "apiKey", "in": "header", "name": "X-App-Key"},
@@ -114,7 +114,7 @@ fn requirements_are_combined_as_they_say() {
 }
 
 #[test]
-fn an_operation_may_ask_for_something_else() {
+fn an_operation_may_have_other_requirements() {
     let mut document = document(
         json!({"t": {"type": "http", "scheme": "bearer"}, "b": {"type": "http", "scheme": "basic"}}),
         json!([{"t": []}]),
@@ -133,7 +133,7 @@ fn an_operation_may_ask_for_something_else() {
 }
 
 #[test]
-fn what_operations_share_is_the_adapters() {
+fn common_requirements_of_operations_become_those_of_the_adapter() {
     let mut document = document(json!({"t": {"type": "http", "scheme": "bearer"}}), Value::Null);
     document["paths"] = json!({
         "/a": {"get": {"operationId": "a", "security": [{"t": []}]}},
@@ -148,16 +148,16 @@ fn what_operations_share_is_the_adapters() {
 }
 
 #[test]
-fn a_document_that_never_asks_still_takes_a_credential() {
+fn a_document_without_requirements_still_sends_a_credential() {
     let described = import(&document(json!({"b": {"type": "http", "scheme": "basic"}}), Value::Null));
     assert_eq!(described.adapter.auth, Auth::Any(vec![basic(), Auth::None]));
     let silent = import(&with_paths(json!({"/a": {"get": {}}})));
     assert_eq!(silent.adapter.auth, Auth::Any(vec![bearer(), Auth::None]));
-    assert!(messages(&silent).contains(&"The document says nothing about credentials"));
+    assert!(messages(&silent).contains(&"The document defines no security schemes"));
 }
 
 #[test]
-fn keys_that_authenticate_are_not_asked_from_the_caller() {
+fn api_keys_are_not_parameters() {
     use mcpaql_core::library::Library;
     let mut document =
         document(json!({"k": {"type": "apiKey", "in": "query", "name": "api_key"}}), json!([{"k": []}]));

@@ -1,4 +1,4 @@
-//! Where an API lives.
+//! URLs of APIs.
 
 use crate::{http, import, messages, operation, target, with_paths};
 use mcpaql_import::openapi::{NoLoader, OpenApiImportOptions, open};
@@ -14,7 +14,7 @@ fn base_url(servers: Value, url: Option<&str>) -> (String, bool) {
 }
 
 #[test]
-fn addresses_become_absolute_and_clean() {
+fn urls_become_absolute_and_clean() {
     let here = Some("https://docs.example/specs/v2/openapi.json?x=1");
     for (servers, url, expected) in [
         (json!([{"url": "https://a.example/v1/"}]), None, "https://a.example/v1"),
@@ -63,11 +63,11 @@ fn plain_http_is_allowed_with_a_warning_unless_it_is_this_machine() {
     );
     let mut document = with_paths(json!({"/a": {"get": {}}}));
     document["servers"] = json!([{"url": "http://a.example"}]);
-    assert!(messages(&import(&document)).contains(&"The API is only offered over plain http://"));
+    assert!(messages(&import(&document)).contains(&"The API has only an http:// URL"));
 }
 
 #[test]
-fn a_path_or_an_operation_may_live_elsewhere() {
+fn a_path_or_an_operation_may_have_another_server() {
     let import = import(&with_paths(json!({"/a": {
         "servers": [{"url": "https://uploads.example"}],
         "get": {"operationId": "path"},
@@ -80,7 +80,7 @@ fn a_path_or_an_operation_may_live_elsewhere() {
 }
 
 #[test]
-fn swagger_hosts_are_addresses() {
+fn swagger_hosts_become_urls() {
     for (members, expected) in [
         (json!({"host": "a.example", "basePath": "v1/"}), "https://a.example/v1"),
         (json!({"host": "a.example", "schemes": ["http"]}), "http://a.example"),

@@ -528,12 +528,17 @@ async fn what_should_be_looked_at_is_a_warning() {
     let tracker: &[&str] = &["--tools", "tracker.json"];
     for (source, server, count, said) in [
         (&["--openapi", "bookshop.yaml"][..], &[][..], 1, "check_stock should be looked at: "),
-        (tracker, &["--", "server"], 2, "annotated as read-only, but its name says that it changes something"),
+        (
+            tracker,
+            &["--", "server"],
+            2,
+            "annotated as read-only, but its name says that it changes something",
+        ),
     ] {
         let of = |args: &[&'static str]| [source, &["-t", "rust"], args, server].concat();
         let human = generate(&place, &of(&["--dry-run"])).await;
         assert_eq!(human.status, Some(0), "{human:?}");
-        assert!(human.stderr.contains(&format!("{count} should be looked at:")), "{}", human.stderr);
+        assert!(human.stderr.contains(&format!("{count} should be reviewed:")), "{}", human.stderr);
         assert!(!human.stderr.contains("warning:"), "nothing is said twice: {}", human.stderr);
         let ran = generate(&place, &of(&["--dry-run", "--output-format", "json"])).await;
         let warnings = ran.json()["warnings"].clone();

@@ -39,7 +39,7 @@ async fn a_rule_that_matches_nothing_warns() {
 async fn rules_that_leave_nothing_are_an_error() {
     let ran = check("{document: things.yaml, exclude: ['*']}").await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
-    assert!(ran.stdout.contains("`include` and `exclude` leave none of 2 operations"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`include` and `exclude` select none of 2 operations"), "{}", ran.stdout);
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn rules_for_the_tools_of_a_server_are_told_as_well() {
     assert!(ran.stderr.contains("The rule 'op:nope' matches no operation"), "{}", ran.stderr);
     let ran = entry("include: ['op:nope']").run(&["call", "far", "things_get_thing"]).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("leave none of 2 operations"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("select none of 2 operations"), "{}", ran.stderr);
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn a_kind_of_rule_that_there_is_not_is_shown_where_it_stands() {
     let ran = check("{document: things.yaml, include: ['op:get_*', 'zzz:x'], exclude: ['tags:old']}").await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
     for expected in
-        ["'zzz' is no kind of rule", "write 'op:zzz:x'", "did you mean 'tag:old'?", "mcpaql.yaml:2:"]
+        ["'zzz' is not a kind of rule", "write 'op:zzz:x'", "did you mean 'tag:old'?", "mcpaql.yaml:2:"]
     {
         assert!(ran.stdout.contains(expected), "{expected} in {}", ran.stdout);
     }

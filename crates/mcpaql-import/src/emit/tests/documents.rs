@@ -1,4 +1,4 @@
-//! What a document looks like, and what is never in it.
+//! The content of documents, and what they never contain.
 
 use super::super::schema::ORDER;
 use super::strategies::{adapter, http_target};
@@ -28,7 +28,7 @@ fn path(text: &str) -> Vec<Segment> {
     pieces
 }
 
-/// `GET /pets/{id}` under a name, with what is usual for it.
+/// Returns an operation for a request such as `GET /pets/{id}`, with default values.
 fn operation(name: &str, category: Category, maps_to: &str, params: Vec<Param>) -> Operation {
     let (method, path_text) = maps_to.split_once(' ').unwrap();
     let binding = Binding::Http(HttpBinding::new(method, path(path_text)));
@@ -191,7 +191,7 @@ fn a_document_reads_well() {
 }
 
 #[test]
-fn a_document_loads_as_it_was_meant() {
+fn a_document_loads_as_the_same_adapter() {
     let mut adapter = pet_store();
     let again = read(&write(&adapter));
     assert_eq!(write(&again), write(&adapter));
@@ -231,7 +231,7 @@ fn a_new_operation_adds_lines_and_moves_none() {
 }
 
 #[test]
-fn a_renamed_operation_stays_where_it_is() {
+fn a_renamed_operation_keeps_its_position() {
     let mut adapter = pet_store();
     let before = write(&adapter);
     let list = adapter.operations.iter_mut().find(|operation| operation.name == "list_pets").unwrap();
@@ -278,12 +278,12 @@ fn no_value_of_a_secret_is_written() {
     ];
     let written = write(&adapter(vec![login], IndexMap::new()));
     assert!(!written.contains("hunter2"), "{written}");
-    assert!(!written.contains("anna"), "a call without its password is no example");
+    assert!(!written.contains("anna"), "an example without its password is incomplete");
     assert!(written.contains("params: { user: bert }"), "{written}");
 }
 
 #[test]
-fn what_looks_like_a_credential_is_taken_out() {
+fn a_text_that_looks_like_a_credential_is_masked() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let mut get = operation(
         "get_pet",
@@ -339,7 +339,7 @@ fn keywords_that_documents_do_not_know_are_left_out() {
 }
 
 #[test]
-fn every_keyword_of_documents_has_its_place() {
+fn every_keyword_of_documents_has_a_position() {
     let mut known: Vec<&str> = SCHEMA_KEYS.iter().copied().filter(|key| *key != "ref").collect();
     let mut ordered = ORDER.to_vec();
     known.sort_unstable();
@@ -348,7 +348,7 @@ fn every_keyword_of_documents_has_its_place() {
 }
 
 #[test]
-fn a_placeholder_is_the_parameter_of_that_name_even_where_another_is_sent_under_it() {
+fn a_placeholder_is_a_name_before_it_is_a_wire_name() {
     let body = Param {
         wire: "pet_id".into(),
         ..param("new_pet_id", ParamLocation::Body, json!({"type": "integer"}), "")
@@ -359,7 +359,7 @@ fn a_placeholder_is_the_parameter_of_that_name_even_where_another_is_sent_under_
 }
 
 #[test]
-fn what_a_document_cannot_say_about_repeating_is_said_carefully() {
+fn repeats_that_a_document_cannot_express_are_written_as_not_idempotent() {
     let mut put = operation("set_pet", Category::Update, "PUT /pets/{pet_id}", vec![id()]);
     put.facts = Facts { repeat: Repeat::Unknown, guard: Guard::None, ..put.facts };
     let again = read(&write(&adapter(vec![put], IndexMap::new())));
@@ -371,7 +371,7 @@ fn an_adapter_without_operations_is_a_document() {
     assert!(read(&write(&adapter(Vec::new(), IndexMap::new()))).operations.is_empty());
 }
 
-/// An adapter with what only descriptions of APIs bring along.
+/// Returns an adapter with features that only imported descriptions have.
 fn imported() -> Adapter {
     let style = |form, explode, reserved| ParamStyle { form, explode, reserved };
     let mut upload = operation(
@@ -476,12 +476,12 @@ fn imported() -> Adapter {
 }
 
 #[test]
-fn what_descriptions_of_apis_bring_along_is_written() {
+fn features_of_imported_adapters_are_written() {
     insta::assert_snapshot!(write(&imported()));
 }
 
 #[test]
-fn what_descriptions_of_apis_bring_along_survives() {
+fn features_of_imported_adapters_load_unchanged() {
     let adapter = imported();
     let written = write(&adapter);
     let again = read(&written);
@@ -497,7 +497,7 @@ fn what_descriptions_of_apis_bring_along_survives() {
 }
 
 #[test]
-fn servers_and_several_targets_come_back_as_they_were() {
+fn mcp_servers_and_several_targets_load_unchanged() {
     for target in [
         "target: {transport: mcp, command: [npx, -y, server], cwd: /srv, env: [TOKEN], set_env: {LEVEL: info}, start: eager, timeout: 5}\n\
          targets: {one: {description: The first}, two: {set_env: {LEVEL: debug}}}\ndefault_target: one",

@@ -1,4 +1,4 @@
-//! A document loads as the adapter it was written from.
+//! A document loads as the adapter that it was written from.
 
 use super::strategies::adapters;
 use super::{in_order, read, seen, write};
@@ -30,7 +30,7 @@ fn every_example_survives() {
     }
 }
 
-/// Where two values differ first, because all of them is too much to look at.
+/// Returns the first difference between two values, because the complete values are too long to read.
 fn difference(path: &str, left: &Value, right: &Value) -> Option<String> {
     match (left, right) {
         (Value::Object(left), Value::Object(right)) if left.keys().all(|key| right.contains_key(key)) => left

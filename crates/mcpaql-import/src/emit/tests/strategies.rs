@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-/// Pieces that are easily misread.
+/// Parts of texts that YAML parsers easily misread.
 const ODD: &[&str] = &[
     "\n",
     "\n\n",
@@ -86,7 +86,7 @@ pub(super) fn texts() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Text as descriptions hold it.
+/// Text as in descriptions.
 fn prose() -> impl Strategy<Value = String> {
     texts().prop_map(|text| super::super::prose(&text).into_owned())
 }
@@ -201,7 +201,7 @@ fn param(index: usize) -> impl Strategy<Value = Param> {
         })
 }
 
-/// A parameter's description stands beside its schema.
+/// Removes the description, because a parameter has it outside of its schema.
 fn without_prose(mut schema: Value) -> Value {
     if let Some(map) = schema.as_object_mut() {
         map.shift_remove("description");

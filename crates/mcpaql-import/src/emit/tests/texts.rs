@@ -1,4 +1,4 @@
-//! Every text and every value survives, in both versions of YAML.
+//! Every text and every value reads back unchanged, in YAML 1.1 and 1.2.
 
 use super::super::scalar;
 use super::super::yaml::{YamlValue, members};
@@ -28,7 +28,7 @@ fn read(text: &str) -> Value {
 }
 
 #[test]
-fn quotes_stand_only_where_a_reader_would_see_something_else() {
+fn a_text_is_quoted_only_if_a_parser_would_read_something_else() {
     for plain in [
         "word",
         "two words",
@@ -125,7 +125,7 @@ fn quotes_stand_only_where_a_reader_would_see_something_else() {
 }
 
 #[test]
-fn inside_brackets_more_needs_quotes() {
+fn inside_brackets_more_texts_need_quotes() {
     for text in ["a, b", "Label[]", "{a}", "a:b", "a: b"] {
         assert_ne!(scalar::inline(text, true), text, "{text:?}");
         assert_eq!(read(&write(&json!([text]))), json!([text]));
@@ -150,7 +150,7 @@ fn keys_are_words_or_quoted() {
 }
 
 #[test]
-fn numbers_are_numbers_to_old_readers_too() {
+fn numbers_are_numbers_in_yaml_1_1() {
     assert_eq!(write(&json!(1e300)).lines().nth(1), Some("value: 1.0e+300"));
     assert_eq!(write(&json!(1.5e-9)).lines().nth(1), Some("value: 1.5e-9"));
     for number in

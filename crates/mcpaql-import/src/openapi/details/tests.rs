@@ -1,4 +1,4 @@
-//! Operations as documents write them, and what callers see of them.
+//! Operations of documents, and what callers see of them.
 
 mod bodies;
 mod malformed;
@@ -17,7 +17,7 @@ fn answers(schema: Value) -> Value {
 }
 
 #[test]
-fn the_answer_is_told_by_its_type() {
+fn the_answer_refers_to_its_type() {
     let api = ApiFixture::schemas(json!({
         "Issue": {"type": "object", "properties": {"id": {"type": "integer"}, "user": {"$ref": "#/components/schemas/User"}}},
         "User": {"type": "object", "properties": {"login": {"type": "string"}}},
@@ -30,7 +30,7 @@ fn the_answer_is_told_by_its_type() {
     assert_eq!(
         read.types["User"],
         json!({"type": "object"}),
-        "what is behind the answer's own type is left open"
+        "types that the answer's own type refers to have no content"
     );
     let outline = api.outline("GET", "/issues", answers(json!({"type": "array", "items": issue})));
     let given = AnswerOutline {
@@ -62,7 +62,7 @@ fn lists_are_found_in_their_envelopes() {
         );
     }
     let owner = object(json!({"name": {}, "age": {}, "street": {}, "pets": pets}));
-    assert!(!given(owner).list, "a thing that has a list is no list");
+    assert!(!given(owner).list, "an object with a list is not a list");
     let wrapped = given(object(json!({"data": {"$ref": "#/components/schemas/Pet"}})));
     assert_eq!((wrapped.list, wrapped.type_name.as_deref()), (false, Some("Pet")));
 }
@@ -97,7 +97,7 @@ fn the_first_success_with_a_body_is_the_answer() {
 }
 
 #[test]
-fn pages_are_told_by_the_names_that_callers_use() {
+fn pagination_has_the_names_that_callers_use() {
     let query = |name: &str, kind: &str| json!({"name": name, "in": "query", "schema": {"type": kind}});
     let mut operation = answers(json!({"type": "object", "properties": {
         "files": {"type": "array", "items": {}}, "nextPageToken": {"type": "string"}}}));
@@ -115,7 +115,7 @@ fn pages_are_told_by_the_names_that_callers_use() {
 }
 
 #[test]
-fn the_documents_own_examples_make_a_call() {
+fn the_examples_of_the_document_make_a_call() {
     let operation = json!({
         "parameters": [
             {"name": "owner", "in": "path", "required": true, "schema": {"type": "string"}, "example": "octocat"},
@@ -140,11 +140,11 @@ fn the_documents_own_examples_make_a_call() {
     assert!(api.read("GET", "/", wrong).examples.is_empty(), "the document contradicts itself");
     let without =
         json!({"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}]});
-    assert!(api.read("GET", "/{id}", without).examples.is_empty(), "made-up examples are made elsewhere");
+    assert!(api.read("GET", "/{id}", without).examples.is_empty(), "the core generates such examples");
 }
 
 #[test]
-fn defaults_are_told_and_never_filled_in() {
+fn defaults_are_shown_and_never_sent() {
     let operation = json!({
         "parameters": [{"name": "per_page", "in": "query", "description": "Page size", "schema": {"type": "integer", "default": 30}}],
         "requestBody": {"content": {"application/json": {"schema": {"properties": {

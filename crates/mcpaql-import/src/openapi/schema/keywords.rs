@@ -1,4 +1,4 @@
-//! Keywords of scalars and lists, repaired where the document's meaning is plain and left out where it is not.
+//! Writes the keywords of scalars and lists. Mistakes are fixed if the meaning is clear; otherwise the keyword is left out.
 
 use super::object::is_nullable;
 use super::{SchemaWriter, non_empty};
@@ -7,7 +7,7 @@ use mcpaql_core::schema::pattern_mistake;
 use serde_json::{Map, Number, Value, json};
 
 impl SchemaWriter<'_> {
-    /// `type`, literals, bounds, `pattern` and `format`.
+    /// Writes `type`, `const`, `enum`, bounds, `pattern` and `format`.
     pub(super) fn scalar_keywords(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
         self.kind(map, out);
         self.literals(map, out);
@@ -17,7 +17,7 @@ impl SchemaWriter<'_> {
         self.bounds(map, out);
         match counts(map, "minLength", "maxLength") {
             Some(lengths) => out.extend(lengths),
-            None => self.note("no text is as long as 'minLength' and 'maxLength' ask", true),
+            None => self.note("'minLength' is greater than 'maxLength'", true),
         }
         self.pattern(map, out);
         match map.get("format") {
@@ -39,7 +39,7 @@ impl SchemaWriter<'_> {
             Some(Value::String(name)) => vec![name],
             Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
             Some(_) => {
-                self.note("a 'type' that is no name", true);
+                self.note("a 'type' that is not a string", true);
                 return;
             }
         };
@@ -56,7 +56,7 @@ impl SchemaWriter<'_> {
                 }
                 None => {
                     if !matches!(name, "any" | "") {
-                        self.note(format!("'{name}' is no JSON type, so every value is taken"), true);
+                        self.note(format!("'{name}' is not a JSON type, so every value is accepted"), true);
                     }
                     return;
                 }
@@ -73,7 +73,7 @@ impl SchemaWriter<'_> {
         }
     }
 
-    /// `const` and `enum`, spelled as the declared type spells them.
+    /// Writes `const` and `enum`, with values converted to the declared type.
     fn literals(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
         if let Some(value) = map.get("const") {
             out.insert("const".into(), value.clone());
@@ -81,7 +81,7 @@ impl SchemaWriter<'_> {
         }
         let Some(values) = map.get("enum") else { return };
         let Some(values) = values.as_array().filter(|values| !values.is_empty()) else {
-            self.note("an 'enum' that lists nothing", false);
+            self.note("an 'enum' without values", false);
             return;
         };
         let kind = out.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -122,7 +122,7 @@ impl SchemaWriter<'_> {
         for (key, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
             let inclusive = number(map.get(key));
             match (map.get(exclusive), inclusive) {
-                // The flag of older versions.
+                // A boolean in OpenAPI 2.0 and 3.0.
                 (Some(Value::Bool(true)), Some(number)) => {
                     bounds.insert(exclusive.into(), number.into());
                 }
@@ -135,7 +135,7 @@ impl SchemaWriter<'_> {
         let at = |keys: [&str; 2]| keys.iter().find_map(|key| bounds.get(*key).and_then(Value::as_f64));
         let (low, high) = (at(["minimum", "exclusiveMinimum"]), at(["maximum", "exclusiveMaximum"]));
         if low.zip(high).is_some_and(|(low, high)| low > high) {
-            self.note("no number lies between its bounds", true);
+            self.note("the minimum is greater than the maximum", true);
         } else {
             out.extend(bounds);
         }
@@ -154,7 +154,7 @@ impl SchemaWriter<'_> {
         if !textual || pattern.is_empty() {
             return;
         }
-        // Some write it as JavaScript does, between slashes.
+        // Some documents write the pattern between slashes, as in JavaScript.
         let inner = pattern.strip_prefix('/').and_then(|rest| {
             let (inner, flags) = rest.rsplit_once('/')?;
             let delimited = flags.chars().all(|flag| "gimsuy".contains(flag)) && !flags.contains('i');
@@ -162,13 +162,13 @@ impl SchemaWriter<'_> {
         });
         let pattern = inner.unwrap_or(pattern);
         if pattern_mistake(pattern).is_some() {
-            self.note("a 'pattern' that is no regular expression", true);
+            self.note("a 'pattern' that is not a regular expression", true);
         } else {
             out.insert("pattern".into(), pattern.into());
         }
     }
 
-    /// `items` and its companions.
+    /// Writes `items` and the other keywords of lists.
     pub(super) fn list_keywords(
         &mut self,
         map: &Map<String, Value>,
@@ -199,7 +199,7 @@ impl SchemaWriter<'_> {
         }
         match counts(map, "minItems", "maxItems") {
             Some(lengths) => out.extend(lengths),
-            None => self.note("no list is as long as 'minItems' and 'maxItems' ask", true),
+            None => self.note("'minItems' is greater than 'maxItems'", true),
         }
         if map.get("uniqueItems") == Some(&Value::Bool(true)) {
             out.insert("uniqueItems".into(), true.into());
@@ -207,7 +207,8 @@ impl SchemaWriter<'_> {
     }
 }
 
-/// The type that other keywords imply. Listed values of another type contradict them, and they say more.
+/// Sets the type that other keywords imply. Values of `enum` and `const` with another type are removed, because the other
+/// keywords have more information.
 pub(super) fn infer(out: &mut Map<String, Value>, kind: &str) {
     let listed =
         |values: &Value| values.as_array().is_some_and(|all| all.iter().all(|value| fits(value, kind)));
@@ -220,17 +221,17 @@ pub(super) fn infer(out: &mut Map<String, Value>, kind: &str) {
     out.insert("type".into(), kind.into());
 }
 
-/// An `enum` beside `items` that lists no list: its values are meant for the items.
+/// Returns the values of an `enum` that is next to `items` and has no lists: it was meant for the items.
 fn item_enum(map: &Map<String, Value>) -> Option<&[Value]> {
     let values = map.get("enum")?.as_array()?;
-    let meant = map.get("items").is_some_and(Value::is_object)
+    let is_for_items = map.get("items").is_some_and(Value::is_object)
         && map.get("type").is_none_or(|kind| kind == "array")
         && !values.is_empty()
         && values.iter().all(|value| value.is_string() || value.is_number());
-    meant.then_some(values)
+    is_for_items.then_some(values)
 }
 
-/// Two counts, where they are counts; `None` where nothing lies between them.
+/// Returns a minimum and a maximum count, without invalid ones; `None` if the minimum is greater.
 pub(super) fn counts(map: &Map<String, Value>, low: &str, high: &str) -> Option<Map<String, Value>> {
     let count = |key: &str| {
         let number = number(map.get(key))?;
@@ -247,7 +248,7 @@ pub(super) fn counts(map: &Map<String, Value>, low: &str, high: &str) -> Option<
     Some(out)
 }
 
-/// A number, also where it is written as text.
+/// Returns a number, which may be written as text.
 fn number(value: Option<&Value>) -> Option<Number> {
     match value? {
         Value::Number(number) => Some(number.clone()),
@@ -256,7 +257,7 @@ fn number(value: Option<&Value>) -> Option<Number> {
     }
 }
 
-/// The JSON type that a name means, with the format that goes with it.
+/// Returns the JSON type and format for a name of a type.
 fn json_type(name: &str) -> Option<(&'static str, Option<&'static str>)> {
     Some(match name.to_ascii_lowercase().as_str() {
         "string" | "str" | "text" | "enum" | "char" => ("string", None),
@@ -274,7 +275,7 @@ fn json_type(name: &str) -> Option<(&'static str, Option<&'static str>)> {
     })
 }
 
-/// The value as the type spells it: `1` as `"1"` among strings, `"1"` as `1` among numbers.
+/// Converts a value to the type: `1` to `"1"` for strings, `"1"` to `1` for numbers.
 fn as_kind(value: &Value, kind: &str) -> Value {
     match (kind, value) {
         ("string", Value::Number(_) | Value::Bool(_)) => Value::String(value.to_string()),

@@ -1,4 +1,4 @@
-//! Objects: their fields, and the parts (`allOf`) that make one object together.
+//! Writes objects: their fields, and the parts (`allOf`) that are merged into one object.
 
 use super::super::refs::Refs;
 use super::keywords::infer;
@@ -7,38 +7,38 @@ use indexmap::IndexMap;
 use mcpaql_core::schema::keywords::constrains;
 use serde_json::{Map, Value, json};
 
-/// Parts within parts that are looked into.
+/// Maximum nesting of parts.
 const MAX_PARTS: usize = 12;
 
-/// What an object says about fields that it does not name.
+/// What an object says about additional fields.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) enum AdditionalFields {
-    /// Nothing.
+    /// Nothing is declared.
     #[default]
-    Unsaid,
-    /// There may be more.
+    Undeclared,
+    /// Additional fields are allowed.
     Open,
-    /// There are none.
+    /// Additional fields are not allowed.
     Closed,
-    /// They all look like this; with the document it stands in.
+    /// Additional fields have this schema; with the id of its document.
     Like(Value, String),
 }
 
-/// An object put together from its parts, without the fields themselves.
+/// An object merged from its parts, without the fields.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ObjectShape {
     pub(crate) required: Vec<String>,
     pub(crate) additional: AdditionalFields,
     pub(crate) nullable: bool,
-    /// The property that tells variants apart.
+    /// The property that distinguishes variants.
     pub(crate) discriminator: Option<String>,
-    /// Keywords that have no place in what was put together.
+    /// Keywords that are lost by merging.
     pub(crate) lost: Vec<String>,
     parts: usize,
 }
 
-/// Reads an object through references and parts, and gives every field to `field` (name, schema, document), a later one
-/// replacing an earlier one of the same name. `None` where the schema is something else than a plain object.
+/// Merges an object from references and parts. Calls `field` with name, schema and document of every field; a later field
+/// replaces an earlier one of the same name. Returns `None` if the schema is not a plain object.
 pub(crate) fn shape(
     refs: &dyn Refs,
     schema: &Value,
@@ -53,12 +53,12 @@ pub(crate) fn shape(
 struct ObjectMerger<'r> {
     refs: &'r dyn Refs,
     field: &'r mut dyn FnMut(&str, &Value, &str),
-    /// References that are being followed.
+    /// References that are currently followed.
     open: Vec<String>,
 }
 
 impl ObjectMerger<'_> {
-    /// Adds one part; false where it is no plain object.
+    /// Adds a part; `false` if it is not a plain object.
     fn add_part(&mut self, schema: &Value, base: &str, shape: &mut ObjectShape, depth: usize) -> bool {
         let Value::Object(map) = schema else { return schema == &Value::Bool(true) };
         if depth > MAX_PARTS {
@@ -108,7 +108,7 @@ impl ObjectMerger<'_> {
         shape.parts += usize::from(map.contains_key("properties"));
         for (name, schema) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
             (self.field)(name, schema, base);
-            // As parameters are written, and as old drafts wrote fields.
+            // Old drafts of JSON Schema have `required: true` on a field.
             if schema.get("required") == Some(&Value::Bool(true)) {
                 push_new(&mut shape.required, name);
             }
@@ -118,12 +118,12 @@ impl ObjectMerger<'_> {
         shape.nullable |= is_nullable(map);
         shape.discriminator = shape.discriminator.take().or_else(|| discriminator(map));
         let additional = additional(map, base);
-        if additional != AdditionalFields::Unsaid {
+        if additional != AdditionalFields::Undeclared {
             shape.additional = additional;
         }
         if shape.parts > 1 && shape.additional == AdditionalFields::Closed {
-            // A part that is closed for itself would refuse the fields of its siblings.
-            shape.additional = AdditionalFields::Unsaid;
+            // A closed part would refuse the fields of the other parts.
+            shape.additional = AdditionalFields::Undeclared;
         }
         for key in ["not", "if", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties"] {
             if map.contains_key(key) {
@@ -134,8 +134,8 @@ impl ObjectMerger<'_> {
 }
 
 impl SchemaWriter<'_> {
-    /// A schema with parts: one object where they are plain objects, the one part where there is only one, else all of
-    /// them side by side.
+    /// Writes a schema with parts: the part itself if there is only one, a merged object if all are plain objects, and
+    /// otherwise an `allOf`.
     pub(super) fn all_of(
         &mut self,
         schema: &Value,
@@ -144,9 +144,9 @@ impl SchemaWriter<'_> {
         base: &str,
         nesting: usize,
     ) -> Value {
-        let own_says = map.keys().any(|key| key != "allOf" && key != "type" && constrains(key));
-        let telling: Vec<&Value> = parts.iter().filter(|part| says_something(part)).collect();
-        if let ([only], false) = (telling.as_slice(), own_says) {
+        let has_own_constraints = map.keys().any(|key| key != "allOf" && key != "type" && constrains(key));
+        let relevant: Vec<&Value> = parts.iter().filter(|part| is_relevant(part)).collect();
+        if let ([only], false) = (relevant.as_slice(), has_own_constraints) {
             let mut out = self.written(only, base, nesting);
             if let Some(out) = out.as_object_mut() {
                 annotate(map, out, self.texts.field);
@@ -165,7 +165,7 @@ impl SchemaWriter<'_> {
             Some(whole) if !fields.is_empty() => self.merged(whole, fields, map, nesting),
             _ => {
                 let parts: Vec<Value> =
-                    telling.into_iter().map(|part| self.written(part, base, nesting + 1)).collect();
+                    relevant.into_iter().map(|part| self.written(part, base, nesting + 1)).collect();
                 let mut out = self.write_keywords(map, base, nesting);
                 if let Some(out) = out.as_object_mut() {
                     out.insert("allOf".into(), Value::Array(parts));
@@ -193,12 +193,12 @@ impl SchemaWriter<'_> {
         }
         annotate(map, &mut out, self.texts.field);
         for key in &whole.lost {
-            self.note(format!("'{key}' is left to the API"), true);
+            self.note(format!("'{key}' is checked only by the API"), true);
         }
         Value::Object(out)
     }
 
-    /// `properties`, `required` and `additionalProperties` of one schema.
+    /// Writes `properties`, `required` and `additionalProperties` of a schema.
     pub(super) fn object_keywords(
         &mut self,
         map: &Map<String, Value>,
@@ -230,7 +230,7 @@ impl SchemaWriter<'_> {
             infer(out, "object");
         }
         if fields.is_none() {
-            // Variants and `not` say by `required` alone what they want.
+            // Variants and `not` may have only `required`.
             if !whole.required.is_empty() && kind.as_ref().is_none_or(|kind| kind != "object") {
                 out.insert("required".into(), json!(whole.required));
             }
@@ -243,7 +243,7 @@ impl SchemaWriter<'_> {
         }
     }
 
-    /// One field, unless it belongs to the other side.
+    /// Writes a field, unless it belongs to the other side.
     fn field(
         &mut self,
         name: &str,
@@ -261,7 +261,7 @@ impl SchemaWriter<'_> {
         }
     }
 
-    /// Whether a field belongs to the other side.
+    /// Whether a field is only for the other side: `readOnly` in requests, `writeOnly` in answers.
     pub(crate) fn is_other_side(&self, schema: &Value) -> bool {
         let flag = match self.side {
             Side::Request => "readOnly",
@@ -271,7 +271,7 @@ impl SchemaWriter<'_> {
         schema.get(flag) == Some(&Value::Bool(true))
     }
 
-    /// What stands beside the fields.
+    /// Writes fields, `required` and `additionalProperties`.
     fn add_object_limits(
         &mut self,
         out: &mut Map<String, Value>,
@@ -322,11 +322,11 @@ fn additional(map: &Map<String, Value>, base: &str) -> AdditionalFields {
         },
         (Some(Value::Bool(false)), None) => AdditionalFields::Closed,
         (Some(_), _) => AdditionalFields::Open,
-        (None, None) => AdditionalFields::Unsaid,
+        (None, None) => AdditionalFields::Undeclared,
     }
 }
 
-/// `discriminator: kind` of 2.0, `discriminator: {propertyName: kind}` since.
+/// Reads `discriminator: kind` (2.0) or `discriminator: {propertyName: kind}` (3.0 and later).
 fn discriminator(map: &Map<String, Value>) -> Option<String> {
     match map.get("discriminator")? {
         Value::String(name) => Some(name.clone()),
@@ -361,30 +361,34 @@ fn is_null(schema: &Value) -> bool {
             .is_some_and(|values| values.as_slice() == [Value::Null])
 }
 
-/// The variants that are values: `null` is none, nor is an object that says no more than that it may be null.
+/// Returns the variants without `null`, and without objects that are only nullable.
 pub(super) fn non_null_variants(variants: &[Value]) -> Vec<&Value> {
-    let hollow = |variant: &&Value| {
+    let is_only_nullable = |variant: &&Value| {
         variant.as_object().is_some_and(|map| {
             map.get("nullable") == Some(&Value::Bool(true))
                 && map.iter().all(|(key, value)| key == "nullable" || (key == "type" && value == "object"))
         })
     };
     let real: Vec<&Value> = variants.iter().filter(|variant| !is_null(variant)).collect();
-    if real.iter().all(hollow) { real } else { real.into_iter().filter(|variant| !hollow(variant)).collect() }
+    if real.iter().all(is_only_nullable) {
+        return real;
+    }
+    real.into_iter().filter(|variant| !is_only_nullable(variant)).collect()
 }
 
-/// A variant that names no field of its own, such as `{required: [a]}`.
+/// Whether a variant declares no fields, such as `{required: [a]}`.
 fn only_constrains(schema: &Value) -> bool {
-    let saying =
+    let declaring =
         ["properties", "$ref", "allOf", "oneOf", "anyOf", "additionalProperties", "items", "enum", "const"];
     schema.as_object().is_some_and(|map| {
-        saying.iter().all(|key| !map.contains_key(*key))
+        declaring.iter().all(|key| !map.contains_key(*key))
             && map.get("type").is_none_or(|kind| kind == "object")
             && (map.contains_key("required") || map.contains_key("not"))
     })
 }
 
-fn says_something(schema: &Value) -> bool {
+/// Whether a part has more than annotations.
+fn is_relevant(schema: &Value) -> bool {
     match schema {
         Value::Object(map) => map.keys().any(|key| key == "$ref" || key == "allOf" || constrains(key)),
         other => other == &Value::Bool(false),

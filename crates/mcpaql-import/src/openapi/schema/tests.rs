@@ -1,4 +1,4 @@
-//! Schemas as documents write them, and what is compiled from them.
+//! Schemas of documents, and their conversions.
 
 use super::super::fixture::ApiFixture;
 use super::{SchemaWriter, Side};
@@ -7,7 +7,7 @@ use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::schema::SchemaSet;
 use serde_json::{Value, json};
 
-/// A schema in a request, the types it reaches, and the notes.
+/// Returns a converted schema of a request, the types that it refers to, and the notes.
 fn request(api: &ApiFixture, schema: &Value) -> (Value, IndexMap<String, Value>, Vec<String>) {
     written(api, schema, Side::Request)
 }
@@ -33,7 +33,7 @@ fn plain(schema: Value) -> Value {
 }
 
 #[test]
-fn what_is_no_business_of_a_caller_is_left_out() {
+fn keywords_that_do_not_help_callers_are_left_out() {
     let schema = json!({
         "type": "string", "title": "T", "example": "a", "examples": ["b"], "x-order": 1, "xml": {"name": "n"},
         "externalDocs": {"url": "u"}, "maxLength": 5, "format": "slug", "description": "A\n  name.", "default": "x",
@@ -91,7 +91,7 @@ fn every_version_is_read_alike() {
 }
 
 #[test]
-fn what_makes_no_sense_is_mended_or_left_out() {
+fn mistakes_are_fixed_or_left_out() {
     let rows = [
         (json!({"type": "int"}), json!({"type": "integer"})),
         (json!({"type": "whatever"}), json!({})),
@@ -149,7 +149,7 @@ fn what_makes_no_sense_is_mended_or_left_out() {
 }
 
 #[test]
-fn objects_are_types_of_their_own_and_scalars_stand_in_place() {
+fn objects_become_types_and_scalars_are_inlined() {
     let api = ApiFixture::schemas(json!({
         "issue": {"type": "object", "properties": {"state": {"$ref": "#/components/schemas/state"}, "parent": {"$ref": "#/components/schemas/issue"},
             "labels": {"$ref": "#/components/schemas/labels"}}},
@@ -202,7 +202,7 @@ fn fields_of_one_side_make_two_types() {
 }
 
 #[test]
-fn parts_of_one_object_are_put_together() {
+fn parts_of_one_object_are_merged() {
     let api = ApiFixture::schemas(json!({
         "base": {"type": "object", "properties": {"id": {"type": "string"}, "kind": {"type": "string"}}, "required": ["id"], "additionalProperties": false},
         "loop": {"allOf": [{"$ref": "#/components/schemas/loop"}, {"properties": {"a": {"type": "string"}}}]},
@@ -233,7 +233,7 @@ fn parts_of_one_object_are_put_together() {
 }
 
 #[test]
-fn a_discriminator_must_be_given_and_tells_variants_apart() {
+fn a_discriminator_is_required_and_distinguishes_variants() {
     let api = ApiFixture::schemas(json!({
         "cat": {"properties": {"kind": {"type": "string"}, "claws": {"type": "integer"}}},
         "dog": {"properties": {"kind": {"type": "string", "enum": ["dog"]}}},
@@ -279,10 +279,10 @@ fn a_large_graph_of_types_is_written_out_only_near_the_request() {
     let (_, types, notes) = request(&api, &json!({"$ref": "#/components/schemas/t0"}));
     assert_eq!(types.len(), 7);
     assert_eq!(types["T5"]["properties"]["next"], json!({"$ref": "#/types/T6"}));
-    assert_eq!(types["T6"], json!({"type": "object"}), "left open");
-    assert_eq!(notes, ["1 types far from the request are left open"]);
+    assert_eq!(types["T6"], json!({"type": "object"}), "no content");
+    assert_eq!(notes, ["types without content, because they are too far from the request: 1"]);
     let (_, types, notes) = written(&api, &json!({"$ref": "#/components/schemas/t0"}), Side::Answer);
-    assert_eq!(types.len(), 2, "an answer is written out only as far as its own type");
+    assert_eq!(types.len(), 2, "only the own type of an answer has content");
     assert_eq!(types["T1"], json!({"type": "object"}));
     assert!(notes.is_empty());
 }
@@ -300,5 +300,5 @@ fn wide_graphs_are_bounded_too() {
         request(&ApiFixture::schemas(Value::Object(schemas)), &json!({"$ref": "#/components/schemas/all"}));
     assert_eq!(types.len(), 301);
     assert_eq!(types.values().filter(|body| body.get("properties").is_some()).count(), 200);
-    assert_eq!(notes, ["101 types far from the request are left open"]);
+    assert_eq!(notes, ["types without content, because they are too far from the request: 101"]);
 }

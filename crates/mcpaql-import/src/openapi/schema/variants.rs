@@ -1,11 +1,11 @@
-//! `oneOf` and `anyOf`: forms of one value.
+//! Writes `oneOf` and `anyOf`.
 
 use super::object::non_null_variants;
 use super::{SchemaWriter, non_empty};
 use serde_json::{Map, Value, json};
 
 impl SchemaWriter<'_> {
-    /// Adds the variants; a variant that is `null` becomes `nullable`, and one that is left alone stands for itself.
+    /// Writes the variants. A `null` variant becomes `nullable`, and a single remaining variant is written without a list.
     pub(super) fn variants(
         &mut self,
         key: &str,
@@ -36,7 +36,7 @@ impl SchemaWriter<'_> {
                 distinct.push(variant);
             }
         }
-        // A variant that says nothing admits everything.
+        // An empty variant accepts every value.
         if distinct.iter().any(|variant| variant.as_object().is_some_and(Map::is_empty)) {
             return;
         }
@@ -56,7 +56,7 @@ impl SchemaWriter<'_> {
         }
     }
 
-    /// A variant with the value that the discriminator has for it, where the document maps one to it.
+    /// Adds the value of the discriminator to a variant, if the document maps one to it.
     fn with_discriminator(
         &self,
         variant: &Value,
@@ -79,12 +79,12 @@ impl SchemaWriter<'_> {
         };
         let values: Vec<&String> =
             mapping.iter().filter(|(_, target)| leads_here(target)).map(|(value, _)| value).collect();
-        let told_already = self.cx.refs.resolve(base, reference).is_some_and(|target| {
+        let has_value = self.cx.refs.resolve(base, reference).is_some_and(|target| {
             let field = target.value.get("properties").and_then(|fields| fields.get(property));
             field.is_some_and(|field| field.get("const").is_some() || field.get("enum").is_some())
         });
         let value = match values.as_slice() {
-            _ if told_already => return written,
+            _ if has_value => return written,
             [] => return written,
             [only] => json!({"const": only}),
             several => json!({"enum": several}),

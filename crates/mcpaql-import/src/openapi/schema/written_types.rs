@@ -1,7 +1,6 @@
-//! Types that many operations reach, written once for all of them.
+//! Types that many operations refer to, written once for all of them.
 //!
-//! What a name stands for depends on the name alone, so what was written for one operation does for every other one: its
-//! body, its notes, and the types that it leads to.
+//! The content of a type depends only on its name, so its body, notes and references are the same for all operations.
 
 use super::super::refs::Resolved;
 use super::{Side, opaque_schema};
@@ -13,13 +12,13 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub(in super::super) struct WrittenTypes {
     bodies: HashMap<String, WrittenType>,
-    /// What is still to be written, where no operation came near enough yet.
+    /// The sources of types that are not written yet.
     targets: HashMap<String, Resolved>,
-    /// Place → whether what stands there has two forms.
+    /// Position of a type → whether it has two forms.
     pub(super) one_sided: HashMap<String, bool>,
 }
 
-/// A type, and all that writing it again would bring about.
+/// A written type, with its notes and references.
 #[derive(Debug)]
 pub(super) struct WrittenType {
     pub(super) name: String,
@@ -28,14 +27,14 @@ pub(super) struct WrittenType {
     pub(super) reached: Vec<ReferencedType>,
 }
 
-/// A type that was referred to.
+/// A referenced type.
 #[derive(Debug, Clone)]
 pub(super) struct ReferencedType {
     pub(super) name: String,
-    /// The name and where the type stands: two documents may want the same name.
+    /// Name and position, because types of two documents may have the same name.
     pub(super) key: String,
     pub(super) side: Side,
-    /// All that is said of it where it is too far away.
+    /// The schema without content, for operations that are too far away.
     pub(super) opaque: Value,
 }
 
@@ -47,7 +46,7 @@ impl ReferencedType {
 }
 
 impl WrittenTypes {
-    /// Remembers what a type will be written from.
+    /// Remembers the source of a type.
     pub(super) fn remember_target(&mut self, key: &str, target: Resolved) {
         if !self.bodies.contains_key(key) {
             self.targets.entry(key.to_owned()).or_insert(target);
@@ -58,7 +57,7 @@ impl WrittenTypes {
         self.bodies.get(key)
     }
 
-    /// What the type is written from, which is needed only once.
+    /// Takes the source of a type, which is needed only once.
     pub(super) fn target(&mut self, key: &str) -> Option<Resolved> {
         self.targets.remove(key)
     }
@@ -67,7 +66,7 @@ impl WrittenTypes {
         self.bodies.insert(key, body);
     }
 
-    /// Every type with its name, in no order.
+    /// Returns all types with their names, in no particular order.
     pub(in super::super) fn into_types(self) -> impl Iterator<Item = (String, Value)> {
         self.bodies.into_values().map(|body| (body.name, body.value))
     }

@@ -102,7 +102,7 @@ async fn the_report_lists_every_decision() {
     assert_eq!(counts["to_review"], 1);
 
     let text = place.run(&["import", "openapi", "bookshop.yaml", "--report", "text"]).await.stdout;
-    assert!(text.contains("POST /stock/check") && text.contains("1 should be looked at"), "{text}");
+    assert!(text.contains("POST /stock/check") && text.contains("1 should be reviewed"), "{text}");
     let both = import(&place, &["--report", "json"]).await;
     assert!(both.json()["counts"].is_object(), "with --output the report is the data");
 }
@@ -139,7 +139,7 @@ async fn a_rule_that_matches_nothing_warns_and_one_that_means_nothing_is_refused
     }
     let none = import(&place, &["--include", "tag:bokos"]).await;
     assert_ne!(none.status, Some(0), "{none:?}");
-    assert!(none.stderr.contains("leave none of 14 operations"), "{}", none.stderr);
+    assert!(none.stderr.contains("select none of 14 operations"), "{}", none.stderr);
 }
 
 #[tokio::test]

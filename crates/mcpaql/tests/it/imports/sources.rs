@@ -14,7 +14,7 @@ async fn what_is_no_description_is_refused_with_a_reason() {
     let place = TestFolder::new();
     let rows: [(&str, &[u8], i32, &str); 8] = [
         ("empty.yaml", b"", 1, "empty"),
-        ("words.yaml", b"hello", 1, "neither JSON nor YAML"),
+        ("words.yaml", b"hello", 1, "not an OpenAPI description"),
         ("list.json", b"[]", 1, "not an object"),
         ("cut.json", b"{\"openapi\": \"3.1.0\", ", 1, "not valid JSON"),
         ("cut.yaml", b"openapi: [\n", 1, "not valid YAML"),

@@ -1,4 +1,4 @@
-//! Bodies of requests.
+//! Request bodies.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn an_object_is_one_parameter_per_field() {
         json!({"requestBody": {"content": {"application/json": {"schema":
         {"properties": {"a": {}}, "required": ["a"]}}}}}),
     );
-    assert_eq!(listed(&optional), "body a", "no field must be given where no body must");
+    assert_eq!(listed(&optional), "body a", "no field of an optional body is required");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn anything_else_is_one_parameter() {
         json!({"properties": {"a": {}, "b": {}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
     );
     assert_eq!(listed(&constrained), "path id!, body a, body b");
-    assert!(notes(&constrained).contains(&"'anyOf' is left to the API"));
+    assert!(notes(&constrained).contains(&"'anyOf' is checked only by the API"));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn files_are_base64_or_objects_with_a_name() {
 }
 
 #[test]
-fn a_form_spells_its_fields_as_its_encoding_says() {
+fn a_form_has_the_styles_of_its_encoding() {
     let read = body(json!({"application/x-www-form-urlencoded": {
         "schema": {"properties": {"expand": {"type": "array", "items": {"type": "string"}}, "metadata": {"type": "object"}}},
         "encoding": {"metadata": {"style": "deepObject", "explode": true}, "expand": {"style": "pipeDelimited", "explode": false}},
@@ -183,7 +183,7 @@ fn bodies_of_2_are_parameters() {
 }
 
 #[test]
-fn a_request_that_reads_carries_no_body() {
+fn a_get_request_has_no_body() {
     let request =
         |schema: Value| json!({"requestBody": {"content": {"application/json": {"schema": schema}}}});
     let read = empty().read("GET", "/", request(json!({"properties": {"a": {}}})));

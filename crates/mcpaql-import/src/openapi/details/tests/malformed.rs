@@ -1,4 +1,4 @@
-//! Whatever stands in a document, something legal comes out.
+//! Every document gives valid operations, whatever it contains.
 
 use super::*;
 use mcpaql_core::diagnostic::Severity;
@@ -120,7 +120,7 @@ fn check(read: &Details) -> Result<(), TestCaseError> {
         problems.extend(schemas.add(&param.schema, &param.name).1);
     }
     problems.extend(read.returns.iter().flat_map(|returns| schemas.add(&returns.schema, "returns").1));
-    // A type may still be made of nothing but itself.
+    // A type may still consist only of itself.
     let errors: Vec<_> = problems
         .iter()
         .filter(|problem| {

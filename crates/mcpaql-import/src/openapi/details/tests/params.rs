@@ -19,7 +19,7 @@ fn style_of(version: &str, param: Value) -> (ParamStyle, usize) {
 }
 
 #[test]
-fn the_operations_own_parameter_replaces_the_paths() {
+fn a_parameter_of_the_operation_replaces_that_of_the_path() {
     let path_params = [
         json!({"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}),
         json!({"name": "id", "in": "query", "schema": {"type": "string"}}),
@@ -62,14 +62,14 @@ fn the_path_and_its_parameters_always_agree() {
     assert_eq!(
         notes(&read),
         [
-            "the path names it, but no parameter does; taken as text",
-            "a path parameter that the path does not name is left out"
+            "a placeholder of the path without a parameter; its type is string",
+            "a path parameter without a placeholder in the path is left out"
         ]
     );
 }
 
 #[test]
-fn credentials_and_framing_are_not_asked_from_callers() {
+fn credentials_and_message_headers_are_not_parameters() {
     let header = |name: &str| json!({"name": name, "in": "header", "schema": {"type": "string"}});
     let read = with(json!([
         header("Accept"), header("content-type"), header("Authorization"), header("Cookie"), header("Host"), header("x-api-key"), header("X-Trace"),
@@ -113,7 +113,7 @@ fn every_style_of_3_is_kept() {
     assert_eq!(
         style("header", json!({"style": "form"})),
         of(StyleForm::Simple, false, false),
-        "no meaning there"
+        "is not defined for this location"
     );
     let scalar = json!({"name": "a", "in": "query", "explode": false, "schema": {"type": "string"}});
     assert_eq!(
@@ -155,7 +155,7 @@ fn parameters_of_2_are_their_own_schema() {
 }
 
 #[test]
-fn a_query_string_as_a_whole_is_its_fields() {
+fn the_fields_of_a_query_string_are_parameters() {
     let api = ApiFixture(json!({"openapi": "3.2.0"}));
     let read = api.read("GET", "/", json!({"parameters": [{"name": "q", "in": "querystring", "content": {"application/x-www-form-urlencoded":
         {"schema": {"type": "object", "properties": {"term": {"type": "string"}, "sort": {"type": "string"}}, "required": ["term"]}}}}]}));
