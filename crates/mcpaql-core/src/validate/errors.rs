@@ -23,8 +23,8 @@ pub(super) fn expected(param: &Param) -> String {
     let kind = type_of(&param.schema);
     let first = param.description.lines().next().unwrap_or_default();
     let first = first.split(". ").next().unwrap_or_default().trim().trim_end_matches('.');
-    // Leak checks take "at" and a word for a stack frame.
-    let is_safe = !first.split_whitespace().any(|word| word.eq_ignore_ascii_case("at"));
+    // Leak checks take "at" and a word for a stack frame, also at the end of a longer word such as "format".
+    let is_safe = !first.split_whitespace().any(|word| word.to_ascii_lowercase().ends_with("at"));
     if first.is_empty() || !is_safe { kind } else { format!("{kind} ({})", shorten(first, 80)) }
 }
 

@@ -180,12 +180,15 @@ fn missing_parameters_are_named_with_what_is_expected() {
 
 #[test]
 fn a_description_that_would_trip_a_leak_check_is_left_out() {
-    let mut op = operation("log", Category::Create);
-    op.params = vec![Param {
-        description: "Time at start".into(),
-        ..param("start", ParamLocation::Body, true, json!({"type": "string"}))
-    }];
-    assert_eq!(failure(&op, json!({})).message, "Missing required parameter 'start'. Expected: string");
+    for description in ["Time at start", "Date format to use", "What the log says"] {
+        let mut op = operation("log", Category::Create);
+        op.params = vec![Param {
+            description: description.into(),
+            ..param("start", ParamLocation::Body, true, json!({"type": "string"}))
+        }];
+        let message = failure(&op, json!({})).message;
+        assert_eq!(message, "Missing required parameter 'start'. Expected: string", "{description}");
+    }
 }
 
 #[test]
