@@ -278,9 +278,10 @@ impl Dispatcher {
             Binding::Introspect => introspect::answer(&self.catalog, &call.args),
             Binding::Execution(action) => match executions {
                 Some(executions) => executions.answer(action, &call.args, caller).await,
-                None => {
-                    Err(OpError::new(Code::Internal, "Nothing runs in the background here; tell the user."))
-                }
+                None => Err(OpError::new(
+                    Code::Internal,
+                    "This server has no background executions; tell the user.",
+                )),
             },
             // A handler already holds a permit. If its own calls waited for another, they could wait for each other
             // forever.

@@ -109,7 +109,7 @@ fn unsupported_values(operation: &str) -> OpError {
     OpError::new(
         Code::InvalidValue,
         format!(
-            "The values for '{operation}' are valid, but more than this server can take; send simpler ones."
+            "The values for '{operation}' are valid, but not supported by this server; send simpler ones."
         ),
     )
 }

@@ -71,11 +71,9 @@ impl ExecutionJob {
         };
         let (status, message, outcome) = match ended {
             Err(StopReason::Requested) => (ExecutionStatus::Cancelled, Some("Cancelled on request."), None),
-            Err(StopReason::SessionEnded) => (
-                ExecutionStatus::Cancelled,
-                Some("Cancelled because the session that started it ended."),
-                None,
-            ),
+            Err(StopReason::SessionEnded) => {
+                (ExecutionStatus::Cancelled, Some("Cancelled because its session ended."), None)
+            }
             Ok(outcome) => match self.stored_outcome(outcome) {
                 ExecutionOutcome::Failed(error) => {
                     (ExecutionStatus::Failed, None, Some(ExecutionOutcome::Failed(error)))

@@ -53,7 +53,7 @@ pub enum CommandSetupError {
         name: String,
     },
     /// The working directory has a `${` that is not `${env:NAME}`.
-    #[error("the working directory '{text}' has a '${{' that is not '${{env:NAME}}'")]
+    #[error("invalid '${{' in the working directory '{text}'; write '${{env:NAME}}'")]
     BadReference {
         /// The text as written.
         text: String,

@@ -409,7 +409,7 @@ fn check_match(resource: &StoreResource, args: &Args, version: i64) -> Result<()
         return Ok(());
     }
     let message = format!(
-        "This {} has changed since you read it; get it again and repeat the call with its new _etag.",
+        "This {} has changed since you read it; get it again and retry the call with its new _etag.",
         resource.name
     );
     Err(OpError::new(Code::ConflictVersion, message).with_detail("current_etag", version.to_string()))

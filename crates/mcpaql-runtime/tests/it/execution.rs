@@ -324,7 +324,7 @@ async fn a_disconnected_client_cancels_its_executions() {
     // The end of the server waits for that.
     let found = waited(&gateway.snapshot().adapters()[0], id.as_str().unwrap(), 0.0).await;
     assert_eq!(found["status"], "cancelled");
-    assert_eq!(found["message"], "Cancelled because the session that started it ended.");
+    assert_eq!(found["message"], "Cancelled because its session ended.");
     gone(&pid).await;
 }
 

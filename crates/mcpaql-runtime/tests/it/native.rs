@@ -114,7 +114,7 @@ async fn names_titles_and_hints_follow_from_the_code() {
     assert_eq!(convert["annotations"]["readOnlyHint"], true);
     assert_eq!(convert["annotations"]["openWorldHint"], false);
     assert_eq!(convert["inputSchema"]["required"], json!(["amount", "unit"]));
-    assert_eq!(convert["inputSchema"]["properties"]["amount"]["description"], "How much.");
+    assert_eq!(convert["inputSchema"]["properties"]["amount"]["description"], "The value.");
     assert_eq!(convert["inputSchema"]["properties"]["digits"]["default"], 2);
     let delete = shown("ruler_delete_marks");
     assert_eq!(delete["annotations"]["destructiveHint"], true, "inferred from the verb");

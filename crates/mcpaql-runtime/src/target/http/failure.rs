@@ -156,7 +156,7 @@ pub(crate) fn advice(code: Code) -> &'static str {
         Code::PermissionDenied => "the credentials of this server do not allow it; tell the user",
         Code::NotFoundResource => "check the identifiers, or list or search first",
         Code::ConflictExists => "read the current state before changing it",
-        Code::ConflictVersion => "read it again and repeat the change with the new version",
+        Code::ConflictVersion => "read it again and retry the change with the new version",
         Code::PayloadTooLarge => "send less in one call",
         Code::RateLimitExceeded => "wait before calling again",
         _ => "try later or tell the user",

@@ -117,7 +117,7 @@ fn error(what: &str, code: Code, words: Option<String>, content: Value) -> OpErr
     let advice = match code {
         Code::NotFoundOperation => "the server may have changed its tools, so tell the user",
         Code::ConfirmationRequired => "ask the user to do the step described in details.upstream",
-        Code::PermissionDenied => "request only allowed things, or tell the user",
+        Code::PermissionDenied => "stay within the permissions of the server, or tell the user",
         code => advice(code),
     };
     let message = match quote {

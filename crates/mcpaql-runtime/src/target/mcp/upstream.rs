@@ -226,7 +226,7 @@ impl Upstream {
             }
         }
         let server = self.handle.supervisor.name().to_owned();
-        Err(UpstreamError::Unreadable { server, reason: "is a list that does not end".into() })
+        Err(UpstreamError::Unreadable { server, reason: "is an endless list".into() })
     }
 
     /// Calls a tool and returns the raw result. Dropping the future cancels the call.

@@ -135,7 +135,7 @@ fn sentence(text: &str) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamSetupError {
     /// A `${` that is not `${env:NAME}`.
-    #[error("'{text}' has a '${{' that is not '${{env:NAME}}'")]
+    #[error("invalid '${{' in '{text}'; write '${{env:NAME}}'")]
     Reference {
         /// The text as written.
         text: String,
