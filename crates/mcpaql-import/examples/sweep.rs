@@ -272,9 +272,9 @@ fn signature_problem(signature: &str, name: &str) -> Option<&'static str> {
     if !lines.all(|line| line.is_empty() || starts(line) || line.starts_with(['}', ')'])) {
         return Some("a line that is not a type");
     }
-    let said: String = signature.lines().filter(|line| !line.starts_with("//")).collect();
+    let text: String = signature.lines().filter(|line| !line.starts_with("//")).collect();
     let mut open = Vec::new();
-    let mut letters = said.chars();
+    let mut letters = text.chars();
     while let Some(letter) = letters.next() {
         match letter {
             // In a default or a pattern, brackets and quotes need not be closed.

@@ -89,19 +89,19 @@ pub fn import_tools(
 ) -> Result<ImportedServer, Vec<Diagnostic>> {
     let mut report = ImportReport::default();
     let tools = callable(tools, &mut report);
-    let pieces = operation_plan::pieces(&tools, &options.overrides)?;
+    let plans = operation_plan::plans(&tools, &options.overrides)?;
     let (mut adapter, version) = adapter(capture, target, auth, options)?;
     let mut idle = options.selection.rules();
     let mut problems = Vec::new();
-    let mut taken = Vec::with_capacity(pieces.len());
-    for piece in &pieces {
-        let Some(tool) = tools.get(piece.tool) else { continue };
-        let made = build_operation(tool, piece, BuildExtent::Whole, &mut problems);
-        let wanted = piece.correction.as_ref().and_then(|correction| correction.include);
-        let is_taken = wanted.unwrap_or_else(|| options.selection.takes(&made.operation, ""));
-        idle.retain(|rule| !rule.fits(&made.operation, ""));
+    let mut taken = Vec::with_capacity(plans.len());
+    for plan in &plans {
+        let Some(tool) = tools.get(plan.tool) else { continue };
+        let built = build_operation(tool, plan, BuildExtent::Whole, &mut problems);
+        let wanted = plan.correction.as_ref().and_then(|correction| correction.include);
+        let is_taken = wanted.unwrap_or_else(|| options.selection.takes(&built.operation, ""));
+        idle.retain(|rule| !rule.fits(&built.operation, ""));
         if is_taken {
-            taken.push((made, piece));
+            taken.push((built, plan));
         } else {
             report.excluded += 1;
         }
@@ -111,21 +111,21 @@ pub fn import_tools(
         return Err(problems);
     }
     report.diagnostics.extend(select::unmatched(&idle));
-    if taken.is_empty() && !pieces.is_empty() && !options.selection.rules().is_empty() {
-        report.diagnostics.push(select::empty_selection(pieces.len()));
+    if taken.is_empty() && !plans.is_empty() && !options.selection.rules().is_empty() {
+        report.diagnostics.push(select::empty_selection(plans.len()));
         return Err(report.diagnostics);
     }
-    let mut taken: Vec<BuiltOperation> = taken.into_iter().map(|(made, _)| made).collect();
+    let mut taken: Vec<BuiltOperation> = taken.into_iter().map(|(built, _)| built).collect();
     adapter.types = name_types(&mut taken);
     // The same order as in the document that `emit` writes.
-    taken.sort_by_cached_key(|made| emit::sort_key(&made.operation));
+    taken.sort_by_cached_key(|built| emit::sort_key(&built.operation));
     let mut notes = Notes::new();
-    for made in taken {
-        if !made.notes.is_empty() {
-            notes.insert(made.operation.name.clone(), made.notes);
+    for built in taken {
+        if !built.notes.is_empty() {
+            notes.insert(built.operation.name.clone(), built.notes);
         }
-        adapter.operations.push(made.operation);
-        report.operations.push(made.judged);
+        adapter.operations.push(built.operation);
+        report.operations.push(built.classified);
     }
     Ok(ImportedServer { adapter, report, version, notes })
 }
@@ -142,24 +142,24 @@ pub fn outline_tools(
     shown: impl Fn(&[&Operation]) -> Vec<bool>,
 ) -> Result<Adapter, Vec<Diagnostic>> {
     let tools = callable(tools, &mut ImportReport::default());
-    let pieces = operation_plan::pieces(&tools, &Overrides::default())?;
+    let plans = operation_plan::plans(&tools, &Overrides::default())?;
     let (mut adapter, _) = adapter(&Capture::default(), target, Auth::None, &McpImportOptions::default())?;
     let mut problems = Vec::new();
-    let mut make = |piece: &PlannedOperation, extent| {
-        Some(build_operation(tools.get(piece.tool)?, piece, extent, &mut problems))
+    let mut make = |plan: &PlannedOperation, extent| {
+        Some(build_operation(tools.get(plan.tool)?, plan, extent, &mut problems))
     };
-    let heads = pieces.iter().filter_map(|piece| Some((make(piece, BuildExtent::Head)?, piece)));
+    let heads = plans.iter().filter_map(|plan| Some((make(plan, BuildExtent::Head)?, plan)));
     let mut heads: Vec<(BuiltOperation, &PlannedOperation)> = heads.collect();
-    heads.sort_by_cached_key(|(made, _)| emit::sort_key(&made.operation));
-    let operations: Vec<&Operation> = heads.iter().map(|(made, _)| &made.operation).collect();
+    heads.sort_by_cached_key(|(built, _)| emit::sort_key(&built.operation));
+    let operations: Vec<&Operation> = heads.iter().map(|(built, _)| &built.operation).collect();
     let shown = shown(&operations);
-    let made = heads.into_iter().zip(shown).filter_map(|((head, piece), is_shown)| match is_shown {
-        true => make(piece, BuildExtent::Whole),
+    let built = heads.into_iter().zip(shown).filter_map(|((head, plan), is_shown)| match is_shown {
+        true => make(plan, BuildExtent::Whole),
         false => Some(head),
     });
-    let mut made: Vec<BuiltOperation> = made.collect();
-    adapter.types = name_types(&mut made);
-    adapter.operations = made.into_iter().map(|made| made.operation).collect();
+    let mut built: Vec<BuiltOperation> = built.collect();
+    adapter.types = name_types(&mut built);
+    adapter.operations = built.into_iter().map(|built| built.operation).collect();
     Ok(adapter)
 }
 
@@ -199,7 +199,7 @@ fn callable<'c>(listed: &'c [Value], report: &mut ImportReport) -> Vec<ListedToo
 /// An operation with its classification, notes and types.
 struct BuiltOperation {
     operation: Operation,
-    judged: ClassifiedOperation,
+    classified: ClassifiedOperation,
     notes: Vec<Note>,
     /// The definitions of its arguments and of its result.
     locals: [LocalTypes; 2],
@@ -217,23 +217,23 @@ enum BuildExtent {
 /// Builds an operation of a tool.
 fn build_operation(
     tool: &ListedTool<'_>,
-    piece: &PlannedOperation,
+    plan: &PlannedOperation,
     extent: BuildExtent,
     problems: &mut Vec<Diagnostic>,
 ) -> BuiltOperation {
-    let correction = piece.correction.as_deref();
-    let mut decision = classify_operation(tool, piece);
-    let (name, category) = apply_correction(correction, piece.name.clone(), &mut decision);
+    let correction = plan.correction.as_deref();
+    let mut decision = classify_operation(tool, plan);
+    let (name, category) = apply_correction(correction, plan.name.clone(), &mut decision);
     let is_whole = extent == BuildExtent::Whole || arguments::may_have_guard(tool.input);
     let mut params = if is_whole { arguments::params(tool.input) } else { ConvertedSchema::default() };
-    let fixed = fix_switch_params(&mut params.converted, piece, problems);
+    let fixed = fix_switch_params(&mut params.converted, plan, problems);
     let returns = if is_whole { arguments::returns(tool.output) } else { ConvertedSchema::default() };
     let binding = Binding::Mcp(McpBinding { tool: tool.name.to_owned(), fixed });
     let facts = decided_facts(&decision, category, guard_of(&params.converted), &binding);
     let mut operation = Operation::new(name, category, facts, binding);
-    let own_title = tool.title.clone().filter(|_| !matches!(piece.kind, ToolPart::Value { .. }));
+    let own_title = tool.title.clone().filter(|_| !matches!(plan.kind, ToolPart::Value { .. }));
     operation.title = own_title.unwrap_or_else(|| title_of(&operation.name));
-    operation.description = match piece.kind {
+    operation.description = match plan.kind {
         ToolPart::Value { .. } => format!("{}: {}", operation.title, tool.description),
         ToolPart::Whole | ToolPart::Rest { .. } => tool.description.clone(),
     };
@@ -248,10 +248,10 @@ fn build_operation(
             |name: &str| operation.params.iter().any(|param| param.name == name || param.wire == name);
         let missing = correction.params.keys().filter(|name| !known(name));
         let names = || operation.params.iter().map(|param| param.name.as_str());
-        problems.extend(missing.map(|name| unmatched_param(&piece.key, name, names())));
+        problems.extend(missing.map(|name| unmatched_param(&plan.key, name, names())));
         correction.apply(&mut operation);
     }
-    let judged = ClassifiedOperation {
+    let classified = ClassifiedOperation {
         name: operation.name.clone(),
         source_id: operation.source_id.clone(),
         origin: OperationOrigin::Tool(tool.name.to_owned()),
@@ -259,22 +259,22 @@ fn build_operation(
         decision,
         // A name for a part of a tool does not declare its effect.
         corrected: correction.is_some_and(|correction| {
-            correction.category().is_some() || !matches!(piece.kind, ToolPart::Value { .. })
+            correction.category().is_some() || !matches!(plan.kind, ToolPart::Value { .. })
         }),
     };
     let local = |types| LocalTypes { tool: tool.name.to_owned(), types };
     let locals = [local(params.types), local(returns.types)];
     BuiltOperation {
         operation,
-        judged,
+        classified,
         notes: params.notes.into_iter().chain(returns.notes).collect(),
         locals,
     }
 }
 
 /// Classifies an operation.
-fn classify_operation(tool: &ListedTool<'_>, piece: &PlannedOperation) -> Classification {
-    let part = match &piece.kind {
+fn classify_operation(tool: &ListedTool<'_>, plan: &PlannedOperation) -> Classification {
+    let part = match &plan.kind {
         ToolPart::Value { value, .. } => {
             Some(operation_plan::part_name(tool.name, &operation_plan::value_text(value)))
         }
@@ -287,7 +287,7 @@ fn classify_operation(tool: &ListedTool<'_>, piece: &PlannedOperation) -> Classi
         annotations: tool.annotations,
         ..Evidence::default()
     });
-    let left = match &piece.kind {
+    let left = match &plan.kind {
         ToolPart::Whole => None,
         ToolPart::Rest { values, .. } => Some(values.as_slice()),
         ToolPart::Value { .. } => return decision,
@@ -325,10 +325,10 @@ fn apply_mixed_effects(decision: &mut Classification, by: &str, effects: &IndexM
 /// Removes the switch parameter of a part from the parameters, and returns it as a fixed argument.
 fn fix_switch_params(
     params: &mut Vec<Param>,
-    piece: &PlannedOperation,
+    plan: &PlannedOperation,
     problems: &mut Vec<Diagnostic>,
 ) -> Map<String, Value> {
-    match &piece.kind {
+    match &plan.kind {
         ToolPart::Whole => Map::new(),
         ToolPart::Rest { by, values } => {
             if let Some(schema) =
@@ -344,9 +344,9 @@ fn fix_switch_params(
                 let known =
                     |word: &String| params.iter().any(|param| param.name == *word || param.wire == *word);
                 for word in wanted.iter().filter(|word| !known(word)) {
-                    let message = format!("'{word}' is not a parameter of '{}'", piece.key);
+                    let message = format!("'{word}' is not a parameter of '{}'", plan.key);
                     let value = operation_plan::value_text(value);
-                    problems.push(invalid_split(&piece.key, &["values", &value, "params"], message));
+                    problems.push(invalid_split(&plan.key, &["values", &value, "params"], message));
                 }
                 params.retain(|param| wanted.contains(&param.name) || wanted.contains(&param.wire));
             }
@@ -371,27 +371,27 @@ fn hints(tool: &ListedTool<'_>, category: Category, danger: Danger) -> HintOverr
 
 /// Returns problems for operations in `from` that do not exist.
 fn missing_producers(taken: &[(BuiltOperation, &PlannedOperation)]) -> Vec<Diagnostic> {
-    let names = || taken.iter().map(|(made, _)| made.operation.name.as_str());
+    let names = || taken.iter().map(|(built, _)| built.operation.name.as_str());
     let mut problems = Vec::new();
-    for (_, piece) in taken {
-        let params = piece.correction.iter().flat_map(|correction| &correction.params);
+    for (_, plan) in taken {
+        let params = plan.correction.iter().flat_map(|correction| &correction.params);
         for (param, own) in params {
             let missing = own.from.iter().flatten().filter(|from| !names().any(|name| name == **from));
-            problems.extend(missing.map(|from| unmatched_producer(&piece.key, param, from, names())));
+            problems.extend(missing.map(|from| unmatched_producer(&plan.key, param, from, names())));
         }
     }
     problems
 }
 
 /// Names the types of all operations, uniquely in the adapter, and returns them.
-fn name_types(made: &mut [BuiltOperation]) -> IndexMap<String, Value> {
-    let locals: Vec<&LocalTypes> = made.iter().flat_map(|made| &made.locals).collect();
+fn name_types(built: &mut [BuiltOperation]) -> IndexMap<String, Value> {
+    let locals: Vec<&LocalTypes> = built.iter().flat_map(|built| &built.locals).collect();
     let merged = types::merge(&locals);
     let mut renames = merged.renames.into_iter();
-    for made in made {
+    for built in built {
         let (Some(input), Some(output)) = (renames.next(), renames.next()) else { break };
-        made.operation.params.iter_mut().for_each(|param| types::rename(&mut param.schema, &input));
-        made.operation.returns.iter_mut().for_each(|returns| types::rename(&mut returns.schema, &output));
+        built.operation.params.iter_mut().for_each(|param| types::rename(&mut param.schema, &input));
+        built.operation.returns.iter_mut().for_each(|returns| types::rename(&mut returns.schema, &output));
     }
     merged.types
 }

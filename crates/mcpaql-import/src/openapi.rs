@@ -109,7 +109,7 @@ pub fn open(
     let documents = Documents::new(main, loader);
     let path_items = operation_heads::path_items(&documents, &mut notes);
     let (drafts, skipped) = read_operations(&path_items, &mut notes);
-    let setting = api_settings(&documents, version, &identity, options, &drafts, &mut notes);
+    let settings = api_settings(&documents, version, &identity, options, &drafts, &mut notes);
 
     let decisions: Vec<Classification> = drafts
         .iter()
@@ -121,10 +121,10 @@ pub fn open(
     let mut report = ImportReport { skipped, ..ImportReport::default() };
     let mut taken = Vec::with_capacity(drafts.len());
     let mut idle = options.selection.rules();
-    let judged = drafts.iter().zip(decisions).zip(names).zip(corrections);
-    for (((draft, mut decision), name), correction) in judged {
+    let classified = drafts.iter().zip(decisions).zip(names).zip(corrections);
+    for (((draft, mut decision), name), correction) in classified {
         let Some(located) = path_items.get(draft.position.0) else { continue };
-        let binding = Binding::Http(setting.binding(draft, located));
+        let binding = Binding::Http(settings.binding(draft, located));
         let (name, category) = corrections::apply_correction(correction.as_deref(), name, &mut decision);
         let mut entry = operation_decision(draft, &decision, category, &name, &binding);
         entry.correction.clone_from(&correction);
@@ -136,7 +136,7 @@ pub fn open(
             report.excluded += 1;
             continue;
         }
-        let judged = ClassifiedOperation {
+        let classified = ClassifiedOperation {
             name,
             source_id: operation.source_id.clone(),
             origin: OperationOrigin::Request { method: draft.method.to_owned(), path: draft.path.to_owned() },
@@ -144,16 +144,16 @@ pub fn open(
             decision,
             corrected: correction.is_some(),
         };
-        taken.push((operation, entry, judged));
+        taken.push((operation, entry, classified));
     }
     // The same order as in the document that `emit` writes.
     taken.sort_by_cached_key(|(operation, ..)| emit::sort_key(operation));
     let mut operations = Vec::with_capacity(taken.len());
     let mut entries = Vec::with_capacity(taken.len());
-    for (operation, entry, judged) in taken {
+    for (operation, entry, classified) in taken {
         operations.push(operation);
         entries.push(entry);
-        report.operations.push(judged);
+        report.operations.push(classified);
     }
     let is_all_excluded =
         operations.is_empty() && !drafts.is_empty() && !options.selection.rules().is_empty();
@@ -176,8 +176,8 @@ pub fn open(
     notes.extend(documents.problems());
     report.diagnostics = notes;
     let declared_version = identity.declared_version.clone();
-    let adapter = adapter(identity, &setting, operations);
-    let library = Arc::new(OpenApiLibrary::new(documents, path_items, entries, setting));
+    let adapter = adapter(identity, &settings, operations);
+    let library = Arc::new(OpenApiLibrary::new(documents, path_items, entries, settings));
     corrections::check_params(&options.overrides, &library, &adapter.operations)?;
     Ok(ImportedApi { adapter, library, report, version: declared_version })
 }
@@ -278,12 +278,12 @@ fn media_types(text: &str) -> Vec<String> {
 
 fn adapter(
     identity: identity::ImportedIdentity,
-    setting: &ApiSettings,
+    settings: &ApiSettings,
     operations: Vec<mcpaql_core::operation::Operation>,
 ) -> Adapter {
-    let allow_http = setting.base_url.starts_with("http://") && !is_loopback(&setting.base_url);
+    let allow_http = settings.base_url.starts_with("http://") && !is_loopback(&settings.base_url);
     let target = HttpTarget {
-        base_url: setting.base_url.clone(),
+        base_url: settings.base_url.clone(),
         headers: IndexMap::new(),
         serialization: BodyForm::Json,
         allow_http,
@@ -297,12 +297,12 @@ fn adapter(
         version: identity.version,
         description: identity.description,
         operations,
-        auth: setting.auth.clone(),
+        auth: settings.auth.clone(),
         ..Adapter::new(identity.name, TargetConfig::Http(target))
     }
 }
 
-/// Whether a text looks like an OpenAPI description, judged by its top-level members.
+/// Whether a text looks like an OpenAPI description, classified by its top-level members.
 #[must_use]
 pub fn is_description(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').trim_start();

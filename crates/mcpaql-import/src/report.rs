@@ -104,7 +104,7 @@ impl ClassifiedOperation {
 impl ImportReport {
     /// Returns the operations that a person should review, with the reasons.
     pub fn reviews(&self) -> impl Iterator<Item = (&ClassifiedOperation, String)> {
-        self.operations.iter().filter_map(|judged| Some((judged, judged.review()?)))
+        self.operations.iter().filter_map(|operation| Some((operation, operation.review()?)))
     }
 
     /// Returns the report after all operations were read in full. `adapter` has the readable ones; the others are reported and
@@ -129,7 +129,7 @@ impl ImportReport {
     pub fn to_json(&self, notes: &Notes) -> Value {
         let mut by_category = Map::new();
         for category in Category::ALL {
-            let count = self.operations.iter().filter(|judged| judged.category == category).count();
+            let count = self.operations.iter().filter(|operation| operation.category == category).count();
             by_category.insert(category.as_str().to_owned(), count.into());
         }
         json!({
@@ -142,8 +142,8 @@ impl ImportReport {
                 "by_category": by_category,
                 "ignored": self.ignored.iter().cloned().collect::<IndexMap<String, usize>>(),
             },
-            "operations": self.operations.iter().map(|judged| operation(judged, notes)).collect::<Vec<_>>(),
-            "diagnostics": self.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
+            "operations": self.operations.iter().map(|operation| operation_json(operation, notes)).collect::<Vec<_>>(),
+            "diagnostics": self.diagnostics.iter().map(diagnostic_json).collect::<Vec<_>>(),
         })
     }
 
@@ -169,8 +169,8 @@ impl ImportReport {
         let reviews: Vec<(&ClassifiedOperation, String)> = self.reviews().collect();
         if !reviews.is_empty() {
             lines.push(format!("  {} should be reviewed:", reviews.len()));
-            for (judged, why) in reviews.iter().take(MAX_SUMMARY_ITEMS) {
-                lines.push(format!("    {} ({}): {why}", judged.name, judged.origin));
+            for (operation, why) in reviews.iter().take(MAX_SUMMARY_ITEMS) {
+                lines.push(format!("    {} ({}): {why}", operation.name, operation.origin));
             }
             if reviews.len() > MAX_SUMMARY_ITEMS {
                 lines.push(format!("    and {} more, with {flag}", reviews.len() - MAX_SUMMARY_ITEMS));
@@ -198,20 +198,20 @@ impl ImportReport {
     #[must_use]
     pub fn text(&self, notes: &Notes) -> String {
         let mut lines = vec![self.summary(notes, "--report text"), String::new()];
-        for judged in &self.operations {
-            let decision = &judged.decision;
+        for operation in &self.operations {
+            let decision = &operation.decision;
             let reasons: Vec<&str> = decision.reasons.iter().map(|reason| reason.text.as_str()).collect();
             let sure = decision.confidence.as_str();
             lines.push(format!(
                 "{} -> {} [{}, {}, {sure}]: {}",
-                judged.origin,
-                judged.name,
-                judged.category,
+                operation.origin,
+                operation.name,
+                operation.category,
                 decision.danger.as_str(),
                 reasons.join("; ")
             ));
-            lines.extend(judged.review().map(|why| format!("    review: {why}")));
-            for note in notes.get(&judged.name).into_iter().flatten() {
+            lines.extend(operation.review().map(|why| format!("    review: {why}")));
+            for note in notes.get(&operation.name).into_iter().flatten() {
                 let kind = if note.lost { "lost" } else { "changed" };
                 lines.push(format!("    {kind} {}: {}", note.place, note.what));
             }
@@ -236,19 +236,19 @@ fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-pub(crate) fn operation(judged: &ClassifiedOperation, notes: &Notes) -> Value {
-    let decision = &judged.decision;
+pub(crate) fn operation_json(operation: &ClassifiedOperation, notes: &Notes) -> Value {
+    let decision = &operation.decision;
     let reasons: Vec<Value> = decision
         .reasons
         .iter()
         .map(|reason| json!({"evidence": reason.evidence.as_str(), "reason": reason.text}))
         .collect();
     let mut out = json!({
-        "name": judged.name,
-        "source_id": judged.source_id,
+        "name": operation.name,
+        "source_id": operation.source_id,
     });
     if let Some(out) = out.as_object_mut() {
-        match &judged.origin {
+        match &operation.origin {
             OperationOrigin::Request { method, path } => {
                 out.insert("method".into(), method.as_str().into());
                 out.insert("path".into(), path.as_str().into());
@@ -257,16 +257,16 @@ pub(crate) fn operation(judged: &ClassifiedOperation, notes: &Notes) -> Value {
                 out.insert("tool".into(), name.as_str().into());
             }
         }
-        out.insert("category".into(), judged.category.as_str().into());
+        out.insert("category".into(), operation.category.as_str().into());
         out.insert("effect".into(), decision.effect.as_str().into());
         out.insert("danger".into(), decision.danger.as_str().into());
         out.insert("confidence".into(), decision.confidence.as_str().into());
         out.insert("reasons".into(), reasons.into());
-        if judged.corrected {
+        if operation.corrected {
             out.insert("corrected".into(), true.into());
         }
-        out.extend(judged.review().map(|why| ("review".to_owned(), Value::from(why))));
-        if let Some(notes) = notes.get(&judged.name) {
+        out.extend(operation.review().map(|why| ("review".to_owned(), Value::from(why))));
+        if let Some(notes) = notes.get(&operation.name) {
             let notes: Vec<Value> = notes
                 .iter()
                 .map(|note| json!({"place": note.place, "what": note.what, "lost": note.lost}))
@@ -277,7 +277,7 @@ pub(crate) fn operation(judged: &ClassifiedOperation, notes: &Notes) -> Value {
     out
 }
 
-pub(crate) fn diagnostic(problem: &Diagnostic) -> Value {
+pub(crate) fn diagnostic_json(problem: &Diagnostic) -> Value {
     json!({
         "severity": match problem.severity { Severity::Error => "error", Severity::Warning => "warning" },
         "pointer": problem.pointer,

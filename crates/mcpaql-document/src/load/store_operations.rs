@@ -140,7 +140,7 @@ fn search(words: &ResourceNames<'_>, resource: &Resource) -> Operation {
     let about = match fields.as_slice() {
         [] => format!("Find {} by text.", words.many),
         fields => {
-            format!("Find {} that hold every word of the query in their {}.", words.many, any_of(fields))
+            format!("Find {} that contain every word of the query in their {}.", words.many, any_of(fields))
         }
     };
     let schema = json!({"type": "string", "minLength": 1});

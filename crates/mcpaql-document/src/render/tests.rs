@@ -311,7 +311,7 @@ fn a_credential_is_never_quoted() {
         ] {
             let source = Source::new(name, text);
             let mut secret =
-                Diagnostic::error(Code::SchemaEmbeddedCredential, "/auth/token", "a credential stands here");
+                Diagnostic::error(Code::SchemaEmbeddedCredential, "/auth/token", "this is a credential");
             secret.at_key = at_key;
             let mut diagnostics =
                 vec![secret, Diagnostic::error(Code::SchemaInvalidType, "/auth", "x").at_key()];
@@ -329,7 +329,7 @@ fn a_credential_is_never_quoted() {
 fn a_credential_under_a_duplicate_key_is_never_quoted() {
     let source = Source::new("a.yaml", "token: hunter1\ntoken: hunter2\n");
     let mut diagnostics = source.parse().unwrap().diagnostics;
-    diagnostics.push(Diagnostic::error(Code::SchemaEmbeddedCredential, "/token", "a credential stands here"));
+    diagnostics.push(Diagnostic::error(Code::SchemaEmbeddedCredential, "/token", "this is a credential"));
     let shown = full(&[(&source, &diagnostics)], false);
     assert_eq!(shown.matches("-->").count(), 2);
     assert!(!shown.contains("hunter"), "{shown}");

@@ -86,7 +86,11 @@ fn pages_follow_one_another_without_gap_or_overlap() {
             params["after"] = after.clone();
         }
         let (data, _) = introspect(&catalog, params);
-        assert_eq!(data.get("_protocol").is_some(), after.is_null(), "only the plain list says who answers");
+        assert_eq!(
+            data.get("_protocol").is_some(),
+            after.is_null(),
+            "only the plain list describes the adapter"
+        );
         walked.extend(names(&data));
         if data["pageInfo"]["hasNextPage"] == false {
             break;

@@ -30,8 +30,8 @@ fn lifecycle(catalog: &Catalog, name: &str) -> Option<Lifecycle> {
 #[test]
 fn a_lifecycle_is_true_or_has_settings() {
     let catalog = catalog(BUILDS);
-    let said = Lifecycle { survives: true, keep_seconds: 60, timeout_ms: Some(90_000) };
-    assert_eq!(lifecycle(&catalog, "start_build"), Some(said));
+    let declared = Lifecycle { survives: true, keep_seconds: 60, timeout_ms: Some(90_000) };
+    assert_eq!(lifecycle(&catalog, "start_build"), Some(declared));
     assert_eq!(lifecycle(&catalog, "start_test"), Some(Lifecycle::default()));
     assert_eq!(lifecycle(&catalog, "ping"), None);
 }

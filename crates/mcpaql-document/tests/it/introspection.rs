@@ -299,7 +299,7 @@ operations: {{ update: [{{ name: set_it, maps_to: PUT /a, params: {{ {params} }}
     assert_eq!(
         made_up("code: { type: string, pattern: '^[A-Z]{3}$', example: abc, required: true }"),
         json!({"code": "ABC"}),
-        "an example that does not validate is not shown, and another is made up"
+        "an example that does not validate is not shown, and another one is generated"
     );
 }
 

@@ -380,8 +380,8 @@ fn a_discrete_tool_says_that_its_operation_is_deprecated() {
     - { name: get_c, description: Gets c, maps_to: GET /c }
 ";
     let catalog = catalog_of(&document(operations), &settings(Mode::Discrete));
-    let said: Vec<_> = catalog.tools.iter().map(|tool| tool.description.as_str()).collect();
-    assert_eq!(said, ["Deprecated. Use get_b instead. Gets a", "Deprecated. Gets b", "Gets c"]);
+    let descriptions: Vec<_> = catalog.tools.iter().map(|tool| tool.description.as_str()).collect();
+    assert_eq!(descriptions, ["Deprecated. Use get_b instead. Gets a", "Deprecated. Gets b", "Gets c"]);
 }
 
 #[test]

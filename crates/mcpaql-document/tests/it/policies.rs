@@ -152,9 +152,9 @@ fn a_team_s_own_policy_decides_what_is_served() {
     let by_setting =
         catalog_of(&document(NOTES), &AdapterSettings { policy: Some("ours".into()), ..settings.clone() });
     assert_eq!(by_document.tools, by_setting.tools);
-    let said = annotations(&by_document);
-    assert_eq!(said[0], json!({"destructiveHint": false, "openWorldHint": false}));
-    assert_eq!(said[5], json!({"destructiveHint": true, "openWorldHint": false}));
+    let annotations = annotations(&by_document);
+    assert_eq!(annotations[0], json!({"destructiveHint": false, "openWorldHint": false}));
+    assert_eq!(annotations[5], json!({"destructiveHint": true, "openWorldHint": false}));
     assert!(
         by_document.get("search_notes").unwrap().hints.read_only,
         "what is left unsaid is known all the same"

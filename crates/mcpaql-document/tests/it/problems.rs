@@ -656,7 +656,7 @@ fn a_write_under_read() {
         assert!(checked.catalog.unwrap().get("get_thing").is_none(), "it is not served as a read");
     }
     assert_eq!(in_operation("      maps_to: POST /search\n"), [], "a POST may search");
-    assert_eq!(in_operation("      maps_to: PROPFIND /files\n"), [], "WebDAV has reads of its own");
+    assert_eq!(in_operation("      maps_to: PROPFIND /files\n"), [], "WebDAV has its own methods that read");
 }
 
 #[test]

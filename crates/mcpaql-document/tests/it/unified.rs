@@ -100,7 +100,10 @@ fn a_call_goes_to_the_adapter_it_names_or_to_the_only_one_that_has_the_operation
             other => panic!("{arguments}: {other:?}"),
         }
     }
-    assert!(go("mcpaql_execute", json!({"operation": "list_orders"})).is_none(), "nobody executes anything");
+    assert!(
+        go("mcpaql_execute", json!({"operation": "list_orders"})).is_none(),
+        "no adapter has execute operations"
+    );
 }
 
 #[test]

@@ -21,15 +21,15 @@ const VALUES: [&str; 5] = ["const", "default", "enum", "example", "examples"];
 pub fn bundle(capture: &Capture, imported: &ImportedServer, fingerprint: &str) -> Value {
     let rows = imported.adapter.operations.iter().zip(&imported.report.operations);
     let operations: Vec<Value> = rows
-        .map(|(made, judged)| {
-            let mut row = report::operation(judged, &imported.notes);
+        .map(|(made, classified)| {
+            let mut row = report::operation_json(classified, &imported.notes);
             if let Some(row) = row.as_object_mut() {
                 add_operation_details(row, made);
             }
             row
         })
         .collect();
-    let warnings: Vec<Value> = imported.report.diagnostics.iter().map(report::diagnostic).collect();
+    let warnings: Vec<Value> = imported.report.diagnostics.iter().map(report::diagnostic_json).collect();
     let whole = json!({
         "provenance": provenance(capture, imported, fingerprint),
         "operations": operations,

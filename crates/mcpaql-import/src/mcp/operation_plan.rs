@@ -62,7 +62,7 @@ pub(super) enum ToolPart {
 /// # Errors
 ///
 /// Returns problems for overrides that match nothing, splits that are not possible, and names that are invalid or taken.
-pub(super) fn pieces(
+pub(super) fn plans(
     tools: &[ListedTool<'_>],
     overrides: &Overrides,
 ) -> Result<Vec<PlannedOperation>, Vec<Diagnostic>> {
@@ -70,7 +70,7 @@ pub(super) fn pieces(
     let names = names::names(&own);
     let mut problems = Vec::new();
     let found = corrections(overrides, &own, &names, &mut problems);
-    let mut pieces: Vec<PlannedOperation> = Vec::with_capacity(tools.len());
+    let mut plans: Vec<PlannedOperation> = Vec::with_capacity(tools.len());
     for (position, (tool, name)) in tools.iter().zip(&names).enumerate() {
         let (key, correction) =
             found.get(&position).map_or((tool.name, None), |(key, own)| (*key, Some(*own)));
@@ -82,16 +82,16 @@ pub(super) fn pieces(
             kind: ToolPart::Whole,
         };
         match correction.and_then(|correction| correction.split.as_ref()) {
-            None => pieces.push(whole),
-            Some(split) => pieces.extend(parts(tool, &whole, split, &mut problems)),
+            None => plans.push(whole),
+            Some(split) => plans.extend(parts(tool, &whole, split, &mut problems)),
         }
     }
-    resolve_name_clashes(&mut pieces, tools);
+    resolve_name_clashes(&mut plans, tools);
     let corrections: Vec<Option<Arc<OperationOverride>>> =
-        pieces.iter().map(|piece| piece.correction.clone()).collect();
-    let names: Vec<String> = pieces.iter().map(|piece| piece.name.clone()).collect();
+        plans.iter().map(|plan| plan.correction.clone()).collect();
+    let names: Vec<String> = plans.iter().map(|plan| plan.name.clone()).collect();
     problems.extend(check_renames(&corrections, &names));
-    if problems.is_empty() { Ok(pieces) } else { Err(problems) }
+    if problems.is_empty() { Ok(plans) } else { Err(problems) }
 }
 
 /// Returns the override of each tool, matched by the name of the tool or of its operation.
@@ -144,7 +144,7 @@ fn parts(
         });
         return Vec::new();
     };
-    let mut pieces = Vec::new();
+    let mut plans = Vec::new();
     for (word, part) in &split.values {
         let known = switch.values.iter().find(|value| value_text(value) == *word);
         let value = match known {
@@ -158,21 +158,20 @@ fn parts(
                 continue;
             }
         };
-        let mut piece = derive_part(tool, whole, switch, value, part.params.clone());
-        piece.correction = Some(Arc::new(part.overrides.clone()));
-        pieces.push(piece);
+        let mut plan = derive_part(tool, whole, switch, value, part.params.clone());
+        plan.correction = Some(Arc::new(part.overrides.clone()));
+        plans.push(plan);
     }
     let named = |value: &Value| split.values.contains_key(&value_text(value));
     if split.values.is_empty() {
-        pieces
-            .extend(switch.values.iter().map(|value| derive_part(tool, whole, switch, value.clone(), None)));
+        plans.extend(switch.values.iter().map(|value| derive_part(tool, whole, switch, value.clone(), None)));
     }
     let rest: Vec<Value> = switch.values.iter().filter(|value| !named(value)).cloned().collect();
     if switch.values.is_empty() || (!rest.is_empty() && !split.values.is_empty()) {
         let kind = ToolPart::Rest { by: switch.wire.clone(), values: rest };
-        pieces.push(PlannedOperation { kind, ..whole.clone() });
+        plans.push(PlannedOperation { kind, ..whole.clone() });
     }
-    pieces
+    plans
 }
 
 fn derive_part(
@@ -214,22 +213,22 @@ pub(super) fn value_text(value: &Value) -> String {
 }
 
 /// Adds a hash to names of parts that are not unique.
-fn resolve_name_clashes(pieces: &mut [PlannedOperation], tools: &[ListedTool<'_>]) {
+fn resolve_name_clashes(plans: &mut [PlannedOperation], tools: &[ListedTool<'_>]) {
     let mut wanted: HashMap<String, usize> = HashMap::new();
-    for piece in pieces.iter() {
-        *wanted.entry(piece.name.clone()).or_default() += 1;
+    for plan in plans.iter() {
+        *wanted.entry(plan.name.clone()).or_default() += 1;
     }
     let mut taken: HashSet<String> = wanted.keys().cloned().collect();
-    for piece in pieces {
-        let ToolPart::Value { value, .. } = &piece.kind else { continue };
-        if wanted.get(&piece.name).is_none_or(|count| *count == 1) {
+    for plan in plans {
+        let ToolPart::Value { value, .. } = &plan.kind else { continue };
+        if wanted.get(&plan.name).is_none_or(|count| *count == 1) {
             continue;
         }
-        let tool = tools.get(piece.tool).map_or("", |tool| tool.name);
+        let tool = tools.get(plan.tool).map_or("", |tool| tool.name);
         let hash = short_hash(&format!("{tool} {}", value_text(value)));
-        let name = names::legal(&format!("{}_{hash}", piece.name));
+        let name = names::legal(&format!("{}_{hash}", plan.name));
         if taken.insert(name.clone()) {
-            piece.name = name;
+            plan.name = name;
         }
     }
 }

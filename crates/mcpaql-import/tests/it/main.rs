@@ -34,7 +34,7 @@ fn open_text(text: &str) -> ImportedApi {
 
 fn rejected(text: &str) -> Diagnostic {
     match open(text.to_owned(), &OpenApiImportOptions::default(), Arc::new(NoLoader)) {
-        Ok(import) => panic!("the text was taken as {}", import.adapter.name),
+        Ok(import) => panic!("the text was accepted as {}", import.adapter.name),
         Err(faults) => faults.into_iter().next().expect("a reason"),
     }
 }
@@ -51,7 +51,7 @@ fn with_paths(paths: Value) -> Value {
 
 fn operation<'i>(import: &'i ImportedApi, source_id: &str) -> &'i Operation {
     let mut all = import.adapter.operations.iter();
-    all.find(|operation| operation.source_id.as_deref() == Some(source_id)).expect("the operation is there")
+    all.find(|operation| operation.source_id.as_deref() == Some(source_id)).expect("the operation exists")
 }
 
 fn http(operation: &Operation) -> &HttpBinding {

@@ -26,7 +26,7 @@ fn the_answer_refers_to_its_type() {
     let read = api.read("GET", "/issues", answers(json!({"type": "array", "items": issue})));
     let returns = read.returns.unwrap();
     assert_eq!(returns.schema, json!({"type": "array", "items": {"$ref": "#/types/Issue"}}));
-    assert_eq!(returns.description, "", "'OK' says nothing");
+    assert_eq!(returns.description, "", "'OK' has no information");
     assert_eq!(
         read.types["User"],
         json!({"type": "object"}),

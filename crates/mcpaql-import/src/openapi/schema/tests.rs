@@ -247,8 +247,11 @@ fn a_discriminator_is_required_and_distinguishes_variants() {
             "discriminator": {"propertyName": "kind", "mapping": {"katze": "#/components/schemas/cat", "dog": "dog"}},
         }),
     );
-    let told = json!({"type": "object", "properties": {"kind": {"const": "katze"}}, "required": ["kind"]});
-    assert_eq!(schema["oneOf"], json!([{"allOf": [{"$ref": "#/types/Cat"}, told]}, {"$ref": "#/types/Dog"}]));
+    let tagged = json!({"type": "object", "properties": {"kind": {"const": "katze"}}, "required": ["kind"]});
+    assert_eq!(
+        schema["oneOf"],
+        json!([{"allOf": [{"$ref": "#/types/Cat"}, tagged]}, {"$ref": "#/types/Dog"}])
+    );
     for name in ["pet", "old"] {
         let (_, types, _) = request(&api, &json!({"$ref": format!("#/components/schemas/{name}")}));
         assert_eq!(types.values().next().unwrap()["required"], json!(["kind"]), "{name}");

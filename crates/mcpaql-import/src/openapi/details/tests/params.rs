@@ -113,7 +113,7 @@ fn every_style_of_3_is_kept() {
     assert_eq!(
         style("header", json!({"style": "form"})),
         of(StyleForm::Simple, false, false),
-        "is not defined for this location"
+        "the style is not defined for headers"
     );
     let scalar = json!({"name": "a", "in": "query", "explode": false, "schema": {"type": "string"}});
     assert_eq!(
