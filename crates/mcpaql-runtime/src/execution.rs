@@ -297,14 +297,19 @@ impl ExecutionsShared {
             return Ok(false);
         }
         // It may have ended since the row was read; then this changes nothing.
-        let reason = if own {
-            "The server could not store the result of this execution. If it was a write, first read whether it took effect."
+        let (reason, message) = if own {
+            (
+                "result_not_stored",
+                "The server could not store the result of this execution. If it was a write, first read whether it took effect.",
+            )
         } else {
-            "The server was restarted while this execution ran. Start it again; if it was a write, first read whether it took effect."
+            (
+                "server_restarted",
+                "The server was restarted while this execution ran. Start it again; if it was a write, first read whether it took effect.",
+            )
         };
-        let outcome = ExecutionOutcome::Failed(
-            OpError::new(Code::Internal, reason).with_detail("reason", "server_restarted"),
-        );
+        let outcome =
+            ExecutionOutcome::Failed(OpError::new(Code::Internal, message).with_detail("reason", reason));
         self.table.finish(&row.id, ExecutionStatus::Failed, None, Some(&outcome)).await?;
         Ok(true)
     }

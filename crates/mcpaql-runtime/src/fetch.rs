@@ -48,6 +48,12 @@ pub enum FetchError {
         /// The address without its query.
         address: String,
     },
+    /// The answer is not a health report.
+    #[error("{address} does not answer with a health report of mcpaql")]
+    NotReport {
+        /// The address without its query.
+        address: String,
+    },
 }
 
 /// Returns an address without credentials, query and fragment, for messages.
@@ -76,7 +82,7 @@ pub async fn text(address: &str) -> Result<(Url, String), FetchError> {
 pub async fn health(address: &str, token: Option<&Secret>) -> Result<serde_json::Value, FetchError> {
     let address = format!("{}/healthz", address.trim_end_matches('/').trim_end_matches("/mcp"));
     let (url, text) = read(&address, Some(token)).await?;
-    serde_json::from_str(&text).map_err(|_| FetchError::NotText { address: display_url(&url) })
+    serde_json::from_str(&text).map_err(|_| FetchError::NotReport { address: display_url(&url) })
 }
 
 /// `server_token` is `Some` for a server of this program, with the token if it has one.
@@ -114,26 +120,27 @@ async fn read(address: &str, server_token: Option<Option<&Secret>>) -> Result<(U
 fn client() -> reqwest::Result<reqwest::Client> {
     // Fails if a provider is already installed; any provider works.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let redirects = reqwest::redirect::Policy::custom(|attempt| {
-        let downgraded = attempt.url().scheme() != "https"
-            && attempt.previous().iter().any(|before| before.scheme() == "https");
-        if downgraded {
-            attempt.error("a redirect from https to http")
-        } else if attempt.previous().len() > MAX_REDIRECTS {
-            attempt.error("too many redirects")
-        } else {
-            attempt.follow()
-        }
-    });
     let builder = || {
         reqwest::Client::builder()
             .user_agent(concat!("mcpaql/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(TIMEOUT)
+            .redirect(reqwest::redirect::Policy::custom(check_redirect))
     };
     // Without certificates, plain http addresses still work.
-    let plain = || builder().tls_certs_only([]).build();
-    builder().redirect(redirects).build().or_else(|_| plain())
+    builder().build().or_else(|_| builder().tls_certs_only([]).build())
+}
+
+fn check_redirect(attempt: reqwest::redirect::Attempt<'_>) -> reqwest::redirect::Action {
+    let downgraded = attempt.url().scheme() != "https"
+        && attempt.previous().iter().any(|before| before.scheme() == "https");
+    if downgraded {
+        attempt.error("a redirect from https to http")
+    } else if attempt.previous().len() > MAX_REDIRECTS {
+        attempt.error("too many redirects")
+    } else {
+        attempt.follow()
+    }
 }
 
 /// Returns the innermost cause, without addresses.
