@@ -56,7 +56,11 @@ async fn a_correction_of_nothing_is_an_error_that_names_the_nearest() {
         ("operations: {getBook: {params: {book_id: {from: [list_boks]}}}}\n", 1, "did you mean 'list_books'"),
         ("operations: {getBook: {name: list_books}}\n", 1, "'list_books' has it"),
         ("operations: {getBook: {name: Get Book}}\n", 1, "snake_case"),
-        ("operations: {getBook: {name: a_b}, \"GET /books/{bookId}\": {title: T}}\n", 1, "already has an override"),
+        (
+            "operations: {getBook: {name: a_b}, \"GET /books/{bookId}\": {title: T}}\n",
+            1,
+            "already has an override",
+        ),
     ];
     for (text, status, said) in rows {
         let place = shop();
