@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
+import tempfile
 import time
 import unittest
+from pathlib import Path
+from typing import Any
 
 from adapter_template.runtime import command
 from adapter_template.runtime.command import CommandRunner
 from adapter_template.runtime.errors import OpError
-from adapter_template.runtime.requests import CommandLine, When
+from adapter_template.runtime.requests import CommandLine, Param, When
 
 
 class Commands(unittest.IsolatedAsyncioTestCase):
@@ -25,6 +30,43 @@ class Commands(unittest.IsolatedAsyncioTestCase):
             await runner.call(CommandLine(("sh", "-c", "sleep 30 & sleep 30")), {})
         self.assertEqual(failed.exception.code, "TRANSPORT_TIMEOUT")
         self.assertLess(time.monotonic() - started, 5)
+
+    async def test_programs_and_their_children_end_with_the_server(self) -> None:
+        runner = CommandRunner({"cwd": None, "env": [], "set_env": {}, "timeout_ms": 30_000, "max_output_bytes": 100})
+        script = 'echo $$ > "$1"; sleep 30 & echo $! >> "$1"; wait'
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder, "ids")
+            line: CommandLine[Any] = CommandLine(("sh", "-c", script, "sh", "{place}"))
+            call = asyncio.ensure_future(runner.call(line, {"place": str(place)}))
+            while not place.exists() or len(place.read_text().split()) < 2:
+                await asyncio.sleep(0.02)
+            await runner.close()
+            with self.assertRaises(OpError):
+                await call
+            for number in map(int, place.read_text().split()):
+                self.assertFalse(is_running(number), number)
+
+    async def test_errors_show_no_sensitive_value_however_short(self) -> None:
+        runner = CommandRunner({"cwd": None, "env": [], "set_env": {}, "timeout_ms": 5000, "max_output_bytes": 100})
+        line: CommandLine[Any] = CommandLine(
+            ("sh", "-c", 'echo "no${1}no" >&2; exit 3', "sh", "{pin}"),
+            {"pin": Param(sensitive=True)},
+        )
+        with self.assertRaises(OpError) as failed:
+            await runner.call(line, {"pin": "77"})
+        self.assertEqual(failed.exception.details, {"exit_status": 3, "stderr": "no***no"})
+
+    async def test_numbers_of_a_program_stay_as_they_were_written(self) -> None:
+        runner = CommandRunner({"cwd": None, "env": [], "set_env": {}, "timeout_ms": 5000, "max_output_bytes": 100})
+        for output, text in (("json", "[1.10,1e400]"), ("jsonlines", "1.10\n\n1e400")):
+            answer = await runner.call(CommandLine(("printf", "{text}"), output=output), {"text": text})  # type: ignore[arg-type]
+            self.assertEqual(answer.text, "[1.10,1e400]")
+
+
+def is_running(number: int) -> bool:
+    """Whether there is a process of that id which has not ended."""
+    told = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True, check=False)  # noqa: S603, S607
+    return told.stdout.strip() not in ("", "Z", "Z+")
 
 
 if __name__ == "__main__":

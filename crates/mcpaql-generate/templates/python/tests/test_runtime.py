@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import os
 import time
@@ -10,7 +11,7 @@ import unittest
 from typing import Any, Self
 from unittest import mock
 
-from adapter_template.runtime import styles
+from adapter_template.runtime import http_response, styles
 from adapter_template.runtime.errors import OpError
 from adapter_template.runtime.http_client import HttpClient
 from adapter_template.runtime.requests import HttpRequest, Param
@@ -23,8 +24,10 @@ LIMITS = {"request_bytes": 1 << 20, "string_bytes": 1 << 20, "array_items": 100,
 class Api:
     """An HTTP API that answers every request as it is told and remembers what it was asked."""
 
-    def __init__(self, *answers: bytes) -> None:
-        self.answers, self.asked = list(answers), list[bytes]()
+    def __init__(self, *answers: bytes, silent: bool = False) -> None:
+        self.answers, self.asked, self.may_answer = list(answers), list[bytes](), asyncio.Event()
+        if not silent:
+            self.may_answer.set()
 
     async def __aenter__(self) -> Self:
         self.server = await asyncio.start_server(self.answer, "127.0.0.1")
@@ -33,9 +36,13 @@ class Api:
 
     async def __aexit__(self, *_: object) -> None:
         self.server.close()
+        if not self.may_answer.is_set():
+            self.may_answer.set()
+            await asyncio.sleep(0.1)
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.asked.append(await reader.readuntil(b"\r\n\r\n"))
+        await self.may_answer.wait()
         writer.write(self.answers[min(len(self.asked), len(self.answers)) - 1])
         await writer.drain()
         writer.close()
@@ -89,6 +96,38 @@ class Http(unittest.IsolatedAsyncioTestCase):
                 code = await self.code(api, HttpRequest("GET", "/", repeatable=True))
             self.assertEqual((code, len(api.asked)), ("INTERNAL_ERROR", 1), location)
 
+    async def test_another_protocol_is_an_error_and_sent_once(self) -> None:
+        async with Api(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n") as api:
+            code = await self.code(api, HttpRequest("GET", "/", repeatable=True))
+        self.assertEqual((code, len(api.asked)), ("INTERNAL_ERROR", 1))
+
+    async def test_headers_may_be_long_but_not_many(self) -> None:
+        async with Api(reply("200", "1", **{"X-Long": "x" * 300_000})) as api:
+            self.assertEqual(await self.call(api, HttpRequest("GET", "/"), {}), 1)
+        for headers in ({"X-Long": "x" * 600_000}, {f"X-{number}": "" for number in range(101)}):
+            async with Api(reply("200", "1", **headers)) as api:
+                self.assertEqual(await self.code(api, HttpRequest("GET", "/")), "TRANSPORT_CONNECTION_FAILED")
+
+    async def test_json_passes_on_as_it_was_written_and_a_cut_body_is_an_error(self) -> None:
+        mask = Mask(["31337007"])
+        for kind, body, text in (
+            ("application/json", b'{"a": [1.10, 1e400], "n": 31337007}', '{"a":[1.10,1e400],"n":"[redacted]"}'),
+            ("application/x-ndjson", b'1.10\r\n\n"\\ud800"\n 1e400', '[1.10,"\\ud800",1e400]'),
+        ):
+            self.assertEqual(http_response.decode(kind, body, mask).text, text)
+        body = gzip.compress(b'"xxxxxxxx"')[:-4]
+        head = b"HTTP/1.1 200 X\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body)
+        async with Api(head + body) as api:
+            self.assertEqual(await self.code(api, HttpRequest("GET", "/")), "TRANSPORT_CONNECTION_FAILED")
+
+    async def test_a_token_that_does_not_come_ends_with_the_call(self) -> None:
+        names = {"client_id_env": "THE_ID", "client_secret_env": "THE_SECRET", "refresh_token_env": None}
+        async with Api(reply("200", "1")) as api, Api(b"", silent=True) as tokens:
+            auth: dict[str, Any] = {"type": "oauth2", "token_url": tokens.url, "scopes": [], **names}
+            with mock.patch.dict(os.environ, {"THE_ID": "id", "THE_SECRET": "secret"}):
+                code = await self.code(api, HttpRequest("GET", "/"), auth=auth, timeout_ms=300)
+        self.assertEqual((code, len(api.asked)), ("TRANSPORT_TIMEOUT", 0))
+
     async def test_an_answer_past_the_limit_is_refused(self) -> None:
         async with Api(reply("200", json.dumps("x" * 2000))) as api:
             self.assertEqual(await self.code(api, HttpRequest("GET", "/")), "VALIDATION_PAYLOAD_TOO_LARGE")
@@ -120,6 +159,19 @@ class Checks(unittest.TestCase):
                 self.check(schema, value)
             self.assertEqual(failed.exception.code, code, schema)
         self.assertIsInstance(self.check({"type": "integer"}, 1.0), int)
+
+    def test_a_large_tree_is_no_mistake(self) -> None:
+        node = {"type": "object", "properties": {"of": {"type": "array", "items": {"$ref": "#/$defs/N"}}}}
+        operation = {"name": "x", "params": [{"name": "v"}], "schema": {"properties": {"v": {"$ref": "#/$defs/N"}}}}
+        limits = {**LIMITS, "array_items": 10_000}
+        tree: Any = {"of": [{}] * 9_000}
+        checker = Checker(operation, {"N": {**node, "x-recursive": True}}, limits)
+        self.assertEqual(checker.check({"v": tree})["v"], tree)
+
+    def test_many_sensitive_values_let_nothing_pass(self) -> None:
+        mask = Mask()
+        mask.add_values([[f"s{number}" for number in range(5000)]])
+        self.assertEqual(mask.apply("anything " * 10_000), "[redacted]")
 
     def test_masks_and_styles(self) -> None:
         self.assertEqual(Mask(["p w/1"]).apply("p%20w%2F1 and cCB3LzE="), "[redacted] and [redacted]=")

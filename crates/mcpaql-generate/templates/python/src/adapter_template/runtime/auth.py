@@ -5,20 +5,23 @@ Of alternatives the first one whose variables are all set is taken. Whatever was
 
 import asyncio
 import base64
+import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain, product
 from typing import Any, TypeAlias
 from urllib.parse import quote_plus
 
 import httpx2 as httpx
 
 from .errors import Code, OpError
-from .http_response import read_body, read_json
+from .http_response import read_body
 from .requests import Auth
 from .secrets import Mask, filled, variable
+from .styles import read_json
 
 Network: TypeAlias = Callable[[str], tuple[httpx.URL, httpx.AsyncClient]]
 _FETCH_SECONDS, _MAX_LIFE_SECONDS = 30.0, 24 * 3600.0
@@ -38,37 +41,42 @@ def _sendable(value: str, name: str, forbidden: str = r"[\x00-\x08\x0a-\x1f\x7f]
     raise OpError(Code.PERMISSION_DENIED, message, variable=name)
 
 
-def _parts(auth: Auth) -> list[Auth]:
-    return [scheme or {} for scheme in auth.get("of", ())]
+def _alternatives(auth: Auth) -> list[list[Auth]]:
+    """The simple schemes that go together, in every way that will do."""
+    found = [_alternatives(scheme or {}) for scheme in auth.get("of", ())]
+    match auth.get("type"):
+        case "any":
+            return list(chain.from_iterable(found))
+        case "all":
+            return [list(chain.from_iterable(schemes)) for schemes in product(*found)]
+    return [[auth] if auth else []]
 
 
 def reserved(auth: Auth) -> set[tuple[str, str]]:
     """Place and name of what these credentials use, alternatives included: a parameter must not set it."""
-    place, name = auth.get("in", "header"), auth.get("header", auth.get("name", "authorization"))
-    own = {(place, name.lower() if place == "header" else name)} if auth and "of" not in auth else set()
-    return own.union(*map(reserved, _parts(auth)))
+    schemes = chain.from_iterable(_alternatives(auth))
+    found = {(one.get("in", "header"), one.get("header", one.get("name", "authorization"))) for one in schemes}
+    return {(place, name.lower() if place == "header" else name) for place, name in found}
 
 
-def _variables(auth: Auth) -> list[str]:
-    own = [name for key, name in auth.items() if key.endswith("_env") and name]
-    return own + [name for scheme in _parts(auth) for name in _variables(scheme)]
+def _variables(schemes: Iterable[Auth]) -> list[str]:
+    named = (name for auth in schemes for key, name in auth.items() if key.endswith("_env") and name)
+    return list(dict.fromkeys(named))
 
 
-def _chosen(auth: Auth) -> list[Auth] | None:
-    match auth:
-        case {"type": "all"}:
-            found = [_chosen(scheme) for scheme in _parts(auth)]
-            return None if None in found else [one for schemes in found for one in schemes or ()]
-        case {"type": "any"}:
-            return next((found for found in map(_chosen, _parts(auth)) if found is not None), None)
-        case {"type": "basic", "username_env": user, "password_env": password}:
-            # A password may be empty where the user name is the secret.
-            return [auth] if variable(user) and variable(password) is not None else None
-    return [auth] if all(map(variable, _variables(auth))) else None
+def _is_set(auth: Auth) -> bool:
+    # A password may be empty where the user name is the secret.
+    password = auth.get("password_env")
+    return all(variable(name) or (name == password and name in os.environ) for name in _variables([auth]))
 
 
 def _basic(user: str, password: str) -> str:
     return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
+
+
+def _is_about_client(error: object) -> bool:
+    """Whether the service did not understand who asks."""
+    return not isinstance(error, str) or error in ("invalid_client", "invalid_request", "unauthorized_client")
 
 
 def _unreachable(cause: object) -> OpError:
@@ -103,6 +111,7 @@ class Token:
         if self._fetch is None or self._fetch.done():
             # A task of its own: a call that is cancelled must not lose a rotated refresh token.
             self._fetch = asyncio.create_task(self._fetched(*keys))
+            self._fetch.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         return await asyncio.shield(self._fetch)
 
     async def _fetched(self, client_id: str, secret: str | None, given: str | None) -> str:
@@ -114,7 +123,7 @@ class Token:
         try:
             async with asyncio.timeout(_FETCH_SECONDS):
                 status, said = await self._ask(form, client_id, secret, in_body=in_body)
-                if status in (400, 401) and not in_body and said.get("error") not in ("invalid_grant", "invalid_scope"):
+                if status in (400, 401) and not in_body and _is_about_client(said.get("error")):
                     in_body = True
                     status, said = await self._ask(form, client_id, secret, in_body=True)
         except (TimeoutError, httpx.HTTPError) as error:
@@ -124,13 +133,14 @@ class Token:
             if status >= 500 or status == 429:
                 raise _unreachable(f"status {status}")
             message = f"The service that issues tokens refused the credentials ({status}); tell the user to check them."
-            raise OpError(Code.PERMISSION_DENIED, message, variables=_variables(self._oauth))
+            raise OpError(Code.PERMISSION_DENIED, message, variables=_variables([self._oauth]))
         if refresh is not None and isinstance(rotated, str):
             self._rotated = rotated
         self._in_body, self._value = in_body, token
         life = _MAX_LIFE_SECONDS
         with suppress(TypeError, ValueError):
-            life = min(float(said.get("expires_in", life)), life)
+            told = float(said.get("expires_in", life))
+            life = min(told, life) if told >= 0 else life
         self._until = started + life - min(_MARGIN_SECONDS, life / 10)
         return token
 
@@ -157,7 +167,6 @@ class Credentials:
     headers: dict[str, str] = field(default_factory=dict)
     query: dict[str, str] = field(default_factory=dict)
     cookies: dict[str, str] = field(default_factory=dict)
-    mask: Mask = field(default_factory=Mask)
     tokens: list[tuple[Token, str]] = field(default_factory=list)
 
 
@@ -168,26 +177,27 @@ class Authenticator:
         self._network, self._headers = network, headers  # the target's headers with variables in them
         self._tokens: dict[str, Token] = {}
 
-    async def read(self, auth: Auth) -> Credentials:
+    async def read(self, auth: Auth, mask: Mask) -> Credentials:
         found = Credentials()
         for name, template in self._headers.items():
             try:
                 value, secrets = filled(template)
             except KeyError as unset:
                 raise _missing(list(unset.args)) from None
-            found.mask.add(*secrets)
+            mask.add(*secrets)
             found.headers[name] = _sendable(value, f"of header {name}")
-        schemes = _chosen(auth)
+        alternatives = _alternatives(auth)
+        schemes = next((schemes for schemes in alternatives if all(map(_is_set, schemes))), None)
         if schemes is None:
-            raise _missing(_variables(auth))
+            raise _missing(_variables(chain.from_iterable(alternatives)))
         for scheme in schemes:
-            await self._add(found, scheme)
+            await self._add(found, scheme, mask)
         return found
 
-    async def _add(self, found: Credentials, auth: Auth) -> None:
+    async def _add(self, found: Credentials, auth: Auth, mask: Mask) -> None:
         match auth:
             case {"type": "bearer", "token_env": name} | {"type": "api_key", "key_env": name}:
-                found.mask.add(secret := variable(name) or "")
+                mask.add(secret := variable(name) or "")
                 value, place = auth["prefix"] + secret, auth.get("in", "header")
                 if place == "header":
                     found.headers[auth.get("header", auth.get("name", "")).lower()] = _sendable(value, name)
@@ -198,10 +208,10 @@ class Authenticator:
             case {"type": "basic", "username_env": user, "password_env": password}:
                 login, word = _sendable(variable(user) or "", user, ":"), variable(password) or ""
                 # An API key as user name with an empty password is common.
-                found.mask.add(f"{login}:{word}", word or login)
+                mask.add(f"{login}:{word}", word or login)
                 found.headers["authorization"] = _basic(login, word)
             case {"type": "oauth2"}:
                 token = self._tokens.setdefault(str(auth), Token(auth, self._network))
-                found.mask.add(value := await token.value(found.mask))
+                mask.add(value := await token.value(mask))
                 found.tokens.append((token, value))
                 found.headers["authorization"] = _sendable(f"Bearer {value}", auth["client_id_env"])

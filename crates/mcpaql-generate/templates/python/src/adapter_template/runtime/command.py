@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import sys
-import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,9 +15,9 @@ from typing import Any
 
 from . import styles
 from .errors import Code, OpError
-from .http_response import Answer, read_json
+from .http_response import Answer
 from .requests import CommandLine, When
-from .secrets import Mask, filled
+from .secrets import filled, scalars
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER")
 _SECRET_LENGTH = 6  # a shorter value is a setting, not a secret, and would mask ordinary words
@@ -72,109 +71,114 @@ class CommandRunner:
         names = {name for name in (*_PASSED_ON, *target["env"]) if name in os.environ}
         self._env = {**{name: os.environ[name] for name in names}, **target["set_env"]}
         own = [self._env[name] for name in names - set(_PASSED_ON) - set(target["set_env"])]
-        self._secrets = [value for value in own if len(value) >= _SECRET_LENGTH]
+        self._hidden = {value: "***" for value in own if len(value.encode()) >= _SECRET_LENGTH}
+        self._running: set[asyncio.Future[Process]] = set()
+
+    async def close(self) -> None:
+        """Ends the programs that still run, with their children."""
+        await asyncio.gather(*map(_end, self._running))
 
     async def call(self, command: CommandLine[Any], args: Mapping[str, Any]) -> Answer:
         line, stdin = argv(command.argv, args), _stdin(command, args)
         name, milliseconds = Path(line[0]).name, command.timeout_ms or self._target["timeout_ms"]
-        process = await self._start(name, line, stdin)
+        # A task of its own: a call that is cancelled must know what it started.
+        starting = asyncio.ensure_future(self._start(line, DEVNULL if stdin is None else PIPE))
+        self._running.add(starting)
+        held = True
         try:
             async with asyncio.timeout(milliseconds / 1000):
+                process = await asyncio.shield(starting)
                 stdout, stderr, held = await self._follow(process, stdin)
         except TimeoutError:
             message = f"{name} did not finish within {milliseconds} ms and was stopped; ask for less or try later."
             raise OpError(Code.TRANSPORT_TIMEOUT, message) from None
+        except OSError as error:
+            code = Code.PAYLOAD_TOO_LARGE if error.errno == errno.E2BIG else Code.INTERNAL
+            raise OpError(code, f"The program '{name}' cannot be run so ({error.strerror}); tell the user.") from None
         finally:
-            if process.returncode is None:
-                await asyncio.shield(asyncio.ensure_future(_end(process)))
+            if held:
+                await asyncio.shield(asyncio.ensure_future(_end(starting)))
+            self._running.discard(starting)
         status = process.returncode or 0
         meaning = command.exit.get(status, "success" if status == 0 else Code.INTERNAL)
         if meaning != "success":
-            mask = Mask(self._secrets)
-            mask.add_values(args.get(name) for name, param in command.params.items() if param.sensitive)
-            # Programs often repeat a value line by line.
-            mask.add(*(line for text in mask.known for line in text.splitlines()))
             details: dict[str, Any] = {"exit_status": status} if status >= 0 else {"signal": -status}
+            hidden = self._hidden_in(command, args)
             # Some programs say on standard output why they refuse.
-            said = {"stderr": _clean(stderr, mask), "stdout": _clean(stdout, mask) if not stderr.strip() else ""}
-            details |= {stream: text for stream, text in said.items() if text}
+            for stream, output in (("stderr", stderr), ("stdout", stdout)):
+                if text := _clean(output, hidden):
+                    details[stream] = text
+                    break
             raise OpError(Code(meaning), f"{name} failed; the details say how and why.", **details)
         answer = _output(command.output, stdout)
         if held:
-            await _end(process)
             message = f"{name} left a process behind that kept its output open; it was stopped."
             answer.warnings.append(("OUTPUT_HELD_OPEN", message))
         return answer
 
-    async def _start(self, name: str, line: list[str], stdin: bytes | None) -> Process:
-        cwd = None if self._target["cwd"] is None else filled(self._target["cwd"])[0]
-        options: dict[str, Any] = {"env": self._env, "cwd": cwd, "stdout": PIPE, "stderr": PIPE}
-        options["stdin"] = DEVNULL if stdin is None else PIPE
+    def _hidden_in(self, command: CommandLine[Any], args: Mapping[str, Any]) -> dict[str, str]:
+        """What no error may show, the longest first: secrets, sensitive arguments, and where things are."""
+        own = scalars(args.get(name) for name, param in command.params.items() if param.sensitive)
+        # Programs often repeat a value line by line.
+        hidden = {line: "***" for text in own for line in (text, *text.splitlines())} | self._hidden
+        places = {self._cwd(): ".", os.environ.get("HOME"): "~"}
+        hidden |= {place: shown for place, shown in places.items() if place is not None and len(place) > 1}
+        return {text: hidden[text] for text in sorted(filter(None, hidden), key=len, reverse=True)}
+
+    def _cwd(self) -> str | None:
+        return None if self._target["cwd"] is None else filled(self._target["cwd"])[0]
+
+    async def _start(self, line: list[str], stdin: int) -> Process:
+        options: dict[str, Any] = {"env": self._env, "cwd": self._cwd(), "stdin": stdin}
         if sys.platform != "win32":
             options["process_group"] = 0
-        starting = asyncio.ensure_future(asyncio.create_subprocess_exec(line[0], *line[1:], **options))
-        try:
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            # The process may be there already, although nobody was told so yet.
-            with contextlib.suppress(OSError):
-                await _end(await starting)
-            raise
-        except OSError as error:
-            code = Code.PAYLOAD_TOO_LARGE if error.errno == errno.E2BIG else Code.INTERNAL
-            raise OpError(code, f"The program '{name}' cannot be run so ({error.strerror}); tell the user.") from None
+        return await asyncio.create_subprocess_exec(*line, stdout=PIPE, stderr=PIPE, **options)
 
     async def _follow(self, process: Process, stdin: bytes | None) -> tuple[bytes, bytes, bool]:
         stdout, stderr = bytearray(), bytearray()
 
-        async def read(pipe: asyncio.StreamReader | None, out: bytearray, most: int | None) -> None:
-            while pipe is not None and (chunk := await pipe.read(_CHUNK_BYTES)):
+        async def read(pipe: Any, out: bytearray, most: float, kept: int) -> None:
+            while chunk := await pipe.read(_CHUNK_BYTES):
                 out += chunk
-                if most is not None and len(out) > most:
+                if len(out) > most:
                     message = f"The program wrote more than {most} bytes and was stopped; ask for less."
                     raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_output_bytes", maximum=most)
-                if most is None:
-                    del out[: -8 * _TAIL_BYTES]
+                del out[:-kept]
 
         if process.stdin is not None:
             # What the program does not read stays in the buffer of the pipe.
             process.stdin.write(stdin or b"")
             process.stdin.close()
-        works = read(process.stdout, stdout, self._target["max_output_bytes"]), read(process.stderr, stderr, None)
+        most = self._target["max_output_bytes"]
+        works = read(process.stdout, stdout, most, most), read(process.stderr, stderr, math.inf, 8 * _TAIL_BYTES)
         tasks = [asyncio.ensure_future(work) for work in works]
-        until = math.inf
         try:
-            # A child may hold the output open although the process is gone.
-            while pending := [task for task in tasks if not task.done()]:
-                if process.returncode is not None:
-                    until = min(until, time.monotonic() + _GRACE_SECONDS)
-                if time.monotonic() > until:
-                    return bytes(stdout), bytes(stderr), True
+            while process.returncode is None and (pending := [task for task in tasks if not task.done()]):
                 await asyncio.wait(pending, timeout=0.02, return_when=asyncio.FIRST_EXCEPTION)
                 for task in tasks:
                     _ = task.done() and task.result()
-            await process.wait()
-            return bytes(stdout), bytes(stderr), False
+            # A child may hold the output open although the process is gone.
+            ended, held = await asyncio.wait(tasks, timeout=_GRACE_SECONDS)
+            for task in ended:
+                task.result()
+            _ = held or await process.wait()
+            return bytes(stdout), bytes(stderr), bool(held)
         finally:
             for task in tasks:
                 task.cancel()
 
 
-async def _end(process: Process) -> None:
-    """Ends the process and its group: politely first, so that programs can remove their lock files."""
-
-    def send(number: int) -> None:
-        with contextlib.suppress(OSError):
+async def _end(starting: asyncio.Future[Process]) -> None:
+    """Ends a process and its group: politely first, so that programs can remove their lock files."""
+    with contextlib.suppress(OSError):
+        process = await starting
+        for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
             if sys.platform == "win32":
                 process.kill()
-            else:
+            elif process.returncode is None or number != signal.SIGTERM:
                 os.killpg(process.pid, number)
-
-    if process.returncode is None:
-        send(signal.SIGTERM)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), _GRACE_SECONDS)
-    send(getattr(signal, "SIGKILL", signal.SIGTERM))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), _GRACE_SECONDS)
 
 
 def _stdin(command: CommandLine[Any], args: Mapping[str, Any]) -> bytes | None:
@@ -185,19 +189,22 @@ def _stdin(command: CommandLine[Any], args: Mapping[str, Any]) -> bytes | None:
     return None if value is None else styles.scalar(value).encode()
 
 
-def _clean(output: bytes, mask: Mask) -> str:
+def _clean(output: bytes, hidden: Mapping[str, str]) -> str:
     """The end of an output for people: without escape sequences and control characters, masked before it is cut."""
-    text = mask.apply(_ESCAPES.sub("", output.decode(errors="replace"))).strip()
+    text = _ESCAPES.sub("", output.decode(errors="replace"))
+    for secret, shown in hidden.items():
+        text = text.replace(secret, shown)
+    text = text.strip()
     return text.encode()[-_TAIL_BYTES:].decode(errors="ignore").strip()
 
 
 def _output(form: str, stdout: bytes) -> Answer:
     if form in ("json", "jsonlines"):
         try:
-            text = stdout.decode()
+            text = stdout.decode().strip()
             if form == "json":
-                return Answer(read_json(text) if text.strip() else None)
-            return Answer([read_json(line) for line in text.split("\n") if line.strip()])
+                return Answer(styles.read_json(text), text) if text else Answer(None)
+            return Answer(*styles.read_lines(text))
         except ValueError as error:
             message = "The program's output is not the JSON that was expected; tell the user."
             raise OpError(Code.INTERNAL, message, type(error).__name__) from None

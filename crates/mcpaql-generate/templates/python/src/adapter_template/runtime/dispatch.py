@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from . import styles
 from .errors import UNRECOVERABLE, Code, EnvelopeError, OpError
-from .http_response import Answer, read_json
+from .http_response import Answer
 from .introspection import introspect
 from .requests import CommandLine, HttpRequest
 from .targets import TARGETS
@@ -66,9 +66,10 @@ class Adapter:
         self._targets = {name: TARGETS[data["protocol"]](data) for name, data in several.items()}
 
     async def close(self) -> None:
-        for target in self._targets.values():
-            if hasattr(target, "close"):
-                await target.close()
+        targets = list(self._targets.values())
+        self._targets.clear()  # nothing begins any more
+        for target in targets:
+            await target.close()
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
         """The envelope of a call through a tool, and MCP's `isError`."""
@@ -82,34 +83,37 @@ class Adapter:
                 warnings.append(("DEPRECATED_OPERATION", message))
             call = Call(name, self._targets, warnings)
             data = await self._handlers[name](args, call)
-            # An answer that no handler changed passes on as it was written.
-            passed_on = call.answer.text if data is call.answer.data else None
-            text = f'{{"success":true,"data":{passed_on or styles.json_text(data)}'
-            notes = [{"code": code, "message": message} for code, message in call.warnings]
-            text += f',"warnings":{styles.json_text(notes)}}}' if notes else "}"
-            limit = self.catalog["limits"]["response_bytes"]
-            if (length := len(text.encode())) <= limit:
-                return text, False
-            message = f"The answer has {length} bytes, more than the {limit} that may be returned. Ask for less."
-            failed = OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_response_size", actual=length, maximum=limit)
-        except OpError as error:
-            failed = error
+            return self._success(call, data), False
         except Exception as error:  # noqa: BLE001
-            # Its message and its traceback may show credentials.
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            cause = f"{type(error).__name__} in {frame.name}, line {frame.lineno}"
-            failed = OpError(Code.INTERNAL, "The server failed during this call; tell the user.", cause)
-        return self._failure(name, failed)
+            return self.failure(name, error)
 
     async def _introspect(self, args: Mapping[str, Any], call: Call) -> object:
         answer = introspect(self.catalog, args)
         call.warnings += answer.warnings
         return answer.data
 
-    def _failure(self, name: str, error: OpError) -> tuple[str, bool]:
+    def _success(self, call: Call, data: object) -> str:
+        # An answer that no handler changed passes on as it was written.
+        passed_on = call.answer.text if data is call.answer.data else None
+        text = f'{{"success":true,"data":{passed_on or styles.json_text(data)}'
+        notes = [{"code": code, "message": message} for code, message in call.warnings]
+        text += f',"warnings":{styles.json_text(notes)}}}' if notes else "}"
+        if (length := len(text.encode())) > (limit := self.catalog["limits"]["response_bytes"]):
+            message = f"The answer has {length} bytes, more than the {limit} that may be returned. Ask for less."
+            raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_response_size", actual=length, maximum=limit)
+        return text
+
+    def failure(self, name: str, error: Exception) -> tuple[str, bool]:
+        """The envelope of a failed call, and MCP's `isError`. What a handler raised is not for the client."""
+        if not isinstance(error, OpError):
+            # Its message may show credentials, so that only whoever looks for a mistake gets to see it.
+            _log.debug("%s failed", name, exc_info=error)
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            cause = f"{type(error).__name__} in {frame.name}, line {frame.lineno}"
+            error = OpError(Code.INTERNAL, "The server failed during this call; tell the user.", cause)
         if error.cause:
             _log.warning("%s failed with %s: %s", name, error.code, error.cause)
-        if name and error.code.startswith("VALIDATION_"):
+        if name in self._operations and error.code.startswith("VALIDATION_"):
             error.details = {"operation": name, "signature": self._operations[name]["signature"], **error.details}
         body = {"code": error.code, "message": error.message} | ({"details": error.details} if error.details else {})
         is_error = error.code in UNRECOVERABLE or isinstance(error, EnvelopeError) or self.catalog["errors"] == "all"
@@ -151,7 +155,7 @@ def _params(arguments: dict[str, Any]) -> dict[str, Any]:
     params = arguments.pop("params", None)
     if isinstance(params, str):
         try:
-            params = [] if params.strip() == "null" else read_json(params)
+            params = [] if params.strip() == "null" else styles.read_given(params)
         except ValueError:
             params = []
     if not isinstance(params, dict | None):

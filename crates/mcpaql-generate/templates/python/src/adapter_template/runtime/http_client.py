@@ -13,6 +13,7 @@ from contextlib import aclosing, suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
+import httpcore2
 import httpx2 as httpx
 
 from . import http_response as responses
@@ -26,6 +27,8 @@ from .secrets import Mask, filled
 
 _USER_AGENT = "mcpaql/__GENERATOR_VERSION__"
 _MAX_REDIRECTS, _BACKOFF_SECONDS, _MAX_BACKOFF_SECONDS = 5, 0.2, 5.0
+_MAX_HEADERS = 100
+httpcore2.AsyncHTTP11Connection.MAX_INCOMPLETE_EVENT_SIZE = 400 * 1024  # of all headers together
 _EARLY_SECONDS = 0.01  # an error's body is read until then: what arrived of it is better than a timeout
 
 
@@ -42,7 +45,10 @@ def _is_local(url: httpx.URL, *, only_loopback: bool = False) -> bool:
     return address.is_loopback or (not only_loopback and (address.is_unspecified or address.is_link_local))
 
 
-async def _hide_location(response: httpx.Response) -> None:
+async def _received(response: httpx.Response) -> None:
+    if len(response.headers.raw) > _MAX_HEADERS:
+        raise httpx.RemoteProtocolError("too many headers")
+    # The library would look at it although it follows nothing.
     response.extensions["location"] = responses.header(response, "location")
     response.headers.pop("location", None)
 
@@ -99,7 +105,7 @@ class HttpClient:
                 timeout=httpx.Timeout(None, connect=self.target["connect_timeout_ms"] / 1000),
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=90),
                 headers={"user-agent": _USER_AGENT},
-                event_hooks={"response": [_hide_location]},
+                event_hooks={"response": [_received]},
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # nothing is kept between calls
             )
         return self._clients[local]
@@ -144,8 +150,7 @@ class _Call:
         return self._deadline - asyncio.get_running_loop().time()
 
     async def _sign_in(self) -> None:
-        self._credentials = await self._client.authenticator.read(self._auth)
-        self._mask.add(*self._credentials.mask.known)
+        self._credentials = await self._client.authenticator.read(self._auth, self._mask)
 
     async def _follow(self, hop: Outgoing) -> tuple[Outgoing, httpx.Response]:
         reason: object = "too many redirects"
@@ -180,7 +185,14 @@ class _Call:
         request = client.build_request(hop.method, url, headers=pairs, content=hop.body)
         if not hop.body:
             request.headers.pop("content-length", None)
-        return await client.send(request, stream=True, auth=None)
+        try:
+            return await client.send(request, stream=True, auth=None)
+        except httpx.RemoteProtocolError as error:
+            # The library says that nobody asked for another protocol.
+            if "SWITCH" not in str(error):
+                raise
+            message = "The API answered 101 and wants to speak another protocol; tell the operator."
+            raise OpError(Code.INTERNAL, message, upstream={"status": 101}) from None
 
     def _redirected(self, hop: Outgoing, response: httpx.Response) -> Outgoing:
         """Where a redirect leads. Raises `ValueError` for one that is not followed, with the reason for the log."""

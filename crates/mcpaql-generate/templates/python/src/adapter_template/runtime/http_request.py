@@ -1,9 +1,9 @@
 """A request literal and the arguments of a call → one HTTP request, without credentials, below the base address."""
 
 import base64
-import binascii
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, unquote
@@ -18,11 +18,6 @@ Args: TypeAlias = Mapping[str, Any]
 Request: TypeAlias = HttpRequest[Any]
 Reserved: TypeAlias = set[tuple[str, str]]  # place and name of what only the server sets
 
-_FRAMING = frozenset(
-    "accept-encoding authorization connection content-length cookie expect host keep-alive proxy-authorization "
-    "proxy-connection te trailer transfer-encoding upgrade".split(),
-)
-"""Headers that no parameter sets: they belong to the connection or to the credentials."""
 _MAX_URL_BYTES = 32 * 1024
 _LITERAL = "%!$&'()*+,;=:@/~[]?"  # what literals of a path keep as it is; authors write `%2F` themselves
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+ *(;[ -~]*)?")
@@ -109,7 +104,7 @@ def _path_value(name: str, param: Param, args: Args) -> str:
 def _set_headers(headers: dict[str, str], reserved: Reserved, request: Request, args: Args) -> None:
     for name, wire, param, value in _given(request, args, "header"):
         text = styles.header(value, param)
-        if text is not None and (wire.lower() in _FRAMING or ("header", wire.lower()) in reserved):
+        if text is not None and ("header", wire.lower()) in reserved:
             raise _wrong(Code.INVALID_VALUE, name, "is set by the server alone; leave it out.")
         if re.search(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]", text or ""):
             raise _wrong(Code.INVALID_ENCODING, name, "travels in a header; send it without control characters.")
@@ -191,12 +186,10 @@ def _parts(name: str, wire: str, param: Param, value: Any) -> Iterator[tuple[str
 def _file(param: str, value: Any) -> bytes:
     """The bytes of base64 text: either alphabet, with or without padding and line breaks."""
     solid = "".join(value.split()) if isinstance(value, str) else "!"
-    digits = solid.rstrip("=")
+    digits, data = solid.rstrip("="), b""
     altchars = b"-_" if "-" in solid or "_" in solid else b"+/"
-    try:
+    with suppress(ValueError):
         data = base64.b64decode(digits + "=" * (-len(digits) % 4), altchars)
-    except (binascii.Error, ValueError):
-        data = b""
     # Decoding skips what is not of the alphabet, so the way back must lead to the same text.
     exact = base64.b64encode(data, altchars).decode().rstrip("=") == digits
     if not exact or len(solid) - len(digits) > -len(digits) % 4:

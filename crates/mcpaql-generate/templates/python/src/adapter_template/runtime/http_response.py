@@ -1,12 +1,13 @@
 """The answer of an API → the data of a call (JSON, text, or anything else in base64), or an error."""
 
 import base64
-import json
 import math
 import re
 import time
+import zlib
+from calendar import timegm
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
+from email.utils import parsedate
 from typing import Any
 
 import httpx2 as httpx
@@ -49,14 +50,6 @@ class Answer:
     warnings: list[tuple[str, str]] = field(default_factory=list)
 
 
-def read_json(text: str) -> Any:
-    """The value that the text spells. Raises `ValueError` for anything that is not valid JSON, such as `NaN`."""
-    try:
-        return json.loads(text, parse_constant=int)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-
-
 def header(response: httpx.Response, name: str) -> str | None:
     value = next((value for key, value in response.headers.raw if key.lower() == name.encode()), b"\0")
     return value.decode() if re.fullmatch(rb"[\t -~]*", value) else None
@@ -67,11 +60,19 @@ async def read_body(response: httpx.Response, limit: int, body: bytearray) -> bo
     declared = header(response, "content-length") or ""
     if "content-encoding" not in response.headers and declared.isdigit() and int(declared) > limit:
         return False
-    async for chunk in response.aiter_bytes():
-        room = limit - len(body)
-        body += chunk[:room]
-        if len(chunk) > room:
-            return False
+    # Nothing else was asked for, so anything else is passed on as it is.
+    unzip = zlib.decompressobj(31) if response.headers.get("content-encoding") == "gzip" else None
+    try:
+        async for chunk in response.aiter_raw():
+            room = limit - len(body)
+            data = unzip.decompress(chunk, room + 1) if unzip else chunk
+            body += data[:room]
+            if len(data) > room:
+                return False
+    except zlib.error:
+        raise httpx.DecodingError("the body is not gzip") from None
+    if unzip and body and not unzip.eof:
+        raise httpx.DecodingError("the body ends too early")
     return True
 
 
@@ -102,19 +103,20 @@ def decode(content_type: str, body: bytes, mask: Mask) -> Answer:
 
 def _json(body: bytes, mask: Mask, *, lines: bool = False) -> Answer:
     try:
-        text = body.decode().lstrip("\ufeff")
-        value = [read_json(line) for line in text.split("\n") if line.strip()] if lines else read_json(text)
-        if mask.finds(text):
-            return Answer(mask.apply_value(value))
-        # White space beside a string or a bracket costs tokens and means nothing.
-        return Answer(value, None if lines else re.sub(r'("(?:[^"\\]|\\.)*")|\s+', r"\1", text))
+        text = body.decode()
+        if lines:
+            value, text = styles.read_lines(text)
+        else:
+            value = styles.read_json(text := text.lstrip("\ufeff"))
+        masked = mask.apply_json(text)
+        return Answer(styles.read_json(masked) if mask.finds(text) else value, masked)
     except ValueError:
         message = "The API labelled its answer as JSON, but it is not; data is its text."
         return Answer(mask.apply(body.decode(errors="replace")), None, [("UPSTREAM_NOT_JSON", message)])
 
 
 def _text(body: bytes, parameters: str, mask: Mask) -> Answer:
-    charset = re.search(r"charset\s*=\s*\"?([^\";\s]+)", parameters, re.IGNORECASE)
+    charset = re.search(r"(?:^|;)\s*charset\s*=\s*\"?([^\";\s]+)", parameters, re.IGNORECASE)
     latin = charset is not None and charset[1].lower() in ("iso-8859-1", "latin1", "latin-1")
     try:
         return Answer(mask.apply(body.decode("latin-1" if latin else "utf-8").lstrip("\ufeff")))
@@ -126,8 +128,10 @@ def _text(body: bytes, parameters: str, mask: Mask) -> Answer:
 def retry_after(response: httpx.Response) -> float | None:
     text = (header(response, "retry-after") or "").strip()
     try:
-        return float(text) if text.isdigit() else max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, TypeError, OverflowError):
+        if re.fullmatch(r"\+?[0-9]+", text):
+            return float(text) if int(text) < 2**64 else None
+        return max(0.0, timegm(parsedate(text) or ()) - time.time())
+    except (ValueError, OverflowError):
         return None
 
 
@@ -147,9 +151,9 @@ def _shown_body(response: httpx.Response, body: bytes, mask: Mask, *, cut: bool)
     """Parsed where it is JSON that fits, else text; masked before it is cut, so that no half of a secret remains."""
     text = body.decode(errors="replace")
     try:
-        value = None if cut else mask.apply_value(read_json(text))
-        if not cut and len(styles.json_text(value).encode()) <= _SHOWN_ERROR_BYTES:
-            return value
+        shown = "" if cut else mask.apply_json(text)
+        if not cut and len(shown.encode()) <= _SHOWN_ERROR_BYTES:
+            return styles.read_given(shown)
     except ValueError:
         pass
     text = mask.apply(text.strip())

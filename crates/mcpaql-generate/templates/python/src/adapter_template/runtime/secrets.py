@@ -5,9 +5,12 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\s+|-?[0-9][-+.0-9eE]*')
+_MAX_SENSITIVE = 100  # more values cost more to look for than an echo of them is worth
 _REFERENCE = re.compile(r"\$\{(?:env:([^}:]+(?::(?!-)[^}:]*)*)(?::-([^}]*))?\})?")
 
 
@@ -43,7 +46,10 @@ class Mask:
         self._pattern = re.compile("|".join(map(_needle, spelled)) or "(?!)")
 
     def add_values(self, values: Iterable[Any]) -> None:
-        self.add(*_scalars(values))
+        found = list(islice(scalars(values), _MAX_SENSITIVE + 1))
+        self.add(*found)
+        if len(found) > _MAX_SENSITIVE:
+            self._pattern = re.compile("(?s).+")
 
     def finds(self, text: str) -> bool:
         return self._pattern.search(text) is not None
@@ -51,18 +57,15 @@ class Mask:
     def apply(self, text: str) -> str:
         return self._pattern.sub("[redacted]", text)
 
-    def apply_value(self, value: Any) -> Any:
-        """The value with every string, key and number masked."""
-        match value:
-            case str():
-                return self.apply(value)
-            case list():
-                return [self.apply_value(item) for item in value]
-            case dict():
-                return {self.apply(key): self.apply_value(item) for key, item in value.items()}
-            case bool() | None:
-                return value
-        return self.apply(json.dumps(value)) if self.finds(json.dumps(value)) else value
+    def apply_json(self, text: str) -> str:
+        """Valid JSON with every string, key and number masked, and without white space, which costs tokens."""
+
+        def masked(token: re.Match[str]) -> str:
+            if token[0].isspace() or token[0][0] == '"' or not self.finds(token[0]):
+                return self.apply(token[0].strip())
+            return f'"{self.apply(token[0])}"'
+
+        return _TOKEN.sub(masked, text)
 
 
 def _needle(text: str) -> str:
@@ -70,10 +73,10 @@ def _needle(text: str) -> str:
     return re.escape(text) if len(text.encode()) >= 4 else rf"(?<![^\W_]){re.escape(text)}(?![^\W_])"
 
 
-def _scalars(values: Iterable[Any]) -> Iterator[str]:
+def scalars(values: Iterable[Any]) -> Iterator[str]:
     for value in values:
         if isinstance(value, (list, dict)):
-            yield from _scalars(value if isinstance(value, list) else value.values())
+            yield from scalars(value if isinstance(value, list) else value.values())
         elif value is not None and not isinstance(value, bool):
             yield value if isinstance(value, str) else json.dumps(value)
 

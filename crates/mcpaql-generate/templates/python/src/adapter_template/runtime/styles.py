@@ -16,7 +16,37 @@ _ELEMENT = _HARMLESS + "/?[]="  # nor in a list, where a comma separates the ele
 _QUERY = _ELEMENT + ",;"  # nor in a query, where `&` begins a pair, `+` is a space and `#` ends it
 json_text = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 encode = partial(quote, safe="")
+_MAX_DEPTH = 127
 _DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}
+
+
+def read_json(text: str) -> Any:
+    """The value that the text spells. Raises `ValueError` for anything that is not valid JSON, such as `NaN`."""
+    try:
+        return json.loads(text, parse_constant=int)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except ValueError:
+        # It may be no more than an integer of thousands of digits, which Python does not read.
+        return json.loads(text, parse_constant=int, parse_int=float)
+
+
+def read_lines(text: str) -> tuple[list[Any], str]:
+    """The values of lines of JSON, and the same as the text of one array. Raises `ValueError`, too."""
+    rows = list(filter(None, map(str.strip, text.split("\n"))))
+    return [read_json(row) for row in rows], f"[{','.join(rows)}]"
+
+
+def read_given(text: str) -> Any:
+    """The same for what a client wrote, which must also be shallow, with numbers in range and no lone surrogates."""
+    level, depth = [value := read_json(text)], 0
+    while level := [inner for inner in level if isinstance(inner, (list, dict))]:
+        level = [item for inner in level for item in (inner.values() if isinstance(inner, dict) else inner)]
+        depth += 1
+    if depth > _MAX_DEPTH:
+        raise ValueError("nested too deeply")
+    json_text(value).encode()
+    return value
 
 
 def scalar(value: Any) -> str:

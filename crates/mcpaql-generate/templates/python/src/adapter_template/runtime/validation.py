@@ -23,7 +23,7 @@ Schema: TypeAlias = Any
 Keyword: TypeAlias = Callable[[Any, Any, Any, Schema], Iterator[ValidationError]]
 
 _MAX_NAME = 96  # longer names are not another spelling of a parameter
-_MAX_RECURSIONS = 5_000
+_MAX_RECURSIONS = 100_000  # more than fit into a call of the largest size, so only a wrong turn takes so many
 _RANKS = [Code.UNKNOWN_FIELD, Code.MISSING_PARAM, Code.INVALID_TYPE, Code.INVALID_VALUE]  # the gravest first
 _CODES: dict[Any, Code] = {"additionalProperties": _RANKS[0], "required": _RANKS[1], "type": _RANKS[2], None: _RANKS[2]}
 _FORBIDDEN = {"no_nul": "[\0\ud800-\udfff]", "no_control": "[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]"}
