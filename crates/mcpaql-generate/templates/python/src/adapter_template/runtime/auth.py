@@ -26,6 +26,7 @@ from .styles import read_json
 Network: TypeAlias = Callable[[str], tuple[httpx.URL, httpx.AsyncClient]]
 _FETCH_SECONDS, _MAX_LIFE_SECONDS = 30.0, 24 * 3600.0
 _MAX_TOKEN_BYTES = 64 * 1024
+_UNKNOWN_CLIENT = (None, "invalid_client", "invalid_request", "unauthorized_client")
 _MARGIN_SECONDS = 60.0  # a token is given up this long before it ends, or a tenth of its life where that is less
 
 
@@ -74,11 +75,6 @@ def _basic(user: str, password: str) -> str:
     return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
-def _is_about_client(error: object) -> bool:
-    """Whether the service did not understand who asks."""
-    return not isinstance(error, str) or error in ("invalid_client", "invalid_request", "unauthorized_client")
-
-
 def _unreachable(cause: object) -> OpError:
     message = "The service that issues tokens for this API could not be reached; try later or tell the user."
     return OpError(Code.TRANSPORT_CONNECTION, message, cause)
@@ -123,7 +119,7 @@ class Token:
         try:
             async with asyncio.timeout(_FETCH_SECONDS):
                 status, said = await self._ask(form, client_id, secret, in_body=in_body)
-                if status in (400, 401) and not in_body and _is_about_client(said.get("error")):
+                if status in (400, 401) and not in_body and said.get("error") in _UNKNOWN_CLIENT:
                     in_body = True
                     status, said = await self._ask(form, client_id, secret, in_body=True)
         except (TimeoutError, httpx.HTTPError) as error:

@@ -74,6 +74,10 @@ class CommandRunner:
         self._hidden = {value: "***" for value in own if len(value.encode()) >= _SECRET_LENGTH}
         self._running: set[asyncio.Future[Process]] = set()
 
+    @property
+    def _cwd(self) -> str | None:
+        return None if self._target["cwd"] is None else filled(self._target["cwd"])[0]
+
     async def close(self) -> None:
         """Ends the programs that still run, with their children."""
         await asyncio.gather(*map(_end, self._running))
@@ -121,15 +125,11 @@ class CommandRunner:
         own = scalars(args.get(name) for name, param in command.params.items() if param.sensitive)
         # Programs often repeat a value line by line.
         hidden = {line: "***" for text in own for line in (text, *text.splitlines())} | self._hidden
-        places = {self._cwd(): ".", os.environ.get("HOME"): "~"}
-        hidden |= {place: shown for place, shown in places.items() if place is not None and len(place) > 1}
-        return {text: hidden[text] for text in sorted(filter(None, hidden), key=len, reverse=True)}
-
-    def _cwd(self) -> str | None:
-        return None if self._target["cwd"] is None else filled(self._target["cwd"])[0]
+        hidden |= {place: shown for place, shown in ((self._cwd, "."), (os.environ.get("HOME"), "~")) if place}
+        return {text: hidden[text] for text in sorted(hidden, key=len, reverse=True) if text not in ("", "/")}
 
     async def _start(self, line: list[str], stdin: int) -> Process:
-        options: dict[str, Any] = {"env": self._env, "cwd": self._cwd(), "stdin": stdin}
+        options: dict[str, Any] = {"env": self._env, "cwd": self._cwd, "stdin": stdin}
         if sys.platform != "win32":
             options["process_group"] = 0
         return await asyncio.create_subprocess_exec(*line, stdout=PIPE, stderr=PIPE, **options)

@@ -29,22 +29,17 @@ class Call:
     warnings: list[tuple[str, str]] = field(default_factory=list)
     answer: Answer = field(default_factory=lambda: Answer(None))  # of the target, the last one
 
-    async def http(self, request: HttpRequest[T], params: Mapping[str, Any]) -> T:
-        """Sends a request to the API, with its credentials and limits, and gives the data of the answer."""
-        return cast("T", await self._run(request, params))
-
-    async def command(self, command: CommandLine[T], params: Mapping[str, Any]) -> T:
-        """Runs a program and gives what it wrote."""
-        return cast("T", await self._run(command, params))
-
-    async def _run(self, request: Any, params: Mapping[str, Any]) -> Any:
+    async def http(self, request: HttpRequest[T] | CommandLine[T], params: Mapping[str, Any]) -> T:
+        """Sends a request to the API, or runs a program, and gives the data of the answer."""
         args = {name: value for name, value in params.items() if name != request.target}
         target = self.targets.get(str(params.get(request.target or "", "")))
         if target is None:
             raise OpError(Code.INTERNAL, "This operation has no such target; tell the operator.")
         self.answer = await target.call(request, args)
         self.warnings += self.answer.warnings
-        return self.answer.data
+        return cast("T", self.answer.data)
+
+    command = http
 
 
 Handler: TypeAlias = Callable[[P, Call], Awaitable[object]]  # checked parameters and the call → data, or `OpError`
@@ -155,7 +150,7 @@ def _params(arguments: dict[str, Any]) -> dict[str, Any]:
     params = arguments.pop("params", None)
     if isinstance(params, str):
         try:
-            params = [] if params.strip() == "null" else styles.read_given(params)
+            params = [] if params.strip() == "null" else styles.check_given(styles.read_json(params))
         except ValueError:
             params = []
     if not isinstance(params, dict | None):

@@ -153,7 +153,7 @@ def _fields_body(request: Request, fields: list[tuple[str, str, Param, Any]]) ->
     if request.body == "json":
         return "application/json", styles.json_text({wire: value for _, wire, _, value in fields}).encode()
     if request.body == "form":
-        pairs = (styles.written(styles.form_pairs(wire, value, param)) for _, wire, param, value in fields)
+        pairs = (styles.written(styles.pairs(wire, value, param, nests=True)) for _, wire, param, value in fields)
         return _FORM, "&".join(filter(None, pairs)).encode()
     parts = [(row[1], part) for row in fields for part in _parts(*row)]
     kind, content = "multipart/form-data; boundary=empty", b"--empty--\r\n"

@@ -6,6 +6,7 @@ import re
 import time
 import zlib
 from calendar import timegm
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate
 from typing import Any
@@ -149,14 +150,11 @@ def failure(response: httpx.Response, body: bytes, mask: Mask, *, cut: bool) -> 
 
 def _shown_body(response: httpx.Response, body: bytes, mask: Mask, *, cut: bool) -> Any:
     """Parsed where it is JSON that fits, else text; masked before it is cut, so that no half of a secret remains."""
-    text = body.decode(errors="replace")
-    try:
-        shown = "" if cut else mask.apply_json(text)
-        if not cut and len(shown.encode()) <= _SHOWN_ERROR_BYTES:
-            return styles.read_given(shown)
-    except ValueError:
-        pass
-    text = mask.apply(text.strip())
+    text = body.decode(errors="replace").strip()
+    with suppress(ValueError):
+        if not cut and len(shown := mask.apply_json(text)) <= _SHOWN_ERROR_BYTES and styles.read_json(text) is not None:
+            return styles.check_given(styles.read_json(shown))
+    text = mask.apply(text)
     if cut:
         text = text[: -max(map(len, mask.known), default=1) * 3]
     if len(text.encode()) > _SHOWN_ERROR_BYTES:

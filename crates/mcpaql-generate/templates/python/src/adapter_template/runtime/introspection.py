@@ -109,7 +109,9 @@ def _operations(catalog: Row, ask: Row) -> Answer:
     if detail is None and not any(key in ask for key in (*_NARROWING, "after")):
         data["_protocol"] = catalog["protocol"]
     if search is not None and detail is None:
-        data["operations"] = [_hit(row, catalog["mode"]) for row in shown]
+        where = "tool" if catalog["mode"] == "discrete" else "endpoint"
+        keys = {"name": "name", where: where, "signature": "brief", "summary": "summary"}
+        data["operations"] = [{key: row[member] for key, member in keys.items()} for row in shown]
     else:
         data["operations"] = [_operation(row, detail or "summary") for row in shown]
     if "first" in ask or "after" in ask or is_part:
@@ -131,11 +133,6 @@ def _groups(found: Sequence[Row]) -> dict[str, Any]:
     more = {"more": len(counts) - _GROUPS} if len(counts) > _GROUPS else {}
     by = "tag" if 2 * sum(1 for row in found if row.get("tagged")) >= len(found) else "noun"
     return {"by": by, "counts": dict(counts[:_GROUPS]), **more}
-
-
-def _hit(row: Row, mode: str) -> Row:
-    where = {"tool": row["tool"]} if mode == "discrete" else {"endpoint": row["endpoint"]}
-    return {"name": row["name"], **where, "signature": row["brief"], "summary": row["summary"]}
 
 
 def _ranked(rows: Sequence[Row], question: str) -> list[Row]:

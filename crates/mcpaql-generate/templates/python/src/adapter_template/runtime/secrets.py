@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\s+|-?[0-9][-+.0-9eE]*')
 _MAX_SENSITIVE = 100  # more values cost more to look for than an echo of them is worth
-_REFERENCE = re.compile(r"\$\{(?:env:([^}:]+(?::(?!-)[^}:]*)*)(?::-([^}]*))?\})?")
+_REFERENCE = re.compile(r"\$\{env:([^}]+?)(?::-([^}]*))?\}")
 
 
 def variable(name: str) -> str | None:
@@ -24,9 +24,9 @@ def filled(text: str) -> tuple[str, list[str]]:
     values: list[str] = []
 
     def value(match: re.Match[str]) -> str:
-        values.append(variable(match[1] or "") or "")
+        values.append(variable(match[1]) or "")
         if not values[-1] and match[2] is None:
-            raise KeyError(match[1] or "${ that is not closed")
+            raise KeyError(match[1])
         return values[-1] or str(match[2])
 
     return _REFERENCE.sub(value, text), values

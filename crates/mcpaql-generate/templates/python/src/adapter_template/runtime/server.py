@@ -5,7 +5,6 @@ import asyncio
 import json
 import logging
 import os
-import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
 from .dispatch import Adapter
-from .styles import read_given
+from .styles import check_given, read_json
 
 _MAX_RUNNING_CALLS, _LIST_TTL_MS = 256, 60_000
 Tool: TypeAlias = tuple[Mapping[str, Any], Callable[[Mapping[str, Any]], Awaitable[str]]]  # as listed, and its answer
@@ -75,30 +74,20 @@ class _Lines:
 
     async def __aiter__(self) -> AsyncIterator[str]:
         async for line in anyio.wrap_file(sys.stdin.buffer):
-            code, waits = types.PARSE_ERROR, bool(line.strip())
+            message, code = {"id": None}, types.PARSE_ERROR
             with suppress(ValueError):
-                message = read_given(line.decode())
+                value = read_json(line.decode())
+                message = value if isinstance(value, dict) else message
+                check_given(value)
                 code = types.INVALID_REQUEST
-                keys = message if isinstance(message, dict) else {"id": None}
-                waits = "id" in keys and ("method" in keys or not keys.keys() & {"result", "error"})
-                types.jsonrpc_message_adapter.validate_python(message, by_name=False)
+                types.jsonrpc_message_adapter.validate_python(value, by_name=False)
                 yield line.decode()
                 continue
-            if waits:
+            # Nobody waits for an answer to an answer or to a notification.
+            if line.strip() and "id" in message and ("method" in message or not message.keys() & {"result", "error"}):
+                number = message["id"] if isinstance(message["id"], (int, str)) else None
                 error = types.ErrorData(code=code, message="This is no JSON-RPC 2.0 message in UTF-8.")
-                answer = types.JSONRPCError(jsonrpc="2.0", id=_id(line.decode(errors="replace")), error=error)
-                await self.answers.send(SessionMessage(answer))
-
-
-def _id(text: str) -> int | str | None:
-    """The `id` of a message that cannot be read, as far as it can be found."""
-    depth = 0
-    for token in re.finditer(r'"id"\s*:\s*(-?\d{1,18}|"[^"\\]*")\s*[,}]|"(?:[^"\\]|\\.)*"|[][{}]', text):
-        if token[1] and depth == 1:
-            found: int | str = json.loads(token[1])
-            return found
-        depth += (token[0] in "[{") - (token[0] in "]}")
-    return None
+                await self.answers.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=number, error=error)))
 
 
 async def _stop(adapter: Adapter) -> None:

@@ -26,9 +26,6 @@ def read_json(text: str) -> Any:
         return json.loads(text, parse_constant=int)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    except ValueError:
-        # It may be no more than an integer of thousands of digits, which Python does not read.
-        return json.loads(text, parse_constant=int, parse_int=float)
 
 
 def read_lines(text: str) -> tuple[list[Any], str]:
@@ -37,9 +34,9 @@ def read_lines(text: str) -> tuple[list[Any], str]:
     return [read_json(row) for row in rows], f"[{','.join(rows)}]"
 
 
-def read_given(text: str) -> Any:
-    """The same for what a client wrote, which must also be shallow, with numbers in range and no lone surrogates."""
-    level, depth = [value := read_json(text)], 0
+def check_given(value: Any) -> Any:
+    """What a client wrote must also be shallow, with numbers in range and no lone surrogates. Raises `ValueError`."""
+    level, depth = [value], 0
     while level := [inner for inner in level if isinstance(inner, (list, dict))]:
         level = [item for inner in level for item in (inner.values() if isinstance(inner, dict) else inner)]
         depth += 1
@@ -78,8 +75,11 @@ def header(value: Any, param: Param) -> str | None:
     return _joined(value, str, ",", explode=param.exploded)
 
 
-def pairs(name: str, value: Any, param: Param, form: str = "") -> Iterator[tuple[str, str]]:
-    form, many = form or param.form, isinstance(value, (list, dict))
+def pairs(name: str, value: Any, param: Param, *, nests: bool = False) -> Iterator[tuple[str, str]]:
+    """The pairs of a parameter; a body `nests` what has parts with parts of their own."""
+    form, many = param.form, isinstance(value, (list, dict))
+    if nests and form != "json" and (isinstance(value, dict) or _has_nested(value)):
+        form = "deepObject"
     joins = many and not param.exploded
     spell = partial(encode, safe="" if not param.reserved else _ELEMENT if joins or param.place == "cookie" else _QUERY)
     if form == "deepObject":
@@ -91,11 +91,6 @@ def pairs(name: str, value: Any, param: Param, form: str = "") -> Iterator[tuple
         yield from [] if text is None else [(encode(name), text)]
     elif form != "json":
         yield from ((encode(key), spell(scalar(item))) for key, item in _fields(name, value))
-
-
-def form_pairs(name: str, value: Any, param: Param) -> Iterator[tuple[str, str]]:
-    nested = isinstance(value, dict) or _has_nested(value)
-    return pairs(name, value, param, "deepObject" if nested and param.form != "json" else "")
 
 
 def written(found: Iterable[tuple[str, str]], between: str = "&") -> str:
