@@ -5,6 +5,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -74,20 +75,30 @@ class _Lines:
 
     async def __aiter__(self) -> AsyncIterator[str]:
         async for line in anyio.wrap_file(sys.stdin.buffer):
-            message, code = {"id": None}, types.PARSE_ERROR
+            code, waits = types.PARSE_ERROR, bool(line.strip())
             with suppress(ValueError):
-                value = read_json(line.decode())
-                message = value if isinstance(value, dict) else message
-                check_given(value)
-                code = types.INVALID_REQUEST
-                types.jsonrpc_message_adapter.validate_python(value, by_name=False)
+                message = check_given(read_json(line.decode()))
+                code, keys = types.INVALID_REQUEST, message if isinstance(message, dict) else {"id": None}
+                # Nobody waits for an answer to an answer or to a notification.
+                waits = "id" in keys and ("method" in keys or not keys.keys() & {"result", "error"})
+                types.jsonrpc_message_adapter.validate_python(message, by_name=False)
                 yield line.decode()
                 continue
-            # Nobody waits for an answer to an answer or to a notification.
-            if line.strip() and "id" in message and ("method" in message or not message.keys() & {"result", "error"}):
-                number = message["id"] if isinstance(message["id"], (int, str)) else None
+            if waits:
                 error = types.ErrorData(code=code, message="This is no JSON-RPC 2.0 message in UTF-8.")
-                await self.answers.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=number, error=error)))
+                answer = types.JSONRPCError(jsonrpc="2.0", id=_id(line.decode(errors="replace")), error=error)
+                await self.answers.send(SessionMessage(answer))
+
+
+def _id(text: str) -> int | str | None:
+    """The `id` of a message that may not be readable: without it nobody would know that it was answered."""
+    depth = 0
+    for token in re.finditer(r'"id"\s*:\s*(-?\d{1,18}|"[^"\\]*")\s*[,}]|"(?:[^"\\]|\\.)*"|[][{}]', text):
+        if token[1] and depth == 1:
+            number: int | str = json.loads(token[1])
+            return number
+        depth += (token[0] in "[{") - (token[0] in "]}")
+    return None
 
 
 async def _stop(adapter: Adapter) -> None:
