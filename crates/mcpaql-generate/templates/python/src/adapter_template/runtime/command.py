@@ -15,8 +15,7 @@ from typing import Any
 
 from . import styles
 from .errors import Code, OpError
-from .http_response import Answer
-from .requests import CommandLine, When
+from .requests import Answer, CommandLine, When
 from .secrets import filled, scalars
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER")

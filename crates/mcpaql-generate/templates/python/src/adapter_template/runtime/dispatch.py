@@ -8,9 +8,8 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from . import styles
 from .errors import UNRECOVERABLE, Code, EnvelopeError, OpError
-from .http_response import Answer
 from .introspection import introspect
-from .requests import CommandLine, HttpRequest
+from .requests import Answer, CommandLine, HttpRequest
 from .targets import TARGETS
 from .validation import Checker, nearest
 

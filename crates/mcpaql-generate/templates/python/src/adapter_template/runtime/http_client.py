@@ -21,8 +21,7 @@ from . import styles
 from .auth import Authenticator, Credentials, reserved
 from .errors import Code, OpError
 from .http_request import Args, Outgoing, Request, build
-from .http_response import Answer
-from .requests import Auth
+from .requests import Answer, Auth
 from .secrets import Mask, filled
 
 _USER_AGENT = "mcpaql/__GENERATOR_VERSION__"

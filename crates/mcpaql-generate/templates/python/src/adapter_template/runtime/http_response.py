@@ -7,7 +7,6 @@ import time
 import zlib
 from calendar import timegm
 from contextlib import suppress
-from dataclasses import dataclass, field
 from email.utils import parsedate
 from typing import Any
 
@@ -15,6 +14,7 @@ import httpx2 as httpx
 
 from . import styles
 from .errors import Code, OpError
+from .requests import Answer
 from .secrets import Mask
 
 MAX_ERROR_BYTES = 64 * 1024  # how much of an error is read
@@ -40,15 +40,6 @@ _VALUE_WORDS = re.compile(
     "invalid[ _]value|must be one of|is not one of|not included in the list|out of range|must be greater|must be less|"
     "too long|too short",
 )
-
-
-@dataclass(slots=True)
-class Answer:
-    """The data of a call, and warnings for the agent, each a code and a message."""
-
-    data: Any
-    text: str | None = None  # the JSON that the data was read from, which keeps every number as it was written
-    warnings: list[tuple[str, str]] = field(default_factory=list)
 
 
 def header(response: httpx.Response, name: str) -> str | None:

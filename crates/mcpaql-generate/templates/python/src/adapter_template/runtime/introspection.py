@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from .errors import Code, OpError
-from .http_response import Answer
+from .requests import Answer
 from .validation import nearest, snake_case
 
 Row: TypeAlias = Mapping[str, Any]

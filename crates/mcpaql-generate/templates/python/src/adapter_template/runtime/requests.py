@@ -1,4 +1,4 @@
-"""How operations reach their target, as the literals in `operations/` spell it."""
+"""How operations reach their target, as the literals in `operations/` spell it, and what comes back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -66,3 +66,12 @@ class CommandLine(Generic[T_co]):
     timeout_ms: int | None = None
     exit: Mapping[int, str] = field(default_factory=dict)  # exit statuses that are a success, or an error code
     target: str | None = None  # the parameter that chooses among several targets
+
+
+@dataclass(slots=True)
+class Answer:
+    """The data of a call, and warnings for the agent, each a code and a message."""
+
+    data: Any
+    text: str | None = None  # the JSON that the data was read from, which keeps every number as it was written
+    warnings: list[tuple[str, str]] = field(default_factory=list)
