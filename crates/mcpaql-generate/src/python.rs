@@ -132,7 +132,7 @@ const AUTHOR_FILES: [(&str, &str); 2] = [
 struct TargetCode {
     /// The ends of the paths of its files.
     files: &'static [&'static str],
-    /// The parts of `targets.py` that refer to these files.
+    /// The parts of `dispatch.py` that refer to these files.
     lines: [&'static str; 2],
 }
 
@@ -148,7 +148,7 @@ const HTTP: TargetCode = TargetCode {
 impl TargetCode {
     fn remove_from(&self, files: &mut Vec<ProjectFile>) {
         files.retain(|file| !self.files.iter().any(|name| file.path.ends_with(name)));
-        for file in files.iter_mut().filter(|file| file.path.ends_with("/targets.py")) {
+        for file in files.iter_mut().filter(|file| file.path.ends_with("/dispatch.py")) {
             for line in self.lines {
                 file.text = file.text.replace(line, "");
             }

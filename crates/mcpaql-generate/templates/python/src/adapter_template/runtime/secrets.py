@@ -5,51 +5,38 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\s+|-?[0-9][-+.0-9eE]*')
-_MAX_SENSITIVE = 100  # more values cost more to look for than an echo of them is worth
+_MAX_SECRETS = 100  # beyond this, searching for each one is too slow, so everything is masked
 _REFERENCE = re.compile(r"\$\{env:([^}]+?)(?::-([^}]*))?\}")
 
 
-def variable(name: str) -> str | None:
-    """A variable of the environment without white space around it, which secret files often end with."""
-    return os.environ[name].strip() if name in os.environ else None
-
-
-def filled(text: str) -> tuple[str, list[str]]:
-    """A text with each `${env:NAME}` or `${env:NAME:-fallback}` filled in, and the values. Raises `KeyError`."""
-    values: list[str] = []
-
-    def value(match: re.Match[str]) -> str:
-        values.append(variable(match[1]) or "")
-        if not values[-1] and match[2] is None:
-            raise KeyError(match[1])
-        return values[-1] or str(match[2])
-
-    return _REFERENCE.sub(value, text), values
+def variable(name: str) -> str:
+    """Returns an environment variable, or an empty text. Secret files often end with white space, so it is removed."""
+    return os.environ.get(name, "").strip()
 
 
 class Mask:
     """Replaces known secrets in text, also percent-encoded, in base64 and inside JSON strings."""
 
-    def __init__(self, known: Iterable[str | None] = ()) -> None:
+    def __init__(self, known: Iterable[Any] = ()) -> None:
         self.known: set[str] = set()
         self.add(*known)
 
-    def add(self, *secrets: str | None) -> None:
-        self.known.update(filter(None, secrets))
-        # The longest first, so that a secret inside another spelling never leaves the rest of it behind.
-        spelled = sorted({text for secret in self.known for text in _spellings(secret)}, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(_needle, spelled)) or "(?!)")
-
-    def add_values(self, values: Iterable[Any]) -> None:
-        found = list(islice(scalars(values), _MAX_SENSITIVE + 1))
-        self.add(*found)
-        if len(found) > _MAX_SENSITIVE:
+    def add(self, *secrets: Any) -> None:
+        """Adds secrets. Of a list or an object, every value in it is a secret."""
+        self.known.update(filter(None, scalars(secrets)))
+        if len(self.known) > _MAX_SECRETS:
             self._pattern = re.compile("(?s).+")
+            return
+        short = {secret for secret in self.known if len(secret.encode()) < 4}
+        # The longest spelling is first: a shorter one inside it would leave the rest of it visible.
+        long = sorted({text for secret in self.known - short for text in _spellings(secret)}, key=len, reverse=True)
+        # A short secret may be part of ordinary words, so it is masked only as a whole word.
+        words = (rf"(?<![^\W_]){re.escape(secret)}(?![^\W_])" for secret in sorted(short, key=len, reverse=True))
+        self._pattern = re.compile("|".join([*map(re.escape, long), *words]) or "(?!)")
 
     def finds(self, text: str) -> bool:
         return self._pattern.search(text) is not None
@@ -58,7 +45,7 @@ class Mask:
         return self._pattern.sub("[redacted]", text)
 
     def apply_json(self, text: str) -> str:
-        """Valid JSON with every string, key and number masked, and without white space, which costs tokens."""
+        """Masks every string, key and number of valid JSON, and removes white space, which costs tokens."""
 
         def masked(token: re.Match[str]) -> str:
             if token[0].isspace() or token[0][0] == '"' or not self.finds(token[0]):
@@ -68,9 +55,18 @@ class Mask:
         return _TOKEN.sub(masked, text)
 
 
-def _needle(text: str) -> str:
-    """Short values occur by chance inside other words, so they are masked only where they stand alone."""
-    return re.escape(text) if len(text.encode()) >= 4 else rf"(?<![^\W_]){re.escape(text)}(?![^\W_])"
+def filled(text: str, mask: Mask | None = None) -> str:
+    """Fills in each `${env:NAME}` or `${env:NAME:-fallback}`. Raises `KeyError` if a variable is not set."""
+
+    def value(match: re.Match[str]) -> str:
+        found = variable(match[1])
+        if not found and match[2] is None:
+            raise KeyError(match[1])
+        if mask is not None:
+            mask.add(found)
+        return found or str(match[2])
+
+    return _REFERENCE.sub(value, text)
 
 
 def scalars(values: Iterable[Any]) -> Iterator[str]:
@@ -82,8 +78,6 @@ def scalars(values: Iterable[Any]) -> Iterator[str]:
 
 
 def _spellings(secret: str) -> set[str]:
-    if len(secret.encode()) < 4:
-        return {secret}
     strict, quoted = quote(secret, safe=""), json.dumps(secret, ensure_ascii=False)[1:-1]
     encoded = base64.b64encode(secret.encode()).decode().rstrip("=")
     percent = {strict, strict.replace("%20", "+"), quote(secret, safe="!'()*")}
