@@ -1,4 +1,4 @@
-"""Programs: their arguments, and how long they may take."""
+"""Programs: their arguments, timeouts, output and errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Commands(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(failed.exception.code, "TRANSPORT_TIMEOUT")
         self.assertLess(time.monotonic() - started, 5)
 
-    async def test_programs_and_their_children_end_with_the_server(self) -> None:
+    async def test_programs_and_their_children_stop_with_the_server(self) -> None:
         runner = CommandRunner({"cwd": None, "env": [], "set_env": {}, "timeout_ms": 30_000, "max_output_bytes": 100})
         script = 'echo $$ > "$1"; sleep 30 & echo $! >> "$1"; wait'
         with tempfile.TemporaryDirectory() as folder:
@@ -44,14 +44,14 @@ class Commands(unittest.IsolatedAsyncioTestCase):
             with self.assertRaises(OpError):
                 await call
             ids = place.read_text().split()
-            # A process that was killed may take a moment to go.
+            # A killed process may need a moment to exit.
             for _ in range(100):
                 if not any(map(is_running, ids)):
                     return
                 await asyncio.sleep(0.05)
-            self.fail("a program is left")
+            self.fail("a program is still running")
 
-    async def test_errors_show_no_sensitive_value_however_short(self) -> None:
+    async def test_errors_show_no_sensitive_value_even_if_it_is_short(self) -> None:
         runner = CommandRunner({"cwd": None, "env": [], "set_env": {}, "timeout_ms": 5000, "max_output_bytes": 100})
         line: CommandLine[Any] = CommandLine(
             ("sh", "-c", 'echo "no${1}no" >&2; exit 3', "sh", "{pin}"),
@@ -61,7 +61,7 @@ class Commands(unittest.IsolatedAsyncioTestCase):
             await runner.call(line, {"pin": "77"})
         self.assertEqual(failed.exception.details, {"exit_status": 3, "stderr": "no***no"})
 
-    async def test_numbers_of_a_program_stay_as_they_were_written(self) -> None:
+    async def test_numbers_in_the_output_of_a_program_do_not_change(self) -> None:
         runner = CommandRunner({"cwd": None, "env": [], "set_env": {}, "timeout_ms": 5000, "max_output_bytes": 100})
         for output, text in (("json", "[1.10,1e400]"), ("jsonlines", "1.10\n\n1e400")):
             answer = await runner.call(CommandLine(("printf", "{text}"), output=output), {"text": text})  # type: ignore[arg-type]
@@ -69,9 +69,9 @@ class Commands(unittest.IsolatedAsyncioTestCase):
 
 
 def is_running(number: str) -> bool:
-    """Whether there is a process of that id which has not ended."""
-    told = subprocess.run(["ps", "-o", "stat=", "-p", number], capture_output=True, text=True, check=False)  # noqa: S603, S607
-    return told.stdout.strip() not in ("", "Z", "Z+")
+    """Whether the process with this id is still running."""
+    listed = subprocess.run(["ps", "-o", "stat=", "-p", number], capture_output=True, text=True, check=False)  # noqa: S603, S607
+    return listed.stdout.strip() not in ("", "Z", "Z+")
 
 
 if __name__ == "__main__":

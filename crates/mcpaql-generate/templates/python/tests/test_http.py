@@ -1,4 +1,4 @@
-"""Requests to an API: their parts, redirects, credentials, and answers of all kinds."""
+"""Requests to an API: parameters, redirects, credentials and responses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adapter_template.runtime.secrets import Mask
 
 
 class Api:
-    """An HTTP API that answers every request as it is told and remembers what it was asked."""
+    """An HTTP API that sends the given answers and records the requests."""
 
     def __init__(self, *answers: bytes, silent: bool = False) -> None:
         self.answers, self.asked, self.may_answer = list(answers), list[bytes](), asyncio.Event()
@@ -67,7 +67,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
             await self.call(api, request, {}, **more)
         return str(failed.exception.code)
 
-    async def test_parameters_stand_in_their_places_and_secrets_are_masked(self) -> None:
+    async def test_parameters_are_in_their_places_and_secrets_are_masked(self) -> None:
         params = {"id": Param("path"), "tags": Param("query", explode=False), "q": Param("query", wire="Q")}
         request: HttpRequest[Any] = HttpRequest("GET", "/things/{id}", params)
         auth = {"type": "bearer", "token_env": "THE_TOKEN", "header": "Authorization", "prefix": "Bearer "}
@@ -78,7 +78,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
         self.assertTrue(api.asked[0].startswith(b"GET /things/a%2Fb?tags=x,y%20z&Q=%26 HTTP/1.1"), api.asked[0])
         self.assertIn(b"s3cret-token", api.asked[0])
 
-    async def test_a_failed_read_is_repeated_as_often_as_the_target_says(self) -> None:
+    async def test_a_failed_read_is_retried_as_often_as_the_target_allows(self) -> None:
         async with Api(reply("503")) as api:
             self.assertEqual(await self.code(api, HttpRequest("GET", "/", repeatable=True)), "INTERNAL_ERROR")
         self.assertEqual(len(api.asked), 2)
@@ -86,13 +86,13 @@ class Http(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(await self.code(api, HttpRequest("POST", "/")), "INTERNAL_ERROR")
         self.assertEqual(len(api.asked), 1)
 
-    async def test_a_redirect_that_is_no_address_is_an_error_and_sent_once(self) -> None:
+    async def test_an_invalid_redirect_is_an_error_and_not_retried(self) -> None:
         for location in ("http://[", "https://a b/", "ftp://x/", "http://192.0.2.1/"):
             async with Api(reply("302", Location=location)) as api:
                 code = await self.code(api, HttpRequest("GET", "/", repeatable=True))
             self.assertEqual((code, len(api.asked)), ("INTERNAL_ERROR", 1), location)
 
-    async def test_another_protocol_is_an_error_and_sent_once(self) -> None:
+    async def test_a_switch_of_protocols_is_an_error_and_not_retried(self) -> None:
         async with Api(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n") as api:
             code = await self.code(api, HttpRequest("GET", "/", repeatable=True))
         self.assertEqual((code, len(api.asked)), ("INTERNAL_ERROR", 1))
@@ -104,7 +104,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
             async with Api(reply("200", "1", **headers)) as api:
                 self.assertEqual(await self.code(api, HttpRequest("GET", "/")), "TRANSPORT_CONNECTION_FAILED")
 
-    async def test_json_passes_on_as_it_was_written_and_a_cut_body_is_an_error(self) -> None:
+    async def test_json_does_not_change_and_a_truncated_body_is_an_error(self) -> None:
         mask = Mask(["31337007"])
         for kind, body, text in (
             ("application/json", b'{"a": [1.10, 1e400], "n": 31337007}', '{"a":[1.10,1e400],"n":"[redacted]"}'),
@@ -116,7 +116,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
         async with Api(head + body) as api:
             self.assertEqual(await self.code(api, HttpRequest("GET", "/")), "TRANSPORT_CONNECTION_FAILED")
 
-    async def test_a_token_that_does_not_come_ends_with_the_call(self) -> None:
+    async def test_waiting_for_a_token_ends_with_the_timeout_of_the_call(self) -> None:
         names = {"client_id_env": "THE_ID", "client_secret_env": "THE_SECRET", "refresh_token_env": None}
         async with Api(reply("200", "1")) as api, Api(b"", silent=True) as tokens:
             auth: dict[str, Any] = {"type": "oauth2", "token_url": tokens.url, "scopes": [], **names}
@@ -124,7 +124,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
                 code = await self.code(api, HttpRequest("GET", "/"), auth=auth, timeout_ms=300)
         self.assertEqual((code, len(api.asked)), ("TRANSPORT_TIMEOUT", 0))
 
-    async def test_an_answer_past_the_limit_is_refused(self) -> None:
+    async def test_an_answer_over_the_limit_is_rejected(self) -> None:
         async with Api(reply("200", json.dumps("x" * 2000))) as api:
             self.assertEqual(await self.code(api, HttpRequest("GET", "/")), "VALIDATION_PAYLOAD_TOO_LARGE")
 

@@ -1,4 +1,4 @@
-"""The server as a client sees it: its tools, introspection and errors, over both transports."""
+"""The server over both transports: tools, introspection and errors."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ HAS_INTROSPECTION = INTROSPECT["tool"] in CATALOG["routes"]
 
 
 def called(params: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a call of `introspect`."""
+    """Returns the arguments of a call of `introspect`."""
     return params if CATALOG["mode"] == "discrete" else {"operation": "introspect", "params": params}
 
 
 async def started() -> tuple[Any, Callable[[str], Awaitable[Any]]]:
-    """A server, and how to get what it answers to a line."""
+    """Starts a server. Returns its process, and a function that sends a line and returns the answer."""
     arguments: Any = ("-m", "adapter_template")
     pipe = asyncio.subprocess.PIPE
     process: Any = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdin=pipe, stdout=pipe)
@@ -59,7 +59,7 @@ class OverTheWire(unittest.IsolatedAsyncioTestCase):
         args, env = ["-m", "adapter_template"], {**os.environ}
         await self.assert_serves(stdio_client(StdioServerParameters(command=sys.executable, args=args, env=env)))
 
-    async def test_what_cannot_be_read_is_answered(self) -> None:
+    async def test_invalid_messages_are_answered(self) -> None:
         process, ask = await started()
         deep = "[" * 200 + "]" * 200
         for line, number, code in (
@@ -73,7 +73,7 @@ class OverTheWire(unittest.IsolatedAsyncioTestCase):
         process.stdin.close()
         await process.wait()
 
-    async def test_a_signal_ends_the_server(self) -> None:
+    async def test_a_signal_stops_the_server(self) -> None:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             process, ask = await started()
             await ask("{")
@@ -97,7 +97,7 @@ class OverTheWire(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(await asyncio.wait_for(process.wait(), 10), 0)
 
 
-@unittest.skipUnless(HAS_INTROSPECTION, "the tools of this adapter do not introspect")
+@unittest.skipUnless(HAS_INTROSPECTION, "this adapter has no tool for introspection")
 class Calls(unittest.IsolatedAsyncioTestCase):
     def setUp(self) -> None:
         self.adapter = Adapter(CATALOG, {**DEFAULTS})
@@ -126,7 +126,7 @@ class Calls(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((await self.ask({"first": "many"}))["error"]["code"], "VALIDATION_INVALID_TYPE")
         self.assertEqual((await self.ask({"detail": "loud"}))["error"]["code"], "VALIDATION_INVALID_VALUE")
 
-    async def test_a_handler_answers_in_place_of_the_default_and_its_secrets_stay_out_of_errors(self) -> None:
+    async def test_a_handler_replaces_the_default_and_errors_do_not_show_its_secrets(self) -> None:
         async def failing(_: Any, __: Call) -> object:
             raise RuntimeError("s3cret-token")
 
@@ -138,7 +138,7 @@ class Calls(unittest.IsolatedAsyncioTestCase):
         with self.assertRaises(SystemExit):
             Adapter(CATALOG, {"no_such_operation": failing})
 
-    async def test_what_an_own_tool_raises_stays_out_of_its_answer(self) -> None:
+    async def test_answers_do_not_show_exceptions_of_own_tools(self) -> None:
         async def failing(_: Any) -> str:
             raise RuntimeError("s3cret-token")
 
