@@ -1,9 +1,9 @@
 // What an API answered → data, or an error that an agent can act on.
 
 import { isUtf8 } from "node:buffer";
-import type { Secrets } from "./environment.js";
-import { type Code, OpError, type Warn } from "./errors.js";
-import { stringify, tryParse } from "./json.js";
+import type { Secrets } from "./auth.js";
+import { type Code, type Job, OpError } from "./errors.js";
+import { type JsonObject, arrayOf, isJson, stringify, tryParse } from "./json.js";
 
 type Header = (name: string) => string | undefined;
 /** An answer that was read; where it is `cut`, the body goes on. */
@@ -15,35 +15,37 @@ const LINES = /^application\/(?:x-ndjson|ndjson|jsonl|json-lines|x-jsonlines)$/;
 const TEXT =
   /^text\/|\+xml$|\+yaml$|^application\/(?:xml|javascript|yaml|x-yaml|toml|graphql|x-www-form-urlencoded|sql|x-sh)$/;
 
+const LATIN = /;\s*charset\s*=\s*"*(?:iso-8859-1|latin-?1)"*\s*(?:;|$)/i;
+
 /** The data of a successful answer; what came through is masked. */
-export function decode(method: string, received: Received, secrets: Secrets, warn: Warn): unknown {
+export function decode(method: string, received: Received, secrets: Secrets, job: Job<unknown>): unknown {
   const { status, body } = received;
   if (method === "HEAD") {
-    const told = HEAD_HEADERS.map((name) => [name, received.header(name)]).filter(([, value]) => value !== undefined);
-    return { status, headers: secrets.maskValue(Object.fromEntries(told)) };
+    const told = HEAD_HEADERS.map((name) => [name, secrets.mask(received.header(name) ?? "")]);
+    return { status, headers: Object.fromEntries(told.filter(([, value]) => value !== "")) as JsonObject };
   }
-  if (body.length === 0) return null;
-  const [said = "", parameters = ""] = (received.header("content-type") ?? "").split(/;(.*)/s);
-  const type = said.trim().toLowerCase();
+  if (body.length === 0 || status === 204 || status === 205) return null;
+  const label = received.header("content-type") ?? "";
+  const type = label.replace(/;.*/s, "").trim().toLowerCase();
   const isText = isUtf8(body);
-  const text = body.toString("utf8").replace(/^\ufeff+/, "");
-  const isJson = /^(?:application|text)\/json$|\+json$/.test(type);
+  const text = body.toString("utf8");
+  const plain = isText ? text.replace(/^\ufeff+/, "") : text;
   const isLines = LINES.test(type);
-  if (isText && (isJson || isLines || type === "")) {
-    const lines = text.split("\n").filter((line) => line.trim() !== "");
-    const data = tryParse(isLines ? `[${lines.join(",")}]` : text);
-    if (data !== undefined) return secrets.mask(text) === text ? data : secrets.maskValue(data);
+  const saysJson = isLines || /^(?:application|text)\/json$|\+json$/.test(type);
+  if (saysJson || type === "") {
+    const json = isLines ? arrayOf(text) : plain;
+    if (isText && isJson(json)) return job.read(secrets.maskJson(json));
   }
-  if (isJson || isLines) {
+  if (saysJson) {
     const message = "The API labelled its answer as JSON, but it is not; data is its text.";
-    warn({ code: "UPSTREAM_NOT_JSON", message });
+    job.warn({ code: "UPSTREAM_NOT_JSON", message });
     return secrets.mask(text);
   }
   if (TEXT.test(type) || (type === "" && isText)) {
-    if (/charset="?(?:iso-8859-1|latin-?1)/i.test(parameters)) return secrets.mask(body.toString("latin1"));
+    if (LATIN.test(label)) return secrets.mask(body.toString("latin1"));
     const message = "The answer is not UTF-8; characters that could not be read stand as U+FFFD.";
-    if (!isText) warn({ code: "TEXT_LOSSY", message });
-    return secrets.mask(text);
+    if (!isText) job.warn({ code: "TEXT_LOSSY", message });
+    return secrets.mask(plain);
   }
   const media_type = type === "" ? "application/octet-stream" : type;
   return { media_type, encoding: "base64", data: body.toString("base64") };
@@ -84,7 +86,7 @@ export function failureOf(received: Received, secrets: Secrets): OpError {
 /** JSON that fits, else text; masked before it is cut, so that no half of a secret remains. */
 function shown(received: Received, secrets: Secrets): unknown {
   const text = received.body.toString("utf8").trim();
-  const value = received.cut ? undefined : secrets.maskValue(tryParse(text));
+  const value = received.cut || !isJson(text) ? undefined : tryParse(secrets.maskJson(text));
   if (value !== undefined && Buffer.byteLength(stringify(value)) <= SHOWN_BYTES) return value;
   const masked = Buffer.from(secrets.mask(text), "utf8");
   if (masked.length === 0) return null;

@@ -1,8 +1,9 @@
 // Credentials of an HTTP target. They are read on every call, so that a rotated variable works at once.
 
-import { Secrets, fill } from "./environment.js";
+import { fill } from "./environment.js";
 import { OpError } from "./errors.js";
-import { isObject } from "./json.js";
+import { type JsonObject, isJson, rewrite, scalars } from "./json.js";
+import { encode } from "./style.js";
 
 type OAuth2 = Readonly<{ type: "oauth2"; token_url: string; client_id_env: string; scopes: readonly string[] }> &
   Readonly<Record<"client_secret_env" | "refresh_token_env", string | null>>;
@@ -10,31 +11,22 @@ type Place = "header" | "query" | "cookie";
 type ApiKey = Readonly<{ type: "api_key"; key_env: string; in: Place; name: string; prefix: string }>;
 
 /** How calls are authenticated, by names of variables; `any` is the first way whose variables are set. */
-export type Auth =
-  | null
+export type Auth = null | Simple | Readonly<{ type: "all" | "any"; of: readonly Auth[] }>;
+type Simple =
   | Readonly<{ type: "bearer"; token_env: string; header: string; prefix: string }>
   | ApiKey
   | Readonly<{ type: "basic"; username_env: string; password_env: string }>
-  | OAuth2
-  | Readonly<{ type: "all" | "any"; of: readonly Auth[] }>;
+  | OAuth2;
 
 const valueOf = (name: string): string => process.env[name]?.trim() ?? "";
 
-function required(name: string): string {
-  if (valueOf(name) === "") throw missing(name);
-  return valueOf(name);
-}
-
-function missing(...names: string[]): OpError {
-  const which = names.join(", or ");
-  const message = `The credentials for this API are not set up; tell the user to set the variable ${which}.`;
+function denied(reason: string, names: readonly string[]): OpError {
+  const message = `${reason}; tell the user to check ${names.join(", or ")} in the environment of this server.`;
   return new OpError("PERMISSION_DENIED", message, names.length === 1 ? { variable: names[0] } : { variables: names });
 }
 
-function unsendable(name: string): OpError {
-  const message = `The environment variable ${name} holds characters that cannot be sent; tell the user to correct it.`;
-  return new OpError("PERMISSION_DENIED", message, { variable: name });
-}
+const missing = (...names: string[]): OpError => denied("The credentials for this API are not set up", names);
+const unsendable = (name: string): OpError => denied("A credential holds characters that cannot be sent", [name]);
 
 /** The credentials of one call. */
 export class Credentials {
@@ -47,8 +39,11 @@ export class Credentials {
   /** Reads what the way of authentication and the secret headers of the target need. */
   static async read(auth: Auth, headers: ReadonlyMap<string, string>, tokens: Tokens): Promise<Credentials> {
     const credentials = new Credentials();
-    for (const [name, text] of headers) credentials.#header(name, fill(text, missing, credentials.secrets), name);
-    for (const one of chosen(auth)) await credentials.#add(one, tokens);
+    const seen = (value: string): void => { credentials.secrets.add(value); };
+    for (const [name, text] of headers) credentials.#header(name, fill(text, missing, seen), name);
+    const ways = chosen(auth);
+    if (ways === undefined) throw missing(...variables(auth));
+    for (const one of ways) await credentials.#add(one, tokens);
     return credentials;
   }
 
@@ -58,25 +53,24 @@ export class Credentials {
     return this.#grants.length > 0;
   }
 
-  async #add(auth: Auth, tokens: Tokens): Promise<void> {
-    if (auth?.type === "bearer") {
-      this.secrets.add(required(auth.token_env));
-      this.#header(auth.header, auth.prefix + required(auth.token_env), auth.token_env);
-    } else if (auth?.type === "api_key") {
-      this.secrets.add(required(auth.key_env));
-      const value = auth.prefix + required(auth.key_env);
+  async #add(auth: Simple, tokens: Tokens): Promise<void> {
+    if (auth.type === "bearer") {
+      this.secrets.add(valueOf(auth.token_env));
+      this.#header(auth.header, auth.prefix + valueOf(auth.token_env), auth.token_env);
+    } else if (auth.type === "api_key") {
+      this.secrets.add(valueOf(auth.key_env));
+      const value = auth.prefix + valueOf(auth.key_env);
       if (auth.in === "header") this.#header(auth.name, value, auth.key_env);
       else if (auth.in === "query") this.query.push([auth.name, value]);
       else if (/^[!#-+\--:<-[\]-~]*$/.test(value)) this.cookies.push(`${auth.name}=${value}`);
       else throw unsendable(auth.key_env);
-    } else if (auth?.type === "basic") {
-      const [user, word] = [required(auth.username_env), process.env[auth.password_env]?.trim()];
-      if (word === undefined) throw missing(auth.password_env);
+    } else if (auth.type === "basic") {
+      const [user, word] = [valueOf(auth.username_env), valueOf(auth.password_env)];
       if (user.includes(":")) throw unsendable(auth.username_env);
       // A key as user name with an empty password is common; then the user name is the secret.
       for (const secret of [word === "" ? user : word, `${user}:${word}`]) this.secrets.add(secret);
       this.#header("authorization", `Basic ${Buffer.from(`${user}:${word}`).toString("base64")}`, auth.username_env);
-    } else if (auth?.type === "oauth2") {
+    } else {
       const { token, grant } = await tokens.issue(auth, this.secrets);
       this.#header("authorization", `Bearer ${token}`, auth.client_id_env);
       this.#grants.push(grant);
@@ -89,22 +83,18 @@ export class Credentials {
   }
 }
 
-/** The simple ways that stand for this one now. */
-function chosen(auth: Auth): Auth[] {
-  if (auth === null || !("of" in auth)) return [auth];
-  if (auth.type === "all") return auth.of.flatMap(chosen);
-  const first = auth.of.find(isSet);
-  if (first === undefined && auth.of.length > 0) throw missing(...auth.of.map((one) => variables(one).join(" and ")));
-  return first === undefined ? [] : chosen(first);
+/** The simple ways that stand for this one now; `undefined` where a variable is not set. */
+function chosen(auth: Auth): Simple[] | undefined {
+  if (auth === null) return [];
+  if (!("of" in auth)) return variables(auth).every((name) => isSet(auth, name)) ? [auth] : undefined;
+  const ways = auth.of.map(chosen);
+  const set = ways.filter((way) => way !== undefined);
+  return auth.type === "any" ? set[0] : set.length === ways.length ? set.flat() : undefined;
 }
 
-function isSet(auth: Auth): boolean {
-  if (auth !== null && "of" in auth) return auth.type === "all" ? auth.of.every(isSet) : auth.of.some(isSet);
-  // A password may be empty where the user name is the secret.
-  const isFilled = (name: string): boolean =>
-    auth?.type === "basic" && name === auth.password_env ? process.env[name] !== undefined : valueOf(name) !== "";
-  return variables(auth).every(isFilled);
-}
+/** A password may be empty where the user name is the secret. */
+const isSet = (auth: Simple, name: string): boolean =>
+  auth.type === "basic" && name === auth.password_env ? process.env[name] !== undefined : valueOf(name) !== "";
 
 function variables(auth: Auth): string[] {
   if (auth === null) return [];
@@ -121,7 +111,7 @@ interface Grant {
   fetching?: Promise<string> | undefined;
 }
 
-export type Said = Readonly<{ status: number; body: unknown }>;
+export type Said = Readonly<{ status: number; body: JsonObject }>;
 /** Sends one form to a token endpoint; throws where it cannot be reached. */
 type PostForm = (url: string, headers: Record<string, string>, form: URLSearchParams) => Promise<Said>;
 
@@ -132,8 +122,8 @@ export class Tokens {
   constructor(readonly post: PostForm) {}
 
   async issue(oauth: OAuth2, secrets: Secrets): Promise<{ token: string; grant: Grant }> {
-    const optional = (name: string | null): string | undefined => (name === null ? undefined : required(name));
-    const [id, secret] = [required(oauth.client_id_env), optional(oauth.client_secret_env)];
+    const optional = (name: string | null): string | undefined => (name === null ? undefined : valueOf(name));
+    const [id, secret] = [valueOf(oauth.client_id_env), optional(oauth.client_secret_env)];
     const refresh = optional(oauth.refresh_token_env);
     for (const one of [secret, refresh]) secrets.add(one ?? "");
     const key = JSON.stringify([oauth, id, secret, refresh]);
@@ -149,24 +139,27 @@ export class Tokens {
 
   async #fetch(oauth: OAuth2, grant: Grant, id: string, secret: string | undefined, first?: string): Promise<string> {
     const refresh = grant.rotated ?? first;
+    // RFC 6749, 2.3.1: both halves are form-encoded first.
+    const [user, word] = [id, secret ?? ""].map((text) => new URLSearchParams({ x: text }).toString().slice(2));
+    const authorization = `Basic ${Buffer.from(`${user ?? ""}:${word ?? ""}`).toString("base64")}`;
     const ask = (inBody: boolean): Promise<Said> => {
-      const form = new URLSearchParams({ grant_type: refresh === undefined ? "client_credentials" : "refresh_token" });
-      if (refresh !== undefined) form.append("refresh_token", refresh);
-      if (oauth.scopes.length > 0) form.append("scope", oauth.scopes.join(" "));
-      // RFC 6749, 2.3.1: both halves are form-encoded first.
-      const [user, word] = [id, secret ?? ""].map((text) => new URLSearchParams({ x: text }).toString().slice(2));
-      const basic = `Basic ${Buffer.from(`${user ?? ""}:${word ?? ""}`).toString("base64")}`;
-      if (!inBody) return this.post(oauth.token_url, { authorization: basic }, form);
-      form.append("client_id", id);
-      if (secret !== undefined) form.append("client_secret", secret);
-      return this.post(oauth.token_url, {}, form);
+      const form = new URLSearchParams({
+        grant_type: refresh === undefined ? "client_credentials" : "refresh_token",
+        ...(refresh === undefined ? {} : { refresh_token: refresh }),
+        ...(oauth.scopes.length === 0 ? {} : { scope: oauth.scopes.join(" ") }),
+        ...(inBody ? { client_id: id } : {}),
+        ...(inBody && secret !== undefined ? { client_secret: secret } : {}),
+      });
+      return this.post(oauth.token_url, inBody ? {} : { authorization }, form);
     };
     const started = Date.now();
     const inBody = grant.inBody === true || secret === undefined;
     let reply = await ask(inBody);
-    const isRefused = (reply.status === 400 || reply.status === 401) && !inBody;
+    // Any other word than these says that the client was understood.
+    const isUnknown = ["undefined", "invalid_client", "invalid_request", "unauthorized_client"];
+    const isRefused = [400, 401].includes(reply.status) && !inBody && isUnknown.includes(String(reply.body["error"]));
     if (isRefused) reply = await ask(true);
-    const said = isObject(reply.body) ? reply.body : {};
+    const said = reply.body;
     const token = said["access_token"];
     const isGiven = reply.status >= 200 && reply.status <= 299;
     if (!isGiven || typeof token !== "string") throw refused(oauth, reply.status, said["error"]);
@@ -189,7 +182,58 @@ function refused(oauth: OAuth2, status: number, word: unknown): OpError {
   if (status >= 500 || status === 429) return noTokens(`status ${status}`);
   // OAuth's own words have this shape; anything else might repeat what was sent.
   const said = typeof word === "string" && /^[a-z_]{1,40}$/.test(word) ? word : `status ${status}`;
-  const names = variables(oauth).join(", ");
-  const message = `The service that issues tokens refused the credentials (${said}); tell the user to check ${names}.`;
-  return new OpError("PERMISSION_DENIED", message, { variables: variables(oauth) });
+  return denied(`The service that issues tokens refused the credentials (${said})`, variables(oauth));
+}
+
+const REDACTED = "[redacted]";
+const BARE = /\\.|"|[\w.+-]*\[redacted\][\w.+-]*/gs;
+const ALONE_BELOW = 4; // a shorter secret occurs by chance in other words, so it is masked only where it stands alone
+const MOST_SCALARS = 100; // to look for more costs more than an echo of them is worth
+
+/** Takes known secrets out of what is passed on. */
+export class Secrets {
+  /** The longest first, so that a secret inside another leaves nothing of that behind. */
+  #needles: string[] = [];
+  #isOpaque = false;
+
+  /** Adds a secret in the spellings that it takes on the wire. */
+  add(secret: string): void {
+    const base64 = Buffer.from(secret, "utf8").toString("base64").replace(/=+$/, "");
+    const urlSafe = base64.replaceAll("+", "-").replaceAll("/", "_");
+    const [encoded, loose] = [encode(secret), encode(secret, "!'()*")];
+    const lower = encoded.replace(/%../g, (byte) => byte.toLowerCase());
+    const quoted = JSON.stringify(secret).slice(1, -1);
+    const wire = [encoded, loose, lower, encoded.replaceAll("%20", "+"), base64, urlSafe];
+    const spellings = secret.length < ALONE_BELOW ? [] : [...wire, quoted, quoted.replaceAll("/", "\\/")];
+    const all = [...this.#needles, secret, ...spellings].filter((needle) => needle !== "");
+    this.#needles = [...new Set(all)].sort((a, b) => b.length - a.length);
+  }
+
+  /** Adds every text and number inside a value; where there are too many, nothing passes any more. */
+  addValue(value: unknown): void {
+    const all = scalars(value);
+    this.#isOpaque ||= all.length > MOST_SCALARS;
+    for (const secret of all.slice(0, MOST_SCALARS)) this.add(secret);
+  }
+
+  mask(text: string): string {
+    if (this.#isOpaque && text !== "") return REDACTED;
+    const pattern = (needle: string) => (needle.length < ALONE_BELOW ? alone(needle) : needle);
+    return this.#needles.reduce((masked, needle) => masked.replaceAll(pattern(needle), REDACTED), text);
+  }
+
+  /** The JSON with every text, key and number in it masked. */
+  maskJson(json: string): string {
+    const masked = this.mask(json);
+    if (masked === json) return json;
+    // What replaces a part of a number needs quotes; a secret that is a part of the syntax leaves nothing to show.
+    const quoted = rewrite(masked, BARE, () => JSON.stringify(REDACTED));
+    return isJson(quoted) ? quoted : JSON.stringify(REDACTED);
+  }
+}
+
+/** The text where no letter and no digit is beside it. */
+function alone(text: string): RegExp {
+  const exact = text.replace(/./gsu, (char) => `\\u{${char.codePointAt(0)?.toString(16) ?? ""}}`);
+  return new RegExp(`(?<![\\p{L}\\p{N}])${exact}(?![\\p{L}\\p{N}])`, "gu");
 }

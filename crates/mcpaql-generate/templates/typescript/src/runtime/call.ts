@@ -1,10 +1,10 @@
 // One call from a tool's arguments to the reply: check, run the handler, wrap what it gave.
 
 import type { Catalog } from "./catalog.js";
-import { type Prepared, prepare } from "./check.js";
-import { type Job, OpError, type Reply, type Warning, failure, success } from "./errors.js";
+import { prepare } from "./check.js";
+import { type Job, OpError, type Reply, type Warn, type Warning, failure, success, tooLarge } from "./errors.js";
 import { introspect } from "./introspect.js";
-import type { JsonObject } from "./json.js";
+import { type JsonObject, RawJson, parse, stringify } from "./json.js";
 
 /** What a handler may do besides answering. */
 export interface Call {
@@ -31,11 +31,15 @@ export type OwnTool = Readonly<{
   run: (args: JsonObject, call: Call) => unknown;
 }>;
 
-/** What a project serves. */
+type Handlers = Readonly<Record<string, Handler<never, unknown>>>;
+
+/** What a project serves: `handlers` of its author, and `defaults` for the other operations. */
 export interface Project {
-  readonly handlers: Readonly<Record<string, Handler<never, unknown>>>;
+  readonly defaults: Handlers;
+  readonly handlers: Handlers;
   readonly tools: readonly OwnTool[];
   readonly open: (target: never) => Target; // throws where the target cannot be used
+  readonly wide: readonly string[]; // names of members whose integers may be bigints
 }
 
 export class Adapter {
@@ -57,14 +61,14 @@ export class Adapter {
     try {
       const own = this.project.tools.find(({ name }) => name === tool);
       const warnings: Warning[] = [];
-      const prepared = own === undefined ? prepare(this.catalog, tool, args) : undefined;
-      const call = this.#call(own?.name ?? prepared?.operation.name ?? "", signal, warnings);
-      const data = prepared === undefined ? await own?.run(args, call) : await this.#run(prepared, call);
-      const reply = success(data, [...(prepared?.warnings ?? []), ...warnings]);
+      const warn = (warning: Warning): void => { warnings.push(warning); };
+      const call = this.#call(tool, signal, warn);
+      const data = await (own === undefined ? this.#run(tool, args, signal, warn) : own.run(args, call));
+      const reply = success(data, warnings);
       const [actual, maximum] = [Buffer.byteLength(reply.text), limits.response_bytes];
       if (actual <= maximum) return reply;
       const message = `The answer has ${actual} bytes, more than the ${maximum} that may be returned. Ask for less.`;
-      throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { limit: "max_response_size", actual, maximum });
+      throw tooLarge(message, { limit: "max_response_size", actual, maximum });
     } catch (error) {
       if (error instanceof OpError) return failure(error, errors);
       process.stderr.write(`${tool} failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}\n`);
@@ -73,20 +77,36 @@ export class Adapter {
     }
   }
 
-  #run({ operation, args }: Prepared, call: Call): unknown {
-    if (operation.name === "introspect") return introspect(this.catalog, args, (warning) => { call.warn(warning); });
-    const handler = this.project.handlers[operation.name];
-    if (handler === undefined) throw new OpError("INTERNAL_ERROR", `Nothing answers '${operation.name}'.`);
-    return handler(args as never, call);
+  #run(tool: string, given: JsonObject, signal: AbortSignal, warn: Warn): unknown {
+    const { operation: { name }, args, warnings } = prepare(this.catalog, tool, given);
+    warnings.forEach(warn);
+    if (name === "introspect") return introspect(this.catalog, args, warn);
+    const { defaults, handlers } = this.project;
+    if (!Object.hasOwn(handlers, name)) {
+      // What only passes through stays as it is written.
+      return defaults[name]?.(args as never, this.#call(name, signal, warn, (json) => new RawJson(json)));
+    }
+    const message = `'${name}' takes no integer beyond 2^53 where the document does not announce one.`;
+    const params = this.#typed(stringify(args), () => { throw new OpError("VALIDATION_INVALID_VALUE", message); });
+    return handlers[name]?.({ __proto__: null, ...(params as object) } as never, this.#call(name, signal, warn));
   }
 
-  #call(operation: string, signal: AbortSignal, warnings: Warning[]): Call {
-    const warn = (warning: Warning): void => { warnings.push(warning); };
+  /** The value as types say: an integer beyond 2^53 that the document does not announce is a number all the same. */
+  #typed(json: string, rounded: () => void): unknown {
+    const value = parse(json, this.project.wide);
+    if (stringify(value) !== stringify(parse(json))) rounded();
+    return value;
+  }
+
+  #call(operation: string, signal: AbortSignal, warn: Warn, read?: (json: string) => unknown): Call {
+    const message = "Integers beyond 2^53 were rounded; where the document says int64 they are not.";
+    const typed = (json: string): unknown => this.#typed(json, () => { warn({ code: "NUMBERS_ROUNDED", message }); });
     const send = async (binding: { readonly target?: string }, params: object): Promise<unknown> => {
       const { [binding.target ?? ""]: chosen = "", ...rest } = params as Record<string, string>;
       const target = this.#targets.get(chosen);
       if (target === undefined) throw new OpError("INTERNAL_ERROR", "The call chose no target; tell the user.");
-      return await target.call({ binding: binding as never, args: { __proto__: null, ...rest }, signal, warn });
+      const args = { __proto__: null, ...rest };
+      return await target.call({ binding: binding as never, args, signal, warn, read: read ?? typed });
     };
     return { operation, signal, warn, send };
   }

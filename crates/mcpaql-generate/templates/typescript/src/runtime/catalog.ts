@@ -1,7 +1,8 @@
 // What the adapter offers, from `catalog.json`: tools, operations, types, limits.
 
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { JsonObject } from "./json.js";
+import { type JsonObject, RawJson, parse } from "./json.js";
 
 /** What a tool covers: the operations of an endpoint, all of them, or one; under its present name. */
 type Route = Readonly<{ endpoint?: string; whole?: boolean; operation?: string; renamed_to?: string }>;
@@ -44,14 +45,21 @@ export type CatalogData = Readonly<{
 export class Catalog {
   readonly #byName = new Map<string, Operation>();
 
-  constructor(readonly data: CatalogData) {
+  /** `tools` is what `tools/list` says, as it is written. */
+  constructor(
+    readonly data: CatalogData,
+    readonly tools: readonly RawJson[] = [],
+  ) {
     for (const operation of data.operations) {
       for (const name of [operation.name, ...(operation.aliases ?? [])]) this.#byName.set(name, operation);
     }
   }
 
   static own(): Catalog {
-    return new Catalog(createRequire(import.meta.url)("#catalog") as CatalogData);
+    const text = readFileSync(createRequire(import.meta.url).resolve("#catalog"), "utf8");
+    // Each tool stands on a line of its own.
+    const lines = /^"tools": \[\n(.+?)\n\]/ms.exec(text)?.[1]?.split(",\n") ?? [];
+    return new Catalog(parse(text) as CatalogData, lines.map((line) => new RawJson(line)));
   }
 
   /** The operation of that name or alias. */

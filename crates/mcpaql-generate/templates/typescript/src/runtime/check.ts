@@ -4,6 +4,7 @@
 // what comes back holds declared names only; no error repeats a value that was given; no argument makes checking slow.
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import { RE2JS } from "re2js";
 import type { Catalog, CatalogData, Operation, Param } from "./catalog.js";
 import { type Code, OpError, type Warning } from "./errors.js";
@@ -17,12 +18,7 @@ const MAX_STEPS = 100_000; // how often recursive types may be entered in one ch
 
 /** Prepares a call that came through a tool. */
 export function prepare(catalog: Catalog, tool: string, given: JsonObject): Prepared {
-  const route = catalog.route(tool) ?? {};
-  const warnings: Warning[] = [];
-  const deprecated = (code: string, message: string): unknown => warnings.push({ code, message });
-  if (route.renamed_to !== undefined) {
-    deprecated("DEPRECATED_TOOL", `The tool '${tool}' is now called '${route.renamed_to}'.`);
-  }
+  const { renamed_to, ...route } = catalog.route(tool) ?? {};
   const { operation: called, ...beside } = given;
   const one = route.operation === undefined ? undefined : catalog.get(route.operation);
   const params = one === undefined ? merged(beside) : flat(one, given);
@@ -32,20 +28,18 @@ export function prepare(catalog: Catalog, tool: string, given: JsonObject): Prep
   }
   if (one === undefined && typeof called !== "string") throw notA("a string", "operation");
   const operation = one ?? find(catalog, String(called), params);
-  const { name, endpoint } = operation;
+  const { name, endpoint, deprecated } = operation;
   if (route.endpoint !== undefined && endpoint !== route.endpoint) {
     const message = `Operation '${name}' must be called via ${operation.tool}, not ${tool}.`;
     const expected = { operation: name, expected_endpoint: endpoint, expected_tool: operation.tool };
     throw new OpError("VALIDATION_ENDPOINT_MISMATCH", message, { ...expected, actual_endpoint: route.endpoint });
   }
-  if (one === undefined && called !== name) {
-    deprecated("DEPRECATED_OPERATION", `The operation '${String(called)}' is now called '${name}'.`);
-  }
-  const args = validate(catalog, operation, params);
-  if (operation.deprecated !== undefined) {
-    deprecated("DEPRECATED_OPERATION", `The operation '${name}' is deprecated. ${operation.deprecated}`.trimEnd());
-  }
-  return { operation, args, warnings };
+  const warnings: Warning[] = [];
+  const warn = (what: string, message: string): unknown => warnings.push({ code: `DEPRECATED_${what}`, message });
+  if (renamed_to !== undefined) warn("TOOL", `The tool '${tool}' is now called '${renamed_to}'.`);
+  if (one === undefined && called !== name) warn("OPERATION", `This operation is now called '${name}'.`);
+  if (deprecated !== undefined) warn("OPERATION", `The operation '${name}' is deprecated. ${deprecated}`.trimEnd());
+  return { operation, args: validate(catalog, operation, params), warnings };
 }
 
 function notA(what: string, field: string): OpError {
@@ -74,12 +68,11 @@ function find(catalog: Catalog, name: string, params: JsonObject): Operation {
   const found = catalog.get(name);
   if (found !== undefined) return found;
   const { operations } = catalog.data;
-  const near = nearest(name, operations.map((operation) => operation.name));
+  const near = nearest(name, operations.map((operation) => operation.name)).flatMap((one) => catalog.get(one) ?? []);
   const words = [name, ...Object.keys(params).slice(0, 12)].join(" ").slice(0, 500);
-  const suggestions = [...new Set([...near, ...search(operations, words).map((one) => one.name)])].slice(0, 3);
-  const [first] = suggestions;
-  const hint = first === undefined ? "Use 'introspect' to list operations." : `Did you mean '${first}'?`;
-  const signatures = suggestions.flatMap((one) => catalog.get(one)?.brief ?? []);
+  const meant = [...new Set([...near, ...search(operations, words)])].slice(0, 3);
+  const hint = meant[0] === undefined ? "Use 'introspect' to list operations." : `Did you mean '${meant[0].name}'?`;
+  const [suggestions, signatures] = [meant.map((one) => one.name), meant.map((one) => one.brief)];
   const details = { operation: name.slice(0, 64), suggestions, signatures };
   throw new OpError("NOT_FOUND_OPERATION", `Unknown operation${quoted(name)}. ${hint}`, details);
 }
@@ -89,7 +82,7 @@ export const quoted = (name: string): string => (/^[\p{L}\p{N}_./:-]{1,64}$/u.te
 
 /** The parameters under their declared names, checked and with defaults. */
 function validate({ data }: Catalog, operation: Operation, given: JsonObject): JsonObject {
-  const args = new Names(operation).declared(given);
+  const args = declared(operation, given);
   const missing = operation.params.filter((param) => param.required === true && !(param.name in args));
   if (missing[0] !== undefined) {
     const missing_params = missing.map(({ name }) => name);
@@ -111,71 +104,57 @@ function validate({ data }: Catalog, operation: Operation, given: JsonObject): J
 const problem = ({ name, signature }: Operation, code: Code, message: string, details: JsonObject): OpError =>
   new OpError(code, message, { operation: name, ...details, signature });
 
-/** The names of an operation's parameters, in all spellings. */
-class Names {
-  readonly #declared: ReadonlyMap<string, Param>;
+/** The declared parameter that a name stands for. */
+function meant({ params, spellings = {} }: Operation, name: string): Param | undefined {
+  const snake = name.startsWith("_") || Buffer.byteLength(name) > 96 ? name : snakeCase(name);
+  const declared = (one: string): Param | undefined => params.find((param) => param.name === one);
+  const spelled = [name, snake].find((one) => Object.hasOwn(spellings, one));
+  return declared(name) ?? declared(spelled === undefined ? snake : (spellings[spelled] ?? ""));
+}
 
-  constructor(readonly operation: Operation) {
-    this.#declared = new Map(operation.params.map((param) => [param.name, param]));
+/** The parameters that a call means, with the fields of an update, which may stand in `input`. */
+function declared(operation: Operation, given: JsonObject): JsonObject {
+  const args = Object.create(null) as JsonObject;
+  const takesInput = operation.takes_input === true;
+  const names = Object.keys(given).filter((name) => name !== "input" || !takesInput);
+  refuseUnknown(operation, "params", names);
+  // An exact name goes before another spelling of it.
+  const isSpelled = (name: string): number => (meant(operation, name)?.name === name ? 0 : 1);
+  for (const name of names.sort((a, b) => isSpelled(a) - isSpelled(b))) {
+    const param = meant(operation, name);
+    if (param !== undefined && !(param.name in args)) args[param.name] = given[name];
   }
+  const input = takesInput ? (given["input"] ?? {}) : {};
+  const refused = (code: Code, name: string, message: string): OpError =>
+    problem(operation, code, `${name} ${message}.`, { param_name: name });
+  if (!isObject(input)) throw refused("VALIDATION_INVALID_TYPE", "input", "must be an object with fields to change");
+  refuseUnknown(operation, "fields", Object.keys(input));
+  for (const [field, value] of Object.entries(input)) {
+    const { name, identifier } = meant(operation, field) ?? {};
+    if (name === undefined) continue;
+    if (identifier === true) throw refused("VALIDATION_UNKNOWN_FIELD", `input.${name}`, "belongs beside 'input'");
+    const isOther = name in args && canonical(args[name]) !== canonical(value);
+    if (isOther) throw refused("VALIDATION_INVALID_VALUE", name, "has two values, one of them inside 'input'");
+    args[name] = value;
+  }
+  return args;
+}
 
-  /** The parameters that a call means. */
-  declared(given: JsonObject): JsonObject {
-    const args = Object.create(null) as JsonObject;
-    const isInput = (name: string): boolean => name === "input" && this.operation.takes_input === true;
-    const unknown = Object.keys(given).filter((name) => this.#meant(name) === undefined && !isInput(name));
-    this.#refuse("params", unknown);
-    // An exact name goes before another spelling of it.
-    const spelled = (name: string): boolean => !this.#declared.has(name);
-    for (const name of Object.keys(given).sort((a, b) => Number(spelled(a)) - Number(spelled(b)))) {
-      const meant = this.#meant(name);
-      if (meant !== undefined && !(meant in args)) args[meant] = given[name];
-    }
-    if (this.operation.takes_input === true && given["input"] !== undefined) this.#merge(args, given["input"]);
-    return args;
-  }
-
-  /** The declared name that a name stands for. */
-  #meant(name: string): string | undefined {
-    const { spellings = {} } = this.operation;
-    if (this.#declared.has(name)) return name;
-    if (Object.hasOwn(spellings, name)) return spellings[name] ?? undefined;
-    if (name.startsWith("_") || Buffer.byteLength(name) > 96) return undefined;
-    const snake = snakeCase(name);
-    if (Object.hasOwn(spellings, snake)) return spellings[snake] ?? undefined;
-    return this.#declared.has(snake) ? snake : undefined;
-  }
-
-  /** The fields of an update, beside the flat parameters. */
-  #merge(args: JsonObject, input: unknown): void {
-    const refuse = (code: Code, name: string, message: string): OpError =>
-      problem(this.operation, code, `${name} ${message}.`, { param_name: name });
-    if (!isObject(input)) throw refuse("VALIDATION_INVALID_TYPE", "input", "must be an object with fields to change");
-    this.#refuse("fields", Object.keys(input).filter((name) => this.#meant(name) === undefined));
-    for (const [given, value] of Object.entries(input)) {
-      const { name, identifier } = this.#declared.get(this.#meant(given) ?? "") ?? { name: "_" };
-      if (identifier === true) throw refuse("VALIDATION_UNKNOWN_FIELD", `input.${name}`, "belongs beside 'input'");
-      const isOther = name in args && stringify(args[name]) !== stringify(value);
-      if (isOther) throw refuse("VALIDATION_INVALID_VALUE", name, "has two values, one of them inside 'input'");
-      if (name !== "_") args[name] = value;
-    }
-  }
-
-  /** Names that begin with `_` belong to the protocol. */
-  #refuse(what: "params" | "fields", names: readonly string[]): void {
-    const unknown = names.filter((name) => !name.startsWith("_")).slice(0, 10).map((name) => name.slice(0, 64));
-    if (unknown.length === 0) return;
-    const params = this.operation.params.filter((param) => what === "params" || param.identifier !== true);
-    const valid = params.map(({ name }) => name);
-    const meant = Object.fromEntries(unknown.flatMap((name) => nearest(name, valid, 1).map((near) => [name, near])));
-    const hint = Object.values(meant)[0];
-    const message =
-      `Unknown ${what === "params" ? "parameter(s)" : "field(s) in 'input'"} for operation '${this.operation.name}':` +
-      `${unknown.map(quoted).join(",")}.${hint === undefined ? "" : ` Did you mean '${hint}'?`}`;
-    const code = what === "params" ? "VALIDATION_UNKNOWN_PARAM" : "VALIDATION_UNKNOWN_FIELD";
-    const details = { [`unknown_${what}`]: unknown, [`valid_${what}`]: valid };
-    throw problem(this.operation, code, message, hint === undefined ? details : { ...details, did_you_mean: meant });
-  }
+/** Names that nothing is declared for; those that begin with `_` belong to the protocol. */
+function refuseUnknown(operation: Operation, what: "params" | "fields", names: readonly string[]): void {
+  const isUnknown = (name: string): boolean => !name.startsWith("_") && meant(operation, name) === undefined;
+  const unknown = names.filter(isUnknown).slice(0, 10).map((name) => name.slice(0, 64));
+  if (unknown.length === 0) return;
+  const params = operation.params.filter((param) => what === "params" || param.identifier !== true);
+  const valid = params.map(({ name }) => name);
+  const near = Object.fromEntries(unknown.flatMap((name) => nearest(name, valid, 1).map((one) => [name, one])));
+  const [hint] = Object.values(near);
+  const message =
+    `Unknown ${what === "params" ? "parameter(s)" : "field(s) in 'input'"} for operation '${operation.name}':` +
+    `${unknown.map(quoted).join(",")}.${hint === undefined ? "" : ` Did you mean '${hint}'?`}`;
+  const code = what === "params" ? "VALIDATION_UNKNOWN_PARAM" : "VALIDATION_UNKNOWN_FIELD";
+  const did_you_mean = hint === undefined ? undefined : near;
+  throw problem(operation, code, message, { [`unknown_${what}`]: unknown, [`valid_${what}`]: valid, did_you_mean });
 }
 
 const REFUSED_TEXTS = { no_nul: /\0/, no_control: /[\0-\x08\x0a-\x1f\x7f]/ };
@@ -202,6 +181,7 @@ function measure(limits: CatalogData["limits"], param: Param, value: unknown, de
       left = measure(limits, param, item, depth + 1, left);
     }
   }
+  if (typeof value === "number") within("max_number", Math.abs(value), Number.MAX_VALUE);
   within("max_request_size", limits.request_bytes - left, limits.request_bytes);
   return left;
 }
@@ -213,7 +193,9 @@ function linear(pattern: string): { test: (text: string) => boolean; toString: (
 }
 
 const ajv = new Ajv2020({
-  ...{ strict: false, allErrors: true, verbose: true, validateFormats: false, multipleOfPrecision: 9 },
+  ...{ strict: false, strictNumbers: false, allErrors: true, verbose: true, validateFormats: false },
+  multipleOfPrecision: 9,
+  validateSchema: false, // bounds may be bigints
   ownProperties: true, // a field may be called `constructor`
   code: { regExp: Object.assign(linear, { code: "" }) },
 });
@@ -224,32 +206,60 @@ const step = (): boolean => {
   return true;
 };
 ajv.addKeyword({ keyword: "x-recursive", validate: step });
-// The library's own compares every pair of items.
-const isUnique = (unique: boolean, items: unknown[]): boolean =>
-  !unique || new Set(items.map((item) => stringify(plain(item)))).size === items.length;
-ajv.removeKeyword("uniqueItems").addKeyword({ keyword: "uniqueItems", type: "array", validate: isUnique });
 
-/** The value in a form that the library takes and that is the same for equal values: no bigints, keys in order. */
+/** The parameters that are being checked. The library gets others where numbers are large; see `plain`. */
+let given: JsonObject = {};
+
+type Numeric = number | bigint; // JavaScript compares the two exactly
+type Rule<T> = (rule: T, value: never) => boolean;
+const numeric: Record<string, Rule<Numeric>> = {
+  minimum: (bound, value) => value >= bound,
+  maximum: (bound, value) => value <= bound,
+  exclusiveMinimum: (bound, value) => value > bound,
+  exclusiveMaximum: (bound, value) => value < bound,
+};
+const isOneOf: Rule<unknown[]> = (literals, value) => literals.map(canonical).includes(canonical(value));
+// The library's own compares every pair of items.
+const isUnique: Rule<boolean> = (unique, items: unknown[]) =>
+  !unique || new Set(items.map(canonical)).size === items.length;
+for (const [keyword, holds] of Object.entries({ ...numeric, enum: isOneOf, uniqueItems: isUnique })) {
+  const validate = (rule: unknown, _data: unknown, _parent?: unknown, at?: DataValidationCxt): boolean => {
+    const value = partsOf(at?.instancePath ?? "").reduce<unknown>((outer, part) => (outer as JsonObject)[part], given);
+    return holds(rule as never, value as never);
+  };
+  const type = keyword in numeric ? "number" : keyword === "enum" ? undefined : "array";
+  ajv.removeKeyword(keyword).addKeyword({ keyword, ...(type === undefined ? {} : { type }), validate });
+}
+
+/** A text that equal values share. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!isObject(value)) return stringify(value);
+  return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
+}
+
+/** The value as the library takes it: what may be another integer than was meant is none, but still a number. */
 function plain(value: unknown): unknown {
-  if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map(plain);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, plain(value[key])]));
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+  const isLong = typeof value === "bigint" && [BigInt.asIntN(64, value), BigInt.asUintN(64, value)].includes(value);
+  const isInexact = Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isLong ? Number(value) : typeof value === "bigint" || isInexact ? Number.NaN : value;
 }
 
 const validators = new WeakMap<Operation, ValidateFunction>();
 /** What breaking a keyword means; the gravest first. Any other keyword is about a value. */
-const CODES: readonly (readonly [string, Code])[] = [
+const CODES = new Map<string, Code>([
   ["additionalProperties", "VALIDATION_UNKNOWN_FIELD"],
   ["required", "VALIDATION_MISSING_PARAM"],
   ["type", "VALIDATION_INVALID_TYPE"],
   ["false schema", "VALIDATION_INVALID_TYPE"],
-];
+]);
 
 function checkSchema(data: CatalogData, operation: Operation, args: JsonObject): void {
   const check = validators.get(operation) ?? ajv.compile({ ...operation.schema, $defs: data.$defs });
   validators.set(operation, check);
-  steps = 0;
+  [steps, given] = [0, args];
   try {
     if (check(plain(args))) return;
   } catch (error) {
@@ -262,28 +272,30 @@ function checkSchema(data: CatalogData, operation: Operation, args: JsonObject):
   const choices = errors.filter((error) => error.keyword === "anyOf").map((error) => error.instancePath);
   const isInside = (error: ErrorObject): boolean =>
     error.keyword !== "anyOf" && choices.some((path) => `${error.instancePath}/`.startsWith(`${path}/`));
-  const rank = (error: ErrorObject): number => (CODES.findIndex(([keyword]) => keyword === error.keyword) + 9) % 9;
+  const codeOf = (error: ErrorObject): Code =>
+    (Number.isNaN(error.data) ? undefined : CODES.get(error.keyword)) ?? "VALIDATION_INVALID_VALUE";
+  const rank = (error: ErrorObject): number => [...CODES.values(), "VALIDATION_INVALID_VALUE"].indexOf(codeOf(error));
   const [first, ...others] = errors.filter((error) => !isInside(error)).sort((a, b) => rank(a) - rank(b));
   if (first === undefined) return;
-  const code = CODES.find(([keyword]) => keyword === first.keyword)?.[1] ?? "VALIDATION_INVALID_VALUE";
   const also = others.slice(0, 4).map(said);
   const details = { param_name: placeOf(first), ...(also.length > 0 ? { also } : {}) };
-  throw problem(operation, code, `${said(first)}.`, details);
+  throw problem(operation, codeOf(first), `${said(first)}.`, details);
 }
+
+/** The parts of a JSON Pointer. */
+const partsOf = (pointer: string): string[] =>
+  pointer.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 /** `labels.2.name`. */
 function placeOf({ instancePath, params }: ErrorObject): string {
   const { missingProperty } = params as { readonly missingProperty?: string };
-  const parts = instancePath.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-  return [...parts, missingProperty ?? []].flat().join(".");
+  return [...partsOf(instancePath), missingProperty ?? []].flat().join(".");
 }
 
 /** One sentence with the rule, never with the value. */
 function said(error: ErrorObject): string {
-  const { keyword, message = "is not valid", parentSchema } = error;
-  const fields = Object.keys((parentSchema?.["properties"] ?? {}) as JsonObject).slice(0, 10).join(", ");
-  const rules = { additionalProperties: `its fields are ${fields}`, enum: stringify(error.schema).slice(0, 300) };
-  const rule = keyword in rules ? `: ${rules[keyword as keyof typeof rules]}` : "";
-  const format = keyword === "pattern" ? (parentSchema?.["format"] as string | undefined) : undefined;
-  return `Parameter '${placeOf(error)}' ${format === undefined ? message : `must be a ${format}`}${rule}`;
+  const { properties = {}, format } = (error.parentSchema ?? {}) as { properties?: object; format?: string };
+  const rule: unknown = error.keyword === "additionalProperties" ? Object.keys(properties).slice(0, 10) : error.schema;
+  const told = error.keyword === "pattern" ? (format ?? rule) : rule;
+  return `Parameter '${placeOf(error)}' does not fit its ${error.keyword}: ${stringify(told).slice(0, 300)}`;
 }

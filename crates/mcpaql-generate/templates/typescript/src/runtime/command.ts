@@ -7,9 +7,9 @@ import { isUtf8 } from "node:buffer";
 import { type ChildProcess, spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { constants } from "node:os";
-import { Secrets, fill } from "./environment.js";
-import { type Code, type Job, OpError, type Warning } from "./errors.js";
-import { type JsonObject, scalar, stringify, tryParse } from "./json.js";
+import { fill } from "./environment.js";
+import { type Code, type Job, OpError, tooLarge } from "./errors.js";
+import { type JsonObject, arrayOf, isJson, scalar, scalars, stringify } from "./json.js";
 
 /** One argument with `{placeholders}`; several that stand or fall together; or some that a boolean parameter adds. */
 export type Arg = string | readonly string[] | { readonly when: string; readonly args: readonly string[] };
@@ -50,30 +50,27 @@ export class CommandRunner {
     Object.assign(this.#env, Object.fromEntries(passed.filter(([, value]) => value !== undefined)), target.set_env);
   }
 
-  async call({ binding: line, args, signal, warn }: Job<CommandLine>): Promise<unknown> {
+  async call(job: Job<CommandLine>): Promise<unknown> {
+    const { binding: line, args, signal, warn } = job;
     const argv = argvOf(line.argv, args);
     const name = argv[0]?.split(/[/\\]/).at(-1) ?? "";
     const timeoutMs = line.timeout_ms ?? this.target.timeout_ms;
     const finished = await this.#run(argv, stdinOf(line, args), timeoutMs, signal).catch((error: unknown) => {
-      const isLong = (error as NodeJS.ErrnoException).code === "E2BIG";
-      const message = isLong
-        ? `The parameters are too long for the arguments of '${name}'; send less.`
-        : `The program '${name}' is not installed on the server, or may not be run; tell the user.`;
-      throw new OpError(isLong ? "VALIDATION_PAYLOAD_TOO_LARGE" : "INTERNAL_ERROR", message, {}, error);
+      if ((error as NodeJS.ErrnoException).code === "E2BIG") throw tooLarge("The parameters are too long; send less.");
+      const message = `The program '${name}' is not installed on the server, or may not be run; tell the user.`;
+      throw new OpError("INTERNAL_ERROR", message, {}, error);
     });
     const { ending, code, stdout, stderr } = finished;
     const max = this.target.max_output_bytes;
     if (ending === "timed out") throw new OpError("TRANSPORT_TIMEOUT", `${name} took more than ${timeoutMs} ms.`);
-    if (ending === "too large") {
-      const details = { limit: "max_output_bytes", maximum: max };
-      throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", `${name} wrote more than ${max} bytes; ask for less.`, details);
-    }
+    const details = { limit: "max_output_bytes", maximum: max };
+    if (ending === "too large") throw tooLarge(`${name} wrote more than ${max} bytes; ask for less.`, details);
     if (ending === "held") warn({ code: "OUTPUT_HELD_OPEN", message: `${name} left a process, which was stopped.` });
     const meaning = line.exit?.[code ?? -1] ?? (code === 0 ? "success" : "INTERNAL_ERROR");
-    if (meaning === "success") return outputOf(line.output, stdout, warn);
-    const secrets = this.#secrets(line, args);
-    const said = clean(stderr, secrets);
-    const [stream, words] = said === "" ? ["stdout", clean(stdout, secrets)] : ["stderr", said];
+    if (meaning === "success") return outputOf(job, stdout);
+    const hidden = this.#hidden(line, args);
+    const said = clean(stderr, hidden);
+    const [stream, words] = said === "" ? ["stdout", clean(stdout, hidden)] : ["stderr", said];
     const how = code === null ? "was ended by a signal" : `failed with exit status ${code}`;
     throw new OpError(meaning, `${name} ${how}${words === "" ? " and said nothing" : `; see details.${stream}`}.`, {
       ...(code === null ? {} : { exit_status: code }),
@@ -82,15 +79,15 @@ export class CommandRunner {
     });
   }
 
-  /** What no error may show: secret parameters, line by line too, and the operator's own values and places. */
-  #secrets(line: CommandLine, args: JsonObject): Secrets {
-    const secrets = new Secrets();
-    const named = Object.keys(line.params).filter((name) => line.params[name]?.sensitive === true);
-    const texts = named.flatMap((name) => [args[name] ?? []].flat()).map((value) => scalar(value) ?? "");
-    const own = [...this.target.env, "HOME"].map((name) => process.env[name] ?? "");
-    const all = [...texts, ...texts.flatMap((text) => text.split("\n")), ...own, this.#cwd ?? ""];
-    for (const text of all) secrets.add(text);
-    return secrets;
+  /** What no error may show: sensitive parameters, line by line too, and the operator's own values and places. */
+  #hidden({ params }: CommandLine, args: JsonObject): string[] {
+    const named = Object.keys(params).filter((name) => params[name]?.sensitive === true);
+    const texts = named.flatMap((name) => scalars(args[name])).flatMap((text) => [text, ...text.split(/\r?\n/)]);
+    // A short value of a variable is a setting, and `/` is no place of the operator's.
+    const own = this.target.env.map((name) => this.#env[name] ?? "").filter((value) => value.length > 5);
+    const places = [this.#cwd ?? "", this.#env["HOME"] ?? ""].filter((path) => path.length > 1);
+    // The longest first: a value inside another must not break its mask.
+    return [...texts, ...own, ...places].filter((text) => text !== "").sort((a, b) => b.length - a.length);
   }
 
   #run([program = "", ...argv]: string[], stdin: string, timeoutMs: number, signal: AbortSignal): Promise<Finished> {
@@ -104,7 +101,7 @@ export class CommandRunner {
         clearTimeout(timer);
         signal.removeEventListener("abort", cancel);
         for (const output of [child.stdout, child.stderr]) output.destroy();
-        resolve({ ending, ...exit, stdout: Buffer.concat(stdout), stderr: stderr.subarray(-TAIL) });
+        resolve({ ending, ...exit, stdout: Buffer.concat(stdout), stderr });
       };
       const stop = (ending: Ending): void => {
         signalGroup(child, "SIGTERM");
@@ -187,25 +184,25 @@ function stdinOf({ stdin, params }: CommandLine, args: JsonObject): string {
 }
 
 /** Standard output, read the way the operation says. Nothing at all is null where JSON is expected. */
-function outputOf(form: CommandLine["output"], stdout: Buffer, warn: (warning: Warning) => void): unknown {
+function outputOf({ binding: { output: form }, read, warn }: Job<CommandLine>, stdout: Buffer): unknown {
   const text = stdout.toString("utf8");
-  const lines = text.replace(/\n$/, "").split("\n").map((line) => line.replace(/\r$/, ""));
   if (form === "text" || form === "lines") {
     const message = "The program's output is not UTF-8; what could not be read is shown as \ufffd.";
     if (!isUtf8(stdout)) warn({ code: "OUTPUT_NOT_UTF8", message });
     if (form === "text") return text.replace(/\r?\n$/, "");
-    return text === "" ? [] : lines;
+    return text === "" ? [] : text.replace(/\n$/, "").split("\n").map((line) => line.replace(/\r$/, ""));
   }
   if (form === "json" && text.trim() === "") return null;
-  const json = form === "json" ? text : `[${lines.filter((line) => line.trim() !== "").join(",")}]`;
-  const value = isUtf8(stdout) ? tryParse(json) : undefined;
-  if (value !== undefined) return value;
+  const json = form === "json" ? text : arrayOf(text);
+  if (isUtf8(stdout) && isJson(json)) return read(json);
   throw new OpError("INTERNAL_ERROR", "The program's output is not the JSON that was expected; tell the user.");
 }
 
-/** The end of an output for people: no escape sequences, no control characters, nothing secret. */
-function clean(output: Buffer, secrets: Secrets): string {
+/** The end of an output for people: no escape sequences, no control characters, nothing of what is hidden. */
+function clean(output: Buffer, hidden: readonly string[]): string {
   const plain = output.toString("utf8").replace(/\x1b(?:\[[^@-~]*[@-~]?|[^[])/g, "").replace(/(?![\n\t])\p{Cc}/gu, "");
-  const end = Buffer.from(secrets.mask(plain).trim(), "utf8").subarray(-TAIL);
+  // Masked before it is cut, so that no half of a secret stays behind.
+  const masked = hidden.reduce((text, secret) => text.replaceAll(secret, "***"), plain);
+  const end = Buffer.from(masked.trim(), "utf8").subarray(-TAIL);
   return end.toString("utf8").replace(/^\ufffd+/, "").trim();
 }

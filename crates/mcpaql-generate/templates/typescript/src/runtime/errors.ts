@@ -22,11 +22,15 @@ export class OpError extends Error {
   }
 }
 
+export const tooLarge = (message: string, details: Record<string, unknown> = {}): OpError =>
+  new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, details);
+
 /** What the agent should know although the call succeeded. */
 export type Warning = Readonly<{ code: string; message: string }>;
 export type Warn = (warning: Warning) => void;
-/** A call on its way to a target. */
-export type Job<T> = Readonly<{ binding: T; args: Record<string, unknown>; signal: AbortSignal; warn: Warn }>;
+/** A call on its way to a target; `read` makes data of JSON that came back. */
+export type Job<T> = Readonly<{ binding: T; args: Record<string, unknown>; signal: AbortSignal; warn: Warn }> &
+  Readonly<{ read: (json: string) => unknown }>;
 
 /** What goes back to the client. */
 export type Reply = Readonly<{ text: string; isError: boolean }>;

@@ -9,10 +9,10 @@ import { createGunzip } from "node:zlib";
 import ipaddr from "ipaddr.js";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as send } from "undici";
 import { type Received, decode, failureOf, retryAfter } from "./answer.js";
-import { type Auth, Credentials, type Said, Tokens, noTokens } from "./auth.js";
-import { type Secrets, fill } from "./environment.js";
-import { type Job, OpError } from "./errors.js";
-import { tryParse } from "./json.js";
+import { type Auth, Credentials, type Said, type Secrets, Tokens, noTokens } from "./auth.js";
+import { fill } from "./environment.js";
+import { type Job, OpError, tooLarge } from "./errors.js";
+import { isObject, tryParse } from "./json.js";
 import { type HttpRequest, type Outgoing, build, invalid, unusable } from "./request.js";
 import { encode } from "./style.js";
 
@@ -22,6 +22,8 @@ export type HttpTarget = Readonly<Numbers> &
 
 const MAX_HOPS = 5;
 const ERROR_BYTES = 64 * 1024; // how much of an answer that is no success is read
+const MAX_HEADERS = 100; // how many an answer may have, and how long they may be together
+const MAX_HEAD_BYTES = 408 * 1024;
 
 /** A connection that failed; where nothing of an answer came, another attempt may help. */
 class ConnectionError extends OpError {
@@ -42,7 +44,7 @@ export class HttpClient {
   readonly #tokens = new Tokens((url, headers, form) => this.#post(url, headers, form));
 
   constructor(readonly target: HttpTarget) {
-    const options = { connect: { timeout: target.connect_timeout_ms }, maxHeaderSize: 256 * 1024, pipelining: 1 };
+    const options = { connect: { timeout: target.connect_timeout_ms }, maxHeaderSize: MAX_HEAD_BYTES, pipelining: 1 };
     [this.#direct, this.#proxied] = [new Agent(options), new EnvHttpProxyAgent(options)];
     for (const [name, value] of Object.entries(target.headers)) {
       (value.includes("${env:") ? this.#secret : this.#plain).set(name.toLowerCase(), value);
@@ -69,7 +71,10 @@ export class HttpClient {
   async #attempts(job: Job<HttpRequest>, first: Hop, deadline: number): Promise<unknown> {
     const { binding: request, signal } = job;
     const auth = request.auth === undefined ? this.target.auth : request.auth;
-    const signIn = (): Promise<Credentials> => Credentials.read(auth, this.#secret, this.#tokens);
+    // A call that is over does not wait for its token, which is kept for the next one.
+    const over = (): Promise<never> => sleep(0x7fff_ffff, undefined as never, { signal, ref: false });
+    const signIn = (): Promise<Credentials> =>
+      Promise.race([Credentials.read(auth, this.#secret, this.#tokens), over()]);
     const repeats = request.repeatable === true ? this.target.retries : 0;
     let [credentials, renewed, n] = [await signIn(), false, 0];
     for (;;) {
@@ -97,14 +102,15 @@ export class HttpClient {
   #conclude(job: Job<HttpRequest>, method: string, received: Received, secrets: Secrets, repeated: boolean): unknown {
     const { binding: request, args, warn } = job;
     const { status, cut } = received;
-    const isUnchanged = status === 304;
-    if (isUnchanged) warn({ code: "NOT_MODIFIED", message: "Nothing changed since the version that the call named." });
-    if (isUnchanged) return null;
+    if (status === 304) {
+      warn({ code: "NOT_MODIFIED", message: "Nothing changed since the version that the call named." });
+      return null;
+    }
     if (status >= 200 && status < 300) {
-      if (!cut) return decode(method, received, secrets, warn);
+      if (!cut) return decode(method, received, secrets, job);
       const most = this.target.max_response_bytes;
       const message = `The answer is larger than the limit of ${most} bytes; ask for less with a page or a filter.`;
-      throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { limit: "max_response_bytes", maximum: most });
+      throw tooLarge(message, { limit: "max_response_bytes", maximum: most });
     }
     for (const [name, how] of Object.entries(request.params)) if (how.sensitive === true) secrets.addValue(args[name]);
     const error = failureOf(received, secrets);
@@ -130,18 +136,27 @@ export class HttpClient {
       const all = [["user-agent", "mcpaql-adapter"], ["accept-encoding", "gzip"], ...raw].flat();
       const dispatcher = rangeOf(url) === "loopback" ? this.#direct : this.#proxied;
       // The signal bounds the time.
-      const options = { dispatcher, signal, headersTimeout: 0, bodyTimeout: 0 };
+      const options = { dispatcher, signal, headersTimeout: 0, bodyTimeout: 0, onInfo };
       const reply = await send(url, { method, headers: all, body: body ?? null, ...options });
+      // A body that nobody reads any more has nobody to tell.
+      const leave = (): unknown => reply.body.on("error", () => undefined).destroy();
+      const isOverloaded = Object.values(reply.headers).flat().length > MAX_HEADERS;
+      if (isOverloaded) leave();
+      if (isOverloaded) throw new Error("too many headers");
       const header = (name: string): string | undefined => [reply.headers[name]].flat()[0];
-      const isGzip = method !== "HEAD" && /\bgzip\b/i.test(header("content-encoding") ?? "");
-      const stream = (isGzip ? pipeline(reply.body, createGunzip(), () => undefined) : reply.body) as AsyncIterable<Buffer>;
+      const isEmpty = method === "HEAD" || reply.statusCode === 204 || header("content-length") === "0";
+      const isGzip = !isEmpty && header("content-encoding") === "gzip";
+      const stream = isGzip ? pipeline(reply.body, createGunzip(), () => undefined) : reply.body;
       const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
-      const read = await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES));
+      const isTooLarge = isSuccess && !isEmpty && !isGzip && Number(header("content-length") ?? 0) > most;
+      const read = isTooLarge ? NOTHING : await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES));
       // An answer that broke off is not asked for again; what came of an error is enough.
       if (read.broken !== undefined && isSuccess) throw new ConnectionError(read.broken, false);
-      if (read.cut) reply.body.destroy();
+      if (read.cut) leave();
       return { status: reply.statusCode, header, ...read };
     } catch (error) {
+      const isSwitched = error instanceof Error && error.message === SWITCHED;
+      if (isSwitched) return { status: 101, header: () => undefined, ...NOTHING };
       if (signal.aborted) throw error instanceof ConnectionError ? error.cause : error;
       throw error instanceof OpError ? error : new ConnectionError(error, true);
     }
@@ -149,11 +164,12 @@ export class HttpClient {
 
   async #post(url: string, own: Record<string, string>, form: URLSearchParams): Promise<Said> {
     const headers = { accept: "application/json", "content-type": "application/x-www-form-urlencoded", ...own };
-    const body = Buffer.from(form.toString());
-    const outgoing = { method: "POST", url: this.#address(url), headers: new Map(Object.entries(headers)), body };
+    const sent = { headers: new Map(Object.entries(headers)), body: Buffer.from(form.toString()) };
+    const outgoing = { method: "POST", url: this.#address(url), ...sent };
     const asked = this.#send(outgoing, ERROR_BYTES, AbortSignal.timeout(30_000));
     const received = await asked.catch((error: unknown) => Promise.reject(noTokens(error)));
-    return { status: received.status, body: tryParse(received.body.toString("utf8")) };
+    const body = tryParse(received.body.toString("utf8"));
+    return { status: received.status, body: isObject(body) ? body : {} };
   }
 
   /** An address of the document with its variables: `https`, or `http` to this machine or where it is allowed. */
@@ -171,21 +187,28 @@ export class HttpClient {
   }
 }
 
+const NOTHING = { body: Buffer.alloc(0), cut: true, broken: undefined };
+
+/** What undici calls an answer that switches protocols and says to which; one that does not say is called the same. */
+const SWITCHED = "bad upgrade";
+function onInfo({ statusCode }: { readonly statusCode: number }): void {
+  if (statusCode === 101) throw new Error(SWITCHED);
+}
+
 /** Reads no more than that many bytes. */
-async function readUpTo(stream: AsyncIterable<Buffer>, most: number) {
+async function readUpTo(stream: AsyncIterable<unknown>, most: number) {
   const chunks: Buffer[] = [];
-  let [room, cut] = [most, false];
+  let [room, broken]: [number, unknown] = [most, undefined];
   try {
-    for await (const chunk of stream) {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
       chunks.push(chunk.subarray(0, room));
-      cut = chunk.length > room;
-      if (cut) break;
       room -= chunk.length;
+      if (room < 0) break;
     }
-  } catch (broken) {
-    return { body: Buffer.concat(chunks), cut: true, broken };
+  } catch (error) {
+    broken = error;
   }
-  return { body: Buffer.concat(chunks), cut, broken: undefined };
+  return { body: Buffer.concat(chunks), cut: room < 0 || broken !== undefined, broken };
 }
 
 /** Milliseconds before the next attempt, no fewer than were asked for; `undefined` where the answer is final. */

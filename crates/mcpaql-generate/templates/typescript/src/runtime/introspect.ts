@@ -2,7 +2,7 @@
 
 import type { Catalog, Operation, TypeInfo } from "./catalog.js";
 import { quoted } from "./check.js";
-import { OpError, type Warning } from "./errors.js";
+import { OpError, type Warn } from "./errors.js";
 import type { JsonObject } from "./json.js";
 import { nearest, search } from "./suggest.js";
 
@@ -11,58 +11,52 @@ const PAGES = { whole: 50, part: 20, names: 200, full: 5, fullTypes: 10, hits: 5
 const GROUPS = 15; // groups that are counted before the rest of them is
 const HINT = `Find operations with {"search":"what you want to do"}, or narrow with tag, category or endpoint.`;
 
-/** The arguments, read; a blank text is as good as none. */
-function read(args: JsonObject) {
-  const text = (name: string): string | undefined => {
-    const value = args[name];
-    return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
-  };
-  const [several, one] = [args["name"], text("name")];
-  const [category, endpoint] = [text("category"), text("endpoint")];
-  const narrowing = { search: text("search"), category, endpoint, tag: text("tag") };
-  const [first, after] = [args["first"] as number | undefined, text("after")];
-  const names = Array.isArray(several) ? (several as string[]) : one === undefined ? undefined : [one];
-  const isPaged = first !== undefined || after !== undefined;
-  // The parameters that leave operations out.
-  const narrowed = Object.entries(narrowing).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  const [types, detail] = [text("query") === "types", text("detail")];
-  return { ...narrowing, narrowed, types, detail, several: Array.isArray(several), names, first, after, isPaged };
+type Texts = "query" | "detail" | "search" | "category" | "endpoint" | "tag" | "after";
+type Ask = Readonly<Partial<Record<Texts, string>> & { name?: string | string[]; first?: number }>;
+
+/** The arguments; a blank text is as good as none. */
+function read(args: JsonObject): Ask {
+  const trimmed = Object.entries(args).map(([name, value]) => [name, typeof value === "string" ? value.trim() : value]);
+  return Object.fromEntries(trimmed.filter(([, value]) => value !== "" && value !== null)) as Ask;
 }
 
-type Ask = ReturnType<typeof read>;
+/** The parameters that leave operations out. */
+const narrowing = (ask: Ask): string[] => ["search", "category", "endpoint", "tag"].filter((name) => name in ask);
+const isPaged = (ask: Ask): boolean => ask.first !== undefined || ask.after !== undefined;
 const pageSize = (length: number): number => (length <= PAGES.whole ? PAGES.whole : PAGES.part);
 
 /** Answers `introspect` for arguments that are validated. */
-export function introspect(catalog: Catalog, args: JsonObject, warn: (warning: Warning) => void): JsonObject {
+export function introspect(catalog: Catalog, args: JsonObject, warn: Warn): JsonObject {
   const ask = read(args);
-  const [narrowing] = ask.narrowed;
-  if (ask.types && narrowing !== undefined) {
-    const message = `Parameter '${narrowing}' narrows operations, not types. Leave it out, or leave out 'query'.`;
-    throw new OpError("VALIDATION_INVALID_VALUE", message, { param_name: narrowing });
+  const [first] = narrowing(ask);
+  if (ask.query === "types" && first !== undefined) {
+    const message = `Parameter '${first}' narrows operations, not types. Leave it out, or leave out 'query'.`;
+    throw new OpError("VALIDATION_INVALID_VALUE", message, { param_name: first });
   }
-  if (ask.names !== undefined) return named(catalog, ask, ask.names, warn);
-  return ask.types ? listTypes(catalog, ask) : listOperations(catalog, ask, warn);
+  if (ask.name !== undefined) return named(catalog, ask, ask.name, warn);
+  return ask.query === "types" ? listTypes(catalog, ask) : listOperations(catalog, ask, warn);
 }
 
-function named(catalog: Catalog, ask: Ask, names: readonly string[], warn: (warning: Warning) => void): JsonObject {
-  const idle = [...ask.narrowed, ...(ask.isPaged ? ["first or after"] : [])];
+function named(catalog: Catalog, ask: Ask, asked: string | string[], warn: Warn): JsonObject {
+  const idle = [...narrowing(ask), ...(isPaged(ask) ? ["first or after"] : [])];
   const message = `'name' says what to show, so ${idle.join(", ")} had no effect.`;
   if (idle.length > 0) warn({ code: "IGNORED_PARAMS", message });
   const { operations, types } = catalog.data;
-  const [detail, kind] = [ask.detail ?? "full", ask.types ? "type" : "operation"];
-  const known = ask.types ? types.map((type) => type.detail.name) : operations.map(({ name }) => name);
-  const found = names.map((name) => {
+  const isTypes = ask.query === "types";
+  const [detail, kind] = [ask.detail ?? "full", isTypes ? "type" : "operation"];
+  const known = isTypes ? types.map((type) => type.detail.name) : operations.map(({ name }) => name);
+  const found = [asked].flat().map((name) => {
     const type = types.find((one) => one.detail.name === name);
     const operation = catalog.get(name);
-    if (ask.types && type !== undefined) return typeForm(type, detail);
+    if (isTypes && type !== undefined) return typeForm(type, detail);
     const show = detail === "signature" ? signed : form;
-    if (!ask.types && operation !== undefined) return show(operation, detail);
+    if (!isTypes && operation !== undefined) return show(operation, detail);
     const near = nearest(name, known);
     const hint = near.length === 0 ? `List all with query '${kind}s'.` : `Nearest: ${near.join(", ")}.`;
     warn({ code: "NOT_FOUND", message: `There is no ${kind}${quoted(name)}. ${hint}` });
     return null;
   });
-  return ask.several ? { [`${kind}s`]: found.filter((one) => one !== null) } : { [kind]: found[0] };
+  return Array.isArray(asked) ? { [`${kind}s`]: found.filter((one) => one !== null) } : { [kind]: found[0] };
 }
 
 /** All that a call needs: the signature with its types, and where identifiers come from. */
@@ -93,10 +87,10 @@ function listTypes({ data }: Catalog, ask: Ask): JsonObject {
   const size = { names: PAGES.largest, full: PAGES.fullTypes }[detail] ?? pageSize(data.types.length);
   const { shown, isPart, pageInfo } = pageOf(ask, data.types, size);
   const types = shown.map((type) => typeForm(type, detail));
-  return ask.isPaged || isPart ? { types, pageInfo } : { types };
+  return isPaged(ask) || isPart ? { types, pageInfo } : { types };
 }
 
-function listOperations({ data }: Catalog, ask: Ask, warn: (warning: Warning) => void): JsonObject {
+function listOperations({ data }: Catalog, ask: Ask, warn: Warn): JsonObject {
   const all = ask.search === undefined ? data.operations : search(data.operations, ask.search);
   const found = all.filter((operation) => fits(ask, operation));
   const usual = ask.search === undefined ? pageSize(found.length) : PAGES.hits;
@@ -108,14 +102,14 @@ function listOperations({ data }: Catalog, ask: Ask, warn: (warning: Warning) =>
   };
   const isHit = ask.search !== undefined && ask.detail === undefined;
   const rows = page.shown.map((one) => (isHit ? hit(one) : form(one, ask.detail ?? "summary")));
-  const isPlain = ask.narrowed.length === 0 && ask.detail === undefined && ask.after === undefined;
+  const isPlain = narrowing(ask).length === 0 && ask.detail === undefined && ask.after === undefined;
   const isPart = page.isPart && ask.search === undefined;
   const message = "No operation fits all of these parameters. Use other words, or leave one of them out.";
   if (found.length === 0) warn({ code: "NOT_FOUND", message });
   return {
     ...(isPlain ? { _protocol: data.protocol } : {}),
     operations: rows,
-    ...(ask.isPaged || isPart ? { pageInfo: page.pageInfo } : {}),
+    ...(isPaged(ask) || isPart ? { pageInfo: page.pageInfo } : {}),
     ...(isPart && ask.detail === undefined && ask.after === undefined ? { groups: groups(found), hint: HINT } : {}),
   };
 }
@@ -140,8 +134,9 @@ function groups(found: readonly Operation[]): JsonObject {
 
 /** One page of a list. A cursor says which list it belongs to: that is a number (FNV-1a) of what narrows it. */
 function pageOf<T>(ask: Ask, all: readonly T[], size: number, most: number = PAGES.largest) {
-  const { types, search: question, category, endpoint, tag } = ask;
-  const parts = [types ? "types" : "", question, category, endpoint, tag].map((part) => `${part ?? ""}\0`).join("");
+  const { query, search: question, category, endpoint, tag } = ask;
+  const narrowed = [query === "types" ? query : "", question, category, endpoint, tag];
+  const parts = narrowed.map((part) => `${part ?? ""}\0`).join("");
   const hash = Buffer.from(parts, "utf8").reduce((sum, byte) => Math.imul(sum ^ byte, 0x0100_0193), 0x811c_9dc5);
   const list = (hash >>> 0).toString(16).padStart(8, "0");
   const match = /^([0-9a-f]{1,8})-([0-9a-f]{8})$/.exec(ask.after ?? `0-${list}`);

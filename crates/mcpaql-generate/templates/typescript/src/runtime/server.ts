@@ -27,13 +27,13 @@ export function main(project: Project): void {
 /** The low-level server, because the catalog has every tool and every check already. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated
 export function mcpServer(adapter: Adapter): mcp.Server {
-  const { adapter: own, instructions, tools, routes } = adapter.catalog.data;
+  const { adapter: own, instructions, routes } = adapter.catalog.data;
   const info = { name: own.name, title: own.display_name, version: own.version };
   // eslint-disable-next-line @typescript-eslint/no-deprecated
   const server = new mcp.Server(info, { capabilities: { tools: {} }, instructions });
   const listed = adapter.project.tools.map((tool) => JSON.parse(JSON.stringify(tool)) as JsonObject);
   server.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
-    if (method === "tools/list") return { tools: [...tools, ...listed] };
+    if (method === "tools/list") return { tools: [...adapter.catalog.tools, ...listed] };
     if (method !== "tools/call") throw new mcp.ProtocolError(mcp.ProtocolErrorCode.MethodNotFound, method);
     const { name, arguments: args = {} } = params ?? {};
     const known = [...Object.keys(routes), ...listed.map((tool) => tool["name"])];

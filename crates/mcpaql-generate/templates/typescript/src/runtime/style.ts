@@ -25,48 +25,33 @@ export function percent(char: string): string {
   return [...Buffer.from(char, "utf8")].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 }
 
-const texts = (items: readonly unknown[]): string[] => items.map(scalar).filter((text) => text !== undefined);
-
-function fields(object: Readonly<Record<string, unknown>>): [string, string][] {
-  return Object.entries(object).flatMap(([key, field]): [string, string][] => {
-    const text = scalar(field);
-    return text === undefined ? [] : [[key, text]];
-  });
+/** What a value consists of: the fields of an object, or texts without a key. */
+function entries(value: unknown): [key: string | undefined, text: string][] {
+  const items = (): [undefined, unknown][] => [value].flat().map((item) => [undefined, item]);
+  const all = isObject(value) ? Object.entries(value) : items();
+  return all.flatMap(([key, item]) => (item === null || item === undefined ? [] : [[key, scalar(item) ?? ""]]));
 }
 
 /** `1,2`, and `a,1,b,2` or `a=1,b=2` for objects, with that separator. */
 function joined(value: unknown, explode: boolean, between: string, spell: Encode): string | undefined {
-  const items = Array.isArray(value)
-    ? texts(value).map(spell)
-    : isObject(value)
-      ? fields(value).map(([key, text]) => `${spell(key)}${explode ? "=" : between}${spell(text)}`)
-      : texts([value]).map(spell);
-  return items.length === 0 ? undefined : items.join(between);
+  const spelled = entries(value).map(([key, text]) =>
+    key === undefined ? spell(text) : `${spell(key)}${explode ? "=" : between}${spell(text)}`,
+  );
+  return spelled.length === 0 ? undefined : spelled.join(between);
 }
 
 /** What fills a placeholder of a path. */
 export function pathText(name: string, value: unknown, { form, explode, reserved }: Style): string | undefined {
   if (value === null || value === undefined) return undefined;
   const spell: Encode = (text) => encode(text, reserved ? KEPT.path : "");
-  switch (form) {
-    case "json":
-      return spell(stringify(value));
-    case "label": {
-      const text = joined(value, explode, explode ? "." : ",", spell);
-      return text === undefined ? undefined : `.${text}`;
-    }
-    case "matrix": {
-      const pair = (key: string, text: string): string => `;${spell(key)}${text === "" ? "" : `=${text}`}`;
-      const several = explode && Array.isArray(value) ? texts(value).map((text) => pair(name, spell(text))) : undefined;
-      const named = explode && isObject(value) ? fields(value).map(([key, text]) => pair(key, spell(text))) : several;
-      const text = joined(value, false, ",", spell);
-      return text === undefined ? undefined : (named?.join("") ?? pair(name, text));
-    }
-    case "segments":
-      return typeof value === "string" ? value.split("/").map(spell).join("/") : joined(value, false, "/", spell);
-    default:
-      return joined(value, explode, ",", spell);
-  }
+  if (form === "json") return spell(stringify(value));
+  if (form === "segments" && typeof value === "string") return value.split("/").map(spell).join("/");
+  const between = form === "segments" ? "/" : form === "label" && explode ? "." : ",";
+  const text = joined(value, explode && form !== "segments" && form !== "matrix", between, spell);
+  if (text === undefined || (form !== "label" && form !== "matrix")) return text;
+  const pair = (key: string, spelled: string): string => `;${spell(key)}${spelled === "" ? "" : `=${spelled}`}`;
+  if (form === "label") return `.${text}`;
+  return explode ? entries(value).map(([key = name, one]) => pair(key, spell(one))).join("") : pair(name, text);
 }
 
 /** The value of a header, which no percent-encoding applies to. */
@@ -79,13 +64,12 @@ export function headerText(value: unknown, { form, explode }: Style): string | u
 export function pairs(name: string, value: unknown, { form, explode, reserved }: Style, isCookie = false): string[] {
   const key = encode(name);
   if (form === "deepObject") return deep(key, value);
-  const joins = !explode && typeof value === "object";
-  const kept = !reserved ? "" : joins || isCookie ? KEPT.element : KEPT.query;
-  const spell: Encode = (text) => encode(text, kept);
   if (value === null || value === undefined) return [];
+  const isList = typeof value === "object" && !explode;
+  const kept = !reserved ? "" : isList || isCookie ? KEPT.element : KEPT.query;
+  const spell: Encode = (text) => encode(text, kept);
   if (form === "json") return [`${key}=${spell(stringify(value))}`];
-  if (explode && Array.isArray(value)) return texts(value).map((text) => `${key}=${spell(text)}`);
-  if (explode && isObject(value)) return fields(value).map(([own, text]) => `${encode(own)}=${spell(text)}`);
+  if (explode) return entries(value).map(([own = name, text]) => `${encode(own)}=${spell(text)}`);
   const between = { spaceDelimited: "%20", pipeDelimited: "%7C" }[form as string] ?? ",";
   const text = joined(value, false, between, spell);
   return text === undefined ? [] : [`${key}=${text}`];
@@ -104,5 +88,5 @@ function deep(name: string, value: unknown): string[] {
     const isNested = value.some((item) => typeof item === "object" && item !== null);
     return value.flatMap((item, index) => deep(`${name}%5B${isNested ? index : ""}%5D`, item));
   }
-  return texts([value]).map((text) => `${name}=${encode(text)}`);
+  return entries(value).map(([, text]) => `${name}=${encode(text)}`);
 }
