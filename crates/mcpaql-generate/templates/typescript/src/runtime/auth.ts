@@ -34,7 +34,7 @@ export class Credentials {
   readonly query: [string, string][] = [];
   readonly cookies: string[] = [];
   readonly secrets = new Secrets();
-  readonly #grants: Grant[] = [];
+  readonly #issued: { readonly grant: Grant; readonly token: string }[] = [];
 
   /** Reads what the way of authentication and the secret headers of the target need. */
   static async read(auth: Auth, headers: ReadonlyMap<string, string>, tokens: Tokens): Promise<Credentials> {
@@ -49,8 +49,9 @@ export class Credentials {
 
   /** Gives up the fetched tokens, because the API refused them; `false` where there are none. */
   giveUp(): boolean {
-    for (const grant of this.#grants) grant.token = undefined;
-    return this.#grants.length > 0;
+    // Another call may have renewed it already.
+    for (const { grant, token } of this.#issued) if (grant.token?.value === token) grant.token = undefined;
+    return this.#issued.length > 0;
   }
 
   async #add(auth: Simple, tokens: Tokens): Promise<void> {
@@ -71,9 +72,9 @@ export class Credentials {
       for (const secret of [word === "" ? user : word, `${user}:${word}`]) this.secrets.add(secret);
       this.#header("authorization", `Basic ${Buffer.from(`${user}:${word}`).toString("base64")}`, auth.username_env);
     } else {
-      const { token, grant } = await tokens.issue(auth, this.secrets);
-      this.#header("authorization", `Bearer ${token}`, auth.client_id_env);
-      this.#grants.push(grant);
+      const issued = await tokens.issue(auth, this.secrets);
+      this.#header("authorization", `Bearer ${issued.token}`, auth.client_id_env);
+      this.#issued.push(issued);
     }
   }
 
@@ -156,8 +157,9 @@ export class Tokens {
     const inBody = grant.inBody === true || secret === undefined;
     let reply = await ask(inBody);
     // Any other word than these says that the client was understood.
-    const isUnknown = ["undefined", "invalid_client", "invalid_request", "unauthorized_client"];
-    const isRefused = [400, 401].includes(reply.status) && !inBody && isUnknown.includes(String(reply.body["error"]));
+    const isKnown = (word: unknown): boolean =>
+      typeof word === "string" && !["invalid_client", "invalid_request", "unauthorized_client"].includes(word);
+    const isRefused = [400, 401].includes(reply.status) && !inBody && !isKnown(reply.body["error"]);
     if (isRefused) reply = await ask(true);
     const said = reply.body;
     const token = said["access_token"];

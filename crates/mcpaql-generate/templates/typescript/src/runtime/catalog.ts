@@ -66,8 +66,4 @@ export class Catalog {
   get(name: string): Operation | undefined {
     return this.#byName.get(name);
   }
-
-  route(tool: string): Route | undefined {
-    return Object.hasOwn(this.data.routes, tool) ? this.data.routes[tool] : undefined;
-  }
 }

@@ -18,7 +18,7 @@ const MAX_STEPS = 100_000; // how often recursive types may be entered in one ch
 
 /** Prepares a call that came through a tool. */
 export function prepare(catalog: Catalog, tool: string, given: JsonObject): Prepared {
-  const { renamed_to, ...route } = catalog.route(tool) ?? {};
+  const { renamed_to, ...route } = catalog.data.routes[tool] ?? {};
   const { operation: called, ...beside } = given;
   const one = route.operation === undefined ? undefined : catalog.get(route.operation);
   const params = one === undefined ? merged(beside) : flat(one, given);
