@@ -1,33 +1,28 @@
 // Arguments of a tool call → one operation with complete, validated parameters.
 //
-// What always holds: errors come in a fixed order (envelope, operation, endpoint, names, required, limits, schema);
-// what comes back holds declared names only; no error repeats a value that was given; no argument makes checking slow.
+// What always holds: checks run in a fixed order (envelope, operation, endpoint, names, required, limits, schema);
+// prepared arguments have declared names only; no error repeats a value of the call; no argument makes checks slow.
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import { RE2JS } from "re2js";
 import type { Catalog, CatalogData, Operation, Param } from "./catalog.js";
-import { type Code, OpError, type Warning } from "./errors.js";
+import { type Code, OpError, type Warning, invalid, tooLarge } from "./errors.js";
 import { type JsonObject, isObject, stringify, tryParse } from "./json.js";
 import { nearest, search, snakeCase } from "./suggest.js";
 
-/** A call that may run; `args` has no prototype, so that no name is there unless it was given or has a default. */
+/** A call that may run. `args` has no prototype, so that it has only names of the call and of defaults. */
 export type Prepared = Readonly<{ operation: Operation; args: JsonObject; warnings: readonly Warning[] }>;
 
-const MAX_STEPS = 100_000; // how often recursive types may be entered in one check
+const MAX_STEPS = 100_000; // values of recursive types in one check
 
-/** Prepares a call that came through a tool. */
+/** Finds the operation that a tool call means, and checks its parameters. */
 export function prepare(catalog: Catalog, tool: string, given: JsonObject): Prepared {
-  const { renamed_to, ...route } = catalog.data.routes[tool] ?? {};
+  const route = catalog.data.routes[tool] ?? {};
   const { operation: called, ...beside } = given;
-  const one = route.operation === undefined ? undefined : catalog.get(route.operation);
-  const params = one === undefined ? merged(beside) : flat(one, given);
-  if (one === undefined && (called === undefined || called === null)) {
-    const message = `Missing required field 'operation'. Send {"operation": "introspect"} to list what there is.`;
-    throw new OpError("VALIDATION_MISSING_PARAM", message, { param_name: "operation" }, undefined, true);
-  }
-  if (one === undefined && typeof called !== "string") throw notA("a string", "operation");
-  const operation = one ?? find(catalog, String(called), params);
+  const only = catalog.operations.get(route.operation ?? "");
+  const params = only === undefined ? merged(beside) : flat(only, given);
+  const operation = only ?? find(catalog, called, params);
   const { name, endpoint, deprecated } = operation;
   if (route.endpoint !== undefined && endpoint !== route.endpoint) {
     const message = `Operation '${name}' must be called via ${operation.tool}, not ${tool}.`;
@@ -36,18 +31,16 @@ export function prepare(catalog: Catalog, tool: string, given: JsonObject): Prep
   }
   const warnings: Warning[] = [];
   const warn = (what: string, message: string): unknown => warnings.push({ code: `DEPRECATED_${what}`, message });
-  if (renamed_to !== undefined) warn("TOOL", `The tool '${tool}' is now called '${renamed_to}'.`);
-  if (one === undefined && called !== name) warn("OPERATION", `This operation is now called '${name}'.`);
+  if (route.renamed_to !== undefined) warn("TOOL", `The tool '${tool}' is now called '${route.renamed_to}'.`);
+  if (only === undefined && called !== name) warn("OPERATION", `This operation is now called '${name}'.`);
   if (deprecated !== undefined) warn("OPERATION", `The operation '${name}' is deprecated. ${deprecated}`.trimEnd());
   return { operation, args: validate(catalog, operation, params), warnings };
 }
 
-function notA(what: string, field: string): OpError {
-  const message = `Field '${field}' must be ${what}.`;
-  return new OpError("VALIDATION_INVALID_TYPE", message, { param_name: field }, undefined, true);
-}
+const noEnvelope = (code: Code, field: string, message: string): OpError =>
+  new OpError(code, message, { param_name: field }, undefined, true);
 
-/** The parameters of a tool that is one operation: the arguments themselves, or an envelope. */
+/** The parameters of a tool that has one operation: the arguments themselves, or those inside an envelope. */
 function flat({ name, aliases = [], params }: Operation, given: JsonObject): JsonObject {
   const declares = (one: string): boolean => params.some((param) => param.name === one);
   const { operation: called, ...rest } = given;
@@ -56,28 +49,32 @@ function flat({ name, aliases = [], params }: Operation, given: JsonObject): Jso
   return declares("params") ? args : merged(args);
 }
 
-/** What stands under `params`, and beside it what that does not name. Some models write the object as a string. */
+/** The members of `params`, and those beside it with other names. Some models write `params` as a string. */
 function merged({ params, ...beside }: JsonObject): JsonObject {
-  if (params === undefined || params === null) return beside;
-  const object = typeof params === "string" ? tryParse(params) : params;
-  if (!isObject(object)) throw notA("an object", "params");
-  return { ...beside, ...object };
+  const object = typeof params === "string" ? tryParse(params) : (params ?? {});
+  if (isObject(object)) return { ...beside, ...object };
+  throw noEnvelope("VALIDATION_INVALID_TYPE", "params", "Field 'params' must be an object.");
 }
 
-function find(catalog: Catalog, name: string, params: JsonObject): Operation {
-  const found = catalog.get(name);
+function find({ data, operations }: Catalog, name: unknown, params: JsonObject): Operation {
+  if (name === undefined || name === null) {
+    const message = `Missing required field 'operation'. Send {"operation": "introspect"} to list all operations.`;
+    throw noEnvelope("VALIDATION_MISSING_PARAM", "operation", message);
+  }
+  const wrongType = "Field 'operation' must be a string.";
+  if (typeof name !== "string") throw noEnvelope("VALIDATION_INVALID_TYPE", "operation", wrongType);
+  const found = operations.get(name);
   if (found !== undefined) return found;
-  const { operations } = catalog.data;
-  const near = nearest(name, operations.map((operation) => operation.name)).flatMap((one) => catalog.get(one) ?? []);
+  const near = nearest(name, data.operations.map((one) => one.name)).flatMap((one) => operations.get(one) ?? []);
   const words = [name, ...Object.keys(params).slice(0, 12)].join(" ").slice(0, 500);
-  const meant = [...new Set([...near, ...search(operations, words)])].slice(0, 3);
+  const meant = [...new Set([...near, ...search(data.operations, words)])].slice(0, 3);
   const hint = meant[0] === undefined ? "Use 'introspect' to list operations." : `Did you mean '${meant[0].name}'?`;
   const [suggestions, signatures] = [meant.map((one) => one.name), meant.map((one) => one.brief)];
   const details = { operation: name.slice(0, 64), suggestions, signatures };
   throw new OpError("NOT_FOUND_OPERATION", `Unknown operation${quoted(name)}. ${hint}`, details);
 }
 
-/** A caller's word as a sentence may repeat it; what is no name is not repeated. */
+/** A word of the caller in quotes for a message; empty unless it looks like a name. */
 export const quoted = (name: string): string => (/^[\p{L}\p{N}_./:-]{1,64}$/u.test(name) ? ` '${name}'` : "");
 
 /** The parameters under their declared names, checked and with defaults. */
@@ -104,7 +101,7 @@ function validate({ data }: Catalog, operation: Operation, given: JsonObject): J
 const problem = ({ name, signature }: Operation, code: Code, message: string, details: JsonObject): OpError =>
   new OpError(code, message, { operation: name, ...details, signature });
 
-/** The declared parameter that a name stands for. */
+/** The declared parameter for a name in any spelling. */
 function meant({ params, spellings = {} }: Operation, name: string): Param | undefined {
   const snake = name.startsWith("_") || Buffer.byteLength(name) > 96 ? name : snakeCase(name);
   const declared = (one: string): Param | undefined => params.find((param) => param.name === one);
@@ -112,13 +109,13 @@ function meant({ params, spellings = {} }: Operation, name: string): Param | und
   return declared(name) ?? declared(spelled === undefined ? snake : (spellings[spelled] ?? ""));
 }
 
-/** The parameters that a call means, with the fields of an update, which may stand in `input`. */
+/** The parameters under their declared names; an update may have its fields in `input`. */
 function declared(operation: Operation, given: JsonObject): JsonObject {
   const args = Object.create(null) as JsonObject;
   const takesInput = operation.takes_input === true;
   const names = Object.keys(given).filter((name) => name !== "input" || !takesInput);
-  refuseUnknown(operation, "params", names);
-  // An exact name goes before another spelling of it.
+  refuseUnknown(operation, "PARAM", names);
+  // An exact name wins over another spelling of it.
   const isSpelled = (name: string): number => (meant(operation, name)?.name === name ? 0 : 1);
   for (const name of names.sort((a, b) => isSpelled(a) - isSpelled(b))) {
     const param = meant(operation, name);
@@ -128,7 +125,7 @@ function declared(operation: Operation, given: JsonObject): JsonObject {
   const refused = (code: Code, name: string, message: string): OpError =>
     problem(operation, code, `${name} ${message}.`, { param_name: name });
   if (!isObject(input)) throw refused("VALIDATION_INVALID_TYPE", "input", "must be an object with fields to change");
-  refuseUnknown(operation, "fields", Object.keys(input));
+  refuseUnknown(operation, "FIELD", Object.keys(input));
   for (const [field, value] of Object.entries(input)) {
     const { name, identifier } = meant(operation, field) ?? {};
     if (name === undefined) continue;
@@ -140,39 +137,37 @@ function declared(operation: Operation, given: JsonObject): JsonObject {
   return args;
 }
 
-/** Names that nothing is declared for; those that begin with `_` belong to the protocol. */
-function refuseUnknown(operation: Operation, what: "params" | "fields", names: readonly string[]): void {
+/** Rejects names that are not declared, except those that start with `_`: they belong to the protocol. */
+function refuseUnknown(operation: Operation, what: "PARAM" | "FIELD", names: readonly string[]): void {
   const isUnknown = (name: string): boolean => !name.startsWith("_") && meant(operation, name) === undefined;
   const unknown = names.filter(isUnknown).slice(0, 10).map((name) => name.slice(0, 64));
   if (unknown.length === 0) return;
-  const params = operation.params.filter((param) => what === "params" || param.identifier !== true);
+  const [kind, place] = what === "PARAM" ? ["params", "parameter(s)"] : ["fields", "field(s) in 'input'"];
+  const params = operation.params.filter((param) => what === "PARAM" || param.identifier !== true);
   const valid = params.map(({ name }) => name);
-  const near = Object.fromEntries(unknown.flatMap((name) => nearest(name, valid, 1).map((one) => [name, one])));
-  const [hint] = Object.values(near);
-  const message =
-    `Unknown ${what === "params" ? "parameter(s)" : "field(s) in 'input'"} for operation '${operation.name}':` +
-    `${unknown.map(quoted).join(",")}.${hint === undefined ? "" : ` Did you mean '${hint}'?`}`;
-  const code = what === "params" ? "VALIDATION_UNKNOWN_PARAM" : "VALIDATION_UNKNOWN_FIELD";
-  const did_you_mean = hint === undefined ? undefined : near;
-  throw problem(operation, code, message, { [`unknown_${what}`]: unknown, [`valid_${what}`]: valid, did_you_mean });
+  const near = unknown.flatMap((name) => nearest(name, valid, 1).map((one) => [name, one]));
+  const hint = near[0] === undefined ? "" : ` Did you mean '${near[0][1] ?? ""}'?`;
+  const message = `Unknown ${place} for operation '${operation.name}':${unknown.map(quoted).join(",")}.${hint}`;
+  const did_you_mean = hint === "" ? undefined : Object.fromEntries(near) as JsonObject;
+  const details = { [`unknown_${kind}`]: unknown, [`valid_${kind}`]: valid, did_you_mean };
+  throw problem(operation, `VALIDATION_UNKNOWN_${what}`, message, details);
 }
 
 const REFUSED_TEXTS = { no_nul: /\0/, no_control: /[\0-\x08\x0a-\x1f\x7f]/ };
 
-/** Walks a value until a limit is passed; gives the bytes that are left for the rest of the request. */
+/** Checks the limits of a value, and returns the bytes that remain for the rest of the request. */
 function measure(limits: CatalogData["limits"], param: Param, value: unknown, depth: number, room: number): number {
   const within = (limit: string, actual: number, maximum: number): void => {
-    const message = `Parameter '${param.name}' goes beyond the limit ${limit} of ${maximum}. Send less in one call.`;
-    const details = { param_name: param.name, limit, actual, maximum };
-    if (actual > maximum) throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, details);
+    const message = `Parameter '${param.name}' exceeds the limit ${limit} of ${maximum}. Send less in one call.`;
+    if (actual > maximum) throw tooLarge(message, { param_name: param.name, limit, actual, maximum });
   };
   let left = room - 1;
   if (typeof value === "string") {
     left -= Buffer.byteLength(value) + 1;
     within("max_string_length", Buffer.byteLength(value), limits.string_bytes);
-    const message = `Parameter '${param.name}' holds a control character that cannot be sent. Send plain text.`;
+    const message = "holds a control character, which cannot be sent. Send plain text.";
     const isRefused = param.text !== undefined && REFUSED_TEXTS[param.text].test(value);
-    if (isRefused) throw new OpError("VALIDATION_INVALID_ENCODING", message, { param_name: param.name });
+    if (isRefused) throw invalid(param.name, message, "VALIDATION_INVALID_ENCODING");
   } else if (typeof value === "object" && value !== null) {
     within("max_nesting_depth", depth, limits.depth);
     within("max_array_elements", Object.keys(value).length, limits.array_items);
@@ -186,7 +181,7 @@ function measure(limits: CatalogData["limits"], param: Param, value: unknown, de
   return left;
 }
 
-/** Patterns run on an engine that is linear in the text. */
+/** A pattern on an engine that needs linear time, whatever the text is. */
 function linear(pattern: string): { test: (text: string) => boolean; toString: () => string } {
   const compiled = RE2JS.compile(pattern);
   return { test: (text) => compiled.test(text), toString: () => pattern };
@@ -207,38 +202,37 @@ const step = (): boolean => {
 };
 ajv.addKeyword({ keyword: "x-recursive", validate: step });
 
-/** The parameters that are being checked. The library gets others where numbers are large; see `plain`. */
+/** The parameters of the current check. Ajv gets them from `plain`, which changes large numbers. */
 let given: JsonObject = {};
 
 type Numeric = number | bigint; // JavaScript compares the two exactly
-type Rule<T> = (rule: T, value: never) => boolean;
-const numeric: Record<string, Rule<Numeric>> = {
-  minimum: (bound, value) => value >= bound,
-  maximum: (bound, value) => value <= bound,
-  exclusiveMinimum: (bound, value) => value > bound,
-  exclusiveMaximum: (bound, value) => value < bound,
-};
-const isOneOf: Rule<unknown[]> = (literals, value) => literals.map(canonical).includes(canonical(value));
-// The library's own compares every pair of items.
-const isUnique: Rule<boolean> = (unique, items: unknown[]) =>
-  !unique || new Set(items.map(canonical)).size === items.length;
-for (const [keyword, holds] of Object.entries({ ...numeric, enum: isOneOf, uniqueItems: isUnique })) {
+type Keyword = readonly [keyword: string, holds: (rule: never, value: never) => boolean, type?: "number" | "array"];
+const distinct = (items: unknown[]): number => new Set(items.map(canonical)).size;
+/** Keywords that compare numbers. `uniqueItems` is here too, because Ajv compares every pair of items. */
+const KEYWORDS: readonly Keyword[] = [
+  ["minimum", (bound: Numeric, value: Numeric) => value >= bound, "number"],
+  ["maximum", (bound: Numeric, value: Numeric) => value <= bound, "number"],
+  ["exclusiveMinimum", (bound: Numeric, value: Numeric) => value > bound, "number"],
+  ["exclusiveMaximum", (bound: Numeric, value: Numeric) => value < bound, "number"],
+  ["enum", (literals: unknown[], value: unknown) => literals.map(canonical).includes(canonical(value))],
+  ["uniqueItems", (rule: boolean, items: unknown[]) => !rule || distinct(items) === items.length, "array"],
+];
+for (const [keyword, holds, type] of KEYWORDS) {
   const validate = (rule: unknown, _data: unknown, _parent?: unknown, at?: DataValidationCxt): boolean => {
     const value = partsOf(at?.instancePath ?? "").reduce<unknown>((outer, part) => (outer as JsonObject)[part], given);
     return holds(rule as never, value as never);
   };
-  const type = keyword in numeric ? "number" : keyword === "enum" ? undefined : "array";
-  ajv.removeKeyword(keyword).addKeyword({ keyword, ...(type === undefined ? {} : { type }), validate });
+  ajv.removeKeyword(keyword).addKeyword({ keyword, validate, ...(type === undefined ? {} : { type }) });
 }
 
-/** A text that equal values share. */
+/** A text that is the same for equal values. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (!isObject(value)) return stringify(value);
   return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
 }
 
-/** The value as the library takes it: what may be another integer than was meant is none, but still a number. */
+/** The value for Ajv, which knows no bigints. NaN stands for integers outside 64 bits and for rounded ones. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
@@ -248,7 +242,7 @@ function plain(value: unknown): unknown {
 }
 
 const validators = new WeakMap<Operation, ValidateFunction>();
-/** What breaking a keyword means; the gravest first. Any other keyword is about a value. */
+/** The codes of keywords, the most important first. Any other keyword means VALIDATION_INVALID_VALUE. */
 const CODES = new Map<string, Code>([
   ["additionalProperties", "VALIDATION_UNKNOWN_FIELD"],
   ["required", "VALIDATION_MISSING_PARAM"],
@@ -268,7 +262,7 @@ function checkSchema(data: CatalogData, operation: Operation, args: JsonObject):
     throw problem(operation, "VALIDATION_PAYLOAD_TOO_LARGE", message, {});
   }
   const errors = (check.errors ?? []).filter((error) => error.keyword !== "if");
-  // What is wrong with each of several forms says less than that none of them fits.
+  // That no choice of an `anyOf` fits says more than the errors of each choice.
   const choices = errors.filter((error) => error.keyword === "anyOf").map((error) => error.instancePath);
   const isInside = (error: ErrorObject): boolean =>
     error.keyword !== "anyOf" && choices.some((path) => `${error.instancePath}/`.startsWith(`${path}/`));
@@ -288,11 +282,11 @@ const partsOf = (pointer: string): string[] =>
 
 /** `labels.2.name`. */
 function placeOf({ instancePath, params }: ErrorObject): string {
-  const { missingProperty } = params as { readonly missingProperty?: string };
-  return [...partsOf(instancePath), missingProperty ?? []].flat().join(".");
+  const { missingProperty = [] } = params as { readonly missingProperty?: string };
+  return [partsOf(instancePath), missingProperty].flat().join(".");
 }
 
-/** One sentence with the rule, never with the value. */
+/** A message with the rule, never with the value. */
 function said(error: ErrorObject): string {
   const { properties = {}, format } = (error.parentSchema ?? {}) as { properties?: object; format?: string };
   const rule: unknown = error.keyword === "additionalProperties" ? Object.keys(properties).slice(0, 10) : error.schema;

@@ -11,9 +11,9 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent, request as send } from "undi
 import { type Received, decode, failureOf, retryAfter } from "./answer.js";
 import { type Auth, Credentials, type Said, type Secrets, Tokens, noTokens } from "./auth.js";
 import { fill } from "./environment.js";
-import { type Job, OpError, tooLarge } from "./errors.js";
+import { type Job, OpError, invalid, tooLarge } from "./errors.js";
 import { isObject, tryParse } from "./json.js";
-import { type HttpRequest, type Outgoing, build, invalid, unusable } from "./request.js";
+import { type HttpRequest, type Outgoing, build, unusable } from "./request.js";
 import { encode } from "./style.js";
 
 type Numbers = Record<"connect_timeout_ms" | "timeout_ms" | "retries" | "max_response_bytes", number>;

@@ -47,7 +47,7 @@ function named(catalog: Catalog, ask: Ask, asked: string | string[], warn: Warn)
   const known = isTypes ? types.map((type) => type.detail.name) : operations.map(({ name }) => name);
   const found = [asked].flat().map((name) => {
     const type = types.find((one) => one.detail.name === name);
-    const operation = catalog.get(name);
+    const operation = catalog.operations.get(name);
     if (isTypes && type !== undefined) return typeForm(type, detail);
     const show = detail === "signature" ? signed : form;
     if (!isTypes && operation !== undefined) return show(operation, detail);

@@ -1,38 +1,35 @@
-// How values are spelled outside a JSON body: OpenAPI's `style`, `explode` and `allowReserved`.
+// Writes values outside a JSON body with OpenAPI's `style`, `explode` and `allowReserved`.
 //
-// What always holds: a value never adds a pair, a fragment or, unless its style is `segments`, a segment. `null` and
-// empty lists and objects are left out.
+// What always holds: a value never adds a pair, a fragment or, except with the style `segments`, a path segment. `null`
+// and empty lists and objects are left out.
 
 import { isObject, scalar, stringify } from "./json.js";
 
 type Delimited = "spaceDelimited" | "pipeDelimited";
 export type StyleForm = "form" | "simple" | Delimited | "deepObject" | "label" | "matrix" | "json" | "segments";
 
-/** `explode`: one `name=value` per element; `reserved`: reserved characters stay where they mean nothing. */
+/** `explode`: one `name=value` per element. `reserved`: keep reserved characters that have no meaning there. */
 export type Style = Readonly<{ form: StyleForm; explode: boolean; reserved: boolean }>;
 
 type Encode = (text: string) => string;
 
-/** Reserved characters that mean nothing: inside a segment of a path, inside a list, inside a query. */
+/** Reserved characters without a meaning: in a path segment, in an element of a list, in a query. */
 const KEPT = { path: ":@!$'()*", element: ":@!$'()*/?[]=", query: ":@!$'()*/?[]=,;" };
 
-/** Percent-encodes everything but unreserved characters and those that are kept. */
+/** Percent-encodes all characters except unreserved ones and those in `kept`. */
 export const encode = (text: string, kept = ""): string =>
   text.replace(/[^A-Za-z0-9._~-]/gu, (char) => (kept.includes(char) ? char : percent(char)));
 
-/** The bytes of a character, percent-encoded. */
-export function percent(char: string): string {
-  return [...Buffer.from(char, "utf8")].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
-}
+export const percent = (char: string): string =>
+  Buffer.from(char, "utf8").toString("hex").toUpperCase().replace(/../g, "%$&");
 
-/** What a value consists of: the fields of an object, or texts without a key. */
+/** The fields of an object, or the items of anything else without keys. */
 function entries(value: unknown): [key: string | undefined, text: string][] {
-  const items = (): [undefined, unknown][] => [value].flat().map((item) => [undefined, item]);
-  const all = isObject(value) ? Object.entries(value) : items();
+  const all = isObject(value) ? Object.entries(value) : [value].flat().map((item) => [undefined, item] as const);
   return all.flatMap(([key, item]) => (item === null || item === undefined ? [] : [[key, scalar(item) ?? ""]]));
 }
 
-/** `1,2`, and `a,1,b,2` or `a=1,b=2` for objects, with that separator. */
+/** Joins a value with a separator: `1,2` for a list, `a,1,b,2` or `a=1,b=2` for an object. */
 function joined(value: unknown, explode: boolean, between: string, spell: Encode): string | undefined {
   const spelled = entries(value).map(([key, text]) =>
     key === undefined ? spell(text) : `${spell(key)}${explode ? "=" : between}${spell(text)}`,
@@ -40,7 +37,7 @@ function joined(value: unknown, explode: boolean, between: string, spell: Encode
   return spelled.length === 0 ? undefined : spelled.join(between);
 }
 
-/** What fills a placeholder of a path. */
+/** The text for a placeholder of a path. */
 export function pathText(name: string, value: unknown, { form, explode, reserved }: Style): string | undefined {
   if (value === null || value === undefined) return undefined;
   const spell: Encode = (text) => encode(text, reserved ? KEPT.path : "");
@@ -54,13 +51,13 @@ export function pathText(name: string, value: unknown, { form, explode, reserved
   return explode ? entries(value).map(([key = name, one]) => pair(key, spell(one))).join("") : pair(name, text);
 }
 
-/** The value of a header, which no percent-encoding applies to. */
+/** The value of a header, without percent-encoding. */
 export function headerText(value: unknown, { form, explode }: Style): string | undefined {
   if (value === null) return undefined;
   return form === "json" ? stringify(value) : joined(value, explode, ",", (text) => text);
 }
 
-/** One parameter of a query, a form or a cookie header, as `name=value` pairs that are encoded. */
+/** One parameter of a query, a form or a cookie header as encoded `name=value` pairs. */
 export function pairs(name: string, value: unknown, { form, explode, reserved }: Style, isCookie = false): string[] {
   const key = encode(name);
   if (form === "deepObject") return deep(key, value);
@@ -75,7 +72,7 @@ export function pairs(name: string, value: unknown, { form, explode, reserved }:
   return text === undefined ? [] : [`${key}=${text}`];
 }
 
-/** One field of a form body; objects are spelled as form APIs read them. */
+/** One field of a form body; nested values are written as `deepObject`. */
 export function formPairs(name: string, value: unknown, style: Style): string[] {
   const isNested = isObject(value) || (Array.isArray(value) && value.some((item) => typeof item === "object"));
   return style.form !== "json" && isNested ? deep(encode(name), value) : pairs(name, value, style);
