@@ -23,7 +23,7 @@ function catalogOf(properties: JsonObject, rest: Partial<Operation> = {}, defini
 
 function codeOf(catalog: Catalog, params: JsonObject): string {
   try {
-    prepare(catalog, "tool", { operation: "do_it", params });
+    prepare(catalog, "tool", { operation: "do_it", params }, () => undefined);
     return "";
   } catch (error) {
     assert(error instanceof OpError, String(error));
@@ -111,7 +111,8 @@ test("no pattern and no recursive type makes checking slow", () => {
 test("names are accepted in other spellings", () => {
   assert.equal(snakeCase("perPage"), "per_page");
   assert.equal(snakeCase("HTTPServer"), "http_server");
-  const { args } = prepare(catalogOf({ per_page: {} }), "tool", { operation: "do_it", params: { perPage: 5 } });
+  const given = { operation: "do_it", params: { perPage: 5 } };
+  const { args } = prepare(catalogOf({ per_page: {} }), "tool", given, () => undefined);
   assert.deepEqual({ ...args }, { per_page: 5 });
   assert.deepEqual(nearest("isue", ["issue", "label"]), ["issue"]);
 });

@@ -1,24 +1,20 @@
-// Credentials of an HTTP target. They are read on every call, so that a rotated variable works at once.
+// Credentials of an HTTP target. They are read on every call, so that a changed variable takes effect at once.
 
-import { fill } from "./environment.js";
+import { fill, valueOf } from "./environment.js";
 import { OpError } from "./errors.js";
 import { type JsonObject, isJson, rewrite, scalars } from "./json.js";
 import { encode } from "./style.js";
 
 type OAuth2 = Readonly<{ type: "oauth2"; token_url: string; client_id_env: string; scopes: readonly string[] }> &
   Readonly<Record<"client_secret_env" | "refresh_token_env", string | null>>;
-type Place = "header" | "query" | "cookie";
-type ApiKey = Readonly<{ type: "api_key"; key_env: string; in: Place; name: string; prefix: string }>;
 
-/** How calls are authenticated, by names of variables; `any` is the first way whose variables are set. */
+/** The authentication of calls, with the names of variables. `any` is the first one whose variables are set. */
 export type Auth = null | Simple | Readonly<{ type: "all" | "any"; of: readonly Auth[] }>;
 type Simple =
   | Readonly<{ type: "bearer"; token_env: string; header: string; prefix: string }>
-  | ApiKey
+  | Readonly<{ type: "api_key"; key_env: string; in: "header" | "query" | "cookie"; name: string; prefix: string }>
   | Readonly<{ type: "basic"; username_env: string; password_env: string }>
   | OAuth2;
-
-const valueOf = (name: string): string => process.env[name]?.trim() ?? "";
 
 function denied(reason: string, names: readonly string[]): OpError {
   const message = `${reason}; tell the user to check ${names.join(", or ")} in the environment of this server.`;
@@ -34,9 +30,9 @@ export class Credentials {
   readonly query: [string, string][] = [];
   readonly cookies: string[] = [];
   readonly secrets = new Secrets();
-  readonly #issued: { readonly grant: Grant; readonly token: string }[] = [];
+  readonly #issued: Issued[] = [];
 
-  /** Reads what the way of authentication and the secret headers of the target need. */
+  /** Reads the credentials, and the headers of the target that name variables. */
   static async read(auth: Auth, headers: ReadonlyMap<string, string>, tokens: Tokens): Promise<Credentials> {
     const credentials = new Credentials();
     const seen = (value: string): void => { credentials.secrets.add(value); };
@@ -47,10 +43,10 @@ export class Credentials {
     return credentials;
   }
 
-  /** Gives up the fetched tokens, because the API refused them; `false` where there are none. */
+  /** Drops the tokens of this call, because the API rejected them; `false` if it has none. */
   giveUp(): boolean {
-    // Another call may have renewed it already.
-    for (const { grant, token } of this.#issued) if (grant.token?.value === token) grant.token = undefined;
+    // Another call may have fetched the next token already.
+    for (const { grant, token } of this.#issued) if (grant.token === token) grant.until = 0;
     return this.#issued.length > 0;
   }
 
@@ -68,12 +64,12 @@ export class Credentials {
     } else if (auth.type === "basic") {
       const [user, word] = [valueOf(auth.username_env), valueOf(auth.password_env)];
       if (user.includes(":")) throw unsendable(auth.username_env);
-      // A key as user name with an empty password is common; then the user name is the secret.
+      // Some APIs take a key as the user name, with an empty password; then the user name is the secret.
       for (const secret of [word === "" ? user : word, `${user}:${word}`]) this.secrets.add(secret);
       this.#header("authorization", `Basic ${Buffer.from(`${user}:${word}`).toString("base64")}`, auth.username_env);
     } else {
       const issued = await tokens.issue(auth, this.secrets);
-      this.#header("authorization", `Bearer ${issued.token}`, auth.client_id_env);
+      this.#header("authorization", `Bearer ${await issued.token}`, auth.client_id_env);
       this.#issued.push(issued);
     }
   }
@@ -84,97 +80,95 @@ export class Credentials {
   }
 }
 
-/** The simple ways that stand for this one now; `undefined` where a variable is not set. */
+/** The credentials to send for `auth`; `undefined` if a variable is not set. */
 function chosen(auth: Auth): Simple[] | undefined {
   if (auth === null) return [];
-  if (!("of" in auth)) return variables(auth).every((name) => isSet(auth, name)) ? [auth] : undefined;
-  const ways = auth.of.map(chosen);
-  const set = ways.filter((way) => way !== undefined);
-  return auth.type === "any" ? set[0] : set.length === ways.length ? set.flat() : undefined;
+  if ("of" in auth) {
+    const ways = auth.of.map(chosen);
+    const set = ways.filter((way) => way !== undefined);
+    return auth.type === "any" ? set[0] : set.length === ways.length ? set.flat() : undefined;
+  }
+  // A password may be empty, because the user name may be the secret.
+  const mayBeEmpty = (name: string): boolean => auth.type === "basic" && name === auth.password_env;
+  const isSet = (name: string): boolean => valueOf(name) !== "" || (mayBeEmpty(name) && name in process.env);
+  return variables(auth).every(isSet) ? [auth] : undefined;
 }
-
-/** A password may be empty where the user name is the secret. */
-const isSet = (auth: Simple, name: string): boolean =>
-  auth.type === "basic" && name === auth.password_env ? process.env[name] !== undefined : valueOf(name) !== "";
 
 function variables(auth: Auth): string[] {
   if (auth === null) return [];
   if ("of" in auth) return auth.of.flatMap(variables);
-  const isName = (key: string, name: unknown): name is string => key.endsWith("_env") && typeof name === "string";
-  return Object.entries(auth).flatMap(([key, name]) => (isName(key, name) ? [name] : []));
+  const named = Object.entries(auth).filter(([key]) => key.endsWith("_env"));
+  return named.flatMap(([, name]) => (name === null ? [] : [String(name)]));
 }
 
-/** One way to get a token: the token, the refresh token that replaced the first, and where the client's secret goes. */
 interface Grant {
-  token?: { readonly value: string; readonly until: number } | undefined;
-  rotated?: string;
-  inBody?: boolean;
-  fetching?: Promise<string> | undefined;
+  token: Promise<string>;
+  until: number; // when the next token is needed
+  rotated?: string; // the refresh token that replaced the first one
+  inBody?: boolean; // the credentials of the client belong in the body
 }
+type Issued = Readonly<{ grant: Grant; token: Promise<string> }>;
 
 export type Said = Readonly<{ status: number; body: JsonObject }>;
-/** Sends one form to a token endpoint; throws where it cannot be reached. */
+/** Sends a form to a token endpoint; throws if it cannot be reached. */
 type PostForm = (url: string, headers: Record<string, string>, form: URLSearchParams) => Promise<Said>;
 
-/** The tokens of a target: calls that need one meanwhile share one fetch and its outcome. */
+/** The tokens of a target. Calls that need the same token share one request for it. */
 export class Tokens {
   readonly #grants = new Map<string, Grant>();
 
   constructor(readonly post: PostForm) {}
 
-  async issue(oauth: OAuth2, secrets: Secrets): Promise<{ token: string; grant: Grant }> {
-    const optional = (name: string | null): string | undefined => (name === null ? undefined : valueOf(name));
-    const [id, secret] = [valueOf(oauth.client_id_env), optional(oauth.client_secret_env)];
-    const refresh = optional(oauth.refresh_token_env);
-    for (const one of [secret, refresh]) secrets.add(one ?? "");
-    const key = JSON.stringify([oauth, id, secret, refresh]);
-    const grant = this.#grants.get(key) ?? {};
+  async issue(oauth: OAuth2, secrets: Secrets): Promise<Issued> {
+    const names = [oauth.client_id_env, oauth.client_secret_env, oauth.refresh_token_env];
+    const client = names.map((name) => (name === null ? undefined : valueOf(name)));
+    for (const secret of client.slice(1)) secrets.add(secret ?? "");
+    const key = JSON.stringify([oauth, client]);
+    const grant = this.#grants.get(key) ?? { token: Promise.resolve(""), until: 0 };
     this.#grants.set(key, grant);
-    const isGood = grant.token !== undefined && Date.now() < grant.token.until;
-    const forget = (): unknown => (grant.fetching = undefined);
-    if (!isGood) grant.fetching ??= this.#fetch(oauth, grant, id, secret, refresh).finally(forget);
-    const token = isGood ? (grant.token?.value ?? "") : ((await grant.fetching) ?? "");
-    secrets.add(token);
-    return { token, grant };
+    if (Date.now() >= grant.until) {
+      grant.until = Number.POSITIVE_INFINITY;
+      const retryLater = (error: unknown): never => { grant.until = 0; throw error; };
+      grant.token = this.#fetch(oauth, grant, client).catch(retryLater);
+    }
+    const { token } = grant;
+    secrets.add(await token);
+    return { grant, token };
   }
 
-  async #fetch(oauth: OAuth2, grant: Grant, id: string, secret: string | undefined, first?: string): Promise<string> {
+  async #fetch(oauth: OAuth2, grant: Grant, [id = "", secret, first]: (string | undefined)[]): Promise<string> {
     const refresh = grant.rotated ?? first;
-    // RFC 6749, 2.3.1: both halves are form-encoded first.
+    // RFC 6749, 2.3.1: both parts are form-encoded first.
     const [user, word] = [id, secret ?? ""].map((text) => new URLSearchParams({ x: text }).toString().slice(2));
     const authorization = `Basic ${Buffer.from(`${user ?? ""}:${word ?? ""}`).toString("base64")}`;
     const ask = (inBody: boolean): Promise<Said> => {
-      const form = new URLSearchParams({
-        grant_type: refresh === undefined ? "client_credentials" : "refresh_token",
-        ...(refresh === undefined ? {} : { refresh_token: refresh }),
-        ...(oauth.scopes.length === 0 ? {} : { scope: oauth.scopes.join(" ") }),
-        ...(inBody ? { client_id: id } : {}),
-        ...(inBody && secret !== undefined ? { client_secret: secret } : {}),
-      });
+      const form = new URLSearchParams({ grant_type: refresh === undefined ? "client_credentials" : "refresh_token" });
+      if (refresh !== undefined) form.set("refresh_token", refresh);
+      if (oauth.scopes.length > 0) form.set("scope", oauth.scopes.join(" "));
+      if (inBody) form.set("client_id", id);
+      if (inBody && secret !== undefined) form.set("client_secret", secret);
       return this.post(oauth.token_url, inBody ? {} : { authorization }, form);
     };
     const started = Date.now();
     const inBody = grant.inBody === true || secret === undefined;
     let reply = await ask(inBody);
-    // Any other word than these says that the client was understood.
-    const isKnown = (word: unknown): boolean =>
-      typeof word === "string" && !["invalid_client", "invalid_request", "unauthorized_client"].includes(word);
-    const isRefused = [400, 401].includes(reply.status) && !inBody && !isKnown(reply.body["error"]);
+    // Any other error means that the service knows the client.
+    const isAboutClient = (error: unknown): boolean =>
+      typeof error !== "string" || ["invalid_client", "invalid_request", "unauthorized_client"].includes(error);
+    const isRefused = [400, 401].includes(reply.status) && !inBody && isAboutClient(reply.body["error"]);
     if (isRefused) reply = await ask(true);
-    const said = reply.body;
-    const token = said["access_token"];
+    const { access_token: token, refresh_token: next, expires_in: expires, error } = reply.body;
     const isGiven = reply.status >= 200 && reply.status <= 299;
-    if (!isGiven || typeof token !== "string") throw refused(oauth, reply.status, said["error"]);
+    if (!isGiven || typeof token !== "string") throw refused(oauth, reply.status, error);
     grant.inBody = inBody || isRefused;
-    if (refresh !== undefined && typeof said["refresh_token"] === "string") grant.rotated = said["refresh_token"];
-    const seconds = Number(said["expires_in"] ?? Number.NaN);
+    if (refresh !== undefined && typeof next === "string") grant.rotated = next;
+    const seconds = Number(expires ?? Number.NaN);
     const life = Math.min(seconds >= 0 ? seconds : Number.POSITIVE_INFINITY, 24 * 3600) * 1000;
-    grant.token = { value: token, until: started + life - Math.min(60_000, life / 10) };
+    grant.until = started + life - Math.min(60_000, life / 10);
     return token;
   }
 }
 
-/** The service that issues tokens is not there. */
 export function noTokens(cause: unknown): OpError {
   const message = "The service that issues tokens for this API could not be reached; try later or tell the user.";
   return new OpError("TRANSPORT_CONNECTION_FAILED", message, {}, cause);
@@ -182,40 +176,39 @@ export function noTokens(cause: unknown): OpError {
 
 function refused(oauth: OAuth2, status: number, word: unknown): OpError {
   if (status >= 500 || status === 429) return noTokens(`status ${status}`);
-  // OAuth's own words have this shape; anything else might repeat what was sent.
+  // Error codes of OAuth have this form; any other text may repeat a secret.
   const said = typeof word === "string" && /^[a-z_]{1,40}$/.test(word) ? word : `status ${status}`;
   return denied(`The service that issues tokens refused the credentials (${said})`, variables(oauth));
 }
 
 const REDACTED = "[redacted]";
 const BARE = /\\.|"|[\w.+-]*\[redacted\][\w.+-]*/gs;
-const ALONE_BELOW = 4; // a shorter secret occurs by chance in other words, so it is masked only where it stands alone
-const MOST_SCALARS = 100; // to look for more costs more than an echo of them is worth
+const ALONE_BELOW = 4; // a shorter secret may be part of other words, so it is masked only as a whole word
+const MAX_SCALARS = 100; // each one costs a search in every text
 
-/** Takes known secrets out of what is passed on. */
 export class Secrets {
-  /** The longest first, so that a secret inside another leaves nothing of that behind. */
+  /** The longest first, so that the mask of a short secret does not split a long one. */
   #needles: string[] = [];
   #isOpaque = false;
 
-  /** Adds a secret in the spellings that it takes on the wire. */
+  /** Adds a secret in all its encodings. */
   add(secret: string): void {
-    const base64 = Buffer.from(secret, "utf8").toString("base64").replace(/=+$/, "");
-    const urlSafe = base64.replaceAll("+", "-").replaceAll("/", "_");
+    const bytes = Buffer.from(secret, "utf8");
+    const base64 = [bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")];
     const [encoded, loose] = [encode(secret), encode(secret, "!'()*")];
     const lower = encoded.replace(/%../g, (byte) => byte.toLowerCase());
     const quoted = JSON.stringify(secret).slice(1, -1);
-    const wire = [encoded, loose, lower, encoded.replaceAll("%20", "+"), base64, urlSafe];
+    const wire = [encoded, loose, lower, encoded.replaceAll("%20", "+"), ...base64];
     const spellings = secret.length < ALONE_BELOW ? [] : [...wire, quoted, quoted.replaceAll("/", "\\/")];
     const all = [...this.#needles, secret, ...spellings].filter((needle) => needle !== "");
     this.#needles = [...new Set(all)].sort((a, b) => b.length - a.length);
   }
 
-  /** Adds every text and number inside a value; where there are too many, nothing passes any more. */
+  /** Adds every text and number inside a value. With too many of them, every text is masked as a whole. */
   addValue(value: unknown): void {
     const all = scalars(value);
-    this.#isOpaque ||= all.length > MOST_SCALARS;
-    for (const secret of all.slice(0, MOST_SCALARS)) this.add(secret);
+    this.#isOpaque ||= all.length > MAX_SCALARS;
+    for (const secret of all.slice(0, MAX_SCALARS)) this.add(secret);
   }
 
   mask(text: string): string {
@@ -224,17 +217,17 @@ export class Secrets {
     return this.#needles.reduce((masked, needle) => masked.replaceAll(pattern(needle), REDACTED), text);
   }
 
-  /** The JSON with every text, key and number in it masked. */
+  /** Masks the texts, keys and numbers of JSON. */
   maskJson(json: string): string {
     const masked = this.mask(json);
     if (masked === json) return json;
-    // What replaces a part of a number needs quotes; a secret that is a part of the syntax leaves nothing to show.
+    // A mask inside a number needs quotes. If a secret is part of the syntax, all of the JSON is masked.
     const quoted = rewrite(masked, BARE, () => JSON.stringify(REDACTED));
     return isJson(quoted) ? quoted : JSON.stringify(REDACTED);
   }
 }
 
-/** The text where no letter and no digit is beside it. */
+/** Matches the text without a letter or a digit beside it. */
 function alone(text: string): RegExp {
   const exact = text.replace(/./gsu, (char) => `\\u{${char.codePointAt(0)?.toString(16) ?? ""}}`);
   return new RegExp(`(?<![\\p{L}\\p{N}])${exact}(?![\\p{L}\\p{N}])`, "gu");

@@ -1,4 +1,4 @@
-// One call from a tool's arguments to the reply: check, run the handler, wrap what it gave.
+// Answers a tool call: checks the arguments, runs the handler, and wraps its result.
 
 import type { Catalog } from "./catalog.js";
 import { prepare } from "./check.js";
@@ -6,22 +6,22 @@ import { type Job, OpError, type Reply, type Warn, type Warning, failure, succes
 import { introspect } from "./introspect.js";
 import { type JsonObject, RawJson, parse, stringify } from "./json.js";
 
-/** What a handler may do besides answering. */
+/** The context of a handler. */
 export interface Call {
   readonly operation: string;
   readonly signal: AbortSignal; // aborted when the client cancels the call
-  warn(warning: Warning): void; // tells the agent something beside the data
-  /** Sends the request of an operation, or runs its program; the result is what came back. */
+  warn(warning: Warning): void; // adds a warning to the reply
+  /** Sends the request of an operation, or runs its program, and returns the data. */
   send(binding: { readonly target?: string }, params: object): Promise<unknown>;
 }
 
 /** An HTTP API or local programs. */
 type Target = Readonly<{ call: (job: Job<never>) => Promise<unknown> }>;
 
-/** Answers an operation: gets parameters that are checked and complete, gives the data, or throws an `OpError`. */
+/** Answers an operation: gets checked parameters with defaults, and returns the data or throws an `OpError`. */
 export type Handler<Params, Result> = (params: Params, call: Call) => Promise<Result> | Result;
 
-/** A tool of your own, beside those of the document; `inputSchema` is the JSON Schema of its arguments. */
+/** A tool of your own, beside those of the document. `inputSchema` is the JSON Schema of its arguments. */
 export type OwnTool = Readonly<{
   name: string;
   title?: string;
@@ -33,12 +33,12 @@ export type OwnTool = Readonly<{
 
 type Handlers = Readonly<Record<string, Handler<never, unknown>>>;
 
-/** What a project serves: `handlers` of its author, and `defaults` for the other operations. */
+/** The generated and your own parts of a project: `handlers` are yours, `defaults` answer the other operations. */
 export interface Project {
   readonly defaults: Handlers;
   readonly handlers: Handlers;
   readonly tools: readonly OwnTool[];
-  readonly open: (target: never) => Target; // throws where the target cannot be used
+  readonly open: (target: never) => Target; // throws if the target is not usable
   readonly wide: readonly string[]; // names of members whose integers may be bigints
 }
 
@@ -78,20 +78,19 @@ export class Adapter {
   }
 
   #run(tool: string, given: JsonObject, signal: AbortSignal, warn: Warn): unknown {
-    const { operation: { name }, args, warnings } = prepare(this.catalog, tool, given);
-    warnings.forEach(warn);
+    const { operation: { name }, args } = prepare(this.catalog, tool, given, warn);
     if (name === "introspect") return introspect(this.catalog, args, warn);
     const { defaults, handlers } = this.project;
     if (!Object.hasOwn(handlers, name)) {
-      // What only passes through stays as it is written.
+      // Data that no handler reads stays as it was written.
       return defaults[name]?.(args as never, this.#call(name, signal, warn, (json) => new RawJson(json)));
     }
-    const message = `'${name}' takes no integer beyond 2^53 where the document does not announce one.`;
+    const message = `'${name}' accepts integers beyond 2^53 only for parameters of type int64.`;
     const params = this.#typed(stringify(args), () => { throw new OpError("VALIDATION_INVALID_VALUE", message); });
     return handlers[name]?.({ __proto__: null, ...(params as object) } as never, this.#call(name, signal, warn));
   }
 
-  /** The value as types say: an integer beyond 2^53 that the document does not announce is a number all the same. */
+  /** Reads JSON as the generated types describe it; `rounded` is called if that changed a number. */
   #typed(json: string, rounded: () => void): unknown {
     const value = parse(json, this.project.wide);
     if (stringify(value) !== stringify(parse(json))) rounded();
@@ -99,7 +98,7 @@ export class Adapter {
   }
 
   #call(operation: string, signal: AbortSignal, warn: Warn, read?: (json: string) => unknown): Call {
-    const message = "Integers beyond 2^53 were rounded; where the document says int64 they are not.";
+    const message = "Integers beyond 2^53 were rounded, except those of type int64.";
     const typed = (json: string): unknown => this.#typed(json, () => { warn({ code: "NUMBERS_ROUNDED", message }); });
     const send = async (binding: { readonly target?: string }, params: object): Promise<unknown> => {
       const { [binding.target ?? ""]: chosen = "", ...rest } = params as Record<string, string>;

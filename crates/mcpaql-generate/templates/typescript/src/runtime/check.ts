@@ -1,4 +1,4 @@
-// Arguments of a tool call → one operation with complete, validated parameters.
+// Finds the operation of a tool call, and checks its arguments.
 //
 // What always holds: checks run in a fixed order (envelope, operation, endpoint, names, required, limits, schema);
 // prepared arguments have declared names only; no error repeats a value of the call; no argument makes checks slow.
@@ -7,17 +7,16 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import { RE2JS } from "re2js";
 import type { Catalog, CatalogData, Operation, Param } from "./catalog.js";
-import { type Code, OpError, type Warning, invalid, tooLarge } from "./errors.js";
+import { type Code, OpError, type Warn, invalid, tooLarge } from "./errors.js";
 import { type JsonObject, isObject, stringify, tryParse } from "./json.js";
 import { nearest, search, snakeCase } from "./suggest.js";
 
 /** A call that may run. `args` has no prototype, so that it has only names of the call and of defaults. */
-export type Prepared = Readonly<{ operation: Operation; args: JsonObject; warnings: readonly Warning[] }>;
+export type Prepared = Readonly<{ operation: Operation; args: JsonObject }>;
 
 const MAX_STEPS = 100_000; // values of recursive types in one check
 
-/** Finds the operation that a tool call means, and checks its parameters. */
-export function prepare(catalog: Catalog, tool: string, given: JsonObject): Prepared {
+export function prepare(catalog: Catalog, tool: string, given: JsonObject, warn: Warn): Prepared {
   const route = catalog.data.routes[tool] ?? {};
   const { operation: called, ...beside } = given;
   const only = catalog.operations.get(route.operation ?? "");
@@ -29,12 +28,11 @@ export function prepare(catalog: Catalog, tool: string, given: JsonObject): Prep
     const expected = { operation: name, expected_endpoint: endpoint, expected_tool: operation.tool };
     throw new OpError("VALIDATION_ENDPOINT_MISMATCH", message, { ...expected, actual_endpoint: route.endpoint });
   }
-  const warnings: Warning[] = [];
-  const warn = (what: string, message: string): unknown => warnings.push({ code: `DEPRECATED_${what}`, message });
-  if (route.renamed_to !== undefined) warn("TOOL", `The tool '${tool}' is now called '${route.renamed_to}'.`);
-  if (only === undefined && called !== name) warn("OPERATION", `This operation is now called '${name}'.`);
-  if (deprecated !== undefined) warn("OPERATION", `The operation '${name}' is deprecated. ${deprecated}`.trimEnd());
-  return { operation, args: validate(catalog, operation, params), warnings };
+  const told = (what: string, message: string): void => { warn({ code: `DEPRECATED_${what}`, message }); };
+  if (route.renamed_to !== undefined) told("TOOL", `The tool '${tool}' is now called '${route.renamed_to}'.`);
+  if (only === undefined && called !== name) told("OPERATION", `This operation is now called '${name}'.`);
+  if (deprecated !== undefined) told("OPERATION", `The operation '${name}' is deprecated. ${deprecated}`.trimEnd());
+  return { operation, args: validate(catalog, operation, params) };
 }
 
 const noEnvelope = (code: Code, field: string, message: string): OpError =>
@@ -77,7 +75,6 @@ function find({ data, operations }: Catalog, name: unknown, params: JsonObject):
 /** A word of the caller in quotes for a message; empty unless it looks like a name. */
 export const quoted = (name: string): string => (/^[\p{L}\p{N}_./:-]{1,64}$/u.test(name) ? ` '${name}'` : "");
 
-/** The parameters under their declared names, checked and with defaults. */
 function validate({ data }: Catalog, operation: Operation, given: JsonObject): JsonObject {
   const args = declared(operation, given);
   const missing = operation.params.filter((param) => param.required === true && !(param.name in args));
@@ -85,11 +82,6 @@ function validate({ data }: Catalog, operation: Operation, given: JsonObject): J
     const missing_params = missing.map(({ name }) => name);
     const message = `Missing required parameter(s): ${missing_params.join(", ")}.`;
     throw problem(operation, "VALIDATION_MISSING_PARAM", message, { param_name: missing[0].name, missing_params });
-  }
-  let room = data.limits.request_bytes;
-  for (const [name, value] of Object.entries(args)) {
-    const param = operation.params.find((declared) => declared.name === name);
-    if (param !== undefined) room = measure(data.limits, param, value, 2, room - Buffer.byteLength(name));
   }
   checkSchema(data, operation, args);
   for (const param of operation.params) {
@@ -155,36 +147,42 @@ function refuseUnknown(operation: Operation, what: "PARAM" | "FIELD", names: rea
 
 const REFUSED_TEXTS = { no_nul: /\0/, no_control: /[\0-\x08\x0a-\x1f\x7f]/ };
 
-/** Checks the limits of a value, and returns the bytes that remain for the rest of the request. */
-function measure(limits: CatalogData["limits"], param: Param, value: unknown, depth: number, room: number): number {
-  const within = (limit: string, actual: number, maximum: number): void => {
-    const message = `Parameter '${param.name}' exceeds the limit ${limit} of ${maximum}. Send less in one call.`;
-    if (actual > maximum) throw tooLarge(message, { param_name: param.name, limit, actual, maximum });
-  };
-  let left = room - 1;
-  if (typeof value === "string") {
-    left -= Buffer.byteLength(value) + 1;
-    within("max_string_length", Buffer.byteLength(value), limits.string_bytes);
-    const message = "holds a control character, which cannot be sent. Send plain text.";
-    const isRefused = param.text !== undefined && REFUSED_TEXTS[param.text].test(value);
-    if (isRefused) throw invalid(param.name, message, "VALIDATION_INVALID_ENCODING");
-  } else if (typeof value === "object" && value !== null) {
+/** Checks the limits of arguments, and returns them for Ajv, which knows no bigints: large ones are rounded. */
+function measured({ limits }: CatalogData, { params }: Operation, args: JsonObject): JsonObject {
+  let size = 0;
+  const walk = (param: Param, value: unknown, depth: number): unknown => {
+    const within = (limit: string, actual: number, maximum: number): void => {
+      const message = `Parameter '${param.name}' exceeds the limit ${limit} of ${maximum}. Send less in one call.`;
+      if (actual > maximum) throw tooLarge(message, { param_name: param.name, limit, actual, maximum });
+    };
+    size += typeof value === "string" ? Buffer.byteLength(value) + 2 : 1;
+    if (typeof value === "string") {
+      within("max_string_length", Buffer.byteLength(value), limits.string_bytes);
+      const message = "holds a control character, which cannot be sent. Send plain text.";
+      const isRefused = param.text !== undefined && REFUSED_TEXTS[param.text].test(value);
+      if (isRefused) throw invalid(param.name, message, "VALIDATION_INVALID_ENCODING");
+    }
+    within("max_request_size", size, limits.request_bytes);
+    if (typeof value === "number") within("max_number", Math.abs(value), Number.MAX_VALUE);
+    if (typeof value !== "object" || value === null) return plain(value);
     within("max_nesting_depth", depth, limits.depth);
     within("max_array_elements", Object.keys(value).length, limits.array_items);
-    for (const [key, item] of Object.entries(value)) {
-      if (!Array.isArray(value)) left = measure(limits, param, key, depth, left);
-      left = measure(limits, param, item, depth + 1, left);
-    }
-  }
-  if (typeof value === "number") within("max_number", Math.abs(value), Number.MAX_VALUE);
-  within("max_request_size", limits.request_bytes - left, limits.request_bytes);
-  return left;
+    if (Array.isArray(value)) return value.map((item) => walk(param, item, depth + 1));
+    const fields = Object.entries(value).map(([key, item]) => [walk(param, key, depth), walk(param, item, depth + 1)]);
+    return Object.fromEntries(fields) as JsonObject;
+  };
+  const checked = Object.entries(args).map(([name, value]) => {
+    size += Buffer.byteLength(name);
+    return [name, walk(params.find((param) => param.name === name) ?? { name }, value, 2)] as const;
+  });
+  return Object.fromEntries(checked);
 }
 
-/** A pattern on an engine that needs linear time, whatever the text is. */
-function linear(pattern: string): { test: (text: string) => boolean; toString: () => string } {
-  const compiled = RE2JS.compile(pattern);
-  return { test: (text) => compiled.test(text), toString: () => pattern };
+/** NaN stands for integers outside 64 bits and for those that were rounded before. */
+function plain(value: unknown): unknown {
+  const isLong = typeof value === "bigint" && [BigInt.asIntN(64, value), BigInt.asUintN(64, value)].includes(value);
+  const isInexact = Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isLong ? Number(value) : typeof value === "bigint" || isInexact ? Number.NaN : value;
 }
 
 const ajv = new Ajv2020({
@@ -192,7 +190,7 @@ const ajv = new Ajv2020({
   multipleOfPrecision: 9,
   validateSchema: false, // bounds may be bigints
   ownProperties: true, // a field may be called `constructor`
-  code: { regExp: Object.assign(linear, { code: "" }) },
+  code: { regExp: Object.assign((pattern: string) => RE2JS.compile(pattern), { code: "" }) }, // needs linear time
 });
 let steps = 0;
 const step = (): boolean => {
@@ -202,7 +200,7 @@ const step = (): boolean => {
 };
 ajv.addKeyword({ keyword: "x-recursive", validate: step });
 
-/** The parameters of the current check. Ajv gets them from `plain`, which changes large numbers. */
+/** The arguments of the current check, with numbers that Ajv does not know. */
 let given: JsonObject = {};
 
 type Numeric = number | bigint; // JavaScript compares the two exactly
@@ -232,15 +230,6 @@ function canonical(value: unknown): string {
   return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
 }
 
-/** The value for Ajv, which knows no bigints. NaN stands for integers outside 64 bits and for rounded ones. */
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain);
-  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
-  const isLong = typeof value === "bigint" && [BigInt.asIntN(64, value), BigInt.asUintN(64, value)].includes(value);
-  const isInexact = Number.isInteger(value) && !Number.isSafeInteger(value);
-  return isLong ? Number(value) : typeof value === "bigint" || isInexact ? Number.NaN : value;
-}
-
 const validators = new WeakMap<Operation, ValidateFunction>();
 /** The codes of keywords, the most important first. Any other keyword means VALIDATION_INVALID_VALUE. */
 const CODES = new Map<string, Code>([
@@ -255,7 +244,7 @@ function checkSchema(data: CatalogData, operation: Operation, args: JsonObject):
   validators.set(operation, check);
   [steps, given] = [0, args];
   try {
-    if (check(plain(args))) return;
+    if (check(measured(data, operation, args))) return;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const message = "The parameters are too large to be checked against their schema. Send less.";

@@ -35,7 +35,6 @@ export type Warn = (warning: Warning) => void;
 export type Job<T> = Readonly<{ binding: T; args: Record<string, unknown>; signal: AbortSignal; warn: Warn }> &
   Readonly<{ read: (json: string) => unknown }>;
 
-/** The result of a tool call. */
 export type Reply = Readonly<{ text: string; isError: boolean }>;
 
 export function success(data: unknown, warnings: readonly Warning[]): Reply {

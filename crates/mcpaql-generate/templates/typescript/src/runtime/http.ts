@@ -1,7 +1,7 @@
-// The HTTP target: one operation is one request to one API.
+// The HTTP target: each operation is one request to the API.
 //
-// What always holds: the whole call, with its redirects and retries, ends within the target's timeout; credentials stay
-// with the origin that the document names; only what may be repeated is repeated; an aborted call aborts the request.
+// What always holds: a call with its redirects and retries ends within the timeout of the target; credentials go to no
+// origin but the one in the document; only repeatable requests are retried; an aborted call aborts its request.
 
 import { pipeline } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,11 +21,11 @@ export type HttpTarget = Readonly<Numbers> &
   Readonly<{ protocol: "http"; base_url: string; headers: Record<string, string>; allow_http: boolean; auth: Auth }>;
 
 const MAX_HOPS = 5;
-const ERROR_BYTES = 64 * 1024; // how much of an answer that is no success is read
-const MAX_HEADERS = 100; // how many an answer may have, and how long they may be together
-const MAX_HEAD_BYTES = 408 * 1024;
+const ERROR_BYTES = 64 * 1024; // maximum of the body of an error
+const MAX_HEADERS = 100;
+const MAX_HEAD_BYTES = 408 * 1024; // all headers together
 
-/** A connection that failed; where nothing of an answer came, another attempt may help. */
+/** A failed connection. `isEarly` means that no part of an answer came, so another attempt may help. */
 class ConnectionError extends OpError {
   constructor(cause: unknown, readonly isEarly: boolean) {
     const message = "The API could not be reached, or the connection broke; try later or tell the user.";
@@ -33,7 +33,7 @@ class ConnectionError extends OpError {
   }
 }
 
-/** One request of a call, whether credentials go along, and whether a redirect asked for it. */
+/** One request of a call. Credentials are sent if it is `trusted`; `isNext` means that it follows a redirect. */
 type Hop = Readonly<{ outgoing: Outgoing; trusted: boolean; isNext?: boolean }>;
 
 export class HttpClient {
@@ -51,7 +51,6 @@ export class HttpClient {
     }
   }
 
-  /** Runs one call whose arguments are validated and completed with defaults. */
   async call(job: Job<HttpRequest>): Promise<unknown> {
     const { binding: request, args, signal } = job;
     const timeout = this.target.timeout_ms;
@@ -71,7 +70,7 @@ export class HttpClient {
   async #attempts(job: Job<HttpRequest>, first: Hop, deadline: number): Promise<unknown> {
     const { binding: request, signal } = job;
     const auth = request.auth === undefined ? this.target.auth : request.auth;
-    // A call that is over does not wait for its token, which is kept for the next one.
+    // An aborted call does not wait for its token, but the next call can use it.
     const over = (): Promise<never> => sleep(0x7fff_ffff, undefined as never, { signal, ref: false });
     const signIn = (): Promise<Credentials> =>
       Promise.race([Credentials.read(auth, this.#secret, this.#tokens), over()]);
@@ -83,7 +82,7 @@ export class HttpClient {
         throw error;
       });
       const reply = outcome instanceof ConnectionError ? undefined : outcome;
-      // A request that was refused had no effect, so it may be repeated, whatever it does; once.
+      // A rejected request had no effect, so any request is sent again with a new token, but only once.
       if (reply?.received.status === 401 && reply.trusted && !renewed && credentials.giveUp()) {
         renewed = true;
         credentials = await signIn();
@@ -103,14 +102,14 @@ export class HttpClient {
     const { binding: request, args, warn } = job;
     const { status, cut } = received;
     if (status === 304) {
-      warn({ code: "NOT_MODIFIED", message: "Nothing changed since the version that the call named." });
+      warn({ code: "NOT_MODIFIED", message: "Nothing changed since the given version." });
       return null;
     }
     if (status >= 200 && status < 300) {
       if (!cut) return decode(method, received, secrets, job);
-      const most = this.target.max_response_bytes;
-      const message = `The answer is larger than the limit of ${most} bytes; ask for less with a page or a filter.`;
-      throw tooLarge(message, { limit: "max_response_bytes", maximum: most });
+      const maximum = this.target.max_response_bytes;
+      const message = `The answer is larger than ${maximum} bytes; ask for less with a page or a filter.`;
+      throw tooLarge(message, { limit: "max_response_bytes", maximum });
     }
     for (const [name, how] of Object.entries(request.params)) if (how.sensitive === true) secrets.addValue(args[name]);
     const error = failureOf(received, secrets);
@@ -118,7 +117,7 @@ export class HttpClient {
     throw error;
   }
 
-  /** One attempt, with its redirects. */
+  /** Sends the request, and follows redirects. */
   async #follow(first: Hop, credentials: Credentials, signal: AbortSignal) {
     let hop = first;
     for (let hops = 0; hops <= MAX_HOPS; hops += 1) {
@@ -135,24 +134,22 @@ export class HttpClient {
       const raw = [...headers].map(([name, value]) => [name, Buffer.from(value).toString("latin1")]);
       const all = [["user-agent", "mcpaql-adapter"], ["accept-encoding", "gzip"], ...raw].flat();
       const dispatcher = rangeOf(url) === "loopback" ? this.#direct : this.#proxied;
-      // The signal bounds the time.
+      // The signal limits the time.
       const options = { dispatcher, signal, headersTimeout: 0, bodyTimeout: 0, onInfo };
       const reply = await send(url, { method, headers: all, body: body ?? null, ...options });
-      // A body that nobody reads any more has nobody to tell.
-      const leave = (): unknown => reply.body.on("error", () => undefined).destroy();
-      const isOverloaded = Object.values(reply.headers).flat().length > MAX_HEADERS;
-      if (isOverloaded) leave();
-      if (isOverloaded) throw new Error("too many headers");
       const header = (name: string): string | undefined => [reply.headers[name]].flat()[0];
       const isEmpty = method === "HEAD" || reply.statusCode === 204 || header("content-length") === "0";
       const isGzip = !isEmpty && header("content-encoding") === "gzip";
       const stream = isGzip ? pipeline(reply.body, createGunzip(), () => undefined) : reply.body;
       const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
       const isTooLarge = isSuccess && !isEmpty && !isGzip && Number(header("content-length") ?? 0) > most;
-      const read = isTooLarge ? NOTHING : await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES));
-      // An answer that broke off is not asked for again; what came of an error is enough.
+      const isOverloaded = Object.values(reply.headers).flat().length > MAX_HEADERS;
+      const isSkipped = isTooLarge || isOverloaded;
+      const read = isSkipped ? NOTHING : await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES));
+      if (read.cut) reply.body.on("error", () => undefined).destroy();
+      if (isOverloaded) throw new Error("too many headers");
+      // A broken answer is not retried, and a part of an error is enough.
       if (read.broken !== undefined && isSuccess) throw new ConnectionError(read.broken, false);
-      if (read.cut) leave();
       return { status: reply.statusCode, header, ...read };
     } catch (error) {
       const isSwitched = error instanceof Error && error.message === SWITCHED;
@@ -172,30 +169,31 @@ export class HttpClient {
     return { status: received.status, body: isObject(body) ? body : {} };
   }
 
-  /** An address of the document with its variables: `https`, or `http` to this machine or where it is allowed. */
+  /** A URL of the document with its variables: `https`, or `http` to the loopback interface or with `allow_http`. */
   #address(text: string): URL {
     const filled = fill(text, (name) => {
       const message = `The address of this API is not set up; tell the user to set the environment variable ${name}.`;
       return new OpError("INTERNAL_ERROR", message, { variable: name });
     });
     const url = URL.canParse(filled) ? new URL(filled) : undefined;
-    const isPlain = url?.protocol === "http:" && (this.target.allow_http || rangeOf(url) === "loopback");
-    if (url === undefined || (url.protocol !== "https:" && !isPlain) || /[?#]/.test(url.href) || url.username !== "") {
-      throw unusable("the address is no https URL without query and credentials");
-    }
-    return url;
+    if (url !== undefined && isAllowed(url, this.target.allow_http) && !/[?#]/.test(url.href)) return url;
+    throw unusable("the address is no https URL without query and credentials");
   }
+}
+
+function isAllowed(url: URL, allowHttp: boolean): boolean {
+  const isPlain = url.protocol === "http:" && (allowHttp || rangeOf(url) === "loopback");
+  return (url.protocol === "https:" || isPlain) && url.username === "";
 }
 
 const NOTHING = { body: Buffer.alloc(0), cut: true, broken: undefined };
 
-/** What undici calls an answer that switches protocols and says to which; one that does not say is called the same. */
+/** The error of undici for status 101 with an `upgrade` header. `onInfo` throws the same without that header. */
 const SWITCHED = "bad upgrade";
 function onInfo({ statusCode }: { readonly statusCode: number }): void {
   if (statusCode === 101) throw new Error(SWITCHED);
 }
 
-/** Reads no more than that many bytes. */
 async function readUpTo(stream: AsyncIterable<unknown>, most: number) {
   const chunks: Buffer[] = [];
   let [room, broken]: [number, unknown] = [most, undefined];
@@ -211,7 +209,7 @@ async function readUpTo(stream: AsyncIterable<unknown>, most: number) {
   return { body: Buffer.concat(chunks), cut: room < 0 || broken !== undefined, broken };
 }
 
-/** Milliseconds before the next attempt, no fewer than were asked for; `undefined` where the answer is final. */
+/** The milliseconds before the next attempt, at least as many as `Retry-After` says; `undefined` for no retry. */
 function waitAfter(received: Received | undefined, n: number): number | undefined {
   const backoff = Math.min(200 * 2 ** n, 5000) * (0.5 + Math.random() / 2);
   if (received === undefined) return backoff;
@@ -220,7 +218,7 @@ function waitAfter(received: Received | undefined, n: number): number | undefine
   return [502, 503, 504].includes(received.status) ? Math.max(asked ?? 0, backoff) : undefined;
 }
 
-/** The request of a hop, with credentials where they may go along; no parameter takes their place. */
+/** Adds credentials to a trusted request. No parameter may replace them. */
 function signed({ outgoing, trusted, isNext }: Hop, { headers: own, cookies, query }: Credentials): Outgoing {
   if (!trusted) return outgoing;
   const [url, headers] = [new URL(outgoing.url), new Map([...outgoing.headers, ...own])];
@@ -233,7 +231,7 @@ function signed({ outgoing, trusted, isNext }: Hop, { headers: own, cookies, que
   if (taken !== undefined) throw invalid(taken, "is set by the server alone; leave it out.");
   const all = [outgoing.headers.get("cookie") ?? [], own.get("cookie") ?? [], cookies].flat();
   if (all.length > 0) headers.set("cookie", all.join("; "));
-  // A redirect may have kept the key.
+  // The location of a redirect may have the key already.
   const missing = query.filter(([name]) => !url.searchParams.has(name));
   const added = missing.map(([name, key]) => `${encode(name)}=${encode(key)}`);
   url.search = [url.search.slice(1), ...added].filter((part) => part !== "").join("&");
@@ -245,7 +243,7 @@ function unsafe(status: number, cause: string): OpError {
   return new OpError("INTERNAL_ERROR", message, { upstream: { status } }, cause);
 }
 
-/** The next hop. Headers and body stay with the origin that they were meant for; a write is not repeated elsewhere. */
+/** Follows a redirect. Headers and body go only to the same origin; a write is not sent to another one. */
 function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: boolean, secrets: Secrets): Hop {
   const { method, url: from, headers } = outgoing;
   const { status } = received;
@@ -254,8 +252,8 @@ function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: b
   const to = new URL(location, from);
   to.hash = "";
   const isSame = to.origin === from.origin;
-  const isPlain = to.protocol === "http:" && from.protocol === "http:" && (allowHttp || rangeOf(to) === "loopback");
-  if ((to.protocol !== "https:" && !isPlain) || to.username !== "") throw unsafe(status, "a location of no use");
+  const isDowngrade = from.protocol === "https:" && to.protocol !== "https:";
+  if (isDowngrade || !isAllowed(to, allowHttp)) throw unsafe(status, "a location that is not allowed");
   const isLocal = (url: URL): boolean => ["loopback", "linkLocal", "unspecified"].includes(rangeOf(url));
   if (isLocal(to) && !isLocal(from)) throw unsafe(status, "from the outside to this machine");
   if (!isSame && secrets.mask(to.href) !== to.href) throw unsafe(status, "it carries a credential elsewhere");
@@ -270,7 +268,7 @@ function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: b
   return { outgoing: { method: next, url: to, headers: new Map(kept), body }, trusted: isTrusted, isNext: true };
 }
 
-/** What kind of address the URL's host is; services on local ones trust whoever reaches them. */
+/** The kind of address of the URL's host. Services on local addresses often trust every client. */
 function rangeOf(url: URL): string {
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
   if (ipaddr.isValid(host)) return ipaddr.process(host).range();

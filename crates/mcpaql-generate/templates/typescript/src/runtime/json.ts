@@ -1,17 +1,17 @@
-// JSON without loss: integers that a number cannot hold are bigints, and what passes through stays as it is written.
+// JSON without loss: integers beyond 2^53 are bigints, and `RawJson` keeps JSON as it was written.
 
 import { randomUUID } from "node:crypto";
 
 export type JsonObject = Record<string, unknown>;
 
-/** Stands before what travels through the platform's own parser as a string. */
+/** The start of a string that stands for a token which `JSON` would change. */
 const MARK = `kept ${randomUUID()} `;
 const MARKED = new RegExp(`"${MARK}(\\d+)"`, "g");
-// Both stop at quotes and escapes, because strings are left alone.
+// Both match quotes and escapes too, so that `rewrite` knows where strings are.
 const SPACES = /\\.|"|\s+/gs;
 const INTEGERS = /\\.|"|(?<![\w.+-])-?\d{16,}(?![\w.])/gs;
 
-/** JSON with some tokens written otherwise; an expression that takes a whole string at once would need a stack. */
+/** Replaces tokens outside strings. An expression for a whole string would overflow the stack on a long one. */
 export function rewrite(json: string, tokens: RegExp, by: (token: string) => string): string {
   let inside = false;
   return json.replace(tokens, (token) => {
@@ -20,37 +20,35 @@ export function rewrite(json: string, tokens: RegExp, by: (token: string) => str
   });
 }
 
-/** JSON that is passed on as it is written, but for white space between its tokens. */
+/** JSON that is passed on unchanged, except for white space between its tokens. */
 export class RawJson {
   readonly text: string;
 
-  /** Takes text that is JSON. */
+  /** `text` must be JSON. */
   constructor(text: string) {
     this.text = rewrite(text, SPACES, () => "");
   }
 
-  /** For whoever writes it without `stringify`. */
+  /** For callers of `JSON.stringify`. */
   toJSON(): unknown {
     return JSON.parse(this.text);
   }
 }
 
-/** Reads JSON; throws a `SyntaxError` where it is none. With `wide`, other members have numbers, rounded ones too. */
+/** Reads JSON. With `wide`, only members of these names are bigints, and others are rounded. */
 export function parse(text: string, wide?: readonly string[]): unknown {
-  const plain: unknown = JSON.parse(text); // what is no JSON never meets the expression below
+  const plain: unknown = JSON.parse(text); // throws before the slower steps below
   if (!/\d{16}/.test(text)) return plain;
-  const marked = rewrite(text, INTEGERS, (token) =>
-    Number.isSafeInteger(Number(token)) ? token : `"${MARK}${token}"`,
-  );
-  return JSON.parse(marked, function (this: unknown, key: string, value: unknown) {
-    // Items come before the list that they are in, and only the list has a name.
-    const isItem = Array.isArray(this) && !Array.isArray(value);
-    const isWide = isItem || wide === undefined || wide.includes(key);
-    const round = (item: unknown): unknown => (typeof item === "bigint" ? Number(item) : item);
-    if (Array.isArray(value) && !isWide) return value.map(round);
-    if (typeof value !== "string" || !value.startsWith(MARK)) return value;
-    const digits = value.slice(MARK.length);
-    return isWide ? BigInt(digits) : Number(digits);
+  const isSafe = (token: string): boolean => Number.isSafeInteger(Number(token));
+  const marked = rewrite(text, INTEGERS, (token) => (isSafe(token) ? token : `"${MARK}${token}"`));
+  const round = (item: unknown): unknown => (typeof item === "bigint" ? Number(item) : item);
+  return JSON.parse(marked, function (this: unknown, key: string, item: unknown) {
+    const isMarked = typeof item === "string" && item.startsWith(MARK);
+    const read: unknown = isMarked ? BigInt(item.slice(MARK.length)) : item;
+    // Items are read before their list, which has the name.
+    const isItem = Array.isArray(this) && !Array.isArray(read);
+    if (isItem || wide === undefined || wide.includes(key)) return read;
+    return Array.isArray(read) ? read.map(round) : round(read);
   });
 }
 
@@ -58,14 +56,14 @@ export function parse(text: string, wide?: readonly string[]): unknown {
 export function stringify(value: unknown): string {
   const kept: string[] = [];
   const text = JSON.stringify(value ?? null, function (this: JsonObject, key: string, item: unknown) {
-    const own = this[key]; // `item` is what `toJSON` made of it
+    const own = this[key]; // `item` is the result of `toJSON`
     if (typeof own !== "bigint" && !(own instanceof RawJson)) return item;
     return `${MARK}${kept.push(typeof own === "bigint" ? String(own) : own.text) - 1}`;
   });
   return kept.length === 0 ? text : text.replace(MARKED, (_match, at: string) => kept[Number(at)] ?? "");
 }
 
-/** The value behind a text; `undefined` where it is no JSON. */
+/** Reads JSON; `undefined` for any other text. */
 export function tryParse(text: string): unknown {
   try {
     return parse(text);
@@ -76,7 +74,7 @@ export function tryParse(text: string): unknown {
 
 export const isJson = (text: string): boolean => tryParse(text) !== undefined;
 
-/** Lines of JSON as one array; where a line is no JSON, the text is none either. */
+/** Joins lines of JSON to an array; empty if a line is no JSON. */
 export function arrayOf(lines: string): string {
   const filled = lines.split("\n").filter((line) => !/^\p{White_Space}*$/u.test(line));
   return filled.every(isJson) ? `[${filled.join(",")}]` : "";
@@ -85,7 +83,7 @@ export function arrayOf(lines: string): string {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The text of a value outside JSON; `undefined` where there is nothing to say. */
+/** The text of a value outside JSON; `undefined` for null. */
 export function scalar(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   return typeof value === "string" ? value : stringify(value);

@@ -20,7 +20,6 @@ export type HttpParam = Readonly<{
   file?: boolean | readonly string[]; // base64 of a file; the names of such properties if this is the whole body
 }>;
 
-/** The request of an operation. */
 export type HttpRequest = Readonly<{
   method: string;
   path: string; // percent-encoded, with placeholders for parameters: `/repos/{owner}`
@@ -135,23 +134,16 @@ function bodyOf(request: HttpRequest, args: JsonObject): Body | undefined {
   const hasBody = ["POST", "PUT", "PATCH"].includes(method) && Object.values(params).some((one) => one.in === "body");
   if (whole === undefined ? fields?.length === 0 && !hasBody : value === undefined) return undefined;
   const typed = (text: string, type: string): Body => ({ bytes: Buffer.from(text, "utf8"), type });
-  switch (form) {
-    case undefined: {
-      const object = Object.fromEntries((fields ?? []).map((field) => [field.name, field.value]));
-      return typed(stringify(whole === undefined ? object : value), "application/json");
-    }
-    case "form": {
-      const text = fields?.flatMap((field) => formPairs(field.name, field.value, field.style)).join("&");
-      return typed(text ?? scalar(value) ?? "", "application/x-www-form-urlencoded");
-    }
-    case "multipart":
-      if (fields === undefined) throw unusable("the parameter that is the whole multipart body is no object");
-      return multipart(fields, request.content_type);
-    case "text":
-      return typed(scalar(value) ?? "", "text/plain; charset=utf-8");
-    default:
-      return { bytes: fileOf(whole ?? "", value), type: "application/octet-stream" };
+  if (form === "binary") return { bytes: fileOf(whole ?? "", value), type: "application/octet-stream" };
+  if (form === "text") return typed(scalar(value) ?? "", "text/plain; charset=utf-8");
+  if (form === "form") {
+    const text = fields?.flatMap((field) => formPairs(field.name, field.value, field.style)).join("&");
+    return typed(text ?? scalar(value) ?? "", "application/x-www-form-urlencoded");
   }
+  if (form === "multipart" && fields !== undefined) return multipart(fields, request.content_type);
+  if (form === "multipart") throw unusable("the parameter that is the whole multipart body is no object");
+  const object = Object.fromEntries((fields ?? []).map((field) => [field.name, field.value]));
+  return typed(stringify(whole === undefined ? object : value), "application/json");
 }
 
 /** The fields of a parameter that is the whole body; `undefined` if it is no object. */

@@ -52,8 +52,7 @@ function serveHttp(adapter: Adapter, port: number): void {
     const refused =
       mcp.hostHeaderValidationResponse(request, mcp.localhostAllowedHostnames()) ??
       mcp.originValidationResponse(request, mcp.localhostAllowedOrigins());
-    if (refused !== undefined || request.method !== "POST") return refused ?? (await fetch(request));
-    return await fetch(request, { parsedBody: tryParse(await request.clone().text()) });
+    return refused ?? (await fetch(request, { parsedBody: tryParse(await request.clone().text()) }));
   };
   createServer(toNodeHandler({ ...handler, fetch: guarded }) as RequestListener).listen(port, "127.0.0.1", () => {
     process.stderr.write(`serving ${adapter.catalog.data.adapter.name} on http://127.0.0.1:${port}/mcp\n`);

@@ -37,7 +37,6 @@ function joined(value: unknown, explode: boolean, between: string, spell: Encode
   return spelled.length === 0 ? undefined : spelled.join(between);
 }
 
-/** The text for a placeholder of a path. */
 export function pathText(name: string, value: unknown, { form, explode, reserved }: Style): string | undefined {
   if (value === null || value === undefined) return undefined;
   const spell: Encode = (text) => encode(text, reserved ? KEPT.path : "");
@@ -74,7 +73,7 @@ export function pairs(name: string, value: unknown, { form, explode, reserved }:
 
 /** One field of a form body; nested values are written as `deepObject`. */
 export function formPairs(name: string, value: unknown, style: Style): string[] {
-  const isNested = isObject(value) || (Array.isArray(value) && value.some((item) => typeof item === "object"));
+  const isNested = [value].flat().some((item) => typeof item === "object");
   return style.form !== "json" && isNested ? deep(encode(name), value) : pairs(name, value, style);
 }
 
