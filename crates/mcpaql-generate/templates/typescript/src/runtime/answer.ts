@@ -19,11 +19,12 @@ const LATIN = /;\s*charset\s*=\s*"*(?:iso-8859-1|latin-?1)"*\s*(?:;|$)/i;
 /** The data of a successful answer, with secrets masked. */
 export function decode(method: string, received: Received, secrets: Secrets, job: Job<unknown>): unknown {
   const { status, body } = received;
-  if (method === "HEAD") {
+  if (status === 304) job.warn({ code: "NOT_MODIFIED", message: "Nothing changed since the given version." });
+  if (method === "HEAD" && status !== 304) {
     const told = HEAD_HEADERS.map((name) => [name, secrets.mask(received.header(name) ?? "")]);
     return { status, headers: Object.fromEntries(told.filter(([, value]) => value !== "")) as JsonObject };
   }
-  if (body.length === 0 || status === 204 || status === 205) return null;
+  if (body.length === 0 || [204, 205, 304].includes(status)) return null;
   const label = received.header("content-type") ?? "";
   const type = label.replace(/;.*/s, "").trim().toLowerCase();
   const isText = isUtf8(body);
@@ -49,10 +50,10 @@ export function decode(method: string, received: Received, secrets: Secrets, job
 }
 
 const CODES: readonly (readonly [Code, readonly number[], string])[] = [
-  ["PERMISSION_DENIED", [401, 402, 403, 451], "tell the user that the credentials of this server do not allow it"],
+  ["PERMISSION_DENIED", [401, 402, 403, 451], "tell the user; the credentials of this server do not allow it"],
   ["NOT_FOUND_RESOURCE", [404, 410], "check the identifiers, or list or search first"],
   ["CONFLICT_ALREADY_EXISTS", [409, 423], "read the present state before changing it"],
-  ["CONFLICT_VERSION_MISMATCH", [412, 428], "read it again and repeat the change with the new version"],
+  ["CONFLICT_VERSION_MISMATCH", [412, 428], "read it again and send the change with the new version"],
   ["VALIDATION_PAYLOAD_TOO_LARGE", [413, 414, 431], "send less in one call"],
   ["RATE_LIMIT_EXCEEDED", [429], "wait before calling again"],
   ["TRANSPORT_TIMEOUT", [408], "try later or tell the user"],

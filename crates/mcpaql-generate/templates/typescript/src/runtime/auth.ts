@@ -22,9 +22,8 @@ function denied(reason: string, names: readonly string[]): OpError {
 }
 
 const missing = (...names: string[]): OpError => denied("The credentials for this API are not set up", names);
-const unsendable = (name: string): OpError => denied("A credential holds characters that cannot be sent", [name]);
+const unsendable = (name: string): OpError => denied("A credential holds characters which cannot be sent", [name]);
 
-/** The credentials of one call. */
 export class Credentials {
   readonly headers = new Map<string, string>();
   readonly query: [string, string][] = [];
@@ -170,7 +169,7 @@ export class Tokens {
 }
 
 export function noTokens(cause: unknown): OpError {
-  const message = "The service that issues tokens for this API could not be reached; try later or tell the user.";
+  const message = "The token service of this API could not be reached; try later or tell the user.";
   return new OpError("TRANSPORT_CONNECTION_FAILED", message, {}, cause);
 }
 
@@ -178,7 +177,7 @@ function refused(oauth: OAuth2, status: number, word: unknown): OpError {
   if (status >= 500 || status === 429) return noTokens(`status ${status}`);
   // Error codes of OAuth have this form; any other text may repeat a secret.
   const said = typeof word === "string" && /^[a-z_]{1,40}$/.test(word) ? word : `status ${status}`;
-  return denied(`The service that issues tokens refused the credentials (${said})`, variables(oauth));
+  return denied(`The token service of this API rejected the credentials (${said})`, variables(oauth));
 }
 
 const REDACTED = "[redacted]";

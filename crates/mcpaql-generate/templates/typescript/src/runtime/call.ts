@@ -45,10 +45,7 @@ export interface Project {
 export class Adapter {
   readonly #targets = new Map<string, Target>();
 
-  constructor(
-    readonly catalog: Catalog,
-    readonly project: Project,
-  ) {
+  constructor(readonly catalog: Catalog, readonly project: Project) {
     const { alternatives, ...target } = catalog.data.target;
     for (const [name, one] of Object.entries(alternatives ?? { "": target })) {
       this.#targets.set(name, project.open(one as never));
@@ -59,25 +56,24 @@ export class Adapter {
   async call(tool: string, args: JsonObject, signal: AbortSignal): Promise<Reply> {
     const { errors, limits } = this.catalog.data;
     try {
-      const own = this.project.tools.find(({ name }) => name === tool);
       const warnings: Warning[] = [];
-      const warn = (warning: Warning): void => { warnings.push(warning); };
-      const call = this.#call(tool, signal, warn);
-      const data = await (own === undefined ? this.#run(tool, args, signal, warn) : own.run(args, call));
+      const data = await this.#run(tool, args, signal, (warning) => { warnings.push(warning); });
       const reply = success(data, warnings);
       const [actual, maximum] = [Buffer.byteLength(reply.text), limits.response_bytes];
       if (actual <= maximum) return reply;
-      const message = `The answer has ${actual} bytes, more than the ${maximum} that may be returned. Ask for less.`;
+      const message = `The answer has ${actual} bytes, and the maximum is ${maximum}. Ask for less.`;
       throw tooLarge(message, { limit: "max_response_size", actual, maximum });
     } catch (error) {
       if (error instanceof OpError) return failure(error, errors);
       process.stderr.write(`${tool} failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}\n`);
-      const message = "The server failed during this call; tell the user, and after a write read what it did.";
+      const message = "The server failed during this call; tell the user, and after a write check its effect.";
       return failure(new OpError("INTERNAL_ERROR", message), errors);
     }
   }
 
   #run(tool: string, given: JsonObject, signal: AbortSignal, warn: Warn): unknown {
+    const own = this.project.tools.find((one) => one.name === tool);
+    if (own !== undefined) return own.run(given, this.#call(tool, signal, warn));
     const { operation: { name }, args } = prepare(this.catalog, tool, given, warn);
     if (name === "introspect") return introspect(this.catalog, args, warn);
     const { defaults, handlers } = this.project;

@@ -47,10 +47,7 @@ export class Catalog {
   readonly operations = new Map<string, Operation>();
 
   /** `tools` is the text of each tool for `tools/list`, unchanged. */
-  constructor(
-    readonly data: CatalogData,
-    readonly tools: readonly RawJson[] = [],
-  ) {
+  constructor(readonly data: CatalogData, readonly tools: readonly RawJson[] = []) {
     for (const operation of data.operations) {
       for (const name of [operation.name, ...(operation.aliases ?? [])]) this.operations.set(name, operation);
     }

@@ -11,12 +11,10 @@ import { type Code, OpError, type Warn, invalid, tooLarge } from "./errors.js";
 import { type JsonObject, isObject, stringify, tryParse } from "./json.js";
 import { nearest, search, snakeCase } from "./suggest.js";
 
-/** A call that may run. `args` has no prototype, so that it has only names of the call and of defaults. */
-export type Prepared = Readonly<{ operation: Operation; args: JsonObject }>;
-
 const MAX_STEPS = 100_000; // values of recursive types in one check
 
-export function prepare(catalog: Catalog, tool: string, given: JsonObject, warn: Warn): Prepared {
+/** Prepares a call. `args` has no prototype, so that it has only names of the call and of defaults. */
+export function prepare(catalog: Catalog, tool: string, given: JsonObject, warn: Warn) {
   const route = catalog.data.routes[tool] ?? {};
   const { operation: called, ...beside } = given;
   const only = catalog.operations.get(route.operation ?? "");
@@ -260,9 +258,8 @@ function checkSchema(data: CatalogData, operation: Operation, args: JsonObject):
   const rank = (error: ErrorObject): number => [...CODES.values(), "VALIDATION_INVALID_VALUE"].indexOf(codeOf(error));
   const [first, ...others] = errors.filter((error) => !isInside(error)).sort((a, b) => rank(a) - rank(b));
   if (first === undefined) return;
-  const also = others.slice(0, 4).map(said);
-  const details = { param_name: placeOf(first), ...(also.length > 0 ? { also } : {}) };
-  throw problem(operation, codeOf(first), `${said(first)}.`, details);
+  const also = others.length === 0 ? undefined : others.slice(0, 4).map(said);
+  throw problem(operation, codeOf(first), `${said(first)}.`, { param_name: placeOf(first), also });
 }
 
 /** The parts of a JSON Pointer. */

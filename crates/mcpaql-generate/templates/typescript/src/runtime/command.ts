@@ -10,7 +10,7 @@ import { statSync } from "node:fs";
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fill } from "./environment.js";
-import { type Code, type Job, OpError, tooLarge } from "./errors.js";
+import { type Code, type Job, OpError, invalid, tooLarge } from "./errors.js";
 import { type JsonObject, arrayOf, isJson, scalar, scalars, stringify } from "./json.js";
 
 /** One argument with `{placeholders}`; arguments that are sent only together; or arguments that a boolean adds. */
@@ -73,11 +73,9 @@ export class CommandRunner {
     const said = clean(stderr, hidden);
     const [stream, words] = said === "" ? ["stdout", clean(stdout, hidden)] : ["stderr", said];
     const how = code === null ? "was ended by a signal" : `failed with exit status ${code}`;
-    throw new OpError(meaning, `${name} ${how}${words === "" ? " and said nothing" : `; see details.${stream}`}.`, {
-      ...(code === null ? {} : { exit_status: code }),
-      ...(by === null ? {} : { signal: constants.signals[by] }),
-      ...(words === "" ? {} : { [stream]: words }),
-    });
+    const message = `${name} ${how}${words === "" ? " without output" : `; see details.${stream}`}.`;
+    const status = code === null ? { signal: by === null ? undefined : constants.signals[by] } : { exit_status: code };
+    throw new OpError(meaning, message, words === "" ? status : { ...status, [stream]: words });
   }
 
   /** Texts that no error may show: sensitive parameters and each of their lines, the operator's values and paths. */
@@ -141,23 +139,20 @@ function argvOf(template: readonly Arg[], args: JsonObject): string[] {
   const push = (text: string): void => {
     const params = paramsOf(text);
     if (!params.every(isGiven)) return;
-    const [only] = params;
-    const several = params.length === 1 ? args[only ?? ""] : undefined;
-    const items: unknown[] = Array.isArray(several) ? several : [undefined];
+    const [only = ""] = params;
+    const items = params.length === 1 ? [args[only]].flat() : [undefined];
     for (const item of items.filter((one) => one !== null)) {
       const argument = text.replace(PLACEHOLDER, (_match, name: string) => scalar(item ?? args[name]) ?? "");
-      const message = `Parameter '${only ?? ""}' must not start with '-': the program would read it as an option.`;
       const isOption = argument.startsWith("-") && text.startsWith("{") && !pastOptions;
-      if (isOption) throw new OpError("VALIDATION_INVALID_VALUE", message, { param_name: only });
+      if (isOption) throw invalid(only, "must not start with '-': the program would read it as an option.");
       argv.push(argument);
     }
     pastOptions ||= text === "--";
   };
   for (const entry of template) {
     if (typeof entry === "string") push(entry);
-    else if (!("when" in entry)) {
-      if (entry.flatMap(paramsOf).every(isGiven)) entry.forEach(push);
-    } else if (args[entry.when] === true) entry.args.forEach(push);
+    else if ("when" in entry) (args[entry.when] === true ? entry.args : []).forEach(push);
+    else if (entry.flatMap(paramsOf).every(isGiven)) entry.forEach(push);
   }
   return argv;
 }
@@ -174,7 +169,7 @@ function stdinOf({ stdin, params }: CommandLine, args: JsonObject): string {
 function outputOf({ binding: { output: form }, read, warn }: Job<CommandLine>, stdout: Buffer): unknown {
   const text = stdout.toString("utf8");
   if (form === "text" || form === "lines") {
-    const message = "The program's output is not UTF-8; what could not be read is shown as \ufffd.";
+    const message = "The output is not UTF-8; U+FFFD replaces unreadable characters.";
     if (!isUtf8(stdout)) warn({ code: "OUTPUT_NOT_UTF8", message });
     if (form === "text") return text.replace(/\r?\n$/, "");
     return text === "" ? [] : text.replace(/\n$/, "").split("\n").map((line) => line.replace(/\r$/, ""));
@@ -182,7 +177,7 @@ function outputOf({ binding: { output: form }, read, warn }: Job<CommandLine>, s
   if (form === "json" && text.trim() === "") return null;
   const json = form === "json" ? text : arrayOf(text);
   if (isUtf8(stdout) && isJson(json)) return read(json);
-  throw new OpError("INTERNAL_ERROR", "The program's output is not the JSON that was expected; tell the user.");
+  throw new OpError("INTERNAL_ERROR", "The output of the program is not JSON as expected; tell the user.");
 }
 
 /** The end of an output, without escape sequences, control characters and hidden texts. */

@@ -83,15 +83,14 @@ export class HttpClient {
       });
       const reply = outcome instanceof ConnectionError ? undefined : outcome;
       // A rejected request had no effect, so any request is sent again with a new token, but only once.
-      if (reply?.received.status === 401 && reply.trusted && !renewed && credentials.giveUp()) {
-        renewed = true;
-        credentials = await signIn();
+      if (reply?.received.status === 401 && reply.hop.trusted && !renewed && credentials.giveUp()) {
+        [renewed, credentials] = [true, await signIn()];
         continue;
       }
       const wait = n < repeats ? waitAfter(reply?.received, n) : undefined;
       if (wait === undefined || Date.now() + wait >= deadline) {
         if (outcome instanceof ConnectionError) throw outcome;
-        return this.#conclude(job, outcome.method, outcome.received, credentials.secrets, n > 0);
+        return this.#conclude(job, outcome.hop.outgoing.method, outcome.received, credentials.secrets, n > 0);
       }
       n += 1;
       await sleep(wait, undefined, { signal });
@@ -99,13 +98,9 @@ export class HttpClient {
   }
 
   #conclude(job: Job<HttpRequest>, method: string, received: Received, secrets: Secrets, repeated: boolean): unknown {
-    const { binding: request, args, warn } = job;
+    const { binding: request, args } = job;
     const { status, cut } = received;
-    if (status === 304) {
-      warn({ code: "NOT_MODIFIED", message: "Nothing changed since the given version." });
-      return null;
-    }
-    if (status >= 200 && status < 300) {
+    if ((status >= 200 && status < 300) || status === 304) {
       if (!cut) return decode(method, received, secrets, job);
       const maximum = this.target.max_response_bytes;
       const message = `The answer is larger than ${maximum} bytes; ask for less with a page or a filter.`;
@@ -122,8 +117,7 @@ export class HttpClient {
     let hop = first;
     for (let hops = 0; hops <= MAX_HOPS; hops += 1) {
       const received = await this.#send(signed(hop, credentials), this.target.max_response_bytes, signal);
-      const { method } = hop.outgoing;
-      if (![301, 302, 303, 307, 308].includes(received.status)) return { method, trusted: hop.trusted, received };
+      if (![301, 302, 303, 307, 308].includes(received.status)) return { hop, received };
       hop = redirected(hop, received, this.target.allow_http, credentials.secrets);
     }
     throw unsafe(302, "too many redirects");
@@ -232,14 +226,13 @@ function signed({ outgoing, trusted, isNext }: Hop, { headers: own, cookies, que
   const all = [outgoing.headers.get("cookie") ?? [], own.get("cookie") ?? [], cookies].flat();
   if (all.length > 0) headers.set("cookie", all.join("; "));
   // The location of a redirect may have the key already.
-  const missing = query.filter(([name]) => !url.searchParams.has(name));
-  const added = missing.map(([name, key]) => `${encode(name)}=${encode(key)}`);
+  const added = query.flatMap(([name, key]) => (url.searchParams.has(name) ? [] : [`${encode(name)}=${encode(key)}`]));
   url.search = [url.search.slice(1), ...added].filter((part) => part !== "").join("&");
   return { ...outgoing, url, headers };
 }
 
 function unsafe(status: number, cause: string): OpError {
-  const message = `The API answered ${status} with a redirect that is not safe to follow; tell the operator.`;
+  const message = `The API answered ${status} with an unsafe redirect, which was not followed; tell the operator.`;
   return new OpError("INTERNAL_ERROR", message, { upstream: { status } }, cause);
 }
 

@@ -35,7 +35,7 @@ export function introspect(catalog: Catalog, args: JsonObject, warn: Warn): Json
 
 function named(catalog: Catalog, ask: Ask, asked: string | string[], warn: Warn): JsonObject {
   const idle = [...narrowing(ask), ...(isPaged(ask) ? ["first or after"] : [])];
-  const message = `'name' says what to show, so ${idle.join(", ")} had no effect.`;
+  const message = `'name' selects the entries, so ${idle.join(", ")} had no effect.`;
   if (idle.length > 0) warn({ code: "IGNORED_PARAMS", message });
   const { operations, types } = catalog.data;
   const isTypes = ask.query === "types";
@@ -57,8 +57,8 @@ function named(catalog: Catalog, ask: Ask, asked: string | string[], warn: Warn)
 /** The signature with its types, and the operations that return the identifiers it needs. */
 function signed({ name, endpoint, detail }: Operation): JsonObject {
   const from = detail.parameters.flatMap((param) => (param.from === undefined ? [] : [[param.name, param.from]]));
-  const row = { name, endpoint, signature: detail.signature };
-  return from.length === 0 ? row : { ...row, from: Object.fromEntries(from) as JsonObject };
+  const sources: unknown = from.length === 0 ? undefined : Object.fromEntries(from);
+  return { name, endpoint, signature: detail.signature, from: sources };
 }
 
 function form({ name, category, endpoint, tool, summary, listed, brief, detail }: Operation, how: string): unknown {
@@ -66,7 +66,7 @@ function form({ name, category, endpoint, tool, summary, listed, brief, detail }
   if (how === "full") return detail;
   if (how === "signature") return { name, signature: listed };
   if (how === "hit") return { name, endpoint, signature: brief, summary };
-  if (how === "hit of a tool") return { name, tool, signature: brief, summary };
+  if (how === "tool hit") return { name, tool, signature: brief, summary };
   return { name, semantic_category: category, endpoint, description: summary };
 }
 
@@ -94,7 +94,7 @@ function listOperations({ data }: Catalog, ask: Ask, warn: Warn): JsonObject {
   const isFull = ask.detail === "full";
   const size = isFull ? PAGES.full : isSearch ? PAGES.hits : undefined;
   const page = pageOf(ask, found, size, isFull ? PAGES.maxFull : PAGES.max);
-  const hit = data.mode === "discrete" ? "hit of a tool" : "hit";
+  const hit = data.mode === "discrete" ? "tool hit" : "hit";
   const operations = page.shown.map((one) => form(one, ask.detail ?? (isSearch ? hit : "summary")));
   const isPart = page.isPart && !isSearch;
   const isStart = ask.detail === undefined && ask.after === undefined;

@@ -11,8 +11,6 @@ export type StyleForm = "form" | "simple" | Delimited | "deepObject" | "label" |
 /** `explode`: one `name=value` per element. `reserved`: keep reserved characters that have no meaning there. */
 export type Style = Readonly<{ form: StyleForm; explode: boolean; reserved: boolean }>;
 
-type Encode = (text: string) => string;
-
 /** Reserved characters without a meaning: in a path segment, in an element of a list, in a query. */
 const KEPT = { path: ":@!$'()*", element: ":@!$'()*/?[]=", query: ":@!$'()*/?[]=,;" };
 
@@ -30,7 +28,7 @@ function entries(value: unknown): [key: string | undefined, text: string][] {
 }
 
 /** Joins a value with a separator: `1,2` for a list, `a,1,b,2` or `a=1,b=2` for an object. */
-function joined(value: unknown, explode: boolean, between: string, spell: Encode): string | undefined {
+function joined(value: unknown, explode: boolean, between: string, spell: typeof encode): string | undefined {
   const spelled = entries(value).map(([key, text]) =>
     key === undefined ? spell(text) : `${spell(key)}${explode ? "=" : between}${spell(text)}`,
   );
@@ -39,7 +37,7 @@ function joined(value: unknown, explode: boolean, between: string, spell: Encode
 
 export function pathText(name: string, value: unknown, { form, explode, reserved }: Style): string | undefined {
   if (value === null || value === undefined) return undefined;
-  const spell: Encode = (text) => encode(text, reserved ? KEPT.path : "");
+  const spell = (text: string): string => encode(text, reserved ? KEPT.path : "");
   if (form === "json") return spell(stringify(value));
   if (form === "segments" && typeof value === "string") return value.split("/").map(spell).join("/");
   const between = form === "segments" ? "/" : form === "label" && explode ? "." : ",";
@@ -52,8 +50,7 @@ export function pathText(name: string, value: unknown, { form, explode, reserved
 
 /** The value of a header, without percent-encoding. */
 export function headerText(value: unknown, { form, explode }: Style): string | undefined {
-  if (value === null) return undefined;
-  return form === "json" ? stringify(value) : joined(value, explode, ",", (text) => text);
+  return form === "json" && value !== null ? stringify(value) : joined(value, explode, ",", (text) => text);
 }
 
 /** One parameter of a query, a form or a cookie header as encoded `name=value` pairs. */
@@ -63,7 +60,7 @@ export function pairs(name: string, value: unknown, { form, explode, reserved }:
   if (value === null || value === undefined) return [];
   const isList = typeof value === "object" && !explode;
   const kept = !reserved ? "" : isList || isCookie ? KEPT.element : KEPT.query;
-  const spell: Encode = (text) => encode(text, kept);
+  const spell = (text: string): string => encode(text, kept);
   if (form === "json") return [`${key}=${spell(stringify(value))}`];
   if (explode) return entries(value).map(([own = name, text]) => `${encode(own)}=${spell(text)}`);
   const between = { spaceDelimited: "%20", pipeDelimited: "%7C" }[form as string] ?? ",";

@@ -4,7 +4,6 @@ import { distance } from "fastest-levenshtein";
 import type { Operation } from "./catalog.js";
 
 const MAX_WORD = 96; // longer words are not misspelt names
-/** Words without a meaning for the search. */
 const FILLERS = new Set("a an and all are by can do for from how i in is it me my of on or the to with".split(" "));
 
 /** `userID`, `user-id` and `User ID` as `user_id`. */
