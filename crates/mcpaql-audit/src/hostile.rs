@@ -176,9 +176,9 @@ fn findings_say_what_is_there_and_what_should_be() {
             .join("\n")
     };
     assert!(of("HINT-005", 0).contains("but 'save' in its name changes something"), "{}", of("HINT-005", 0));
-    assert!(of("NAME-001", 0).contains("holds a space"), "{}", of("NAME-001", 0));
-    assert!(of("TITLE-002", 0).contains("write it as people would"), "{}", of("TITLE-002", 0));
-    assert!(of("SCHEMA-006", 0).contains("make several parameters of it"), "{}", of("SCHEMA-006", 0));
+    assert!(of("NAME-001", 0).contains("contains a space"), "{}", of("NAME-001", 0));
+    assert!(of("TITLE-002", 0).contains("write it for people"), "{}", of("TITLE-002", 0));
+    assert!(of("SCHEMA-006", 0).contains("split it into several parameters"), "{}", of("SCHEMA-006", 0));
     assert!(!of("SCHEMA-006", 0).contains("null"), "{}", of("SCHEMA-006", 0));
     assert!(
         of("SCHEMA-015", 0).contains("`enum` of the parameter 'when' of 'save note' is not a list"),

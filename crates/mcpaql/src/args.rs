@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line: commands, arguments and flags.
 
 mod audit;
 mod generate;
@@ -8,79 +8,81 @@ pub(crate) use generate::{GenerateArgs, OutputFormat, parse_language, parse_mode
 
 use crate::clients::{ClientApp, ConfigScope};
 use crate::output::LogFormat;
+use clap::builder::UnknownArgumentValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::{AdapterSettings, Sharing};
 use mcpaql_document::render::DiagnosticFormat;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-/// Any API for AI agents through a handful of well-named, honestly annotated MCP tools.
+/// Serve any API or MCP server to AI agents as a handful of tools.
 ///
-/// An adapter document describes an API; `mcpaql` serves it as an MCP server with one tool per effect
-/// (create, read, update, delete, execute). Agents discover operations with `introspect`.
+/// Point mcpaql at an OpenAPI file, an MCP server, a command or a short YAML document. Agents see one tool per effect
+/// (create, read, update, delete, execute) and look up operations with `introspect`.
 #[derive(Debug, Parser)]
 #[command(name = "mcpaql", version, max_term_width = 110)]
-#[command(after_help = "Start with `mcpaql serve`: it serves a notebook, with nothing to configure.\n\
-    Exit status: 0 clean, 1 findings or a failed call, 2 could not run.")]
+#[command(
+    after_help = "To try it without any configuration, run `mcpaql serve`: it serves a built-in notebook.\n\
+    Exit status: 0 success, 1 findings or a failed call, 2 could not run."
+)]
 pub(crate) struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Log format on standard error; RUST_LOG chooses what is logged.
+    /// Log format on standard error; RUST_LOG sets what is logged.
     #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text, value_name = "FORMAT", display_order = 900)]
     pub(crate) log: LogFormat,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve adapters as one MCP server, over standard input and output or HTTP.
+    /// Serve adapters as one MCP server, over stdio or HTTP.
     Serve(Box<ServeArgs>),
-    /// Turn the description of an API, or an MCP server, into an adapter document.
+    /// Create an adapter document from an OpenAPI description or an MCP server.
     #[command(subcommand)]
     Import(ImportCommand),
-    /// Write an adapter as a project of its own, in Rust, TypeScript or Python.
+    /// Generate a standalone project from an adapter, in Rust, TypeScript or Python.
     Generate(Box<GenerateArgs>),
-    /// Put this program into the configuration of an MCP client, or take it out.
+    /// Add mcpaql to the configuration of an MCP client, or remove it.
     Install(InstallArgs),
-    /// Find operations by what they do, as an agent does with introspect.
+    /// Search operations by what they do, as agents do with introspect.
     Search(SearchArgs),
-    /// Report every problem of adapter documents, with its place and what to write instead.
+    /// Check adapter documents and report every problem, with its position and a fix.
     Check(CheckArgs),
-    /// Find problems in the tools of any MCP server, and count what they cost.
+    /// Find problems in the tools of any MCP server, and count their tokens.
     Audit(Box<AuditArgs>),
-    /// Show the tools as a client will see them, and what they cost in tokens.
+    /// Show the tools that clients see, and their cost in tokens.
     Tools(ToolsArgs),
     /// Call one operation and print its data.
     Call(CallCommandArgs),
     /// Show running servers and the state of their adapters.
     Status(StatusArgs),
-    /// Explain an error code or a rule of the audit, or list them all.
+    /// Explain an error code or an audit rule, or list all of them.
     Explain(ExplainArgs),
     /// Print the JSON Schema of adapter documents, for editors.
     Schema,
-    /// Print a completion script for a shell.
+    /// Print a shell completion script.
     Completions {
-        /// Which shell.
+        /// Shell to generate the script for.
         shell: clap_complete::Shell,
     },
 }
 
-/// Flags that decide the surface; they win over environment, configuration and document.
+/// Flags that decide the surface. They override the environment, the configuration and the document.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(crate) struct SurfaceArgs {
-    /// How operations are spread over tools: semantic, single, all, discrete; unified and unified-single put all adapters behind
-    /// the same five tools, or one.
+    /// How operations are grouped into tools: semantic, single, all, discrete; with unified and unified-single, all adapters
+    /// share five tools or one.
     #[arg(long, value_parser = parse_serve_mode, value_name = "MODE")]
     mode: Option<ServeMode>,
-    /// Endpoint profile: crude, or the document's own.
+    /// Endpoint profile: crude, or one that the document defines.
     #[arg(long)]
     profile: Option<String>,
-    /// Prefix of tool names, in place of the adapter's name (such as `gh_`).
+    /// Prefix of tool names, such as `gh_`, instead of the adapter's name.
     #[arg(long)]
     prefix: Option<String>,
-    /// Hint policy: mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud, or one of the configuration.
+    /// Hint policy: mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud, or one of mcpaql.yaml.
     #[arg(long)]
     policy: Option<String>,
 }
@@ -98,7 +100,7 @@ impl SurfaceArgs {
     }
 }
 
-/// How operations are spread over tools: those of one adapter, or those of all.
+/// The value of `--mode`: how operations are grouped into tools, per adapter or for all adapters together.
 #[derive(Debug, Clone, Copy)]
 enum ServeMode {
     PerAdapter(Mode),
@@ -122,57 +124,57 @@ impl ServeMode {
 }
 
 fn parse_serve_mode(text: &str) -> Result<ServeMode, String> {
-    let alone = Mode::parse(text).map(ServeMode::PerAdapter);
-    let spread = alone.or_else(|| Sharing::parse(text).map(ServeMode::Shared));
-    one_of(spread, Mode::ALL.map(Mode::as_str).into_iter().chain(Sharing::WORDS))
+    let per_adapter = Mode::parse(text).map(ServeMode::PerAdapter);
+    let mode = per_adapter.or_else(|| Sharing::parse(text).map(ServeMode::Shared));
+    one_of(mode, Mode::ALL.map(Mode::as_str).into_iter().chain(Sharing::WORDS))
 }
 
-/// What was typed, or else the words that could be.
+/// Returns the parsed value, or an error that lists the allowed words.
 fn one_of<T>(parsed: Option<T>, words: impl IntoIterator<Item = &'static str>) -> Result<T, String> {
     parsed.ok_or_else(|| format!("expected one of {}", Vec::from_iter(words).join(", ")))
 }
 
-/// What decides an import from the command line.
+/// Options of an import.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(crate) struct ImportOptions {
-    /// Name of the adapter, in place of one made from what the API or the server calls itself.
+    /// Name of the adapter, instead of one derived from the name of the API or the server.
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Corrections to what is imported: names, categories, danger, descriptions, inclusion.
+    /// File with corrections to the import: names, categories, danger, descriptions, inclusion.
     #[arg(long, value_name = "FILE")]
     pub(crate) overrides: Option<PathBuf>,
-    /// Take only these operations: tag:NAME, path:/repos/**, op:get_*, category:READ, deprecated; repeat for several.
+    /// Import only these operations: tag:NAME, path:/repos/**, op:get_*, category:READ, deprecated; can be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) include: Vec<String>,
-    /// Leave these operations out, spelled like --include.
+    /// Skip these operations; same syntax as --include.
     #[arg(long, value_name = "RULE")]
     pub(crate) exclude: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
-    /// From an OpenAPI description: Swagger 2.0, OpenAPI 3.0, 3.1 or 3.2, as JSON or YAML.
+    /// Import an OpenAPI description: Swagger 2.0, OpenAPI 3.0, 3.1 or 3.2, as JSON or YAML.
     Openapi(ImportOpenapiArgs),
-    /// From an MCP server: its tools become operations, and calls are passed on to it.
+    /// Import an MCP server: its tools become operations, and calls are forwarded to it.
     Mcp(Box<ImportMcpArgs>),
-    /// From the configuration of an MCP client: its servers, as adapters of one mcpaql.yaml.
+    /// Import the servers of an MCP client's configuration, as adapters of one mcpaql.yaml.
     Config(ImportConfigArgs),
 }
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Credentials are not copied: they become ${env:NAME}, and what to set is printed, without values.\n\
-    Exit status: 0 imported, 1 no server could be taken over, 2 could not run."
+    after_help = "Credentials are not copied: they become ${env:NAME}, and the variables to set are printed without values.\n\
+    Exit status: 0 imported, 1 no server could be imported, 2 could not run."
 )]
 pub(crate) struct ImportConfigArgs {
     /// Configuration file, `-` for standard input, or a client: claude-desktop, claude-code, cursor, vscode, windsurf,
     /// gemini, zed.
     #[arg(value_name = "PATH")]
     pub(crate) source: String,
-    /// Where to write; `-` is standard output.
+    /// File to write; `-` for standard output.
     #[arg(long, short, value_name = "FILE", default_value = "mcpaql.yaml")]
     pub(crate) output: PathBuf,
-    /// Overwrite a file that this command did not write, or that was changed since.
+    /// Overwrite a file that this command did not write, or that was edited since.
     #[arg(long)]
     pub(crate) force: bool,
     /// Print the result as JSON.
@@ -181,33 +183,31 @@ pub(crate) struct ImportConfigArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Everything else in the client's file stays as it is, and a copy of it is kept beside it.\n\
-    Exit status: 0 done or nothing to do, 2 could not run."
-)]
+#[command(after_help = "The rest of the client's file does not change, and a backup is kept beside it.\n\
+    Exit status: 0 done or nothing to do, 2 could not run.")]
 pub(crate) struct InstallArgs {
-    /// The client to configure.
+    /// Client to configure.
     #[arg(value_enum, value_name = "CLIENT", required_unless_present = "list")]
     pub(crate) client: Option<ClientApp>,
-    /// Configuration to serve; mcpaql.yaml of this folder unless set, and the notebook where there is none.
+    /// Configuration to serve [default: mcpaql.yaml in this folder; without one, the built-in notebook].
     #[arg(long, value_name = "FILE", conflicts_with = "remove")]
     pub(crate) config: Option<PathBuf>,
-    /// What the client calls the server.
+    /// Name of the server in the client's configuration.
     #[arg(long, default_value = "mcpaql")]
     pub(crate) name: String,
-    /// For all your folders, or for this one.
+    /// Install for all your folders (user) or for this one (project).
     #[arg(long, value_enum, default_value_t = ConfigScope::User)]
     pub(crate) scope: ConfigScope,
-    /// Configuration file instead of the client's usual one.
+    /// Configuration file to edit, instead of the client's default.
     #[arg(long, value_name = "FILE", conflicts_with = "scope")]
     pub(crate) path: Option<PathBuf>,
-    /// Show what would change and write nothing.
+    /// Show the changes without writing them.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Take the server out again.
+    /// Remove the server from the client's configuration.
     #[arg(long)]
     pub(crate) remove: bool,
-    /// Show the known clients, their files, and whether this program is in them.
+    /// List the known clients, their configuration files, and whether mcpaql is installed in them.
     #[arg(long, conflicts_with_all = ["client", "config", "path", "dry_run", "remove"])]
     pub(crate) list: bool,
     /// Print the result as JSON.
@@ -217,11 +217,11 @@ pub(crate) struct InstallArgs {
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Importing the same description again gives the same bytes, so a new version shows as a small diff.\n\
-    Exit status: 0 imported, 1 the description or the overrides are wrong, 2 could not run."
+    after_help = "The same description always gives the same output, so a new version shows as a small diff.\n\
+    Exit status: 0 imported, 1 the description or the overrides have errors, 2 could not run."
 )]
 pub(crate) struct ImportOpenapiArgs {
-    /// File or address of the description.
+    /// File or URL of the description.
     #[arg(value_name = "SOURCE")]
     pub(crate) source: String,
     #[command(flatten)]
@@ -233,25 +233,25 @@ pub(crate) struct ImportOpenapiArgs {
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "No tool is called. Secrets stay in the environment: the document only names the variables.\n\
-    Such as: mcpaql import mcp -o files.md -- npx -y @modelcontextprotocol/server-filesystem /srv\n\
-    Exit status: 0 imported, 1 the overrides are wrong, 2 could not run."
+    Example: mcpaql import mcp -o files.md -- npx -y @modelcontextprotocol/server-filesystem /srv\n\
+    Exit status: 0 imported, 1 the overrides have errors, 2 could not run."
 )]
 pub(crate) struct ImportMcpArgs {
-    /// The server's program and its arguments.
+    /// Command that starts the server, with its arguments.
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "url")]
     pub(crate) command: Vec<String>,
-    /// Address of a server that speaks streamable HTTP; may hold ${env:NAME}.
+    /// URL of a server that speaks streamable HTTP; may contain ${env:NAME}.
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// A saved answer of tools/list, instead of asking the server.
+    /// Saved result of tools/list, instead of asking the server.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
-    /// How the server of --tools is reached: a command line or an address.
+    /// How to reach the server of --tools: a command line or a URL.
     #[arg(long, value_name = "TARGET", requires = "tools", conflicts_with_all = ["url", "command"])]
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) access: AccessArgs,
-    /// File for everything that the server said and the import decided, as JSON without secrets.
+    /// File for everything that the server sent and the import decided, as JSON without secrets.
     #[arg(long, value_name = "FILE")]
     pub(crate) bundle: Option<PathBuf>,
     #[command(flatten)]
@@ -260,16 +260,16 @@ pub(crate) struct ImportMcpArgs {
     pub(crate) import_options: ImportOptions,
 }
 
-/// How MCP servers are reached that are asked for their tools.
+/// How to reach the MCP servers that are asked for their tools.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(crate) struct AccessArgs {
-    /// Header of requests to --url and the variable that holds its value, as NAME=VARIABLE; repeat for several.
+    /// Header of requests to --url, and the environment variable that holds its value; can be repeated.
     #[arg(long, value_name = "NAME=VARIABLE")]
     pub(crate) header: Vec<String>,
-    /// Variable that holds the bearer token for --url.
+    /// Environment variable that holds the bearer token for --url.
     #[arg(long, value_name = "VARIABLE")]
     pub(crate) bearer_env: Option<String>,
-    /// Variable that is passed on to the program; repeat for several.
+    /// Environment variable to pass to the command; can be repeated.
     #[arg(long, value_name = "VARIABLE")]
     pub(crate) env: Vec<String>,
     /// Allow plain http:// to another machine.
@@ -277,13 +277,13 @@ pub(crate) struct AccessArgs {
     pub(crate) allow_http: bool,
 }
 
-/// What an import writes, and where.
+/// The output of an import.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ImportOutputArgs {
-    /// Where to write the adapter document; standard output unless set.
+    /// File for the adapter document [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Print every decision of the import: text or json. Without --output nothing else is printed.
+    /// Print every decision of the import; without --output, the report replaces the document.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) report: Option<ReportFormat>,
     /// Overwrite a file that is not an imported adapter document.
@@ -306,21 +306,23 @@ pub(crate) struct SearchArgs {
     /// What the operation should do, in plain words.
     #[arg(value_name = "TEXT", required = true)]
     pub(crate) text: Vec<String>,
-    /// How many to show.
+    /// Maximum number of results.
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub(crate) first: u32,
-    /// What an agent is answered, as JSON.
+    /// Print the answer that an agent gets, as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Without documents, mcpaql.yaml of this folder is served; without that, a notebook.")]
+#[command(
+    after_help = "Without documents, serves mcpaql.yaml of this folder; without that file, the built-in notebook."
+)]
 pub(crate) struct ServeArgs {
-    /// Adapter documents (Markdown with front matter, YAML or JSON), OpenAPI descriptions, or the name of a built-in adapter.
+    /// Adapter documents (Markdown with front matter, YAML or JSON), OpenAPI descriptions, or names of built-in adapters.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
-    /// OpenAPI description to serve without a document in between, as a file or an address; repeat for several.
+    /// OpenAPI description to serve directly, as a file or URL; can be repeated.
     #[arg(long, value_name = "SOURCE", conflicts_with = "config")]
     pub(crate) openapi: Vec<String>,
     #[command(flatten)]
@@ -328,65 +330,81 @@ pub(crate) struct ServeArgs {
     /// Configuration file instead of mcpaql.yaml.
     #[arg(long, value_name = "FILE", conflicts_with = "documents")]
     pub(crate) config: Option<PathBuf>,
-    /// Serve streamable HTTP on this address instead of standard input and output (such as 127.0.0.1:8080).
-    #[arg(long, value_name = "ADDRESS")]
+    /// Serve streamable HTTP instead of stdio, on a port of this machine (8080) or on an address (0.0.0.0:8080).
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_http_address)]
     pub(crate) http: Option<SocketAddr>,
-    /// Folder of the embedded stores; your data directory unless set.
+    /// Does not exist; people who try it are pointed to `--http`.
+    #[arg(long = "port", hide = true, value_parser = UnknownArgumentValueParser::suggest_arg("--http"))]
+    _port: Option<String>,
+    /// Folder of the embedded stores [default: your data directory].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// Do not cache the tools for the next start.
     #[arg(long)]
     pub(crate) no_cache: bool,
-    /// Do not watch the files for changes; SIGHUP still reloads them.
+    /// Do not watch files for changes; SIGHUP still reloads them.
     #[arg(long)]
     pub(crate) no_watch: bool,
     /// Environment variable that holds the bearer token HTTP clients must send.
     #[arg(long, value_name = "NAME", requires = "http")]
     pub(crate) token_env: Option<String>,
-    /// Host name that HTTP clients may use besides loopback ones; repeat for several.
+    /// Host name that HTTP clients may use in addition to loopback names; can be repeated.
     #[arg(long, value_name = "HOST", requires = "http")]
     pub(crate) allow_host: Vec<String>,
-    /// Origin that browsers may call from besides loopback ones; repeat for several.
+    /// Origin that browsers may call from in addition to loopback origins; can be repeated.
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
-    /// Listen on a non-loopback address without authentication: everyone who reaches it can call every operation.
+    /// Listen on a non-loopback address without authentication: everyone who can reach it can call every operation.
     #[arg(long, requires = "http")]
     pub(crate) allow_remote_without_authentication: bool,
     #[command(flatten)]
     pub(crate) surface: SurfaceArgs,
 }
 
+/// Parses the value of `--http`: an address with a port, or only a port, which means loopback. Names other than `localhost` are
+/// not looked up.
+fn parse_http_address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix("localhost").unwrap_or(text);
+    let port = port.strip_prefix(':').or_else(|| (port == text).then_some(port));
+    let on_loopback = port.and_then(|port| port.parse().ok()).map(|port| (Ipv4Addr::LOCALHOST, port).into());
+    on_loopback.or_else(|| text.parse().ok()).ok_or_else(|| {
+        "expected a port or an IP address with a port, such as 8080 or 127.0.0.1:8080".to_owned()
+    })
+}
+
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Without documents, mcpaql.yaml of this folder and its adapters are checked.\n\
+#[command(after_help = "Without documents, checks mcpaql.yaml of this folder and its adapters.\n\
     Exit status: 0 clean or warnings only, 1 errors, 2 a file could not be read.")]
 pub(crate) struct CheckArgs {
     /// Adapter documents.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
-    /// Format of the report: full, concise, json, sarif, github.
-    #[arg(long, value_parser = parse_style, default_value = "full", value_name = "FORMAT")]
+    /// Report format: full, concise, json, sarif, github.
+    #[arg(long, value_parser = parse_diagnostic_format, default_value = "full", value_name = "FORMAT")]
     pub(crate) format: DiagnosticFormat,
-    /// Count warnings as findings.
+    /// Treat warnings as errors.
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) surface: SurfaceArgs,
 }
 
-fn parse_style(text: &str) -> Result<DiagnosticFormat, String> {
-    one_of(DiagnosticFormat::parse(text), DiagnosticFormat::ALL.iter().map(|style| style.as_str()))
+fn parse_diagnostic_format(text: &str) -> Result<DiagnosticFormat, String> {
+    one_of(DiagnosticFormat::parse(text), DiagnosticFormat::ALL.iter().map(|format| format.as_str()))
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Without documents, mcpaql.yaml of this folder is shown; without that, the notebook.")]
+#[command(
+    after_help = "Without documents, shows mcpaql.yaml of this folder; without that file, the built-in notebook."
+)]
 pub(crate) struct ToolsArgs {
     /// Adapter documents, or the name of an adapter of mcpaql.yaml or of a built-in one.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
-    /// The exact result of tools/list.
+    /// Print the exact result of tools/list.
     #[arg(long)]
     pub(crate) json: bool,
-    /// The descriptions too.
+    /// Print the descriptions of the tools, too.
     #[arg(long, short, conflicts_with = "json")]
     pub(crate) descriptions: bool,
     #[command(flatten)]
@@ -395,48 +413,48 @@ pub(crate) struct ToolsArgs {
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Values are read as the parameter's type: `limit=5`, `labels=bug,ui`, `labels='[\"a,b\"]'`.\n\
+    after_help = "Values are parsed as the parameter's type: `limit=5`, `labels=bug,ui`, `labels='[\"a,b\"]'`.\n\
     Exit status: 0 success, 1 the call failed and the caller can fix it, 2 the target failed or could not be reached."
 )]
 pub(crate) struct CallCommandArgs {
     /// Adapter document, or the name of an adapter of mcpaql.yaml or of a built-in one (notebook).
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
-    /// Operation; `introspect` lists them.
+    /// Operation to call; `introspect` lists all operations.
     #[arg(default_value = "introspect")]
     pub(crate) operation: String,
-    /// Parameters.
+    /// Parameters of the operation.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) pairs: Vec<String>,
     /// Parameters as one JSON object; `-` reads it from standard input.
     #[arg(long, value_name = "JSON")]
     pub(crate) params: Option<String>,
-    /// The whole envelope instead of its data.
+    /// Print the whole envelope instead of its data.
     #[arg(long)]
     pub(crate) envelope: bool,
-    /// Folder of the embedded stores; your data directory unless set.
+    /// Folder of the embedded stores [default: your data directory].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Without --url, all your servers on this machine are shown.\n\
-    Exit status: 0 all is well, 1 something fails, 2 no server answered.")]
+#[command(after_help = "Without --url, shows all your servers on this machine.\n\
+    Exit status: 0 everything works, 1 a server or an adapter has a problem, 2 no server answered.")]
 pub(crate) struct StatusArgs {
-    /// Ask the server on this address (such as http://127.0.0.1:8080).
+    /// URL of the server to ask, such as http://127.0.0.1:8080.
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// Environment variable that holds the server's bearer token.
     #[arg(long, value_name = "NAME", requires = "url")]
     pub(crate) token_env: Option<String>,
-    /// As JSON.
+    /// Print the status as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ExplainArgs {
-    /// Such as VALIDATION_MISSING_PARAM or NAME-001.
+    /// Error code or rule, such as VALIDATION_MISSING_PARAM or NAME-001.
     pub(crate) code: Option<String>,
 }
 
@@ -447,5 +465,32 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         super::Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_bare_port_means_loopback() {
+        for (text, address) in [
+            ("8080", "127.0.0.1:8080"),
+            (":8080", "127.0.0.1:8080"),
+            ("localhost:8080", "127.0.0.1:8080"),
+            ("0", "127.0.0.1:0"),
+            ("0.0.0.0:8080", "0.0.0.0:8080"),
+            ("[::1]:8080", "[::1]:8080"),
+        ] {
+            assert_eq!(super::parse_http_address(text), Ok(address.parse().unwrap()), "{text}");
+        }
+        for wrong in [
+            "",
+            ":",
+            "localhost",
+            "localhost8080",
+            "127.0.0.1",
+            "example.com:8080",
+            "99999",
+            "http://localhost:8080",
+        ] {
+            let error = super::parse_http_address(wrong).unwrap_err();
+            assert!(error.contains("such as 8080 or 127.0.0.1:8080"), "{wrong}: {error}");
+        }
     }
 }

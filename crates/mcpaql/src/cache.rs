@@ -1,9 +1,9 @@
-//! The surfaces of earlier starts: what a client is shown before everything is read again.
+//! Caches the surface of the last start, which clients see until everything is loaded.
 //!
-//! A surface is kept under a fingerprint of all that it was made from: the program's version, every text and every setting. It is
-//! only a preview: what is served is compiled again, and clients are notified if it differs.
+//! The key of a surface is a fingerprint of everything it depends on: the version of the program, every text and every setting. A
+//! cached surface is only a preview: the adapters are always compiled again, and clients are notified if the tools differ.
 //!
-//! What MCP servers said about themselves is kept in the same way, under a fingerprint of how they are reached.
+//! The tools of MCP servers are cached in the same way. The key is a fingerprint of how the server is reached.
 
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::Tool;
@@ -16,32 +16,32 @@ use std::path::{Path, PathBuf};
 /// Maximum number of files in each folder.
 const MAX_CACHED_FILES: usize = 64;
 
-/// Where one surface is kept.
+/// The cache file of one surface.
 #[derive(Debug)]
 pub(crate) struct SurfaceCache {
     path: PathBuf,
 }
 
 impl SurfaceCache {
-    /// The place of the surface with that fingerprint; `None` where there is no folder for it.
+    /// Returns the cache for this fingerprint, or `None` if the user has no cache directory.
     pub(crate) fn new(fingerprint: &str) -> Option<SurfaceCache> {
         let name: String = fingerprint.chars().filter(char::is_ascii_alphanumeric).collect();
         Some(SurfaceCache { path: folder("surfaces")?.join(format!("{name}.json")) })
     }
 
-    /// What was kept there.
+    /// Reads the cached surface.
     pub(crate) fn read(&self) -> Option<Preview> {
         let text = std::fs::read_to_string(&self.path).ok()?;
         let value: Value = serde_json::from_str(&text).ok()?;
         let tools: Option<Vec<Tool>> = value.get("tools")?.as_array()?.iter().map(Tool::from_json).collect();
         let instructions = value.get("instructions")?.as_str()?.to_owned();
-        let said = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or_default();
+        let flag = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or_default();
         let features =
-            Features { resources: said("resources"), prompts: said("prompts"), logging: said("logging") };
-        Some(Preview { tools: tools?.into(), features, tasks: said("tasks"), instructions })
+            Features { resources: flag("resources"), prompts: flag("prompts"), logging: flag("logging") };
+        Some(Preview { tools: tools?.into(), features, tasks: flag("tasks"), instructions })
     }
 
-    /// Keeps a surface. A cache that cannot be written is no reason not to serve.
+    /// Writes a surface. Errors are only logged: serving does not need the cache.
     pub(crate) fn write(&self, preview: &Preview) {
         let Preview { tools, features, tasks, instructions } = preview;
         let tools: Vec<Value> = tools.iter().map(Tool::to_json).collect();
@@ -54,14 +54,14 @@ impl SurfaceCache {
     }
 }
 
-/// Where what one server said is kept.
+/// The cache file for the tools of one MCP server.
 #[derive(Debug)]
 pub(crate) struct CaptureCache {
     path: PathBuf,
 }
 
 impl CaptureCache {
-    /// The place for the server with that fingerprint; `None` where there is no folder for it.
+    /// Returns the cache for this fingerprint, or `None` if the user has no cache directory.
     pub(crate) fn new(fingerprint: &str) -> Option<CaptureCache> {
         Some(CaptureCache { path: folder("servers")?.join(format!("{fingerprint}.json")) })
     }
@@ -76,23 +76,23 @@ impl CaptureCache {
     }
 }
 
-/// Writes a file as a whole or not at all.
+/// Writes a file completely or not at all.
 fn write(path: &Path, text: &str) {
     let Some(folder) = path.parent() else { return };
-    let beside = path.with_extension(format!("{}.tmp", std::process::id()));
+    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
     let written = std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&beside, text))
-        .and_then(|()| std::fs::rename(&beside, path));
+        .and_then(|()| std::fs::write(&temporary, text))
+        .and_then(|()| std::fs::rename(&temporary, path));
     match written {
         Ok(()) => prune(folder),
         Err(error) => {
-            tracing::debug!(%error, "nothing is cached");
-            let _ = std::fs::remove_file(&beside);
+            tracing::debug!(%error, "cannot write the cache");
+            let _ = std::fs::remove_file(&temporary);
         }
     }
 }
 
-/// Removes the oldest files.
+/// Removes the oldest files above the maximum number.
 fn prune(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut files: Vec<_> = entries
@@ -106,7 +106,7 @@ fn prune(folder: &Path) {
     }
 }
 
-/// The user's cache directory: `$XDG_CACHE_HOME/mcpaql`, else what the platform uses.
+/// Returns a folder in the user's cache directory: `$XDG_CACHE_HOME/mcpaql`, or the default of the platform.
 fn folder(name: &str) -> Option<PathBuf> {
     Some(user_folder("XDG_CACHE_HOME", ".cache", "Library/Caches")?.join(name))
 }

@@ -1,7 +1,7 @@
-//! What is known of MCP clients: where each keeps its servers, and in which shape.
+//! MCP clients: where each keeps the configuration of its servers, and in which format.
 //!
-//! Configurations belong to other programs and hold other people's secrets. What always holds: a file is read as JSON with
-//! comments, changed as text and never written from scratch; no value of it is shown.
+//! What always holds: a configuration is read as JSON with comments, edited as text and never rewritten from scratch; no value of it
+//! is printed. The files belong to other programs and contain secrets.
 
 pub(crate) mod config_import;
 pub(crate) mod edit;
@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// A client whose configuration is known.
+/// An MCP client that mcpaql can configure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ClientApp {
     ClaudeDesktop,
@@ -25,7 +25,7 @@ pub(crate) enum ClientApp {
     Zed,
 }
 
-/// For whom a configuration is: for everything that the user opens, or for the folder.
+/// The scope of a configuration: all folders of the user, or one project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ConfigScope {
     User,
@@ -44,7 +44,7 @@ impl ConfigScope {
 }
 
 impl ClientApp {
-    /// As it is typed.
+    /// Returns the name on the command line.
     pub(crate) fn id(self) -> &'static str {
         match self {
             ClientApp::ClaudeDesktop => "claude-desktop",
@@ -57,7 +57,7 @@ impl ClientApp {
         }
     }
 
-    /// As people call it.
+    /// Returns the name for messages.
     pub(crate) fn title(self) -> &'static str {
         match self {
             ClientApp::ClaudeDesktop => "Claude Desktop",
@@ -74,7 +74,7 @@ impl ClientApp {
         ClientApp::value_variants().iter().copied().find(|client| client.id() == text)
     }
 
-    /// Where it keeps its servers; `None` where it has no such place, or where this user has no home.
+    /// Returns the path of its configuration file, or `None` if the client has none for this scope or the user has no home.
     pub(crate) fn path(self, scope: ConfigScope) -> Option<PathBuf> {
         match scope {
             ConfigScope::User => self.user_path(),
@@ -105,7 +105,7 @@ impl ClientApp {
         }
     }
 
-    /// Under which keys its servers stand.
+    /// Returns the keys that lead to its servers.
     pub(crate) fn servers_path(self) -> &'static [&'static str] {
         match self {
             ClientApp::Vscode => &["servers"],
@@ -114,7 +114,7 @@ impl ClientApp {
         }
     }
 
-    /// A program on standard streams, as this client writes it.
+    /// Returns the entry for a server that is started by a command, in the format of this client.
     pub(crate) fn server_entry(self, command: &str, args: &[String]) -> Map<String, Value> {
         let mut entry = Map::new();
         match self {
@@ -131,26 +131,26 @@ impl ClientApp {
         entry
     }
 
-    /// What makes it read its configuration again.
+    /// Returns what the user must do so that the client reads its configuration again.
     pub(crate) fn next_step(self) -> &'static str {
         match self {
-            ClientApp::ClaudeDesktop => "quit Claude Desktop and start it again",
-            ClientApp::ClaudeCode => "start Claude Code again; `/mcp` in it shows the server",
+            ClientApp::ClaudeDesktop => "quit and restart Claude Desktop",
+            ClientApp::ClaudeCode => "restart Claude Code; `/mcp` shows the server",
             ClientApp::Cursor => "restart Cursor; its settings show the server under MCP",
             ClientApp::Vscode => "run `MCP: List Servers` in VS Code and start the server",
             ClientApp::Windsurf => "press refresh in Windsurf's MCP panel, or restart it",
-            ClientApp::Gemini => "start Gemini CLI again; `/mcp` in it shows the server",
-            ClientApp::Zed => "open Zed's agent panel; it starts the server by itself",
+            ClientApp::Gemini => "restart Gemini CLI; `/mcp` shows the server",
+            ClientApp::Zed => "open Zed's agent panel, which starts the server",
         }
     }
 
-    /// Whether it is started from a desktop, which knows nothing of a shell's variables.
+    /// Whether it is started from a desktop, where variables of a shell are not set.
     pub(crate) fn is_desktop(self) -> bool {
         !matches!(self, ClientApp::ClaudeCode | ClientApp::Gemini)
     }
 }
 
-/// Where servers may stand in the configuration of an unknown client.
+/// The keys under which the configuration of an unknown client may have its servers.
 pub(crate) const SERVERS_PATHS: &[&[&str]] =
     &[&["mcpServers"], &["servers"], &["mcp", "servers"], &["context_servers"]];
 
@@ -162,7 +162,7 @@ pub(crate) fn home() -> Option<PathBuf> {
     if cfg!(windows) { variable("USERPROFILE").or_else(|| variable("HOME")) } else { variable("HOME") }
 }
 
-/// Where programs of a desktop keep their settings.
+/// Returns the folder where desktop programs keep their settings.
 fn settings_folder() -> Option<PathBuf> {
     if cfg!(windows) {
         variable("APPDATA")
@@ -183,7 +183,7 @@ fn zed_folder() -> Option<PathBuf> {
     }
 }
 
-/// A path as people write it, with `~` for their home.
+/// Formats a path with `~` for the user's home.
 pub(crate) fn display_path(path: &Path) -> String {
     let below = home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_path_buf));
     match below {
@@ -196,7 +196,7 @@ pub(crate) fn display_path(path: &Path) -> String {
 /// Whether an entry of a configuration starts this program.
 pub(crate) fn is_mcpaql_entry(entry: &Value) -> bool {
     let command = entry.get("command");
-    // Zed once kept the program one level deeper.
+    // Older versions of Zed have the program one level deeper.
     let nested = command.and_then(|command| command.get("path"));
     let Some(command) = nested.or(command).and_then(Value::as_str) else { return false };
     let args = command_args(entry);

@@ -19,11 +19,11 @@ use crate::output::error_with_hint;
 use anyhow::Result;
 use mcpaql_runtime::secret::Secret;
 
-/// The token that a variable holds.
+/// Reads a token from an environment variable; `meaning` says what it is for.
 fn read_token(variable: &str, meaning: &str) -> Result<Secret> {
     let token = std::env::var(variable).ok().filter(|token| !token.is_empty());
     token.map(Secret::new).ok_or_else(|| {
         let message = format!("the environment variable {variable} is not set");
-        error_with_hint(message, format!("export {variable}=… with {meaning}"))
+        error_with_hint(message, format!("set it to {meaning}: export {variable}=…"))
     })
 }

@@ -1,12 +1,12 @@
-//! Two texts → a unified diff.
+//! Unified diffs of two texts.
 
 use similar::TextDiff;
 use std::time::Duration;
 
-/// A diff that takes longer than this may show more lines than it must.
+/// After this time, the diff may contain more lines than necessary.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How one file becomes another; empty where they are the same. A file that does not exist is `None`.
+/// Returns the diff from `old` to `new`, or an empty string if they are equal. `None` is a file that does not exist.
 pub(crate) fn unified_diff(path: &str, old: Option<&str>, new: Option<&str>) -> String {
     let hunks = hunks(old.unwrap_or_default(), new.unwrap_or_default());
     if hunks.is_empty() && old.is_some() == new.is_some() {
@@ -17,7 +17,7 @@ pub(crate) fn unified_diff(path: &str, old: Option<&str>, new: Option<&str>) -> 
     format!("--- {from}\n+++ {to}\n{hunks}")
 }
 
-/// The lines that differ and three around them: a unified diff without its two first lines.
+/// Returns the changed lines with three lines of context: a unified diff without its two header lines.
 pub(crate) fn hunks(old: &str, new: &str) -> String {
     TextDiff::configure().timeout(TIMEOUT).diff_lines(old, new).unified_diff().to_string()
 }
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_differs_is_shown_with_a_little_around_it() {
+    fn changes_are_shown_with_three_lines_of_context() {
         let old = "a\nb\nc\nd\ne\nf\ng\nh\n";
         let new = "a\nb\nc\nd\nE\nf\ng\nh\ni\n";
         assert_eq!(

@@ -1,6 +1,6 @@
-//! From what was typed to adapters: a [`Request`] is what was typed, a [`Plan`] is what it means.
+//! From the command line to adapters: an [`AdapterRequest`] is what the user typed, an [`AdapterPlan`] is what it means.
 //!
-//! What always holds: files, environment and settings are read once, in [`Request::resolve`]; what comes after works on the plan.
+//! What always holds: files, environment and settings are read once, in [`AdapterRequest::resolve`]; later steps only use the plan.
 
 mod config;
 mod entry;
@@ -32,39 +32,38 @@ use mcpaql_runtime::gateway::{NameCollision, check_names};
 use mcpaql_runtime::{builtin, environment};
 use std::path::{Path, PathBuf};
 
-/// The configuration file of a folder.
+/// Name of the configuration file in a folder.
 pub(crate) const CONFIG_FILE: &str = "mcpaql.yaml";
 
-/// Which adapters to work on, and everything that is decided about them.
+/// The adapters to work on, with all their settings.
 #[derive(Debug, Default)]
 pub(crate) struct AdapterPlan {
-    /// In order.
     pub(crate) adapters: Vec<PlannedAdapter>,
     /// Folder of the stores.
     pub(crate) data: Option<PathBuf>,
-    /// The configuration and what is wrong with it, where there is one.
+    /// The configuration file and its problems, if there is one.
     pub(crate) config: Option<(Source, Vec<Diagnostic>)>,
-    /// The configuration is wrong in itself, not only in what it leads to.
+    /// The configuration file itself has errors, not only the documents that it names.
     pub(crate) is_config_broken: bool,
-    /// Nothing was named and nothing was configured.
+    /// Nothing was named or configured, so the plan is the built-in notebook.
     pub(crate) is_default: bool,
-    /// Documents that could not be read, each with its name and why.
+    /// Documents that could not be read: the name and the error of each.
     pub(crate) unreadable: Vec<(String, anyhow::Error)>,
-    /// Every file that all this was made from, or would have been.
+    /// Every file of the plan, including those that could not be read.
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// What was typed: which adapters, and what is decided for all of them.
+/// What the user typed: the adapters, and the settings for all of them.
 #[derive(Debug, Default)]
 pub(crate) struct AdapterRequest<'a> {
-    /// Adapter documents, descriptions or built-in adapters.
+    /// Adapter documents, OpenAPI descriptions or names of built-in adapters.
     pub(crate) documents: &'a [String],
-    /// Whether a single one may be the name of an adapter of the configuration.
+    /// Whether a single document may be the name of an adapter in the configuration.
     pub(crate) by_name: bool,
-    /// Descriptions of APIs, which are imported on the way.
+    /// OpenAPI descriptions to import.
     pub(crate) descriptions: &'a [String],
     pub(crate) import_options: ImportOptions,
-    /// Configuration file instead of the folder's own.
+    /// Configuration file instead of `mcpaql.yaml`.
     pub(crate) config: Option<&'a Path>,
     pub(crate) flags: AdapterSettings,
     /// Folder of the stores.
@@ -72,12 +71,12 @@ pub(crate) struct AdapterRequest<'a> {
 }
 
 impl<'a> AdapterRequest<'a> {
-    /// One adapter by a document, or by its name.
+    /// Requests one adapter, by its document or by its name.
     pub(crate) fn single(name: &'a String) -> AdapterRequest<'a> {
         AdapterRequest { documents: std::slice::from_ref(name), by_name: true, ..AdapterRequest::default() }
     }
 
-    /// What it means: named documents, else the configuration, else the built-in notebook.
+    /// Returns the plan: the named documents, or the adapters of the configuration, or the built-in notebook.
     pub(crate) fn resolve(self) -> Result<AdapterPlan> {
         let layers = SettingsLayers::new(self.flags.clone()).with_environment(&environment::process())?;
         let mut plan = match self.documents {
@@ -119,7 +118,7 @@ impl AdapterPlan {
         Ok(AdapterPlan { is_default: true, adapters: vec![adapter], ..AdapterPlan::default() })
     }
 
-    /// One adapter by a document, an address or its name in the configuration, else a built-in one.
+    /// Plans one adapter: a file, a URL, an adapter of the configuration, or a built-in adapter.
     fn single(name: &String, layers: &SettingsLayers) -> Result<AdapterPlan> {
         let named = || Ok(AdapterRequest::single(name).plan_named(layers));
         if Path::new(name).is_file() || openapi_files::is_url(name) || !Path::new(CONFIG_FILE).exists() {
@@ -137,7 +136,7 @@ impl AdapterPlan {
         Err(unknown_adapter_error(name, &others))
     }
 
-    /// Fingerprint of everything that decides the surface.
+    /// Returns a fingerprint of everything that decides the surface.
     pub(crate) fn fingerprint(&self) -> String {
         let mut digest = Digest::new();
         self.adapters.iter().for_each(|adapter| digest.add(adapter.key()));
@@ -151,7 +150,7 @@ impl AdapterPlan {
         settings: AdapterSettings,
         entry: EntryOverrides,
     ) {
-        // A file that does not exist may be written later.
+        // A missing file is watched, too: it may be created later.
         let path = Path::new(name);
         if !openapi_files::is_url(name) && (path.exists() || path.extension().is_some()) {
             self.files.push(PathBuf::from(name));
@@ -167,7 +166,7 @@ impl AdapterPlan {
         }
     }
 
-    /// Checks every document, each alone and all together. Servers are not started.
+    /// Checks every document by itself, then all of them together. Does not start MCP servers.
     pub(crate) fn check(self) -> Vec<(Source, CheckOutput)> {
         let mut documents: Vec<(Source, CheckOutput)> =
             self.adapters.into_iter().map(PlannedAdapter::check).collect();
@@ -177,7 +176,7 @@ impl AdapterPlan {
         config.into_iter().chain(documents).collect()
     }
 
-    /// The catalogs of all documents. Problems are shown; a document that cannot be served at all is an error.
+    /// Returns the catalogs of all adapters and prints their problems. An adapter that cannot be served at all is an error.
     pub(crate) fn catalogs(self) -> Result<Vec<(String, Catalog)>> {
         self.config.iter().for_each(|(source, diagnostics)| output::print_diagnostics(source, diagnostics));
         if let Some((_, error)) = self.unreadable.into_iter().next() {
@@ -192,25 +191,25 @@ impl AdapterPlan {
     }
 }
 
-/// A name that no file and no adapter has.
+/// Returns the error for a name that is neither a file nor an adapter.
 pub(crate) fn unknown_adapter_error(name: &str, others: &[String]) -> anyhow::Error {
     let nearest = suggest::nearest(name, others.iter().map(String::as_str));
-    let meant = nearest.map(|nearest| format!("did you mean '{nearest}'? ")).unwrap_or_default();
-    let hint = format!("{meant}{CONFIG_FILE} has {}", others.join(", "));
-    error_with_hint(format!("there is no file and no adapter '{name}'"), hint)
+    let suggestion = nearest.map(|nearest| format!("did you mean '{nearest}'? ")).unwrap_or_default();
+    let hint = format!("{suggestion}adapters in {CONFIG_FILE}: {}", others.join(", "));
+    error_with_hint(format!("no file or adapter '{name}' found"), hint)
 }
 
-/// Adapters that could not stand behind one server; each document alone may be fine.
+/// Adds an error to each document that cannot be served together with the documents before it, because of equal names.
 fn report_name_collisions(documents: &mut [(Source, CheckOutput)]) {
-    let mut behind: Vec<usize> = Vec::new();
+    let mut compatible: Vec<usize> = Vec::new();
     for index in 0..documents.len() {
-        behind.push(index);
-        let served = behind.iter().filter_map(|&index| {
+        compatible.push(index);
+        let catalogs = compatible.iter().filter_map(|&index| {
             let (source, checked) = documents.get(index)?;
             Some((checked.catalog.as_ref()?, source.name.as_str()))
         });
-        let Err(collision) = check_names(served) else { continue };
-        behind.pop();
+        let Err(collision) = check_names(catalogs) else { continue };
+        compatible.pop();
         if let Some((source, checked)) = documents.get_mut(index) {
             let pointer = if source.parse().is_ok_and(|parsed| parsed.value.get("name").is_some()) {
                 "/name"
@@ -225,7 +224,7 @@ fn report_name_collisions(documents: &mut [(Source, CheckOutput)]) {
                 )
             } else {
                 let message = format!("Adapters {first} and {second} both name a tool '{tool}'");
-                (message, "give one of them a `tool_names.prefix` of its own")
+                (message, "set another `tool_names.prefix` in one of them")
             };
             let mut found =
                 [Diagnostic::error(Code::SchemaDuplicateName, pointer, message).suggest(suggestion)];
@@ -235,21 +234,21 @@ fn report_name_collisions(documents: &mut [(Source, CheckOutput)]) {
     }
 }
 
-/// A file, or a built-in adapter where there is no such file.
-fn find_source(name: &str, importing: &ImportOptions) -> Result<AdapterSource> {
+/// Reads a file or URL, or returns the built-in adapter of that name.
+fn find_source(name: &str, import_options: &ImportOptions) -> Result<AdapterSource> {
     let path = Path::new(name);
     if path.exists() {
-        return read_adapter_source(path, importing);
+        return read_adapter_source(path, import_options);
     }
     if openapi_files::is_url(name) {
-        return openapi_source(openapi_files::read(name)?, importing);
+        return openapi_source(openapi_files::read(name)?, import_options);
     }
     if builtin::document(name).is_some() {
         return builtin_document(name).map(AdapterSource::Document);
     }
     let known: Vec<&str> = builtin::names().collect();
     Err(error_with_hint(
-        format!("there is no file '{name}'"),
+        format!("'{name}' not found"),
         format!(
             "name an adapter document, an OpenAPI description, or a built-in adapter ({})",
             known.join(", ")
@@ -257,23 +256,23 @@ fn find_source(name: &str, importing: &ImportOptions) -> Result<AdapterSource> {
     ))
 }
 
-fn read_adapter_source(path: &Path, importing: &ImportOptions) -> Result<AdapterSource> {
+fn read_adapter_source(path: &Path, import_options: &ImportOptions) -> Result<AdapterSource> {
     let source = read_source(path)?;
     if openapi::is_description(&source.text) {
-        return openapi_source(openapi_files::from_text(&source.name, source.text), importing);
+        return openapi_source(openapi_files::from_text(&source.name, source.text), import_options);
     }
     Ok(AdapterSource::Document(source))
 }
 
-fn openapi_source(description: Description, importing: &ImportOptions) -> Result<AdapterSource> {
-    Ok(AdapterSource::Openapi(Box::new(OpenApiSource::new(description, importing)?)))
+fn openapi_source(description: Description, import_options: &ImportOptions) -> Result<AdapterSource> {
+    Ok(AdapterSource::Openapi(Box::new(OpenApiSource::new(description, import_options)?)))
 }
 
 fn builtin_document(name: &str) -> Result<Source> {
     builtin::document(name).ok_or_else(|| {
         let known: Vec<&str> = builtin::names().collect();
-        let hint = format!("there is {}", known.join(", "));
-        error_with_hint(format!("there is no built-in adapter '{name}'"), hint)
+        let hint = format!("built-in adapters: {}", known.join(", "));
+        error_with_hint(format!("unknown built-in adapter '{name}'"), hint)
     })
 }
 
@@ -281,9 +280,9 @@ fn read_source(path: &Path) -> Result<Source> {
     Ok(Source::new(path.display().to_string(), file::read_text(path)?))
 }
 
-/// Renders reports as the user chose.
-pub(crate) fn render_reports(style: DiagnosticFormat, checked: &[(Source, CheckOutput)]) -> String {
+/// Renders the problems of all documents.
+pub(crate) fn render_reports(format: DiagnosticFormat, checked: &[(Source, CheckOutput)]) -> String {
     let reports: Vec<render::SourceReport<'_>> =
         checked.iter().map(|(source, checked)| (source, checked.diagnostics.as_slice())).collect();
-    style.render(&reports, output::use_color())
+    format.render(&reports, output::use_color())
 }

@@ -1,9 +1,9 @@
-//! Reading and writing files: our own, and configurations of other programs, which are kept as a copy.
+//! Reads and writes files: files of mcpaql, and configurations of other programs (with a backup).
 //!
-//! What always holds: a file without write permission is left alone. Our own file is written whole or not at all. A file with another
-//! owner or with several names keeps them: its new text is written beside it first and then into it, and stays beside it if that
-//! fails half way. A device or a pipe is neither read nor replaced, only written to; standard output and standard error are written
-//! through the process's own streams.
+//! What always holds: a file without write permission is not changed. Files are written completely or not at all. A file with another
+//! owner or with several hard links keeps them: its new text is written to a temporary file beside it first and then into the file;
+//! the temporary file stays if that fails. Devices and pipes are only written to, never read or replaced; standard output and standard
+//! error are written through the streams of the process.
 
 use crate::output::error_with_hint;
 use anyhow::{Context, Result, bail};
@@ -11,24 +11,24 @@ use std::fs::{Metadata, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 
-/// Largest document that is read; the largest real descriptions have some tens of megabytes.
+/// Maximum size of a document; the largest real OpenAPI descriptions have some tens of megabytes.
 const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
 /// Maximum number of backups of one file.
 const MAX_BACKUPS: u32 = 10_000;
 
-/// The text of a file.
+/// Reads the text of a file.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     let name = path.display().to_string();
     let file = std::fs::File::open(path).with_context(|| format!("cannot read {name}"))?;
     read_all(&name, file)
 }
 
-/// The text of standard input.
+/// Reads the text of standard input.
 pub(crate) fn read_stdin() -> Result<String> {
     read_all("standard input", std::io::stdin().lock())
 }
 
-/// The whole text, within bounds: a device or a pipe may never end.
+/// Reads a whole text up to the maximum size, because a device or a pipe may never end.
 fn read_all(name: &str, reader: impl Read) -> Result<String> {
     let mut bytes = Vec::new();
     reader
@@ -36,7 +36,7 @@ fn read_all(name: &str, reader: impl Read) -> Result<String> {
         .read_to_end(&mut bytes)
         .with_context(|| format!("cannot read {name}"))?;
     if bytes.len() as u64 > MAX_DOCUMENT_BYTES {
-        bail!("{name} has more than the {MAX_DOCUMENT_BYTES} bytes that a document may have");
+        bail!("{name} is larger than the maximum of {MAX_DOCUMENT_BYTES} bytes");
     }
     String::from_utf8(bytes).map_err(|error| {
         error_with_hint(
@@ -46,14 +46,14 @@ fn read_all(name: &str, reader: impl Read) -> Result<String> {
     })
 }
 
-/// A file as it was found.
+/// A file to edit, with the text that was read.
 #[derive(Debug)]
 pub(crate) struct EditableFile {
-    /// As it was named.
+    /// The path as the user wrote it.
     pub(crate) path: PathBuf,
-    /// Where links lead.
+    /// The path after following symbolic links.
     real_path: PathBuf,
-    /// `None` where there is no file yet.
+    /// `None` if the file does not exist yet.
     pub(crate) text: Option<String>,
 }
 
@@ -61,8 +61,8 @@ impl EditableFile {
     pub(crate) fn read(path: &Path) -> Result<EditableFile> {
         if is_stream(path) {
             return Err(error_with_hint(
-                format!("{} is not a file but a device, a pipe or a socket", path.display()),
-                "name the file to change",
+                format!("{} is a device, a pipe or a socket, not a file", path.display()),
+                "pass the path of a file",
             ));
         }
         let Some(real) = resolve_links(path)? else {
@@ -72,7 +72,7 @@ impl EditableFile {
         Ok(EditableFile { path: path.to_owned(), real_path: real, text: Some(text) })
     }
 
-    /// Keeps what the file holds beside it, under a name that was free; nothing where there is no file.
+    /// Writes a backup beside the file, under an unused name. Returns `None` if there is no file.
     pub(crate) fn back_up(&self) -> Result<Option<PathBuf>> {
         let Some(text) = &self.text else { return Ok(None) };
         for number in 1..MAX_BACKUPS {
@@ -85,15 +85,18 @@ impl EditableFile {
                 Err(error) => return Err(error).with_context(|| format!("cannot write {}", copy.display())),
             }
         }
-        bail!("there are too many backups of {}", self.path.display())
+        bail!("too many backups of {}", self.path.display())
     }
 
-    /// Writes the whole file or leaves the old one.
+    /// Replaces the text of the file, or leaves the old file.
     pub(crate) fn replace(&self, text: &str) -> Result<()> {
         write_atomically(&self.path, &self.real_path, self.existing_permissions(), text, || {
-            // Clients write their configurations too.
+            // The client may have written its configuration in the meantime.
             if self.has_changed() {
-                bail!("{} was changed meanwhile; run the command again", self.path.display());
+                bail!(
+                    "{} was changed by another program in the meantime; run the command again",
+                    self.path.display()
+                );
             }
             Ok(())
         })
@@ -107,7 +110,7 @@ impl EditableFile {
         }
     }
 
-    /// The permissions of the file, for those that take its place or its content.
+    /// Returns the permissions of the file, for its backup and its replacement.
     fn existing_permissions(&self) -> Option<Permissions> {
         self.text.as_ref().and_then(|_| permissions(&self.real_path))
     }
@@ -117,15 +120,15 @@ fn permissions(path: &Path) -> Option<Permissions> {
     std::fs::metadata(path).ok().map(|data| data.permissions())
 }
 
-/// Names of what the process has open already. It may be a file that its opener has written to.
+/// Paths of streams that are already open. Such a stream may be a file that another program has written to.
 const OPEN_STREAM_PATHS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
 
-/// Whether a path stands for standard output as such, where a file is to be written.
+/// Whether an output path is `-`, which means standard output.
 pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The number of the standard stream that a path names.
+/// Returns the number of the standard stream that a path names.
 fn standard_stream(path: &Path) -> Option<u8> {
     let named = |names: [&str; 3]| names.iter().any(|name| path == Path::new(name));
     if is_dash(path) || named(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]) {
@@ -134,7 +137,7 @@ fn standard_stream(path: &Path) -> Option<u8> {
     named(["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"]).then_some(2)
 }
 
-/// Whether a path leads to a device, a pipe or a socket: there is nothing to read back and nothing to replace.
+/// Whether a path is a device, a pipe or a socket, which can be neither read back nor replaced.
 pub(crate) fn is_stream(path: &Path) -> bool {
     if is_dash(path) {
         return true;
@@ -143,13 +146,13 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|data| !data.is_dir() && (is_open || !data.is_file()))
 }
 
-/// Whether something is there that writing would replace.
+/// Whether writing to this path would replace a file.
 pub(crate) fn would_replace(path: &Path) -> bool {
-    let nothing = std::fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
-    !nothing && !is_stream(path)
+    let is_missing = std::fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    !is_missing && !is_stream(path)
 }
 
-/// Whether both paths are one file, by links or because the process has it open.
+/// Whether both paths are the same file.
 pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
@@ -157,34 +160,34 @@ pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// Refuses to write over one of the files that are read.
-pub(crate) fn check_not_input<'p>(path: &Path, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
-    // What is open may be a file as well; a device or a pipe may be read and written.
+/// Refuses to overwrite an input file.
+pub(crate) fn check_not_input<'p>(path: &Path, inputs: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+    // An open stream may be a file, too; a device or a pipe may be both input and output.
     let is_file = !is_dash(path) && (!is_stream(path) || path.is_file());
-    if !is_file || !read.into_iter().any(|read| read.exists() && is_same_file(read, path)) {
+    if !is_file || !inputs.into_iter().any(|input| input.exists() && is_same_file(input, path)) {
         return Ok(());
     }
     Err(error_with_hint(
-        format!("{} would be written over what is read", path.display()),
-        "name another file",
+        format!("{} is an input file and would be overwritten", path.display()),
+        "choose another output file",
     ))
 }
 
-/// Refuses to write over a file whose text is not `ours`, which it `is`.
-pub(crate) fn check_written_by_us(path: &Path, is: &str, ours: impl Fn(&str) -> bool) -> Result<()> {
-    if !would_replace(path) || read_text(path).is_ok_and(|text| ours(&text)) {
+/// Refuses to overwrite a file unless `is_ours` accepts its text; `reason` completes the message "FILE already exists and …".
+pub(crate) fn check_written_by_us(path: &Path, reason: &str, is_ours: impl Fn(&str) -> bool) -> Result<()> {
+    if !would_replace(path) || read_text(path).is_ok_and(|text| is_ours(&text)) {
         return Ok(());
     }
-    let message = format!("{} is there and {is}", path.display());
-    Err(error_with_hint(message, "choose another file, or write over it with --force"))
+    let message = format!("{} already exists and {reason}", path.display());
+    Err(error_with_hint(message, "choose another file, or overwrite it with --force"))
 }
 
-/// The file behind all links; `None` where there is none yet.
+/// Follows symbolic links. Returns `None` if the file does not exist yet.
 fn resolve_links(path: &Path) -> Result<Option<PathBuf>> {
     match path.canonicalize() {
         Ok(real) => Ok(Some(real)),
         Err(_) if path.symlink_metadata().is_ok_and(|data| data.is_symlink()) => Err(error_with_hint(
-            format!("{} is a link that leads nowhere", path.display()),
+            format!("{} is a broken symbolic link", path.display()),
             "fix or remove the link",
         )),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -192,7 +195,7 @@ fn resolve_links(path: &Path) -> Result<Option<PathBuf>> {
     }
 }
 
-/// Writes a text beside a file, then puts it in the file's place unless `check` has something against it.
+/// Writes a text to a temporary file, then moves it over the file if `check` succeeds.
 fn write_atomically(
     path: &Path,
     real: &Path,
@@ -202,48 +205,48 @@ fn write_atomically(
 ) -> Result<()> {
     let shown = path.display();
     if let Some(folder) = real.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder of {shown}"))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create the folder of {shown}"))?;
     }
     let old = std::fs::metadata(real).ok();
     if old.is_some() {
-        // Renaming would succeed for a read-only file in a writable folder.
+        // A rename would replace even a read-only file if its folder is writable.
         OpenOptions::new().append(true).open(real).with_context(|| format!("cannot write {shown}"))?;
     }
-    let mut beside = real.as_os_str().to_owned();
-    beside.push(format!(".{}.tmp", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let written = create(&beside, permissions).and_then(|file| write_and_sync(file, text));
+    let mut temporary = real.as_os_str().to_owned();
+    temporary.push(format!(".{}.tmp", std::process::id()));
+    let temporary = PathBuf::from(temporary);
+    let written = create(&temporary, permissions).and_then(|file| write_and_sync(file, text));
     let written = written.with_context(|| format!("cannot write {shown}")).and_then(|()| check());
-    if written.is_ok() && old.is_some_and(|old| is_to_stay(&old, &beside)) {
+    if written.is_ok() && old.is_some_and(|old| must_keep_inode(&old, &temporary)) {
         let file = OpenOptions::new().write(true).truncate(true).open(real);
         file.and_then(|file| write_and_sync(file, text)).with_context(|| {
-            format!("cannot write {shown}; what it was to hold is in {}", beside.display())
+            format!("cannot write {shown}; its new content is in {}", temporary.display())
         })?;
-        let _ = std::fs::remove_file(&beside);
+        let _ = std::fs::remove_file(&temporary);
         return Ok(());
     }
     let written = written
-        .and_then(|()| std::fs::rename(&beside, real).with_context(|| format!("cannot write {shown}")));
+        .and_then(|()| std::fs::rename(&temporary, real).with_context(|| format!("cannot write {shown}")));
     if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
+        let _ = std::fs::remove_file(&temporary);
     }
     written
 }
 
-/// Whether another file in its place would not be the same: it has other names, or not the owner that a new one has.
+/// Whether the file must be written in place: it has several hard links, or another owner than a new file would have.
 #[cfg(unix)]
-fn is_to_stay(old: &Metadata, new: &Path) -> bool {
+fn must_keep_inode(old: &Metadata, new: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let owners = |data: &Metadata| (data.uid(), data.gid());
     old.nlink() > 1 || std::fs::metadata(new).is_ok_and(|new| owners(&new) != owners(old))
 }
 
 #[cfg(not(unix))]
-fn is_to_stay(_: &Metadata, _: &Path) -> bool {
+fn must_keep_inode(_: &Metadata, _: &Path) -> bool {
     false
 }
 
-/// A new file with the permissions of the original.
+/// Creates a file, with these permissions if there are any.
 fn create(path: &Path, permissions: Option<Permissions>) -> std::io::Result<std::fs::File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -264,7 +267,7 @@ fn write_and_sync(mut file: std::fs::File, text: &str) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// A file of our own that was written; shown with the folder that was made for it, because that may be a slip.
+/// A file that was written. Its `Display` names the folder that was created for it, because that may be a typing error.
 pub(crate) struct WrittenFile<'p> {
     path: &'p Path,
     folder: Option<&'p Path>,
@@ -276,11 +279,11 @@ impl std::fmt::Display for WrittenFile<'_> {
             return f.write_str("standard output");
         }
         write!(f, "{}", self.path.display())?;
-        self.folder.map_or(Ok(()), |folder| write!(f, " and made the folder {}", folder.display()))
+        self.folder.map_or(Ok(()), |folder| write!(f, " and created the folder {}", folder.display()))
     }
 }
 
-/// Writes a file of our own, over an older one, or to a device or a pipe.
+/// Writes a file, replacing an older version, or writes to a device or a pipe.
 pub(crate) fn write<'p>(path: &'p Path, text: &str) -> Result<WrittenFile<'p>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
     if is_stream(path) {
@@ -293,15 +296,15 @@ pub(crate) fn write<'p>(path: &'p Path, text: &str) -> Result<WrittenFile<'p>> {
     Ok(WrittenFile { path, folder })
 }
 
-/// Writes to what is there. A reader that went away is not an error, just as at standard output.
+/// Writes to a device, a pipe or a standard stream. A closed pipe is not an error.
 fn write_to_stream(path: &Path, text: &str) -> std::io::Result<()> {
-    let poured = match standard_stream(path) {
-        // Opened again, a file behind it would be written from its beginning.
+    let written = match standard_stream(path) {
+        // Opening it again would overwrite a redirected file from its start.
         Some(1) => write_and_flush(stdout().lock(), text),
         Some(_) => write_and_flush(stderr().lock(), text),
         None => write_and_flush(OpenOptions::new().append(true).open(path)?, text),
     };
-    match poured {
+    match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),
     }
@@ -318,7 +321,7 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, chown};
 
     #[test]
-    fn other_names_and_another_owner_stay() {
+    fn hard_links_and_another_owner_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let [path, other] = ["a", "b"].map(|name| folder.path().join(name));
         std::fs::write(&path, "a longer text than the new one").unwrap();
@@ -329,17 +332,17 @@ mod tests {
         let number = || std::fs::metadata(&path).unwrap().ino();
         let before = number();
         write(&path, "newer").unwrap();
-        assert_ne!(number(), before, "what is ours is replaced as a whole");
+        assert_ne!(number(), before, "a file of our own is replaced");
         // Only root may give a file away.
         if chown(&path, Some(65534), None).is_ok() {
             write(&path, "newest").unwrap();
             assert_eq!(std::fs::metadata(&path).unwrap().uid(), 65534);
         }
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
     }
 
     #[test]
-    fn what_may_not_be_written_to_is_not_replaced() {
+    fn a_read_only_file_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         std::fs::write(&path, "old").unwrap();
@@ -347,9 +350,9 @@ mod tests {
         permissions.set_readonly(true);
         std::fs::set_permissions(&path, permissions).unwrap();
         // Permissions do not stop root.
-        let may = OpenOptions::new().append(true).open(&path).is_ok();
-        assert_eq!(write(&path, "new").is_ok(), may);
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), if may { "new" } else { "old" });
+        let can_write = OpenOptions::new().append(true).open(&path).is_ok();
+        assert_eq!(write(&path, "new").is_ok(), can_write);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), if can_write { "new" } else { "old" });
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `mcpaql`: any API for AI agents through a handful of well-named, honestly annotated MCP tools.
+//! `mcpaql`: serves any API or MCP server to AI agents as a handful of tools.
 
 mod args;
 mod blocking;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     match run(args) {
         Ok(outcome) => match output::write_error() {
             Some(error) => {
-                output::status_line(&format!("error: the output could not be written: {error}"));
+                output::status_line(&format!("error: cannot write to standard output: {error}"));
                 match outcome {
                     CommandOutcome::Generator(_) => {
                         CommandOutcome::Generator(commands::generate::GenerateErrorKind::Io).into()
@@ -48,16 +48,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// What a command came to, as its exit status.
+/// The result of a command, as its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommandOutcome {
-    /// 0: nothing to say against it.
+    /// 0: success, no findings.
     Clean,
-    /// 1: it ran and found something, or the call failed in a way the caller can fix.
+    /// 1: the command ran and found something, or the call failed in a way that the caller can fix.
     Findings,
-    /// 2: it could not run.
+    /// 2: the command could not run.
     CouldNotRun,
-    /// 1 to 5: what kept the generator from generating, as its specification numbers it.
+    /// 1 to 5: why `generate` failed, numbered as in the specification of the generator.
     Generator(commands::generate::GenerateErrorKind),
 }
 
@@ -99,11 +99,11 @@ fn run(args: args::Cli) -> Result<CommandOutcome> {
     }
 }
 
-/// On how many threads calls are run.
+/// How many threads run calls.
 enum Threads {
-    /// One client's calls: waking another thread costs more than most of them.
+    /// One thread, for the calls of one client: waking another thread costs more than most of these calls.
     One,
-    /// As many as there are cores.
+    /// One thread per core.
     Many,
 }
 
@@ -117,7 +117,7 @@ fn block_on(
     };
     let runtime = builder.enable_all().build()?;
     let outcome = runtime.block_on(future);
-    // A terminal's blocking read of standard input would keep the process alive.
+    // A blocking read of standard input from a terminal would keep the process alive.
     runtime.shutdown_background();
     outcome
 }

@@ -1,7 +1,7 @@
-//! Descriptions of APIs: reading them from files and addresses, with the other documents they refer to.
+//! Reads OpenAPI descriptions from files and URLs, with all documents that they refer to.
 //!
-//! A description may lead to other documents, but not anywhere: a file to files below its folder or the present one, an
-//! address to the same origin. Everything is read before the import begins, which itself reads nothing.
+//! What always holds: a file refers only to files below its own folder or the current folder, and a URL only to the same origin.
+//! Everything is read before the import starts; the import itself reads nothing.
 
 use crate::blocking::blocking;
 use crate::file::read_text;
@@ -16,56 +16,56 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use url::Url;
 
-/// Maximum number of other documents that are read.
+/// Maximum number of referenced documents.
 const MAX_REFERENCED_DOCUMENTS: usize = 500;
 
-/// A description of an API, with what it refers to.
+/// An OpenAPI description, with the documents that it refers to.
 #[derive(Debug, Clone)]
 pub(crate) struct Description {
-    /// As people may see it.
+    /// Name for messages, without credentials.
     pub(crate) name: String,
-    /// Its address, where it has one: what relative servers are relative to.
+    /// The URL it was fetched from, which is the base for relative server URLs.
     pub(crate) url: Option<Url>,
     pub(crate) text: String,
     pub(crate) references: Arc<DescriptionReferences>,
 }
 
-/// Reads a file, or fetches an address.
+/// Reads a file or fetches a URL.
 pub(crate) fn read(source: &str) -> Result<Description> {
     if is_url(source) {
         let (url, text) = fetch_text(source)?;
-        let others = DescriptionReferences::read_all(DescriptionLocation::Address(url.clone()), &text);
+        let references = DescriptionReferences::read_all(DescriptionLocation::Address(url.clone()), &text);
         return Ok(Description {
             name: fetch::display_url(&url),
             url: Some(url),
             text,
-            references: Arc::new(others),
+            references: Arc::new(references),
         });
     }
     let path = Path::new(source);
     if !path.exists() {
         return Err(error_with_hint(
-            format!("there is no file '{source}'"),
-            "name a file, or an address that begins with https://",
+            format!("'{source}' not found"),
+            "pass a file, or a URL that starts with https://",
         ));
     }
     Ok(from_text(source, read_text(path)?))
 }
 
-/// A description whose text was read already.
+/// Returns the description with this text, and reads the documents that it refers to.
 pub(crate) fn from_text(source: &str, text: String) -> Description {
-    let others = DescriptionReferences::read_all(DescriptionLocation::File(PathBuf::from(source)), &text);
-    Description { name: source.to_owned(), url: None, text, references: Arc::new(others) }
+    let references = DescriptionReferences::read_all(DescriptionLocation::File(PathBuf::from(source)), &text);
+    Description { name: source.to_owned(), url: None, text, references: Arc::new(references) }
 }
 
-/// Fingerprint of a text.
+/// Returns the fingerprint of a text.
 pub(crate) fn fingerprint(text: &str) -> String {
     let mut digest = Digest::new();
     digest.0.update(text);
     format!("sha256:{}", digest.finish())
 }
 
-/// Fingerprint of a list of texts.
+/// Computes the fingerprint of a list of texts.
 pub(crate) struct Digest(Sha256);
 
 impl Digest {
@@ -73,7 +73,7 @@ impl Digest {
         Digest(Sha256::new())
     }
 
-    /// The length goes first, so that no two lists run together alike.
+    /// Adds a text. Its length goes first, so that different lists never give the same input.
     pub(crate) fn add(&mut self, text: &str) {
         self.0.update(text.len().to_le_bytes());
         self.0.update(text);
@@ -95,7 +95,7 @@ fn fetch_text(address: &str) -> Result<(Url, String)> {
     blocking(async || Ok(fetch::text(address).await?))
 }
 
-/// Where a document stands.
+/// The location of a description or of a document that it refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum DescriptionLocation {
     File(PathBuf),
@@ -110,19 +110,19 @@ impl DescriptionLocation {
         }
     }
 
-    /// Where a reference from here leads.
+    /// Resolves a reference in the document at this location.
     fn resolve(&self, reference: &str) -> Result<DescriptionLocation, String> {
         let document = reference.split_once('#').map_or(reference, |(document, _)| document);
         match self {
             DescriptionLocation::Address(url) => {
-                let target = url.join(document).map_err(|_| format!("'{document}' is not an address"))?;
+                let target = url.join(document).map_err(|_| format!("'{document}' is not a valid URL"))?;
                 if target.origin() != url.origin() {
-                    return Err(format!("'{document}' leads to another host, which is not followed"));
+                    return Err(format!("'{document}' is on another host; such references are not followed"));
                 }
                 Ok(DescriptionLocation::Address(target))
             }
             DescriptionLocation::File(_) if is_url(document) || document.contains("://") => {
-                Err(format!("'{document}' leads from a file to the network, which is not followed"))
+                Err(format!("'{document}' is a URL; references from a file to the network are not followed"))
             }
             DescriptionLocation::File(path) => {
                 let target = Path::new(document);
@@ -133,7 +133,7 @@ impl DescriptionLocation {
                     ["json", "yaml", "yml"].iter().any(|known| extension.eq_ignore_ascii_case(known))
                 });
                 if !target.components().all(plain) || !known {
-                    return Err(format!("'{document}' is not a JSON or YAML file beside the document"));
+                    return Err(format!("'{document}' is not the relative path of a JSON or YAML file"));
                 }
                 Ok(DescriptionLocation::File(normalize_path(
                     &path.parent().unwrap_or(Path::new("")).join(target),
@@ -152,7 +152,7 @@ impl DescriptionLocation {
     }
 }
 
-/// The path without `.` and inner `..`.
+/// Returns the path without `.` and inner `..`.
 fn normalize_path(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -167,7 +167,7 @@ fn normalize_path(path: &Path) -> PathBuf {
     out
 }
 
-/// The documents that a description refers to, each read once, or why it was not.
+/// The documents that a description refers to: the text of each, or why it was not read.
 #[derive(Debug)]
 pub(crate) struct DescriptionReferences {
     main: DescriptionLocation,
@@ -177,66 +177,70 @@ pub(crate) struct DescriptionReferences {
 impl DescriptionReferences {
     fn read_all(main: DescriptionLocation, text: &str) -> DescriptionReferences {
         let mut read: HashMap<DescriptionLocation, Result<String, String>> = HashMap::new();
-        let mut wanted: VecDeque<DescriptionLocation> = referenced_locations(&main, text);
-        while let Some(place) = wanted.pop_front() {
-            if place == main || read.contains_key(&place) {
+        let mut queue: VecDeque<DescriptionLocation> = referenced_locations(&main, text);
+        while let Some(location) = queue.pop_front() {
+            if location == main || read.contains_key(&location) {
                 continue;
             }
             if read.len() >= MAX_REFERENCED_DOCUMENTS {
-                read.insert(place, Err(format!("more than {MAX_REFERENCED_DOCUMENTS} other documents")));
+                let reason =
+                    format!("the description refers to more than {MAX_REFERENCED_DOCUMENTS} documents");
+                read.insert(location, Err(reason));
                 continue;
             }
-            let text =
-                if may_be_read(&main, &place) { place.read() } else { Err(OUTSIDE_FOLDERS.to_owned()) };
+            let text = match may_be_read(&main, &location) {
+                true => location.read(),
+                false => Err(OUTSIDE_FOLDERS.to_owned()),
+            };
             if let Ok(text) = &text {
-                wanted.extend(referenced_locations(&place, text));
+                queue.extend(referenced_locations(&location, text));
             }
-            read.insert(place, text);
+            read.insert(location, text);
         }
         DescriptionReferences { main, read }
     }
 
-    /// The files among them, read or not.
+    /// Returns the files among the documents, including those that could not be read.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
-        std::iter::once(&self.main).chain(self.read.keys()).filter_map(|place| match place {
+        std::iter::once(&self.main).chain(self.read.keys()).filter_map(|location| match location {
             DescriptionLocation::File(path) => Some(path.as_path()),
             DescriptionLocation::Address(_) => None,
         })
     }
 
-    /// What was read, in a fixed order.
+    /// Returns the texts that were read, in a fixed order.
     pub(crate) fn texts(&self) -> Vec<&str> {
         let mut texts: Vec<&str> = self.read.values().flatten().map(String::as_str).collect();
         texts.sort_unstable();
         texts
     }
 
-    fn place(&self, id: &str) -> DescriptionLocation {
-        let known = self.read.keys().find(|place| place.id() == id);
+    fn location(&self, id: &str) -> DescriptionLocation {
+        let known = self.read.keys().find(|location| location.id() == id);
         known.unwrap_or(&self.main).clone()
     }
 }
 
 /// Why a file is not read.
-const OUTSIDE_FOLDERS: &str = "it is neither below the folder of the description nor below the present one";
+const OUTSIDE_FOLDERS: &str = "it is outside the folder of the description and the current folder";
 
-/// Whether a file may be read for a description: a download must not make anything out of what else is on the machine.
-fn may_be_read(main: &DescriptionLocation, place: &DescriptionLocation) -> bool {
-    let (DescriptionLocation::File(main), DescriptionLocation::File(path)) = (main, place) else {
+/// Whether a description may refer to this file: a downloaded description must not read arbitrary files of the machine.
+fn may_be_read(main: &DescriptionLocation, location: &DescriptionLocation) -> bool {
+    let (DescriptionLocation::File(main), DescriptionLocation::File(path)) = (main, location) else {
         return true;
     };
     let Ok(path) = path.canonicalize() else { return true };
-    let beside = main.canonicalize().ok().and_then(|main| main.parent().map(Path::to_path_buf));
+    let folder = main.canonicalize().ok().and_then(|main| main.parent().map(Path::to_path_buf));
     let here = std::env::current_dir().ok().and_then(|here| here.canonicalize().ok());
-    beside.into_iter().chain(here).any(|root| path.starts_with(root))
+    folder.into_iter().chain(here).any(|root| path.starts_with(root))
 }
 
-fn referenced_locations(place: &DescriptionLocation, text: &str) -> VecDeque<DescriptionLocation> {
-    external_references(text).filter_map(|reference| place.resolve(reference).ok()).collect()
+fn referenced_locations(location: &DescriptionLocation, text: &str) -> VecDeque<DescriptionLocation> {
+    external_references(text).filter_map(|reference| location.resolve(reference).ok()).collect()
 }
 
-/// What stands behind each `$ref` of a JSON or YAML text that is not a pointer into it. It may find too much, such as in
-/// an example, but nothing is lost by that.
+/// Returns the value of each `$ref` in a JSON or YAML text, except pointers into the text itself. It also finds `$ref` in examples,
+/// which only reads more than necessary.
 fn external_references(text: &str) -> impl Iterator<Item = &str> {
     text.split("$ref").skip(1).filter_map(|rest| {
         let rest = rest.trim_start_matches(['"', '\'', ' ']).strip_prefix(':')?.trim_start();
@@ -250,14 +254,14 @@ fn external_references(text: &str) -> impl Iterator<Item = &str> {
 
 impl ReferenceLoader for DescriptionReferences {
     fn load(&self, base: &str, reference: &str) -> Result<LoadedReference, String> {
-        let place = self.place(base).resolve(reference)?;
-        if place == self.main {
+        let location = self.location(base).resolve(reference)?;
+        if location == self.main {
             return Ok(LoadedReference { id: String::new(), text: String::new() });
         }
-        match self.read.get(&place) {
-            Some(Ok(text)) => Ok(LoadedReference { id: place.id(), text: text.clone() }),
+        match self.read.get(&location) {
+            Some(Ok(text)) => Ok(LoadedReference { id: location.id(), text: text.clone() }),
             Some(Err(reason)) => Err(reason.clone()),
-            None => Err("it was not read".to_owned()),
+            None => Err("the document was not read".to_owned()),
         }
     }
 }
@@ -277,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_leads_to_files_and_an_address_to_its_origin() {
+    fn a_file_refers_to_files_and_a_url_to_its_origin() {
         let file = DescriptionLocation::File("api/openapi.json".into());
         assert_eq!(
             file.resolve("./schemas/../pet.yaml#/Pet"),
@@ -288,11 +292,10 @@ mod tests {
         {
             assert!(file.resolve(refused).is_err(), "{refused}");
         }
-        let address =
-            DescriptionLocation::Address(Url::parse("https://example.com/v1/openapi.json").unwrap());
-        let led = DescriptionLocation::Address(Url::parse("https://example.com/v1/pet.json").unwrap());
-        assert_eq!(address.resolve("pet.json#/Pet"), Ok(led));
-        assert!(address.resolve("https://other.example/pet.json").is_err());
-        assert!(address.resolve("http://example.com/pet.json").is_err());
+        let url = DescriptionLocation::Address(Url::parse("https://example.com/v1/openapi.json").unwrap());
+        let other = DescriptionLocation::Address(Url::parse("https://example.com/v1/pet.json").unwrap());
+        assert_eq!(url.resolve("pet.json#/Pet"), Ok(other));
+        assert!(url.resolve("https://other.example/pet.json").is_err());
+        assert!(url.resolve("http://example.com/pet.json").is_err());
     }
 }

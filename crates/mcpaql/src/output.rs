@@ -1,7 +1,7 @@
-//! The only place that writes to a terminal: data to standard output, status lines to standard error.
+//! All output to the terminal: data goes to standard output, status lines go to standard error.
 //!
-//! What always holds: no text of others controls the terminal or begins a status line; a closed pipe never ends the program; data that
-//! could not be written is reported.
+//! What always holds: untrusted text never controls the terminal or starts a status line; a closed pipe never ends the program; data
+//! that could not be written is reported.
 
 use clap::ValueEnum;
 use mcpaql_core::diagnostic::Diagnostic;
@@ -19,11 +19,11 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Starts the log on standard error; a command that reports everything itself is `quiet`.
+/// Starts the log on standard error; `quiet` is for commands that report everything themselves.
 pub(crate) fn start_log(format: LogFormat, quiet: bool) {
     let filter = EnvFilter::new(directives(std::env::var("RUST_LOG").ok().as_deref(), quiet));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
-    // Its own complaint about a standard error that is gone would have nowhere to go either.
+    // An error about a closed standard error could not be written either.
     let builder = builder.log_internal_errors(false);
     match format {
         LogFormat::Text => builder.with_ansi(stderr_is_terminal()).init(),
@@ -31,21 +31,21 @@ pub(crate) fn start_log(format: LogFormat, quiet: bool) {
     }
 }
 
-/// What is logged. The libraries below log whole payloads and addresses, which hold what callers call sensitive: they are
-/// held back even from `RUST_LOG=debug`, unless they are asked for by name.
-fn directives(wanted: Option<&str>, quiet: bool) -> String {
-    let usual = if quiet { "error" } else { "warn,mcpaql=info,mcpaql_runtime=info" };
-    let wanted = wanted.filter(|text| !text.trim().is_empty()).unwrap_or(usual);
-    if wanted.contains("rmcp") || wanted.contains("hyper") || wanted.contains("h2") {
-        return wanted.to_owned();
+/// Returns the log filter. The HTTP and MCP libraries log whole payloads and URLs, which may hold sensitive data: they are
+/// silenced even with `RUST_LOG=debug`, unless the filter names them.
+fn directives(rust_log: Option<&str>, quiet: bool) -> String {
+    let default = if quiet { "error" } else { "warn,mcpaql=info,mcpaql_runtime=info" };
+    let filter = rust_log.filter(|text| !text.trim().is_empty()).unwrap_or(default);
+    if filter.contains("rmcp") || filter.contains("hyper") || filter.contains("h2") {
+        return filter.to_owned();
     }
-    format!("{wanted},{LOG_DIRECTIVES},h2=warn,hyper=warn,hyper_util=warn,reqwest=warn,sqlx=warn")
+    format!("{filter},{LOG_DIRECTIVES},h2=warn,hyper=warn,hyper_util=warn,reqwest=warn,sqlx=warn")
 }
 
-/// Why data did not arrive, the first time that it did not.
+/// The first error of a write to standard output.
 static WRITE_ERROR: OnceLock<io::Error> = OnceLock::new();
 
-/// Data. A reader that went away is not an error; what is one is in [`lost`].
+/// Prints data to standard output. A closed pipe is not an error; any other failure is kept in [`write_error`].
 pub(crate) fn print_data(text: &str) {
     match write_text(&mut io::stdout().lock(), text) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => drop(WRITE_ERROR.set(error)),
@@ -53,7 +53,7 @@ pub(crate) fn print_data(text: &str) {
     }
 }
 
-/// Why data did not arrive, where it did not.
+/// Returns the first error of a write to standard output.
 pub(crate) fn write_error() -> Option<&'static io::Error> {
     WRITE_ERROR.get()
 }
@@ -66,7 +66,7 @@ fn write_text(out: &mut impl Write, text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Text of others without control characters and without what is invisible.
+/// Replaces control characters and invisible characters of untrusted text.
 pub(crate) fn sanitize(text: &str) -> String {
     let is_hidden = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
@@ -75,51 +75,62 @@ pub(crate) fn sanitize(text: &str) -> String {
     text.replace(is_hidden, "\u{fffd}")
 }
 
-/// The same on one line, so that no text of others begins a line: a workflow obeys lines that begin with `::`.
+/// Sanitizes text and puts it on one line, so that untrusted text never starts a line: GitHub Actions executes lines that start
+/// with `::`.
 pub(crate) fn sanitize_line(text: &str) -> String {
     sanitize(text).replace('\n', " ")
 }
 
-/// A status line; parts of it may be text of others.
+/// Prints a status line, which may contain untrusted text.
 pub(crate) fn status_line(text: &str) {
     write_stderr(&sanitize_line(text));
 }
 
-/// Several status lines; text of others was put on one [`line()`] before.
+/// Prints several status lines. Callers pass untrusted text through [`sanitize_line`] first.
 pub(crate) fn status_lines(text: &str) {
     write_stderr(&sanitize(text));
 }
 
-/// Status lines with colours; text of others was made [`visible`] before.
+/// Prints status lines that may contain colours. Callers pass untrusted text through [`sanitize`] first.
 pub(crate) fn write_stderr(text: &str) {
-    // A closed standard error is no reason to stop.
+    // The program goes on when standard error is closed.
     let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
-/// The problems of a document, in its text.
+/// Prints the problems of a document, each with the lines of the document that it is about.
 pub(crate) fn print_diagnostics(source: &Source, diagnostics: &[Diagnostic]) {
     if !diagnostics.is_empty() {
         write_stderr(&render::full(&[(source, diagnostics)], stderr_is_terminal()));
     }
 }
 
-/// The program cannot run: what, why, and what to do.
+/// Prints an error, its causes and its hint.
 pub(crate) fn print_error(error: &anyhow::Error) {
-    status_line(&format!("error: {error}"));
-    for cause in error.chain().skip(1) {
-        status_line(&format!("cause: {cause}"));
-    }
+    let mut messages = messages(error).into_iter();
+    status_line(&format!("error: {}", messages.next().unwrap_or_default()));
+    messages.for_each(|cause| status_line(&format!("cause: {cause}")));
     if let Some(hint) = error.downcast_ref::<HintedError>() {
         print_hint(&hint.hint);
     }
 }
 
-/// What to do, a little apart.
+/// Returns the message of an error and of each of its causes. A cause that its error already repeats is left out.
+pub(crate) fn messages(error: &anyhow::Error) -> Vec<String> {
+    let mut messages: Vec<String> = Vec::new();
+    for message in error.chain().map(ToString::to_string) {
+        if messages.last().is_none_or(|last| !last.ends_with(&message)) {
+            messages.push(message);
+        }
+    }
+    messages
+}
+
+/// Prints a hint after an empty line.
 pub(crate) fn print_hint(hint: &str) {
     status_lines(&format!("\nhint: {}", sanitize_line(hint)));
 }
 
-/// An error that knows what to do about it.
+/// An error with a hint: what the user can do about it.
 #[derive(Debug)]
 pub(crate) struct HintedError {
     pub(crate) message: String,
@@ -134,7 +145,7 @@ impl std::fmt::Display for HintedError {
 
 impl std::error::Error for HintedError {}
 
-/// What went wrong, and what to do about it.
+/// Creates an error with a hint.
 pub(crate) fn error_with_hint(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
     HintedError { message: message.into(), hint: hint.into() }.into()
 }
@@ -147,7 +158,7 @@ pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Rows as columns; those from `numbers` on are aligned to the right.
+/// Formats rows as a table. Columns from index `numbers` on are aligned to the right.
 pub(crate) fn format_table<const N: usize>(rows: &[[String; N]], numbers: usize) -> String {
     let width =
         |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
@@ -161,7 +172,7 @@ pub(crate) fn format_table<const N: usize>(rows: &[[String; N]], numbers: usize)
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether standard output takes colours: a terminal, and `NO_COLOR` is not set.
+/// Whether to colour standard output: it is a terminal, and `NO_COLOR` is not set.
 pub(crate) fn use_color() -> bool {
     stdout_is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
@@ -171,14 +182,21 @@ mod tests {
     use super::directives;
 
     #[test]
-    fn text_of_others_does_not_control_the_terminal() {
+    fn untrusted_text_does_not_control_the_terminal() {
         assert_eq!(super::sanitize("a\u{1b}[2J\tb\u{202e}\n"), "a\u{fffd}[2J\tb\u{fffd}\n");
         assert_eq!(super::sanitize("a\u{2028}b\u{2029}c\u{85}d"), "a\u{fffd}b\u{fffd}c\u{fffd}d");
     }
 
     #[test]
-    fn text_of_others_begins_no_line() {
+    fn untrusted_text_starts_no_line() {
         assert_eq!(super::sanitize_line("it said \r\n::error::x\n"), "it said \u{fffd} ::error::x ");
+    }
+
+    #[test]
+    fn a_cause_is_printed_once() {
+        let io = std::io::Error::other("address in use");
+        let error = anyhow::Error::new(io).context("cannot listen: address in use").context("cannot serve");
+        assert_eq!(super::messages(&error), ["cannot serve", "cannot listen: address in use"]);
     }
 
     #[test]

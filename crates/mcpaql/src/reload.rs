@@ -1,7 +1,7 @@
-//! Serves files as they are after an edit; adapters that did not change are not touched.
+//! Reloads adapters when their files change. Adapters that did not change are not touched.
 //!
-//! Files are looked at every second, by time and size; SIGHUP has everything read again. What cannot be served any more stays as it
-//! was, and what is wrong with it is shown.
+//! The modification time and size of each file are checked every second; SIGHUP reloads everything. If the new version of an adapter
+//! has errors, they are printed, and the previous version is still served.
 
 use crate::args;
 use crate::documents::{AdapterPlan, AdapterRequest};
@@ -14,17 +14,17 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// An edit is over when nothing was written for this long.
+/// An edit is complete when the files have not changed for this time.
 const SETTLE_TIME: Duration = Duration::from_millis(100);
 
-/// Files that were read, and when that began.
+/// The files to watch, and when reading them started.
 #[derive(Debug, Clone)]
 pub(crate) struct WatchedFiles {
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) read_at: SystemTime,
 }
 
-/// Serves what the files say until the last sender of `hangups` is gone.
+/// Reloads the files on each change, until the last sender of `hangups` is dropped.
 pub(crate) async fn reload_on_change(
     args: Arc<args::ServeArgs>,
     gateway: Gateway,
@@ -34,8 +34,8 @@ pub(crate) async fn reload_on_change(
     loop {
         let is_watching = !args.no_watch;
         tokio::select! {
-            told = hangups.changed() => {
-                if told.is_err() {
+            hangup = hangups.changed() => {
+                if hangup.is_err() {
                     return;
                 }
             }
@@ -43,14 +43,14 @@ pub(crate) async fn reload_on_change(
         }
         let (work, served) = (Arc::clone(&args), gateway.clone());
         let handle = tokio::runtime::Handle::current();
-        // What cannot be read now was looked at all the same.
+        // Set before reading, so that a failed reload is not repeated until the next change.
         files.read_at = SystemTime::now();
-        let read = tokio::task::spawn_blocking(move || reload(&work, &served, &handle)).await;
-        match read.context("reading was interrupted").flatten() {
-            Ok(now) => files = now,
+        let reloaded = tokio::task::spawn_blocking(move || reload(&work, &served, &handle)).await;
+        match reloaded.context("reloading was interrupted").flatten() {
+            Ok(reloaded) => files = reloaded,
             Err(error) => {
                 output::print_error(&error);
-                tracing::warn!("everything stays as it was");
+                tracing::warn!("reload failed; the previous version is still served");
             }
         }
     }
@@ -61,16 +61,16 @@ fn reload(
     gateway: &Gateway,
     handle: &tokio::runtime::Handle,
 ) -> Result<WatchedFiles> {
-    let since = SystemTime::now();
+    let read_at = SystemTime::now();
     let mut plan = plan_to_serve(args)?;
-    let files = WatchedFiles { paths: std::mem::take(&mut plan.files), read_at: since };
+    let files = WatchedFiles { paths: std::mem::take(&mut plan.files), read_at };
     let members = plan.members(Some(gateway), !args.no_cache)?;
     handle.block_on(gateway.replace(members))?;
-    tracing::info!(adapters = gateway.slots().len(), tools = gateway.tools().len(), "read again");
+    tracing::info!(adapters = gateway.slots().len(), tools = gateway.tools().len(), "reloaded");
     Ok(files)
 }
 
-/// What is to be served.
+/// Returns the plan for the arguments of `serve`.
 pub(crate) fn plan_to_serve(args: &args::ServeArgs) -> Result<AdapterPlan> {
     let request = AdapterRequest {
         documents: &args.documents,
@@ -84,17 +84,17 @@ pub(crate) fn plan_to_serve(args: &args::ServeArgs) -> Result<AdapterPlan> {
     request.resolve()
 }
 
-/// Ends when one of the files has changed since it was read, and the edit is over.
+/// Waits until one of the files has changed since it was read and the edit is complete.
 async fn wait_for_edit(files: WatchedFiles) {
     let paths = Arc::new(files.paths);
-    let fresh = |look: &mut FileStamp| {
-        // Written while it was read: the change may have been missed.
-        if look.is_some_and(|(written, _)| written + SETTLE_TIME >= files.read_at) {
-            *look = None;
+    let discard_recent = |stamp: &mut FileStamp| {
+        // The file was written around the time it was read, so the change may have been missed.
+        if stamp.is_some_and(|(written, _)| written + SETTLE_TIME >= files.read_at) {
+            *stamp = None;
         }
     };
     let mut before = file_stamps(&paths).await;
-    before.iter_mut().for_each(fresh);
+    before.iter_mut().for_each(discard_recent);
     let mut now = file_stamps(&paths).await;
     while now == before {
         tokio::time::sleep(POLL_INTERVAL).await;
@@ -110,16 +110,17 @@ async fn wait_for_edit(files: WatchedFiles) {
     }
 }
 
+/// The modification time and size of a file.
 type FileStamp = Option<(SystemTime, u64)>;
 
-/// Time and size of each file; nothing for one that is not there.
+/// Returns the modification time and size of each file, or `None` for a missing file.
 async fn file_stamps(files: &Arc<Vec<PathBuf>>) -> Vec<FileStamp> {
-    let look = |path: &PathBuf| -> FileStamp {
+    let stamp = |path: &PathBuf| -> FileStamp {
         let metadata = std::fs::metadata::<&Path>(path).ok()?;
         Some((metadata.modified().ok()?, metadata.len()))
     };
     let files = Arc::clone(files);
-    // A network drive may take its time.
-    let looked = tokio::task::spawn_blocking(move || files.iter().map(look).collect()).await;
-    looked.unwrap_or_default()
+    // A network drive may be slow.
+    let stamps = tokio::task::spawn_blocking(move || files.iter().map(stamp).collect()).await;
+    stamps.unwrap_or_default()
 }

@@ -1,19 +1,20 @@
-//! MCP servers that were named at the command line: how they are reached, and what they say about themselves.
+//! MCP servers that are named on the command line: how to reach them, and how to list their tools.
 //!
-//! What always holds: this module calls no tool, and no value of a variable is shown.
+//! What always holds: this module calls no tool, and never prints the value of an environment variable.
 
 use crate::args::AccessArgs;
 use crate::file;
-use crate::output;
-use crate::output::error_with_hint;
+use crate::output::{self, HintedError, error_with_hint};
 use anyhow::Result;
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::{Code, OpError};
 use mcpaql_document::load::{is_credential_name, without_credentials};
 use mcpaql_document::source::{NOT_JSON, Parsed, Source};
 use mcpaql_runtime::environment::Environment;
-use mcpaql_runtime::target::mcp::{Upstream, UpstreamError};
+use mcpaql_runtime::target::http::HttpSetupError;
+use mcpaql_runtime::target::mcp::{Upstream, UpstreamError, UpstreamSetupError};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -31,7 +32,7 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Asks a running server, which is started and ended for it.
+/// Starts a server, asks it for its tools and stops it.
 pub(crate) async fn capture_server(
     target: &McpTarget,
     auth: &Auth,
@@ -40,34 +41,31 @@ pub(crate) async fn capture_server(
     capture_server_with(target, auth, environment, async |_, _| Ok(())).await.map(|(capture, ())| capture)
 }
 
-/// The same; `then` may go on with the server before it is ended.
+/// Like [`capture_server`], but runs `then` before the server is stopped.
 pub(crate) async fn capture_server_with<T>(
     target: &McpTarget,
     auth: &Auth,
     environment: &Environment,
     then: impl AsyncFnOnce(&Upstream, &Capture) -> Result<T>,
 ) -> Result<(Capture, T)> {
-    let upstream = Upstream::new(target, auth, environment)?;
+    let upstream = Upstream::new(target, auth, environment).map_err(setup_error)?;
     if output::stderr_is_terminal() {
         output::status_line(&format!("Asking {} for its tools", link_name(&target.link)));
     }
     let asking = async {
-        let capture = upstream.capture().await.map_err(|error| {
-            let hint = hint(&error, &target.link);
-            error_with_hint(error.to_string(), hint)
-        })?;
+        let capture = upstream.capture().await.map_err(|error| capture_error(error, &target.link))?;
         let more = then(&upstream, &capture).await?;
         Ok((capture, more))
     };
-    let heard = tokio::select! {
-        heard = asking => heard,
+    let result = tokio::select! {
+        result = asking => result,
         _ = tokio::signal::ctrl_c() => Err(Interrupted.into()),
     };
     upstream.close().await;
-    heard
+    result
 }
 
-/// A server as people may see it.
+/// Returns the name of a server for messages, without credentials.
 fn link_name(link: &McpLink) -> String {
     match link {
         McpLink::Command(program) => program.command.first().cloned().unwrap_or_default(),
@@ -75,55 +73,109 @@ fn link_name(link: &McpLink) -> String {
     }
 }
 
-fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
-    match (error, link) {
-        (UpstreamError::Refusal(_), McpLink::Command(_)) => "set the variable, or name another one",
-        (UpstreamError::Refusal(_), McpLink::Url { .. }) => {
-            "set the variable, or name the one that holds the credential with --bearer-env or --header"
+fn setup_error(error: UpstreamSetupError) -> anyhow::Error {
+    match error {
+        UpstreamSetupError::Http(HttpSetupError::PlainHttp) => error_with_hint(
+            "the URL uses plain http to another machine",
+            "use https, or allow plain http with --allow-http (in mcpaql.yaml: `allow_http: true`)",
+        ),
+        other => other.into(),
+    }
+}
+
+/// Adds a hint to the error of a server that did not list its tools.
+fn capture_error(error: UpstreamError, link: &McpLink) -> anyhow::Error {
+    match (&error, link) {
+        (UpstreamError::Refusal(refusal), McpLink::Url { .. }) => refusal_error(refusal, link),
+        // An HTML page with status 200 ends here, too: it contains no answer.
+        (UpstreamError::Unavailable { reason, .. }, McpLink::Url { .. }) if !reason.contains("reached") => {
+            anyhow::Error::new(error).context(not_an_mcp_server(link, ""))
         }
-        (UpstreamError::Timeout { .. }, McpLink::Command(_)) => {
-            "is it an MCP server that speaks over standard input and output?"
-        }
-        (UpstreamError::Unreadable { .. }, _) => {
-            "report it to the authors of the server: no client can read it"
-        }
-        (_, McpLink::Command(_)) => {
-            "try the command by itself, and pass on the variables it needs with --env NAME"
-        }
-        (_, McpLink::Url { .. }) => {
-            "check the address, and name the variable of the credential with --bearer-env or --header"
+        _ => {
+            let hint = hint(&error, link);
+            error_with_hint(error.to_string(), hint)
         }
     }
 }
 
-/// A saved answer of `tools/list`.
+/// Returns the error for a URL that answered with an HTTP error, or that could not be asked because a credential is missing.
+fn refusal_error(refusal: &OpError, link: &McpLink) -> anyhow::Error {
+    let status = refusal.details.get("upstream").and_then(|upstream| upstream.get("status")?.as_u64());
+    let Some(status) = status else {
+        let hint =
+            "set the variable, or name the one that holds the credential with --bearer-env or --header";
+        return error_with_hint(refusal.message.clone(), hint);
+    };
+    let hint = match (refusal.code, status) {
+        (Code::PermissionDenied, _) => {
+            "name the environment variable that holds the credential with --bearer-env or --header"
+        }
+        (Code::RateLimitExceeded | Code::TransportTimeout, _) | (_, 500 | 502..=504) => {
+            "try again later, or check the URL"
+        }
+        _ => return not_an_mcp_server(link, &format!(" (HTTP {status})")).into(),
+    };
+    let message = format!("{} rejected the request (HTTP {status})", link_name(link));
+    anyhow::anyhow!(refusal.message.clone()).context(HintedError { message, hint: hint.to_owned() })
+}
+
+fn not_an_mcp_server(link: &McpLink, detail: &str) -> HintedError {
+    HintedError {
+        message: format!("{} does not answer as an MCP server{detail}", link_name(link)),
+        hint: "check the URL: it must be the endpoint of a server that speaks streamable HTTP, such as https://example.com/mcp"
+            .to_owned(),
+    }
+}
+
+fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
+    match (error, link) {
+        (UpstreamError::Refusal(_), McpLink::Command(_)) => "set the variable, or name another one",
+        (UpstreamError::Timeout { .. }, McpLink::Command(_)) => {
+            "check that the command starts an MCP server that speaks over standard input and output"
+        }
+        (UpstreamError::Unreadable { .. }, _) => {
+            "report it to the authors of the server: no MCP client can read this answer"
+        }
+        (_, McpLink::Command(_)) => {
+            "run the command by itself to see why it fails, and pass the variables it needs with --env NAME"
+        }
+        (UpstreamError::Unavailable { .. }, McpLink::Url { .. }) => {
+            "check the URL, and that the server is running"
+        }
+        (_, McpLink::Url { .. }) => {
+            "check the URL, and name the variable of the credential with --bearer-env or --header"
+        }
+    }
+}
+
+/// Reads a saved result of `tools/list`, and prints warnings about duplicate names in it.
 pub(crate) fn read_saved_tools(path: &Path) -> Result<Capture> {
     let source = Source::new(path.display().to_string(), file::read_text(path)?);
-    let SavedTools { capture, duplicate_names: twice, .. } = parse_saved_tools(&source)?;
-    output::print_diagnostics(&source, &twice);
+    let SavedTools { capture, duplicate_names, .. } = parse_saved_tools(&source)?;
+    output::print_diagnostics(&source, &duplicate_names);
     Ok(capture)
 }
 
-/// A saved answer as it was read.
+/// A saved result of `tools/list`.
 pub(crate) struct SavedTools {
     pub(crate) capture: Capture,
-    /// Where the list of tools stands in the text.
+    /// JSON pointer to the list of tools.
     pub(crate) pointer: String,
-    /// Names that stand twice in one object.
+    /// Names that occur twice in one object.
     pub(crate) duplicate_names: Vec<Diagnostic>,
 }
 
-/// Of a name that stands twice, clients take the last.
+/// Parses JSON as clients do: if a name occurs twice, the last one counts.
 fn parse_last_wins(text: &str) -> Option<Value> {
     serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()
 }
 
 fn duplicate_name_message(pointer: &str) -> String {
     let name = pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
-    format!("`{name}` stands twice in the same object; clients take the last")
+    format!("`{name}` occurs twice in the same object; clients use the last one")
 }
 
-/// Why a list cannot be read, with the tool that is to blame.
+/// Returns the error for a list that is not JSON, with the index of the invalid tool.
 fn parse_error(source: &Source, problems: &[Diagnostic]) -> anyhow::Error {
     let name = &source.name;
     let Some(problem) = problems.first() else { return anyhow::anyhow!("{name} is not JSON") };
@@ -132,18 +184,18 @@ fn parse_error(source: &Source, problems: &[Diagnostic]) -> anyhow::Error {
     };
     let reason = match reason {
         "lone leading surrogate in hex escape" | "unexpected end of hex escape" => {
-            "half of a surrogate pair, such as \\ud800, is no character"
+            "half of a surrogate pair, such as \\ud800, is not a character"
         }
-        "number out of range" => "the number is too large to be held",
+        "number out of range" => "the number is too large",
         reason => reason,
     };
-    let place = problem.span.map(|span| format!("line {}, column {}", span.line, span.column));
+    let position = problem.span.map(|span| format!("line {}, column {}", span.line, span.column));
     let tool = first_invalid_tool(&source.text).map(|index| format!("in tools[{index}]"));
-    let place: Vec<String> = place.into_iter().chain(tool).collect();
-    anyhow::anyhow!("{name} is not JSON: {}: {reason}", place.join(", "))
+    let position: Vec<String> = position.into_iter().chain(tool).collect();
+    anyhow::anyhow!("{name} is not JSON: {}: {reason}", position.join(", "))
 }
 
-/// The first tool that cannot be read, where everything around it can.
+/// Returns the index of the first invalid tool, if everything around the tools is valid.
 fn first_invalid_tool(text: &str) -> Option<usize> {
     let mut list = text.trim_start_matches('\u{feff}');
     while !list.trim_start().starts_with('[') {
@@ -155,17 +207,19 @@ fn first_invalid_tool(text: &str) -> Option<usize> {
     tools.iter().position(|tool| serde_json::from_str::<Value>(tool.get()).is_err())
 }
 
-/// A saved answer, whatever its file is called.
+/// Parses a saved result of `tools/list`: the result itself, a JSON-RPC response, or a bundle of `import mcp`.
 pub(crate) fn parse_saved_tools(source: &Source) -> Result<SavedTools> {
     let name = &source.name;
-    let Parsed { mut value, diagnostics: mut twice, .. } =
+    let Parsed { mut value, diagnostics: mut duplicate_names, .. } =
         source.parse_json().map_err(|problems| parse_error(source, &problems))?;
-    if !twice.is_empty() {
+    if !duplicate_names.is_empty() {
         value = parse_last_wins(&source.text).unwrap_or(value);
-        twice.iter_mut().for_each(|problem| problem.message = duplicate_name_message(&problem.pointer));
+        duplicate_names
+            .iter_mut()
+            .for_each(|problem| problem.message = duplicate_name_message(&problem.pointer));
     }
     let mut pointer = String::new();
-    // A bundle holds what was captured.
+    // A bundle of `import mcp` holds the result under `capture`.
     let is_bundle = value.get("provenance").is_some() && value.get("capture").is_some();
     if is_bundle {
         pointer.push_str("/capture");
@@ -183,38 +237,41 @@ pub(crate) fn parse_saved_tools(source: &Source) -> Result<SavedTools> {
     }
     let captured = value.get("capture").filter(|_| is_bundle).cloned();
     let capture = Capture::from_json(captured.unwrap_or(value)).ok_or_else(|| {
-        let hint = "save the answer of tools/list, with its `tools`";
-        error_with_hint(format!("{name} holds no list of tools"), hint)
+        let hint = "save the result of tools/list, with its `tools`";
+        error_with_hint(format!("{name} contains no list of tools"), hint)
     })?;
-    Ok(SavedTools { capture, pointer, duplicate_names: twice })
+    Ok(SavedTools { capture, pointer, duplicate_names })
 }
 
 impl AccessArgs {
-    /// Refuses a flag that no server that was named could mean.
-    pub(crate) fn check_flags(&self, addresses: bool, commands: bool) -> Result<()> {
+    /// Refuses flags that apply to none of the named servers.
+    pub(crate) fn check_flags(&self, has_url: bool, has_command: bool) -> Result<()> {
         let given = [
-            ("--header", !self.header.is_empty(), addresses),
-            ("--bearer-env", self.bearer_env.is_some(), addresses),
-            ("--allow-http", self.allow_http, addresses),
-            ("--env", !self.env.is_empty(), commands),
+            ("--header", !self.header.is_empty(), has_url),
+            ("--bearer-env", self.bearer_env.is_some(), has_url),
+            ("--allow-http", self.allow_http, has_url),
+            ("--env", !self.env.is_empty(), has_command),
         ];
-        let Some((flag, ..)) = given.iter().find(|(_, given, meant)| *given && !meant) else { return Ok(()) };
-        let message = match (addresses, commands) {
-            (true, _) => format!("{flag} means nothing to a server with an address"),
-            (_, true) => format!("{flag} means nothing to a server with a command"),
-            _ => format!("{flag} means nothing without a server that is asked"),
+        let Some((flag, ..)) = given.iter().find(|(_, given, applies)| *given && !applies) else {
+            return Ok(());
+        };
+        let message = match (has_url, has_command) {
+            (true, _) => format!("{flag} has no effect on a server with a URL"),
+            (_, true) => format!("{flag} has no effect on a server with a command"),
+            _ => format!("{flag} has no effect without --url or a command"),
         };
         Err(error_with_hint(message, "leave it out"))
     }
 }
 
-/// The server that was named by an address or a command which will be written down; `None` where neither was.
+/// Returns the server with this URL or command, or `None` if there is neither. Both will be written to a document, so
+/// credentials in them are refused.
 pub(crate) fn server_target(
     url: Option<&str>,
     command: &[String],
     access: &AccessArgs,
 ) -> Result<Option<(McpTarget, Auth)>> {
-    let reached = match url {
+    let server = match url {
         Some(url) => target_of_url(url, access)?,
         None if command.first().is_none_or(String::is_empty) => return Ok(None),
         None => {
@@ -224,13 +281,13 @@ pub(crate) fn server_target(
     };
     let remote = url.is_some();
     access.check_flags(remote, !remote)?;
-    Ok(Some(reached))
+    Ok(Some(server))
 }
 
-/// A server that speaks streamable HTTP.
+/// Returns the target for a server that speaks streamable HTTP.
 pub(crate) fn target_of_url(url: &str, access: &AccessArgs) -> Result<(McpTarget, Auth)> {
     let link = McpLink::Url {
-        url: address(url)?,
+        url: check_url(url)?,
         headers: access.header.iter().map(|pair| header(pair)).collect::<Result<_>>()?,
         allow_http: access.allow_http,
     };
@@ -245,7 +302,7 @@ pub(crate) fn target_of_url(url: &str, access: &AccessArgs) -> Result<(McpTarget
     Ok((McpTarget::new(link), auth))
 }
 
-/// A server that is a program.
+/// Returns the target for a server that is started by a command.
 pub(crate) fn target_of_command(command: &[String], access: &AccessArgs) -> Result<(McpTarget, Auth)> {
     let link = McpLink::Command(McpCommand {
         command: command.to_vec(),
@@ -256,27 +313,27 @@ pub(crate) fn target_of_command(command: &[String], access: &AccessArgs) -> Resu
     Ok((McpTarget::new(link), Auth::None))
 }
 
-/// Refuses a command that will be written down and holds a credential.
+/// Refuses a command with a credential in it, because the command will be written to a document.
 pub(crate) fn check_credentials(command: &[String]) -> Result<()> {
     match find_credential(command) {
         None => Ok(()),
         Some(word) => Err(error_with_hint(
-            format!("word {word} of the command holds a credential"),
-            "put it in a variable and write '${env:NAME}' there, or pass the variable on with --env NAME",
+            format!("word {word} of the command contains a credential"),
+            "put it in an environment variable and write '${env:NAME}' instead, or pass the variable with --env NAME",
         )),
     }
 }
 
-/// The name of a variable. What is none may be its value, so it is not shown.
+/// Checks the name of an environment variable. An invalid name may be the secret itself, so the error does not show it.
 fn check_variable_name(flag: &str, name: &str) -> Result<String> {
-    let legal = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+    let is_valid = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if legal && name.len() <= 128 {
+    if is_valid && name.len() <= 128 {
         return Ok(name.to_owned());
     }
     Err(error_with_hint(
-        format!("{flag} takes the name of an environment variable"),
-        "set the variable to the secret, and give only its name here",
+        format!("{flag} takes the name of an environment variable, not its value"),
+        "set the variable to the secret, and pass only its name",
     ))
 }
 
@@ -284,41 +341,43 @@ fn header(pair: &str) -> Result<(String, String)> {
     let Some((name, value)) = pair.split_once('=') else {
         return Err(error_with_hint(
             "--header takes NAME=VARIABLE",
-            "such as --header X-Api-Key=EXAMPLE_KEY",
+            "for example --header X-Api-Key=EXAMPLE_KEY",
         ));
     };
     Ok((name.trim().to_owned(), format!("${{env:{}}}", check_variable_name("--header", value)?)))
 }
 
-/// An address without credentials in it: it will stand in the document.
-fn address(url: &str) -> Result<String> {
+/// Checks that a URL contains no credentials, because it will be written to a document.
+fn check_url(url: &str) -> Result<String> {
     if without_credentials("base_url", url) == url {
         return Ok(url.to_owned());
     }
     Err(error_with_hint(
-        "the address holds a credential",
-        "put it in a variable and write '${env:NAME}' there, or use --bearer-env or --header",
+        "the URL contains a credential",
+        "put it in an environment variable and write '${env:NAME}' instead, or use --bearer-env or --header",
     ))
 }
 
-/// The number of a word that is a credential, by its shape or by the name before it.
+/// Returns the position (from 1) of the first word that is a credential, by its form or by the name before it.
 fn find_credential(command: &[String]) -> Option<usize> {
-    let mut named = false;
+    let mut expects_credential = false;
     command
         .iter()
         .position(|word| {
-            let after = std::mem::take(&mut named);
+            let is_expected = std::mem::take(&mut expects_credential);
             let (name, value) =
                 word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
-            named = value.is_none() && word.starts_with('-') && is_credential_name(name);
+            expects_credential = value.is_none() && word.starts_with('-') && is_credential_name(name);
             let plain = |value: &str| {
                 !value.is_empty()
                     && !value.contains("${env:")
                     && !value.starts_with('-')
                     && value.parse::<f64>().is_err()
             };
-            let held = value.is_some_and(|value| is_credential_name(name) && plain(value));
-            held || (after && plain(word)) || without_credentials("base_url", word) != word.as_str()
+            let is_assigned = value.is_some_and(|value| is_credential_name(name) && plain(value));
+            is_assigned
+                || (is_expected && plain(word))
+                || without_credentials("base_url", word) != word.as_str()
         })
         .map(|index| index + 1)
 }

@@ -1,7 +1,7 @@
-//! Servers on this machine: each publishes its state in a small file, and removes it when it ends.
+//! Status files of the servers on this machine: each server writes its state to a small file and removes the file when it stops.
 //!
-//! A server holds a lock beside its file. The system releases the lock however the server ends, so a file whose lock is free is stale,
-//! even if another process has the id by now.
+//! A server holds a lock beside its file. The system releases the lock when the server ends for any reason, so a file whose lock is
+//! free is stale, even if another process has the same process id by now.
 
 use mcpaql_runtime::environment::user_folder;
 use mcpaql_runtime::gateway::Gateway;
@@ -15,7 +15,7 @@ use tokio_util::task::AbortOnDropHandle;
 /// Minimum time between two writes of a status.
 const MIN_WRITE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The status of this server, kept for as long as this is held.
+/// The status file of this server. It is updated until it is dropped, and then removed.
 #[derive(Debug)]
 pub(crate) struct StatusFile {
     path: PathBuf,
@@ -24,18 +24,18 @@ pub(crate) struct StatusFile {
 }
 
 impl StatusFile {
-    /// Begins to keep the status of a server; `served` says how it is reached. A folder that cannot be written is no reason not to
-    /// serve.
+    /// Writes the status file of a server and keeps it up to date; `served` says how to reach the server. Returns `None` if the folder
+    /// cannot be written: serving does not need the file.
     pub(crate) fn publish(gateway: Gateway, served: String) -> Option<StatusFile> {
         let folder = folder()?;
         std::fs::create_dir_all(&folder).ok()?;
         let pid = std::process::id();
-        let (path, beside) = (folder.join(format!("{pid}.json")), folder.join(format!("{pid}.lock")));
-        let lock = create_private_file(&beside).ok().filter(|file| file.try_lock().is_ok())?;
+        let (path, lock_path) = (folder.join(format!("{pid}.json")), folder.join(format!("{pid}.lock")));
+        let lock = create_private_file(&lock_path).ok().filter(|file| file.try_lock().is_ok())?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let about = json!({"pid": pid, "started": started, "served": served});
-        let keeping = AbortOnDropHandle::new(tokio::spawn(update_status_file(gateway, about, path.clone())));
-        Some(StatusFile { path, lock: Some((beside, lock)), _updater: keeping })
+        let updater = AbortOnDropHandle::new(tokio::spawn(update_status_file(gateway, about, path.clone())));
+        Some(StatusFile { path, lock: Some((lock_path, lock)), _updater: updater })
     }
 }
 
@@ -50,12 +50,12 @@ impl Drop for StatusFile {
 }
 
 async fn update_status_file(gateway: Gateway, about: Value, path: PathBuf) {
-    let mut moved = gateway.state_changes();
+    let mut changes = gateway.state_changes();
     let mut written = String::new();
     loop {
-        // What operations would cost is counted the first time, which calls need not wait for.
-        let asked = gateway.clone();
-        let Ok(health) = tokio::task::spawn_blocking(move || asked.health()).await else { return };
+        // The first time, this counts the tokens of all operations; calls must not wait for that.
+        let counted = gateway.clone();
+        let Ok(health) = tokio::task::spawn_blocking(move || counted.health()).await else { return };
         let mut status = health.to_json(true);
         if let (Some(status), Some(about)) = (status.as_object_mut(), about.as_object()) {
             status.extend(about.clone());
@@ -63,23 +63,23 @@ async fn update_status_file(gateway: Gateway, about: Value, path: PathBuf) {
         let now = status.to_string();
         if now != written {
             if let Err(error) = write(&path, &now) {
-                tracing::debug!(%error, "the status is not kept");
+                tracing::debug!(%error, "cannot write the status file");
             }
             written = now;
         }
         tokio::time::sleep(MIN_WRITE_INTERVAL).await;
-        // Calls are not worth waking for at once.
-        let _ = tokio::time::timeout(MIN_WRITE_INTERVAL, moved.changed()).await;
+        // Calls change counters, but do not signal a change: write those after the interval.
+        let _ = tokio::time::timeout(MIN_WRITE_INTERVAL, changes.changed()).await;
     }
 }
 
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let beside = path.with_extension("tmp");
-    create_private_file(&beside)?.write_all(text.as_bytes())?;
-    std::fs::rename(&beside, path)
+    let temporary = path.with_extension("tmp");
+    create_private_file(&temporary)?.write_all(text.as_bytes())?;
+    std::fs::rename(&temporary, path)
 }
 
-/// A new or emptied file that only its owner may read.
+/// Creates or empties a file that only its owner may read.
 fn create_private_file(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -88,7 +88,7 @@ fn create_private_file(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// The servers of this user that run on this machine, by age; files of servers that ended are removed.
+/// Returns the running servers of this user, the oldest first. Removes stale files.
 pub(crate) fn running_servers() -> Vec<Value> {
     let Some(entries) = folder().and_then(|folder| std::fs::read_dir(folder).ok()) else { return Vec::new() };
     let mut found: Vec<Value> = entries.flatten().filter_map(|entry| read(&entry.path())).collect();
@@ -100,14 +100,14 @@ fn read(path: &Path) -> Option<Value> {
     if path.extension()? != "json" {
         return None;
     }
-    let beside = path.with_extension("lock");
-    let is_stale = match File::open(&beside) {
+    let lock_path = path.with_extension("lock");
+    let is_stale = match File::open(&lock_path) {
         Ok(lock) => lock.try_lock_shared().is_ok(),
         Err(_) => true,
     };
     if is_stale {
         let _ = std::fs::remove_file(path);
-        let _ = std::fs::remove_file(beside);
+        let _ = std::fs::remove_file(lock_path);
         return None;
     }
     let mut text = String::new();
@@ -115,7 +115,7 @@ fn read(path: &Path) -> Option<Value> {
     serde_json::from_str(&text).ok()
 }
 
-/// `$XDG_RUNTIME_DIR/mcpaql`, else a folder in the user's cache directory.
+/// Returns `$XDG_RUNTIME_DIR/mcpaql`, or a folder in the user's cache directory.
 fn folder() -> Option<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     let runtime = runtime.map(|folder| PathBuf::from(folder).join("mcpaql"));

@@ -41,7 +41,7 @@ pub(super) static RULES: &[&Rule] = &[
     &mixed_effects::RULE,
     &policy_mismatch::RULE,
     &stamped_hints::RULE,
-    // What only a probe can see.
+    // These need a probe.
     &changes_state::RULE,
     &answers_differ::RULE,
     &no_answer::RULE,
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn annotations_of_every_wrong_kind_are_found_and_harm_nobody() {
+    fn annotations_of_every_wrong_type_are_reported() {
         for annotations in
             [json!("readOnlyHint"), json!(["readOnlyHint", true]), json!(7), json!(true), Value::Null]
         {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tool_at_all_breaks_no_rule() {
+    fn malformed_tools_break_no_rule() {
         let long = "x".repeat(1_000_000);
         for tool in [
             Value::Null,
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_means_a_boolean_is_put_right_unless_it_claims_too_much() {
+    fn a_string_that_means_a_boolean_is_fixed_unless_the_name_contradicts_it() {
         let fix = |tool: &Value| {
             let findings = found(tool, &[]);
             findings
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn who_demands_a_hint_decides_how_bad_it_is_to_leave_it_out() {
+    fn the_kind_of_convention_that_requires_a_hint_decides_the_level() {
         let tool = annotated("create_note", json!({"readOnlyHint": false}));
         assert_eq!(level(&tool, &["mcp"], "HINT-001"), Some(RuleLevel::Advice));
         assert_eq!(level(&tool, &["mcpaql"], "HINT-001"), Some(RuleLevel::Warning));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_chosen_policy_leaves_unsaid_is_not_missed() {
+    fn hints_that_the_selected_policy_leaves_out_are_not_reported() {
         let create = json!({
             "name": "nc_notes_create_note", "description": "Create a note.", "inputSchema": {"type": "object"},
             "annotations": {"idempotentHint": false, "openWorldHint": true}
@@ -238,14 +238,14 @@ mod tests {
         assert_eq!(level(&tool(etag), &["mcpaql"], "HINT-016"), Some(RuleLevel::Warning));
         let elsewhere =
             json!({"type": "object", "properties": {"outputs": {"type": "array"}}, "required": ["outputs"]});
-        assert_eq!(level(&tool(elsewhere), &["mcpaql"], "HINT-016"), None, "what it works on may stay");
+        assert_eq!(level(&tool(elsewhere), &["mcpaql"], "HINT-016"), None, "its input may stay unchanged");
         let hints = json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": true});
         let noun = json!({"name": "image_fill", "inputSchema": {"type": "object"}, "annotations": hints});
-        assert_eq!(level(&noun, &["mcpaql"], "HINT-016"), None, "a name that says no more than that it runs");
+        assert_eq!(level(&noun, &["mcpaql"], "HINT-016"), None, "the name only says that it runs");
     }
 
     #[test]
-    fn tools_that_mix_are_told_from_tools_that_do_not() {
+    fn only_tools_that_read_and_write_are_reported_as_mixed() {
         let tool = |parameter: &str, schema: Value| json!({"name": "labels", "inputSchema": {"type": "object", "properties": {parameter: schema}}});
         for (parameter, schema, mixes) in [
             ("action", json!({"enum": ["list", "delete"]}), true),

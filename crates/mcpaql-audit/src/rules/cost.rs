@@ -1,4 +1,4 @@
-//! Rules about what tools cost.
+//! Rules about the cost of tools, in tokens.
 
 mod heavy_list;
 mod heavy_tool;

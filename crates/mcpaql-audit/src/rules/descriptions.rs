@@ -35,7 +35,7 @@ pub(super) static RULES: &[&Rule] = &[
     &unknown_tool::RULE,
 ];
 
-/// The beginning of a text, on one line.
+/// Returns the start of a text, on one line.
 fn excerpt(text: &str) -> String {
     let line: String = text.chars().take(60).map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
     if line.len() < text.len() { format!("{line}…") } else { line }

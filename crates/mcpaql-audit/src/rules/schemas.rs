@@ -38,7 +38,7 @@ pub(super) static RULES: &[&Rule] = &[
     &malformed_keyword::RULE,
 ];
 
-/// Whether the `type` of a schema allows a value; a type that JSON does not have allows everything.
+/// Returns whether the `type` of a schema allows a value; an unknown type allows every value.
 fn fits_type(map: &Map<String, Value>, value: &Value) -> bool {
     let fits = |name: &str| match name {
         "string" => value.is_string(),

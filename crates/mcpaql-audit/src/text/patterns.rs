@@ -1,32 +1,32 @@
-//! The patterns of poisoned tools, and the words without which none of them can match.
+//! The patterns of poisoned tools, and the words that each pattern needs to match.
 //!
-//! The patterns are narrow on purpose: texts of honest servers are full of orders to the model ("always call … first"), and a scanner
-//! that cries at those is switched off.
+//! The patterns are narrow on purpose: texts of honest servers are full of instructions to the model ("always call … first"), and
+//! users turn off a scanner that reports those.
 
-/// What a pattern is for; each has a rule of its own.
+/// What a pattern detects; each kind has its own rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PoisonKind {
-    /// Speaks to the model as if it were the system, or behind the user's back.
+    /// Gives the model instructions as if from the system, or without the user's knowledge.
     Instruction,
     /// Asks for files, secrets or the conversation.
     Collection,
-    /// Gives orders about tools of others.
+    /// Gives instructions about tools of other servers.
     Shadowing,
 }
 
 pub(crate) struct PoisonPattern {
     pub(crate) family: PoisonKind,
-    /// What the text does, as in "The tool … WHAT".
+    /// What the text does, for the message "The tool '…' {what}".
     pub(crate) what: &'static str,
     pub(crate) regex: &'static str,
-    /// In lower case and with single blanks: without all of these it cannot match, and need not be made. The first is looked for
-    /// in every text, and should be rare.
+    /// Words without which the pattern cannot match, in lower case and with single blanks. The first is looked up in every text
+    /// and should be rare.
     pub(crate) needs: &'static [WordSequence],
 }
 
 /// One of these words.
 pub(crate) type WordChoice = &'static [&'static str];
-/// Words of which one follows directly upon another.
+/// Words that directly follow each other.
 pub(crate) type WordSequence = &'static [WordChoice];
 
 const fn pattern(
@@ -40,18 +40,18 @@ const fn pattern(
 
 use PoisonKind::{Collection, Instruction, Shadowing};
 
-/// Words that several patterns need.
+/// Words that ask the model to pass something on; shared by several patterns.
 #[rustfmt::skip]
 const GIVE_WORDS: WordChoice = &["pass", "include", "put", "send", "provide", "insert", "append", "attach", "add", "populate", "fill", "summari", "copy", "forward", "read",
     "collect", "gather", "dump", "list", "exfiltrate"];
 #[rustfmt::skip]
 const OTHER_SERVERS: WordChoice = &["other server", "other mcp server", "different server", "different mcp server"];
 
-/// Parts of names of parameters that ask for a secret.
+/// Parts of parameter names that ask for a secret.
 #[rustfmt::skip]
 pub(crate) const SECRET_NAMES: WordChoice = &["id_rsa", "ssh_key", "mcp_json", "aws_credentials", "etc_passwd", "private_key", "system_prompt"];
 
-/// In ASCII and whatever case; blanks stand for any white space.
+/// All patterns: ASCII, case-insensitive, and a blank matches any white space.
 #[rustfmt::skip]
 pub(crate) const PATTERNS: &[PoisonPattern] = &[
     pattern(
@@ -68,7 +68,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Instruction,
-        "holds marks of a chat template",
+        "contains chat template markers",
         r"\[/?INST\]|<</?SYS>>|<\|(im_start|im_end|system|user|assistant|endoftext|start_header_id|eot_id)\|>|<(start|end)_of_turn>",
         &[
             &[&["inst]", "sys>>", "<|", "_of_turn>"]],
@@ -95,7 +95,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Instruction,
-        "wants something kept from the user",
+        "asks the model to hide something from the user",
         r"\b(do not|don'?t|never|must not|should not|mustn'?t|shouldn'?t|without|avoid) (ever )?(tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning) (the |your )?(users?|humans?|operator)([^'a-z0-9_\xe2]|$)",
         &[
             &[&["not tell", "not inform", "not notify", "not alert", "not warn", "n't tell", "n't inform", "n't notify", "n't alert", "n't warn",
@@ -108,7 +108,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Instruction,
-        "wants something kept from the user",
+        "asks the model to hide something from the user",
         r"\b(do not|don'?t|never|must not|should not|mustn'?t|shouldn'?t|without|avoid) (ever )?(mention|mentioning|reveal|revealing|disclose|disclosing|report|reporting) ([a-z',-]+ ){0,8}to (the |your )?(users?|humans?|operator)\b",
         &[
             &[&["not mention", "not reveal", "not disclos", "not report", "n't mention", "n't reveal", "n't disclos", "n't report", "nt mention",
@@ -120,7 +120,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Instruction,
-        "wants something kept from the user",
+        "asks the model to hide something from the user",
         r"\b(do not|don'?t|never) (ever )?(mention|reveal|disclose|tell anyone about|talk about) (that|this|these|the fact)\b",
         &[
             &[&["not mention ", "not reveal ", "not disclose ", "not tell anyone ", "not talk about ", "n't mention ", "n't reveal ",
@@ -132,7 +132,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Instruction,
-        "wants something kept from the user",
+        "asks the model to hide something from the user",
         r"\b(without|avoid) (asking|prompting|the knowledge of|alarming|upsetting) (the |your )?user'?s?('? (permission|consent|confirmation|approval))?\b|\b(hide|conceal|keep) (this|it|that|these) ([a-z]+ ){0,3}(from|secret from|hidden from) (the |your )?user\b",
         &[
             &[&["without asking ", "without prompting ", "without the knowledge of ", "without alarming ", "without upsetting ", "avoid asking ",
@@ -144,7 +144,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Instruction,
-        "gives the model another role",
+        "gives the model a new role",
         r"\byou are now (a|an|in|the|operating|acting|dan)\b|\bfrom now on,? you (are|must|will|should)\b|\benter (developer|debug|admin|god|dan) mode\b",
         &[
             &[&["you are now ", "from now on", "enter developer mode", "enter debug mode", "enter admin mode", "enter god mode", "enter dan mode"]],
@@ -161,7 +161,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Instruction,
-        "gives the model another role",
+        "gives the model a new role",
         r"\b(act|behave|respond|answer|operate) as (an unrestricted|an uncensored|an unfiltered|a jailbroken) (ai|assistant|model|agent|llm)\b",
         &[
             &[&["as an unrestricted ", "as an uncensored ", "as an unfiltered ", "as a jailbroken "]],
@@ -178,7 +178,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Instruction,
-        "speaks for the user",
+        "claims that the user has given consent",
         r"\buser has already (consented to|agreed to|approved|authorized) (everything|all (actions|calls|tools|operations|requests)|any (action|call|tool|operation|request))\b",
         &[
             &[&["user has already "]],
@@ -207,7 +207,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Collection,
-        "asks for a file that holds keys or settings",
+        "asks for a file with keys or settings",
         r"\b(read|open|cat|load|access|fetch|include|attach|send|pass|provide|upload|append|retrieve|extract|copy)\b[^.!?\n]{0,80}(~|\$home|%userprofile%|/home/[a-z0-9_<>{}$-]+|/root|/users/[a-z0-9_<>{}$-]+)[/\\]\.(ssh|aws|gnupg|cursor|claude|codeium|netrc|npmrc|pypirc|git-credentials|env|docker|bash_history|zsh_history)\b",
         &[
             &[&[".ssh", ".aws", ".gnupg", ".cursor", ".claude", ".codeium", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".env", ".docker",
@@ -218,7 +218,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Collection,
-        "asks for a file that holds keys or settings",
+        "asks for a file with keys or settings",
         r"\b(read|open|cat|load|access|fetch|include|attach|send|pass|provide|upload|append|retrieve|extract|copy)\b[^.!?\n]{0,80}(\bid_(rsa|dsa|ecdsa|ed25519)\b|/etc/(passwd|shadow)\b|\.cursor[/\\]mcp\.json|claude_desktop_config\.json|\.aws[/\\]credentials\b)",
         &[
             &[&["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "/etc/passwd", "/etc/shadow", ".cursor/mcp.json", ".cursor\\mcp.json",
@@ -241,7 +241,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Collection,
-        "asks for secrets of the environment",
+        "asks for secrets from the environment",
         r"\b(read|collect|gather|dump|list|pass|include|send|attach|append|provide|exfiltrate)\b[^.!?\n]{0,40}\b(all|any|every|your|the user'?s|the contents? of (the|your|all)) (environment variables|env vars|private keys?|ssh keys?|api keys|passwords|credentials|secrets|access tokens|session tokens?)\b[^.!?\n]{0,80}\b(parameter|argument|field|sidenote|side note|metadata|in this|to this)\b",
         &[
             &[&["environment variables", "env vars", "private key", "ssh key", "api keys", "passwords", "credentials", "secrets", "access tokens",
@@ -254,7 +254,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Collection,
-        "asks for secrets of the environment",
+        "asks for secrets from the environment",
         r"\b(include|pass|send|attach|append|provide|copy|put|insert|forward)\b[^.!?\n]{0,40}\b(values?|contents?) of (the |your )?(user'?s )?(environment|env) (variables?|vars?) [`'\x22$]*[a-z0-9_]*(secret|token|key|passw|credential)",
         &[
             &[&["environment var", "env var"]],
@@ -265,7 +265,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Collection,
-        "asks for a file that holds keys or settings",
+        "asks for a file with keys or settings",
         r"\b(include|pass|send|attach|append|provide|copy|put|insert|forward|add)\b[^.!?\n]{0,40}\bcontents? of (the |your |any |all )?(user'?s |local |project'?s )?(files? )?[`'\x22]?\.(env|npmrc|netrc|pypirc|pgpass|git-credentials|bash_history|zsh_history)(\.[a-z]{1,16})?\b[^.!?\n]{0,60}\b(parameter|argument|field|sidenote|side note|metadata|notes?|context)\b",
         &[
             &[&[".env", ".npmrc", ".netrc", ".pypirc", ".pgpass", ".git-credentials", ".bash_history", ".zsh_history"]],
@@ -276,7 +276,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Collection,
-        "sends something away behind the user's back",
+        "sends data away without the user's knowledge",
         r"\b(secretly|silently|covertly|quietly) (upload|send|forward|post|transmit|exfiltrate|copy|leak|transfer|email) [^!?\n]{0,80}(https?://|[a-z0-9]@[a-z0-9-]{1,40}\.[a-z])",
         &[
             &[&["secretly ", "silently ", "covertly ", "quietly "]],
@@ -287,7 +287,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Shadowing,
-        "gives orders about a tool of another server",
+        "gives instructions about a tool of another server",
         r"\b(also[- ]present|previously[- ]declared|also[- ]available|already[- ]installed) [`'\x22]?[a-z0-9_.-]+[`'\x22]?\s*(\([^)]{0,40}\) )?(tool|function|server)\b",
         &[
             &[&["also present ", "also-present ", "also+present ", "previously declared ", "previously-declared ", "previously+declared ",
@@ -297,7 +297,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Shadowing,
-        "gives orders about a tool of another server",
+        "gives instructions about a tool of another server",
         r"\b(when|whenever|before|after|every time|each time|if) [^.!?\n]{0,40}\b(other|another|any other|different) (mcp )?servers?('s)? [^.!?\n]{0,60}\b(must|always|should|never|have to|instead)\b",
         &[
             &[OTHER_SERVERS],
@@ -306,7 +306,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Shadowing,
-        "gives orders about a tool of another server",
+        "gives instructions about a tool of another server",
         r"\b(never|do not|don'?t|stop) (use|using|call|calling|invoke|invoking) (any |the )?(tools?|functions?) (of|from|on|in|by|provided by|offered by) (any |the )?(other|another|different) (mcp )?servers?\b",
         &[
             &[OTHER_SERVERS],
@@ -326,7 +326,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Shadowing,
-        "wants to be called before every other tool",
+        "asks to be called before every other tool",
         r"\bbefore (calling|using|invoking|running) (any|all|every) other (tools?|functions?),? (you must |always |first )?(call|use|invoke|run) this (one|tool|function)\b",
         &[
             &[&["before calling ", "before using ", "before invoking ", "before running "]],
@@ -336,7 +336,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Shadowing,
-        "changes what another tool does",
+        "changes the behaviour of another tool",
         r"\bwhen(ever)? this (tool|function|server) is (available|present|installed|connected|loaded|enabled|active),? (the |any |all )?[`'\x22]?[a-z0-9]+[_-][a-z0-9_-]+[`'\x22]? (tools? |functions? )?(must|should|has to|have to|shall|will|always)\b[^.!?\n]{0,60}\b(b?cc|recipients?|send|forward|include|append|pass|copy|address)\b",
         &[
             &[&["this tool is available", "this tool is present", "this tool is installed", "this tool is connected", "this tool is loaded",
@@ -350,7 +350,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Shadowing,
-        "changes what another tool does",
+        "changes the behaviour of another tool",
         r"\bthe [`'\x22]?[a-z0-9]+[_-][a-z0-9_-]+[`'\x22]? (tool|function) (must|should|has to|shall) (always |only |now |also )?(send|forward|b?cc|copy|redirect|deliver)\b[^!?\n]{0,80}@[a-z0-9-]{1,40}\.[a-z]",
         &[
             &[&["tool must ", "tool should ", "tool has to ", "tool shall ", "function must ", "function should ", "function has to ",
@@ -361,7 +361,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Shadowing,
-        "changes what another tool does",
+        "changes the behaviour of another tool",
         r"\b(when|whenever|if|each time|every time) (the )?(tool |function )?[`'\x22]?[a-z0-9]+[_-][a-z0-9_-]+[`'\x22]? (tool |function )?((of|from) [a-z0-9_ -]{1,40} )?is (called|invoked|used|executed),? ((it|you) )?((should )?always|must|also|add|never)\b[^.!?\n]{0,60}\b(b?cc|recipients?|send|forward|include|append|pass|copy|address)\b",
         &[
             &[&["is called", "is invoked", "is used", "is executed"]],
@@ -372,7 +372,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Shadowing,
-        "changes what another tool does",
+        "changes the behaviour of another tool",
         r"\bside[- ]effects? on (the |all |any |every )?([a-z0-9_`'\x22.-]+ ){0,3}(tools?|functions?)\b|\bwhen(ever)? [`'\x22]?[a-z0-9]+[_-][a-z0-9_-]+[`'\x22]? (tool )?is (called|invoked|used),? (it|you) must\b",
         &[
             &[&["effect on ", "effects on ", "it must", "you must"]],
@@ -383,7 +383,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Shadowing,
-        "changes what another tool does",
+        "changes the behaviour of another tool",
         r"\b(when|whenever|if|each time|every time) (the )?(tool |function )?[`'\x22]?[a-z0-9]+[_-][a-z0-9_-]+[`'\x22]? (tool |function )?is (called|invoked|used|executed),? (please )?(b?cc|forward|redirect|copy|send) [^!?\n]{0,60}@[a-z0-9-]{1,40}\.[a-z]",
         &[
             &[&["is called", "is invoked", "is used", "is executed"]],
@@ -394,7 +394,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
     pattern(
         Shadowing,
-        "sends what others send to somebody else",
+        "redirects messages to another recipient",
         r"\bfrom now on,? [^.!?\n]{0,60}\b(send|sent|forward|forwarded|redirect|redirected|deliver|delivered) [^.!?\n]{0,30}to [`'\x22]?[a-z0-9._%-]{1,64}@[a-z0-9-]{1,40}\.[a-z]|\b(send|sent|forward|forwarded|redirect|redirected|deliver|delivered) [^.!?\n]{0,30}to [`'\x22]?[a-z0-9._%-]{1,64}@[a-z0-9-]{1,40}\.[a-z][a-z0-9.-]{0,40}[`'\x22]? instead of (the )?(intended|original|actual|real) ",
         &[
             &[&["from now on", "instead of intended ", "instead of original ", "instead of actual ", "instead of real ",
@@ -405,7 +405,7 @@ pub(crate) const PATTERNS: &[PoisonPattern] = &[
     ),
 ];
 
-/// What each pattern needs first.
+/// Returns the first required words of each pattern.
 pub(crate) fn first_needs() -> impl Iterator<Item = (usize, WordChoice)> {
     PATTERNS.iter().enumerate().filter_map(|(index, pattern)| Some((index, *pattern.needs.first()?.first()?)))
 }

@@ -1,4 +1,4 @@
-//! What can be typed behind `audit`.
+//! The arguments of `mcpaql audit`.
 
 use super::{AccessArgs, ServeMode, SurfaceArgs, one_of, parse_serve_mode};
 use clap::Args as ClapArgs;
@@ -9,94 +9,94 @@ use std::path::PathBuf;
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Tools are called only with --probe. Without a source, the adapters of mcpaql.yaml of this folder are audited.\n\
-    Such as: mcpaql audit -- npx -y @modelcontextprotocol/server-filesystem /srv\n\
+    after_help = "Tools are called only with --probe. Without a source, audits the adapters of mcpaql.yaml of this folder.\n\
+    Example: mcpaql audit -- npx -y @modelcontextprotocol/server-filesystem /srv\n\
     Exit status: 0 clean or only findings below --fail-on, 1 findings, 2 could not run."
 )]
 pub(crate) struct AuditArgs {
     /// Adapter documents, OpenAPI descriptions, or the name of an adapter of mcpaql.yaml or of a built-in one.
     #[arg(value_name = "DOCUMENT", help_heading = "Sources")]
     pub(crate) documents: Vec<String>,
-    /// The program of an MCP server and its arguments; it is started, asked for its tools and ended.
+    /// Command that starts an MCP server, with its arguments; the server is asked for its tools and stopped.
     #[arg(last = true, value_name = "COMMAND", help_heading = "Sources")]
     pub(crate) command: Vec<String>,
-    /// Address of a server that speaks streamable HTTP; repeat for several.
+    /// URL of a server that speaks streamable HTTP; can be repeated.
     #[arg(long, value_name = "URL", help_heading = "Sources")]
     pub(crate) url: Vec<String>,
-    /// A saved answer of tools/list, `-` for standard input; repeat for several.
+    /// Saved result of tools/list, `-` for standard input; can be repeated.
     #[arg(long, value_name = "FILE", help_heading = "Sources")]
     pub(crate) tools: Vec<PathBuf>,
-    /// Name that the client gives the server, for a single server: most clients put it before the names of tools.
+    /// Name of the server in the client, for a single server; most clients put it before tool names.
     #[arg(long, value_name = "NAME", help_heading = "Sources")]
     pub(crate) name: Option<String>,
-    /// All servers of a client's configuration: its file, or the client's name.
+    /// Audit all servers of a client's configuration: a file, or a client such as claude-code.
     #[arg(long, value_name = "PATH", help_heading = "Sources")]
     pub(crate) config: Option<String>,
     #[command(flatten, next_help_heading = "Sources")]
     pub(crate) access: AccessArgs,
-    /// How operations are spread over tools, instead of as they would be served.
+    /// How operations are grouped into tools, instead of the mode that adapters are served with.
     #[arg(long, value_parser = parse_serve_mode, value_name = "MODE", help_heading = "Sources")]
     mode: Option<ServeMode>,
-    /// Maximum number of seconds that a server may take to answer.
+    /// Maximum time that a server may take to answer, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, help_heading = "Sources",
         value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) timeout: u64,
-    /// Call the tools that say they only read, twice each with made-up arguments, and see whether they do; nothing else is called.
+    /// Call the tools that are marked read-only twice with made-up arguments, to find those that write; no others are called.
     #[arg(long, help_heading = "Sources")]
     pub(crate) probe: bool,
-    /// Command of the shell whose output is the state that --probe compares before and after.
+    /// Shell command that prints the state, which --probe compares before and after each call.
     #[arg(long, value_name = "COMMAND", requires = "probe", help_heading = "Sources")]
     pub(crate) snapshot: Option<String>,
-    /// Conventions to check besides MCP itself, separated by commas; `clients` is every known client.
+    /// Conventions to check in addition to MCP itself, separated by commas; `clients` means every known client.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Standard")]
     pub(crate) convention: Vec<String>,
-    /// A team's own conventions.
+    /// File with your own conventions.
     #[arg(long, value_name = "FILE", help_heading = "Standard")]
     pub(crate) conventions: Option<PathBuf>,
-    /// Which hints are expected of which tools.
+    /// Hint policy that the tools are expected to follow.
     #[arg(long, value_name = "NAME", help_heading = "Standard")]
     pub(crate) policy: Option<String>,
-    /// Show what moving from one policy to another would change, instead of findings.
+    /// Show which hints would change from one policy to another, instead of findings.
     #[arg(long, value_names = ["FROM", "TO"], num_args = 2, help_heading = "Standard",
         conflicts_with_all = ["fix", "dry_run", "baseline", "write_baseline", "probe", "policy", "rule", "fail_on", "verbose", "hints"])]
     pub(crate) diff_policy: Vec<String>,
-    /// Another level for a rule, as CODE=off, advice, warning or error; repeat for several.
+    /// Set the level of a rule to off, advice, warning or error; can be repeated.
     #[arg(long, value_name = "CODE=LEVEL", help_heading = "Standard")]
     pub(crate) rule: Vec<String>,
-    /// The mildest level that fails: error, warning, advice.
+    /// Lowest level that fails the audit: error, warning, advice.
     #[arg(long, value_name = "LEVEL", value_parser = parse_level, default_value = "warning", help_heading = "Standard")]
     pub(crate) fail_on: RuleLevel,
-    /// Show the rules, conventions and policies, and audit nothing.
+    /// List the rules, conventions and policies, and audit nothing.
     #[arg(long, help_heading = "Standard")]
     pub(crate) list: bool,
-    /// Format of the report: full, json, sarif, markdown, github, junit.
+    /// Report format: full, json, sarif, markdown, github, junit.
     #[arg(long, value_parser = parse_format, default_value = "full", value_name = "FORMAT", help_heading = "Report")]
     pub(crate) format: RenderFormat,
-    /// Where to write the report, or with --fix the corrected document or the corrections of a server.
+    /// File for the report; with --fix, for the corrected document or the overrides of a server.
     #[arg(long, short, value_name = "FILE", help_heading = "Report")]
     pub(crate) output: Option<PathBuf>,
-    /// Show every finding, instead of the first of each rule.
+    /// Show every finding instead of the first of each rule.
     #[arg(long, help_heading = "Report")]
     pub(crate) verbose: bool,
-    /// Show every hint that differs, as declared, as effective and as expected.
+    /// Show every hint that differs, with its declared, effective and expected value.
     #[arg(long, help_heading = "Report")]
     pub(crate) hints: bool,
-    /// Fail only for findings that are not in this file.
+    /// Fail only on findings that are not in this file.
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) baseline: Option<PathBuf>,
     /// Write all findings to this file, for --baseline.
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) write_baseline: Option<PathBuf>,
-    /// Correct what is safe to correct: an adapter document itself (or as -o), a server by overrides for its import (-o).
+    /// Apply safe corrections: in an adapter document (or its copy, -o), or as overrides for importing a server (-o).
     #[arg(long, help_heading = "Report", conflicts_with = "write_baseline")]
     pub(crate) fix: bool,
-    /// Show what --fix would write, and write nothing.
+    /// Show what --fix would write, without writing it.
     #[arg(long, help_heading = "Report", requires = "fix")]
     pub(crate) dry_run: bool,
 }
 
 impl AuditArgs {
-    /// What decides how documents are spread over tools.
+    /// Returns the settings that adapters are compiled with.
     pub(crate) fn settings(&self) -> AdapterSettings {
         SurfaceArgs { mode: self.mode, ..SurfaceArgs::default() }.settings()
     }

@@ -1,7 +1,7 @@
-//! Servers of a client's configuration as adapters of ours.
+//! Imports the servers of a client's configuration as adapters of `mcpaql.yaml`.
 //!
-//! What always holds: every server is either taken over or left out with a reason; what is taken over loads; no credential
-//! is among it.
+//! What always holds: every server is either imported or skipped with a reason; the imported entries load without errors; they contain
+//! no credentials.
 
 mod entry;
 mod names;
@@ -18,20 +18,20 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A configuration that was read.
+/// The configuration of a client.
 #[derive(Debug)]
 pub(crate) struct ClientConfig {
-    /// As people write its path.
+    /// Its path, for messages.
     pub(crate) label: String,
     pub(crate) value: Value,
-    /// Whose it is, where that is known.
+    /// The client it belongs to, if known.
     pub(crate) client: Option<ClientApp>,
-    /// The folder it is for, where it is for one.
+    /// The project folder it belongs to, if any.
     pub(crate) workspace: Option<PathBuf>,
 }
 
 impl ClientConfig {
-    /// The folder that a configuration file is for: the one it stands in, or the one above a client's own folder.
+    /// Returns the project folder of a configuration file: the folder of `.mcp.json`, or the parent of a folder such as `.cursor`.
     pub(crate) fn workspace_of(path: &Path) -> Option<PathBuf> {
         let path = std::path::absolute(path).ok()?;
         let name = path.file_name()?.to_str()?;
@@ -44,7 +44,7 @@ impl ClientConfig {
         (own && clients::home().as_deref() != Some(above)).then(|| above.to_owned())
     }
 
-    /// The servers, each group with the keys it stands under.
+    /// Returns the groups of servers, each with the keys that lead to it.
     fn groups(&self) -> Vec<(Vec<String>, &Map<String, Value>)> {
         let here = std::env::current_dir().ok();
         let project = here.as_deref().and_then(Path::to_str);
@@ -58,7 +58,7 @@ impl ClientConfig {
             .collect()
     }
 
-    /// Names of servers that are switched off somewhere else in the file.
+    /// Returns the names of servers that are disabled elsewhere in the file.
     fn disabled_servers(&self) -> Vec<&str> {
         let here = std::env::current_dir().ok();
         let project = here.as_deref().and_then(Path::to_str).unwrap_or_default();
@@ -88,24 +88,24 @@ impl ClientConfig {
     }
 }
 
-/// A server that is an adapter now.
+/// A server that was imported as an adapter.
 #[derive(Debug)]
 pub(crate) struct ImportedEntry {
-    /// As the client called it.
+    /// Its name in the client.
     pub(crate) server: String,
     pub(crate) entry: AdapterEntry,
-    /// What could not be said in the same way.
+    /// What could not be imported unchanged.
     pub(crate) notes: Vec<String>,
 }
 
-/// A server that stays where it is.
+/// A server that was not imported.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SkippedServer {
     pub(crate) server: String,
     pub(crate) reason: String,
 }
 
-/// What came of all servers.
+/// The result of an import.
 #[derive(Debug, Default)]
 pub(crate) struct ConfigImport {
     pub(crate) imported: Vec<ImportedEntry>,
@@ -114,31 +114,32 @@ pub(crate) struct ConfigImport {
 }
 
 impl ConfigImport {
-    /// Takes over what can be; of servers with the same name the first counts.
+    /// Imports all servers that can be imported. If several have the same name, the first one is imported.
     pub(crate) fn from_configs(configurations: &[ClientConfig]) -> ConfigImport {
-        let mut takeover = ConfigImport::default();
+        let mut import = ConfigImport::default();
         for configuration in configurations {
-            takeover.reserve(configuration);
+            import.reserve(configuration);
         }
         for configuration in configurations {
-            takeover.add(configuration);
+            import.add(configuration);
         }
-        takeover.skip_invalid();
-        takeover
+        import.skip_invalid();
+        import
     }
 
-    /// The `adapters` of mcpaql.yaml.
+    /// Returns the `adapters` of mcpaql.yaml.
     pub(crate) fn yaml(&self) -> String {
-        let entries: Vec<AdapterEntry> = self.imported.iter().map(|taken| taken.entry.clone()).collect();
+        let entries: Vec<AdapterEntry> =
+            self.imported.iter().map(|imported| imported.entry.clone()).collect();
         emit::configuration(&entries)
     }
 
-    /// Keeps names that a configuration refers to from standing for anything else.
+    /// Reserves the variables that a configuration refers to, so that no credential gets one of their names.
     fn reserve(&mut self, configuration: &ClientConfig) {
         let references = configuration.references();
         for (_, servers) in configuration.groups() {
             for server in servers.values().filter_map(Value::as_object) {
-                // What a server's own `env` sets is not set anywhere else.
+                // Variables in the server's own `env` need not be set elsewhere.
                 let env = entry::env(server);
                 let own: Vec<&str> = env.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
                 for (key, value) in server {
@@ -156,19 +157,19 @@ impl ConfigImport {
         for (path, servers) in configuration.groups() {
             for (server, value) in servers {
                 let keys = format!("{} › {server}", path.join(" › "));
-                let place = ServerLocation { keys, file: &configuration.label };
+                let location = ServerLocation { keys, file: &configuration.label };
                 let result = if off.contains(&server.as_str()) {
-                    Err("it is switched off".to_owned())
-                } else if self.imported.iter().any(|taken| taken.server == *server) {
+                    Err("it is disabled".to_owned())
+                } else if self.imported.iter().any(|imported| imported.server == *server) {
                     Err(format!(
-                        "another server of that name was taken over, not the one in {}",
+                        "another server with this name was imported instead of the one in {}",
                         configuration.label
                     ))
                 } else {
-                    self.import_server(server, value, &references, &place)
+                    self.import_server(server, value, &references, &location)
                 };
                 match result {
-                    Ok(taken) => self.imported.push(taken),
+                    Ok(imported) => self.imported.push(imported),
                     Err(reason) => self.skipped.push(SkippedServer { server: server.clone(), reason }),
                 }
             }
@@ -180,11 +181,12 @@ impl ConfigImport {
         server: &str,
         value: &Value,
         references: &References,
-        place: &ServerLocation<'_>,
+        location: &ServerLocation<'_>,
     ) -> Result<ImportedEntry, String> {
-        let used: Vec<&str> = self.imported.iter().filter_map(|taken| taken.entry.name.as_deref()).collect();
+        let used: Vec<&str> =
+            self.imported.iter().filter_map(|imported| imported.entry.name.as_deref()).collect();
         let name = names::adapter_name(server, &used);
-        let read = entry::read_server(&name, value, references, &mut self.variables, place)?;
+        let read = entry::read_server(&name, value, references, &mut self.variables, location)?;
         let entry = AdapterEntry {
             origin: AdapterOrigin::Mcp(Box::new(read.target)),
             name: Some(name),
@@ -199,19 +201,19 @@ impl ConfigImport {
         Ok(ImportedEntry { server: server.to_owned(), entry, notes: read.notes })
     }
 
-    /// Leaves out what would not load, so that the file that is written is valid.
+    /// Skips entries that would not load, so that the written file is valid.
     fn skip_invalid(&mut self) {
         while let Some((index, reason)) = first_problem(&self.yaml()) {
             if index >= self.imported.len() {
                 return;
             }
-            let taken = self.imported.remove(index);
-            self.skipped.push(SkippedServer { server: taken.server, reason });
+            let removed = self.imported.remove(index);
+            self.skipped.push(SkippedServer { server: removed.server, reason });
         }
     }
 }
 
-/// The first entry that does not load, and why.
+/// Returns the index of the first entry that does not load, and the reason.
 fn first_problem(yaml: &str) -> Option<(usize, String)> {
     let source = Source::new("mcpaql.yaml", yaml);
     let diagnostics = match source.parse() {
@@ -220,6 +222,6 @@ fn first_problem(yaml: &str) -> Option<(usize, String)> {
     };
     diagnostics.into_iter().find_map(|diagnostic| {
         let index = diagnostic.pointer.strip_prefix("/adapters/")?.split('/').next()?.parse().ok()?;
-        Some((index, format!("it cannot be written down: {}", diagnostic.message)))
+        Some((index, format!("mcpaql.yaml cannot express it: {}", diagnostic.message)))
     })
 }

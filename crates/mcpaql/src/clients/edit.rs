@@ -1,7 +1,7 @@
-//! Changing one member of a configuration and not a byte of the rest.
+//! Changes one member of a configuration without touching the rest of the text.
 //!
-//! What always holds: comments, order, indentation and line ends stay as they are; the result reads as the old value with that
-//! one change.
+//! What always holds: comments, order, indentation and line ends do not change; the result parses as the old value with that one
+//! change.
 
 #[cfg(test)]
 mod properties;
@@ -16,7 +16,7 @@ use std::ops::Range;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum EditError {
     Invalid(String),
-    /// What stands under these keys is no object, so nothing can be put into it.
+    /// The value under these keys is not an object, so it cannot contain the member.
     NotAnObject(String),
 }
 
@@ -24,8 +24,8 @@ impl std::fmt::Display for EditError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             EditError::Invalid(problem) => write!(f, "{problem}"),
-            EditError::NotAnObject(path) if path.is_empty() => write!(f, "it is not an object"),
-            EditError::NotAnObject(path) => write!(f, "`{path}` in it is not an object"),
+            EditError::NotAnObject(path) if path.is_empty() => write!(f, "its root is not an object"),
+            EditError::NotAnObject(path) => write!(f, "`{path}` is not an object"),
         }
     }
 }
@@ -37,7 +37,7 @@ struct TextEdit {
     text: String,
 }
 
-/// The text with `value` behind these keys; objects on the way are made where they are missing.
+/// Returns the text with `value` at this path of keys. Missing objects are created.
 pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, EditError> {
     if jsonc::is_blank(text) {
         return set("{}\n", path, value);
@@ -65,7 +65,7 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Ed
     Ok(apply(text, vec![TextEdit { range: node.start()..node.end(), text: new }]))
 }
 
-/// The text without the member behind these keys; as it was where there is none.
+/// Returns the text without the member at this path of keys, or the same text if there is no such member.
 pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, EditError> {
     if jsonc::is_blank(text) {
         return Ok(text.to_owned());
@@ -79,7 +79,7 @@ pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, EditError> {
     Ok(apply(text, removal_edits(jsonc::strip_bom(text), &document, object, index)))
 }
 
-/// Edits what stands behind the byte order mark.
+/// Applies edits to the text after the byte order mark.
 fn apply(text: &str, mut edits: Vec<TextEdit>) -> String {
     edits.sort_by_key(|edit| edit.range.start);
     let mut out = String::with_capacity(text.len() + 256);
@@ -95,7 +95,7 @@ fn apply(text: &str, mut edits: Vec<TextEdit>) -> String {
     out
 }
 
-/// What takes a member out: its lines, the comment behind it, and the comma that would be left over.
+/// Returns the edits that remove a member: its lines, the comment after it, and the comma that would be left over.
 fn removal_edits(text: &str, document: &JsoncDocument<'_>, object: &Node<'_>, index: usize) -> Vec<TextEdit> {
     let members = jsonc::members(object);
     let Some(member) = members.get(index) else { return Vec::new() };
@@ -114,7 +114,7 @@ fn removal_edits(text: &str, document: &JsoncDocument<'_>, object: &Node<'_>, in
     let own_line = text.get(start..member.start()).is_some_and(|space| space.contains('\n'));
     let end = if own_line { skip_comment(text, end) } else { end };
     let behind = text.get(end..).unwrap_or_default().trim_start_matches([' ', '\t']);
-    // What stands behind it must not come to stand behind a comment of the line before.
+    // Text after the member must not become part of a comment on the line before.
     let start = if own_line && !behind.starts_with(['\r', '\n']) { member.start() } else { start };
     let mut edits = vec![gone(start..end)];
     let previous = index.checked_sub(1).and_then(|index| members.get(index));
@@ -123,18 +123,18 @@ fn removal_edits(text: &str, document: &JsoncDocument<'_>, object: &Node<'_>, in
     edits
 }
 
-/// Past a comment that stands behind the member on its last line, and nothing else does.
+/// Returns the end of a `//` comment that directly follows a member on its last line, or `end`.
 fn skip_comment(text: &str, end: usize) -> usize {
     let line = text.get(end..).unwrap_or_default().split('\n').next().unwrap_or_default();
     let line = line.trim_end_matches('\r');
     if line.trim_start().starts_with("//") { end + line.len() } else { end }
 }
 
-/// How a text is laid out.
+/// The layout of a text.
 struct JsoncLayout<'t> {
     text: &'t str,
     document: &'t JsoncDocument<'t>,
-    /// What one level is indented by.
+    /// The indentation of one level.
     unit: &'t str,
     line_end: &'static str,
 }
@@ -151,7 +151,7 @@ impl<'t> JsoncLayout<'t> {
         layout
     }
 
-    /// What the line at a place begins with.
+    /// Returns the indentation of the line at a position.
     fn line_indent(&self, at: usize) -> &'t str {
         let before = self.text.get(..at).unwrap_or_default();
         let begin = before.rfind('\n').map_or(0, |end| end + 1);
@@ -200,7 +200,7 @@ impl<'t> JsoncLayout<'t> {
         missing.into_iter().chain([here(at, member)]).collect()
     }
 
-    /// A value whose first line stands behind its key and whose others are indented; lists stay on one line.
+    /// Formats a value that starts after its key; its other lines are indented. Lists stay on one line.
     fn render(&self, value: &Value, indent: &str) -> String {
         let Value::Object(map) = value else { return inline(value) };
         if map.is_empty() {
@@ -232,7 +232,7 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// The text without any value but those behind `path` and one of `keys`, and without what comments say. For showing.
+/// Returns the text for display: all values and comments are masked, except the values of `keys` in the object at `path`.
 pub(crate) fn mask_values(text: &str, path: &[&str], keys: &[&str]) -> String {
     let Ok(document) = jsonc::parse(text) else { return String::new() };
     let body = jsonc::strip_bom(text);
@@ -246,7 +246,7 @@ pub(crate) fn mask_values(text: &str, path: &[&str], keys: &[&str]) -> String {
     apply(text, edits)
 }
 
-/// `path` is what is left of the way to what may be shown; `None` off that way.
+/// Masks a node; `path` is the remaining path to the object that may be shown, or `None` outside of it.
 fn mask_node(node: &Node<'_>, path: Option<&[&str]>, keys: &[&str], edits: &mut Vec<TextEdit>) {
     match node {
         Node::Array(array) => array.elements.iter().for_each(|item| mask_node(item, None, keys, edits)),
@@ -305,12 +305,12 @@ mod tests {
             for comment in jsonc::parse(text).unwrap().comments() {
                 assert!(new.contains(comment.text(jsonc::strip_bom(text))), "{new}");
             }
-            assert_eq!(set(&new, PATH, &entry()).unwrap(), new, "a second time changes nothing");
+            assert_eq!(set(&new, PATH, &entry()).unwrap(), new, "setting it again changes nothing");
         }
     }
 
     #[test]
-    fn what_was_added_is_taken_out_without_a_trace() {
+    fn adding_and_removing_gives_the_same_text() {
         for text in TEXTS {
             let new = set(text, PATH, &entry()).unwrap();
             assert_eq!(remove(&new, PATH).unwrap(), *text);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_objects_are_made() {
+    fn missing_objects_are_created() {
         let expected = "{\n  \"mcpServers\": {\n    \"mcpaql\": {\n      \"command\": \"/bin/mcpaql\",\n      \"args\": [\"serve\"]\n    }\n  }\n}";
         assert_eq!(set("{}", PATH, &entry()).unwrap(), expected);
         assert_eq!(set(" \n", PATH, &entry()).unwrap(), format!("{expected}\n"));
@@ -341,14 +341,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_replaced_where_it_stands() {
+    fn a_value_is_replaced_in_place() {
         let text = "{\n  \"mcpServers\": {\n    \"mcpaql\": { \"command\": \"old\", /* mine */ \"args\": [] }\n  }\n}\n";
         let new = set(text, &["mcpServers", "mcpaql", "command"], &json!("new")).unwrap();
         assert_eq!(new, text.replace("old", "new"));
     }
 
     #[test]
-    fn any_member_can_go() {
+    fn any_member_can_be_removed() {
         let text = "{\n  \"a\": 1, // of a\n  // of b\n  \"b\": 2,\n  \"c\": 3\n}\n";
         assert_eq!(remove(text, &["a"]).unwrap(), "{\n  // of b\n  \"b\": 2,\n  \"c\": 3\n}\n");
         assert_eq!(remove(text, &["b"]).unwrap(), "{\n  \"a\": 1, // of a\n  // of b\n  \"c\": 3\n}\n");
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_hold_an_entry_is_refused() {
+    fn a_value_that_is_not_an_object_is_refused() {
         assert_eq!(set("[]", PATH, &entry()), Err(EditError::NotAnObject(String::new())));
         assert_eq!(
             set("{\"mcpServers\": 1}", PATH, &entry()),
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_holds_no_value_but_ours() {
+    fn only_values_of_our_own_entry_are_shown() {
         let text = "{\"mcpServers\": {\"a\": {\"env\": {\"T\": \"hunter2\", \"N\": 7}}, // hunter2\n\"mcpaql\": {\"command\": \"x\", \"env\": {\"S\": \"hunter2\"}}}}";
         let shown = mask_values(text, PATH, &["command", "args"]);
         assert!(!shown.contains("hunter2") && !shown.contains('7'), "{shown}");

@@ -1,6 +1,6 @@
-//! JSON as people write it, with comments and trailing commas, and where every part of it stands.
+//! Parses JSON with comments and trailing commas, with the position of every part.
 //!
-//! Nothing else of JSON5 is read. What is broken has a place and a reason, and an error never quotes the text.
+//! What always holds: nothing else of JSON5 is accepted; an error has a position and a reason, and never quotes the text.
 
 use jsonc_parser::ast::{ObjectProp, Value as Node};
 use jsonc_parser::common::{Range, Ranged};
@@ -9,39 +9,40 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-/// A text that was understood. Places are bytes of the text without its byte order mark.
+/// A parsed text. Positions are byte offsets in the text without its byte order mark.
 pub(crate) struct JsoncDocument<'t> {
     pub(crate) root: Node<'t>,
     tokens: Vec<TokenAndRange<'t>>,
 }
 
 impl JsoncDocument<'_> {
-    /// Where comments stand, in order.
+    /// Returns the ranges of the comments, in order.
     pub(crate) fn comments(&self) -> impl Iterator<Item = Range> {
         let is_comment = |token: &Token<'_>| matches!(token, Token::CommentLine(_) | Token::CommentBlock(_));
         self.tokens.iter().filter(move |one| is_comment(&one.token)).map(|one| one.range)
     }
 
-    /// Where the comma behind a member stands, if there is one.
+    /// Returns the position of the comma after a member, if there is one.
     pub(crate) fn comma_after(&self, member: &ObjectProp<'_>) -> Option<usize> {
         let first = self.tokens.partition_point(|one| one.range.start < member.end());
-        let mut behind = self.tokens.iter().skip(first);
-        let next = behind.find(|one| !matches!(one.token, Token::CommentLine(_) | Token::CommentBlock(_)))?;
+        let mut following = self.tokens.iter().skip(first);
+        let next =
+            following.find(|one| !matches!(one.token, Token::CommentLine(_) | Token::CommentBlock(_)))?;
         (next.token == Token::Comma).then_some(next.range.start)
     }
 
-    /// The value behind these keys.
+    /// Returns the node at this path of keys.
     pub(crate) fn at(&self, path: &[&str]) -> Option<&Node<'_>> {
         path.iter().try_fold(&self.root, |node, key| get(node, key))
     }
 
-    /// The value behind these keys, without places.
+    /// Returns the value at this path of keys, without positions.
     pub(crate) fn value_at(&self, path: &[&str]) -> Option<Value> {
         self.at(path).map(to_json)
     }
 }
 
-/// A value without places; of keys that stand twice the last one counts.
+/// Converts a node to a value without positions. If a key occurs twice, the last one counts.
 pub(crate) fn to_json(node: &Node<'_>) -> Value {
     node.clone().into()
 }
@@ -50,22 +51,22 @@ pub(crate) fn members<'d, 't>(node: &'d Node<'t>) -> &'d [ObjectProp<'t>] {
     node.as_object().map(|object| object.properties.as_slice()).unwrap_or_default()
 }
 
-/// The value of a key; of keys that stand twice the last one counts.
+/// Returns the value of a key. If the key occurs twice, the last one counts.
 pub(crate) fn get<'d, 't>(node: &'d Node<'t>, key: &str) -> Option<&'d Node<'t>> {
     members(node).iter().rev().find(|member| member.name.as_str() == key).map(|member| &member.value)
 }
 
-/// Whether there is nothing in a text, so that it stands for no settings.
+/// Whether a text is empty, which means no settings.
 pub(crate) fn is_blank(text: &str) -> bool {
     strip_bom(text).trim().is_empty()
 }
 
-/// The text without its byte order mark.
+/// Returns the text without its byte order mark.
 pub(crate) fn strip_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Reads a text, or says what is wrong with it and where.
+/// Parses a text, or returns the position and the reason of the error.
 pub(crate) fn parse(text: &str) -> Result<JsoncDocument<'_>, String> {
     let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
     let options = ParseOptions {
@@ -81,7 +82,7 @@ pub(crate) fn parse(text: &str) -> Result<JsoncDocument<'_>, String> {
         allow_extended_string_escapes: false,
     };
     let parsed = parse_to_ast(strip_bom(text), &collect, &options).map_err(|error| problem(&error))?;
-    let root = parsed.value.ok_or_else(|| "line 1, column 1: there is no value".to_owned())?;
+    let root = parsed.value.ok_or_else(|| "line 1, column 1: the file has no value".to_owned())?;
     Ok(JsoncDocument { root, tokens: parsed.tokens.unwrap_or_default() })
 }
 
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_reads_is_read_alike() {
+    fn plain_json_is_read_as_by_a_json_parser() {
         for text in ["{}", "[]", "null", "-1.5e3", r#""\u00e4\"\\""#, r#"{"a":{"b":[true,false,null,"x"]}}"#]
         {
             let expected: Value = serde_json::from_str(text).unwrap();
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_has_a_place_and_shows_nothing() {
+    fn an_error_has_a_position_and_quotes_nothing() {
         for (text, line, column) in [
             ("{\n  \"secret\": \"hunter2", 2, 13),
             ("{\"a\": 1 \"b\": 2}", 1, 8),
@@ -138,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_of_json5_is_read() {
+    fn nothing_else_of_json5_is_accepted() {
         for text in ["{a: 1}", "{'a': 1}", "0xff", "+1", ".5", "NaN", r#""\x41""#, "01", "[1,,2]"] {
             assert!(parse(text).is_err(), "{text}");
         }
     }
 
     #[test]
-    fn deep_nesting_is_refused_and_not_followed() {
+    fn deep_nesting_is_refused() {
         assert!(parse(&"[".repeat(100_000)).is_err());
     }
 }

@@ -1,14 +1,14 @@
-//! Which values of a configuration are credentials.
+//! Decides which values of a configuration are credentials.
 //!
-//! A value that is taken for one although it is none costs a variable; one that is missed stands in a file that people
-//! share. So doubt counts against the value.
+//! A value that is wrongly taken for a credential only costs one more environment variable; a missed credential ends up in a file that
+//! people share. So in doubt, a value is a credential.
 
 pub(crate) mod spans;
 
 use mcpaql_core::suggest::snake_case;
 use mcpaql_document::load::{is_credential_name, without_credentials};
 
-/// Words in a name that speak of a credential.
+/// Words in a name that suggest a credential.
 const CREDENTIAL_WORDS: &[&str] = &[
     "apikey",
     "auth",
@@ -34,32 +34,32 @@ const CREDENTIAL_WORDS: &[&str] = &[
     "token",
     "tokens",
 ];
-/// Last words of names that hold something about a credential.
+/// Last words of names that describe a credential but do not hold it, as in `TOKEN_URL`.
 const METADATA_SUFFIXES: &[&str] = &[
     "dir", "endpoint", "env", "file", "folder", "host", "id", "limit", "mode", "name", "path", "port",
     "region", "scheme", "type", "url", "user", "username", "version",
 ];
-/// Shorter runs of letters and digits are words, versions and dates.
+/// Minimum length of a random run of letters and digits. Shorter runs are words, versions and dates.
 const MIN_RANDOM_LENGTH: usize = 16;
-/// Shorter runs of letters of both cases are names.
+/// Minimum length of a random run of upper and lower case letters. Shorter runs are names.
 const MIN_MIXED_CASE_LENGTH: usize = 24;
 
-/// Whether what a variable, a header or a flag of that name holds must not be copied.
+/// Whether the value of a variable, header or flag with this name is a credential, which must not be copied.
 pub(crate) fn is_secret(name: &str, value: &str) -> bool {
     is_secret_name(name, value) || is_secret_value(value)
 }
 
-/// Whether a name speaks of a credential, and the value does not speak against it.
+/// Whether a name suggests a credential and the value does not contradict it.
 pub(crate) fn is_secret_name(name: &str, value: &str) -> bool {
     is_credential_name(name) || (names_credential(name) && !is_plain_value(value))
 }
 
-/// Whether a value shows by itself that it is a credential, or holds one.
+/// Whether a value is or contains a credential, judged by the value alone.
 pub(crate) fn is_secret_value(value: &str) -> bool {
     has_token(value) || !spans::secrets_in_text(value).is_empty()
 }
 
-/// Whether a text holds something of the shape of a well-known token.
+/// Whether a text contains a token of a well-known format.
 pub(crate) fn has_token(text: &str) -> bool {
     matches!(without_credentials("", text), std::borrow::Cow::Owned(_))
 }
@@ -71,7 +71,7 @@ fn names_credential(name: &str) -> bool {
         && !words.last().is_some_and(|last| METADATA_SUFFIXES.contains(last))
 }
 
-/// Switches, numbers and places.
+/// Whether a value is a switch, a short number or a path.
 pub(crate) fn is_plain_value(value: &str) -> bool {
     let word = value.to_ascii_lowercase();
     value.is_empty()
@@ -88,10 +88,10 @@ pub(crate) fn is_path(value: &str) -> bool {
             && matches!(chars.next(), Some('\\' | '/')))
 }
 
-/// Whether a text holds a run of letters and digits that looks random.
+/// Whether a text contains a run of letters and digits that looks random.
 pub(crate) fn looks_random(text: &str) -> bool {
     let is_run = |c: char| c.is_ascii_alphanumeric() || c == '+';
-    // The sum of a file, and a commit that a package is taken from, are public.
+    // Checksums and commit hashes of packages are public.
     let text = text.split_once("sha256:").map_or(text, |(before, _)| before);
     let text = text.rsplit_once('@').filter(|(_, last)| is_commit(last)).map_or(text, |(before, _)| before);
     is_uuid(text) || text.split(|c| !is_run(c)).any(is_random_run)
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_are_known_by_name_or_by_shape() {
+    fn credentials_are_recognized_by_name_or_by_format() {
         for (name, value) in [
             ("GITHUB_TOKEN", "x"),
             ("Authorization", "Basic x"),

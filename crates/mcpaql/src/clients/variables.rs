@@ -1,13 +1,14 @@
-//! What stands in for a value: references of clients as `${env:NAME}`, and a variable for every credential.
+//! Environment variables of an imported configuration: references of clients become `${env:NAME}`, and each credential becomes a
+//! variable.
 //!
-//! What always holds: one name never stands for two values, and the same configuration always gives the same names.
+//! What always holds: one name never means two values, and the same configuration always gives the same names.
 
 use mcpaql_core::suggest::snake_case;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-/// A text of a configuration, taken apart.
+/// A part of a text in a client's configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ConfigTextPart {
     Text(String),
@@ -15,15 +16,15 @@ pub(crate) enum ConfigTextPart {
         name: String,
         fallback: Option<String>,
     },
-    /// As mcpaql.yaml has it already.
+    /// Text in the syntax of mcpaql.yaml.
     Rendered(String),
 }
 
-/// The text as mcpaql.yaml has it.
-pub(crate) fn render_parts(pieces: &[ConfigTextPart]) -> String {
-    pieces
+/// Returns the text in the syntax of mcpaql.yaml.
+pub(crate) fn render_parts(parts: &[ConfigTextPart]) -> String {
+    parts
         .iter()
-        .map(|piece| match piece {
+        .map(|part| match part {
             ConfigTextPart::Text(text) | ConfigTextPart::Rendered(text) => text.clone(),
             ConfigTextPart::Variable { name, fallback: None } => format!("${{env:{name}}}"),
             ConfigTextPart::Variable { name, fallback: Some(fallback) } => {
@@ -33,51 +34,51 @@ pub(crate) fn render_parts(pieces: &[ConfigTextPart]) -> String {
         .collect()
 }
 
-/// What a client would put in place of its own references.
+/// How a client resolves the references in its configuration.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct References {
-    /// The folder that is open, where the configuration stands in one.
+    /// The workspace folder, if the configuration belongs to one.
     pub(crate) workspace: Option<PathBuf>,
-    /// Whether `$NAME` is a reference too.
+    /// Whether `$NAME` is a reference, too.
     pub(crate) allows_bare_names: bool,
-    /// Default answers, by the name of the question.
+    /// Default values of inputs, by the id of the input.
     pub(crate) input_defaults: BTreeMap<String, String>,
 }
 
 impl References {
-    /// Splits a text into pieces, or says why only the client can.
+    /// Splits a text into parts, or returns the reason why only the client can resolve it.
     pub(crate) fn parse(&self, text: &str) -> Result<Vec<ConfigTextPart>, String> {
-        let mut pieces = Vec::new();
+        let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('$') {
             let found = if let Some(inside) = after.strip_prefix('{') {
                 let Some((inside, behind)) = inside.split_once('}') else {
-                    return Err("it has a `${` that is never closed".into());
+                    return Err("it has a `${` without a closing `}`".into());
                 };
                 Some((self.reference(inside)?, behind))
             } else {
                 self.allows_bare_names.then(|| parse_bare_reference(after)).flatten()
             };
-            push_text(&mut pieces, before);
+            push_text(&mut parts, before);
             match found {
-                Some((piece, behind)) => {
-                    match piece {
-                        ConfigTextPart::Text(text) => push_text(&mut pieces, &text),
-                        piece => pieces.push(piece),
+                Some((part, behind)) => {
+                    match part {
+                        ConfigTextPart::Text(text) => push_text(&mut parts, &text),
+                        part => parts.push(part),
                     }
                     rest = behind;
                 }
                 None => {
-                    push_text(&mut pieces, "$");
+                    push_text(&mut parts, "$");
                     rest = after;
                 }
             }
         }
-        push_text(&mut pieces, rest);
-        Ok(pieces)
+        push_text(&mut parts, rest);
+        Ok(parts)
     }
 
-    /// What stands between `${` and `}`.
+    /// Parses the text between `${` and `}`.
     fn reference(&self, inside: &str) -> Result<ConfigTextPart, String> {
         let variable = |name: &str, fallback: Option<&str>| ConfigTextPart::Variable {
             name: name.to_owned(),
@@ -112,23 +113,23 @@ impl References {
             let plain =
                 !kind.is_empty() && kind.len() < 20 && kind.bytes().all(|byte| byte.is_ascii_alphabetic());
             let kind = if plain && kind.len() < inside.len() { format!("{kind}:") } else { String::new() };
-            return Err(format!("it uses `${{{kind}…}}`, which only its client can fill in"));
+            return Err(format!("it uses `${{{kind}…}}`, which only its client can resolve"));
         }
         Ok(variable(name, fallback))
     }
 }
 
-fn push_text(pieces: &mut Vec<ConfigTextPart>, text: &str) {
+fn push_text(parts: &mut Vec<ConfigTextPart>, text: &str) {
     if text.is_empty() {
         return;
     }
-    match pieces.last_mut() {
+    match parts.last_mut() {
         Some(ConfigTextPart::Text(last)) => last.push_str(text),
-        _ => pieces.push(ConfigTextPart::Text(text.to_owned())),
+        _ => parts.push(ConfigTextPart::Text(text.to_owned())),
     }
 }
 
-/// `$NAME` and what stands behind it.
+/// Parses `$NAME`, and returns the rest of the text, too.
 fn parse_bare_reference(after: &str) -> Option<(ConfigTextPart, &str)> {
     let behind = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
     let name = after.get(..after.len() - behind.len()).filter(|name| is_variable_name(name))?;
@@ -141,14 +142,14 @@ pub(crate) fn is_variable_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Whether a text refers to a variable in the way that servers themselves understand; `${env:…}` and `${input:…}` ask
-/// the client.
+/// Whether a text refers to a variable as `$NAME` or `${NAME}`, which servers resolve themselves; `${env:…}` and `${input:…}` are
+/// resolved by the client.
 pub(crate) fn is_plain_reference(text: &str, name: &str) -> bool {
     ["${", "$"].iter().any(|sign| text.contains(&format!("{sign}{name}")))
 }
 
-/// A name for a variable, made from words; `otherwise` begins it where they begin with a digit or say nothing.
-pub(crate) fn variable_name(otherwise: &str, words: &[&str]) -> String {
+/// Derives the name of a variable from words. It starts with `prefix` if the words start with a digit or contain no letters.
+pub(crate) fn variable_name(prefix: &str, words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| snake_case(word)).collect();
     let name = words.join("_").to_ascii_uppercase();
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
@@ -156,7 +157,7 @@ pub(crate) fn variable_name(otherwise: &str, words: &[&str]) -> String {
     if is_variable_name(name) {
         name.to_owned()
     } else {
-        format!("{otherwise}_{name}").trim_matches('_').to_owned()
+        format!("{prefix}_{name}").trim_matches('_').to_owned()
     }
 }
 
@@ -164,24 +165,24 @@ pub(crate) fn variable_name(otherwise: &str, words: &[&str]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RequiredVariable {
     pub(crate) name: String,
-    /// Where its value stands today.
+    /// Where the configuration of the client has its value.
     pub(crate) places: Vec<String>,
 }
 
-/// The variables of a whole takeover.
+/// The variables of an import.
 #[derive(Debug, Default)]
 pub(crate) struct ImportVariables {
-    /// In the order they were met, each with the value it stands for; `None` where the configuration does not say.
+    /// Each variable with its value, in order of appearance; the value is `None` if the configuration does not contain it.
     all: Vec<(RequiredVariable, Option<String>)>,
 }
 
 impl ImportVariables {
-    /// Keeps every name that a value refers to from standing for anything else, but for those in `own`.
+    /// Reserves every name that a value refers to, except those in `own`, so that no credential gets this name.
     pub(crate) fn reserve(&mut self, references: &References, value: &Value, own: &[&str]) {
         match value {
             Value::String(text) => {
-                for piece in references.parse(text).unwrap_or_default() {
-                    if let ConfigTextPart::Variable { name, .. } = piece
+                for part in references.parse(text).unwrap_or_default() {
+                    if let ConfigTextPart::Variable { name, .. } = part
                         && !(own.contains(&name.as_str()) && is_plain_reference(text, &name))
                         && self.all.iter().all(|(needed, _)| needed.name != name)
                     {
@@ -195,7 +196,7 @@ impl ImportVariables {
         }
     }
 
-    /// Notes a variable that the configuration itself refers to.
+    /// Adds a variable that the configuration refers to.
     pub(crate) fn add_reference(&mut self, name: &str, place: &str) {
         match self.all.iter_mut().find(|(needed, value)| needed.name == name && value.is_none()) {
             Some((needed, _)) => needed.places.push(place.to_owned()),
@@ -205,7 +206,7 @@ impl ImportVariables {
         }
     }
 
-    /// The variable for a value: `name`, else one with `server` before it where that stands for something else.
+    /// Returns the variable for a value: `name`, or a name that starts with `server` if `name` already has another value.
     pub(crate) fn assign_variable(&mut self, server: &str, name: &str, value: &str, place: &str) -> String {
         let own = variable_name("SERVER", &[server, name]);
         let numbered = (2..).map(|number| format!("{own}_{number}"));
@@ -226,13 +227,13 @@ impl ImportVariables {
         own
     }
 
-    /// The values that the configuration itself holds, each with the variable that stands for it. They are secrets.
+    /// Returns the variables whose values the configuration contains, with these values. They are secrets.
     pub(crate) fn values(&self) -> HashMap<String, String> {
         let known = self.all.iter().filter_map(|(needed, value)| Some((needed.name.clone(), value.clone()?)));
         known.collect()
     }
 
-    /// Every variable that a text names, in its order and without its value.
+    /// Returns every variable that a text refers to, in the order of the text.
     pub(crate) fn required_in(&self, text: &str) -> Vec<RequiredVariable> {
         let place = |needed: &RequiredVariable| text.find(&format!("${{env:{}}}", needed.name));
         let named = self.all.iter().filter_map(|(needed, _)| Some((place(needed)?, needed)));
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_client_knows_is_refused_without_showing_it() {
+    fn references_that_only_the_client_can_resolve_are_refused_without_quoting_them() {
         let references = References::default();
         for text in
             ["${command:pick.hunter2}", "${config:a.hunter2}", "${A:-${hunter2}}", "${hunter2", "${a b}"]
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_one_value() {
+    fn a_name_has_one_value() {
         let mut variables = ImportVariables::default();
         variables.add_reference("SET_ELSEWHERE", "a");
         assert_eq!(variables.assign_variable("git-hub", "TOKEN", "1", "b"), "TOKEN");

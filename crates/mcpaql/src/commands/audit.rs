@@ -1,7 +1,7 @@
-//! `mcpaql audit`: problems in the tools of any server, and what they cost.
+//! `mcpaql audit`: finds problems in the tools of any MCP server, and counts their tokens.
 //!
-//! What always holds: no tool is called, but for what a probe may call; a server that cannot be asked hides no other; what servers say reaches no terminal
-//! unescaped.
+//! What always holds: tools are called only by `--probe`; a server that cannot be asked does not stop the audit of the others; text of
+//! servers is escaped before it reaches the terminal.
 
 mod compare;
 mod fix;
@@ -31,8 +31,10 @@ pub(crate) async fn run(args: args::AuditArgs) -> Result<CommandOutcome> {
         return Ok(CommandOutcome::Clean);
     }
     if !args.diff_policy.is_empty() && !matches!(args.format, RenderFormat::Full | RenderFormat::Json) {
-        let message = "--diff-policy is shown as full or json".to_owned();
-        return Err(error_with_hint(message, "leave --format out"));
+        return Err(error_with_hint(
+            "--diff-policy supports only the formats full and json",
+            "use --format json, or leave --format out",
+        ));
     }
     check_files(&args)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
@@ -53,13 +55,13 @@ pub(crate) async fn run(args: args::AuditArgs) -> Result<CommandOutcome> {
     let compares = matches!(args.format, RenderFormat::Full | RenderFormat::Json | RenderFormat::Markdown);
     let mut as_adapters = None;
     if args.fix {
-        // Of the tools as they are, and not as they will be.
+        // Count the tools before they are corrected.
         as_adapters = compares.then(|| sources.costs_as_adapters());
         let findings = audit(&sources.servers, &standard.standard);
         fix::fix(&args, &mut sources, &findings)?;
     }
     let outcome = thread::scope(|scope| {
-        // All tools are imported for it, which takes longer than the audit and needs nothing of it.
+        // This imports all tools, which takes longer than the audit and does not depend on it.
         let comparing =
             (compares && as_adapters.is_none()).then(|| spawn_thread(scope, || sources.costs_as_adapters()));
         let (surfaces, findings) =
@@ -80,7 +82,7 @@ pub(crate) async fn run(args: args::AuditArgs) -> Result<CommandOutcome> {
         };
         report.input.as_adapters = &costs;
         let outcome = write_results(&args, &report, &findings);
-        // The process ends here: freeing a long list would only cost time.
+        // The process ends soon; freeing a long list would only take time.
         std::mem::forget(report);
         std::mem::forget(findings);
         outcome
@@ -89,35 +91,35 @@ pub(crate) async fn run(args: args::AuditArgs) -> Result<CommandOutcome> {
     outcome
 }
 
-/// Refuses to write over what is read, or to write two things to one file.
+/// Refuses to overwrite an input file, or to write two outputs to one file.
 fn check_files(args: &args::AuditArgs) -> Result<()> {
-    let read = args.tools.iter().chain(&args.conventions).map(PathBuf::as_path);
-    // A document is corrected where it stands, if that is asked for.
+    let inputs = args.tools.iter().chain(&args.conventions).map(PathBuf::as_path);
+    // With --fix, a document may be corrected in place.
     let documents = args.documents.iter().filter(|_| !args.fix).map(Path::new);
-    let read: Vec<&Path> = read.chain(documents).chain(args.config.as_deref().map(Path::new)).collect();
+    let inputs: Vec<&Path> = inputs.chain(documents).chain(args.config.as_deref().map(Path::new)).collect();
     let report = args.output.as_deref();
-    let written = report.into_iter().chain(args.write_baseline.as_deref());
-    for path in written {
-        file::check_not_input(path, read.iter().copied())?;
+    let outputs = report.into_iter().chain(args.write_baseline.as_deref());
+    for path in outputs {
+        file::check_not_input(path, inputs.iter().copied())?;
         if file::is_stream(path) {
             continue;
         }
         let other = if report == Some(path) { &args.write_baseline } else { &None };
         let message = if other.as_deref().is_some_and(|other| file::is_same_file(other, path)) {
-            format!("{} cannot hold both the report and the baseline", path.display())
+            format!("{} cannot be both the report and the baseline", path.display())
         } else if report == Some(path)
             && args.baseline.as_deref().is_some_and(|known| file::is_same_file(known, path))
         {
-            format!("{} is the baseline, which a report would be written over", path.display())
+            format!("{} is the baseline and would be overwritten by the report", path.display())
         } else {
             continue;
         };
-        return Err(error_with_hint(message, "name another file"));
+        return Err(error_with_hint(message, "choose another file"));
     }
     Ok(())
 }
 
-/// Looks at shares of the tools on as many threads as there may be; on one, where another is busy with them already.
+/// Audits the tools in batches on several threads, or on one thread if `is_busy`: another thread already works on the same tools.
 fn audit_in_parallel<'scope, 'env, 'a: 'scope>(
     scope: &'scope Scope<'scope, 'env>,
     servers: &'a [ServerTools],
@@ -126,23 +128,23 @@ fn audit_in_parallel<'scope, 'env, 'a: 'scope>(
 ) -> (Vec<ParsedServer<'a>>, Vec<Finding>) {
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
     let threads = if is_busy { 1 } else { threads };
-    let shares = tool_batches(servers, standard, threads);
-    let see =
-        |shares: Vec<ToolBatch<'a>>| shares.into_iter().map(ToolBatch::run_tool_rules).collect::<Vec<_>>();
-    let mut parts = shares.chunks(shares.len().div_ceil(threads).max(1)).map(<[ToolBatch<'_>]>::to_vec);
+    let batches = tool_batches(servers, standard, threads);
+    let run =
+        |batches: Vec<ToolBatch<'a>>| batches.into_iter().map(ToolBatch::run_tool_rules).collect::<Vec<_>>();
+    let mut parts = batches.chunks(batches.len().div_ceil(threads).max(1)).map(<[ToolBatch<'_>]>::to_vec);
     let own = parts.next().unwrap_or_default();
-    let others: Vec<_> = parts.map(|part| (part.clone(), spawn_thread(scope, move || see(part)))).collect();
-    let mut seen = see(own);
+    let others: Vec<_> = parts.map(|part| (part.clone(), spawn_thread(scope, move || run(part)))).collect();
+    let mut results = run(own);
     for (part, thread) in others {
-        seen.extend(thread.and_then(|thread| thread.join().ok()).unwrap_or_else(|| see(part)));
+        results.extend(thread.and_then(|thread| thread.join().ok()).unwrap_or_else(|| run(part)));
     }
-    finish_audit(servers, standard, seen)
+    finish_audit(servers, standard, results)
 }
 
-/// Maximum number of threads; more do not make it faster.
+/// Maximum number of threads; more do not make the audit faster.
 const MAX_THREADS: usize = 8;
 
-/// Writes down what was asked for, and says whether the audit fails.
+/// Writes the baseline and the report, and returns whether the audit fails.
 fn write_results(
     args: &args::AuditArgs,
     report: &AuditReport<'_>,
@@ -154,15 +156,15 @@ fn write_results(
         output::status_line(&format!("Wrote {} findings to {written}", baseline.len()));
     }
     show(args, report)?;
-    // Findings that are written to a baseline are known.
+    // Findings that were just written to a baseline do not fail the audit.
     let is_known = args.write_baseline.is_some() && report.input.failed.is_empty();
     Ok(if report.fails() && !is_known { CommandOutcome::Findings } else { CommandOutcome::Clean })
 }
 
-/// The depth of documents that are read on another thread is bounded for the stack that the first one has.
+/// Stack size of threads. It is that of the main thread, because the maximum depth of documents is chosen for it.
 const THREAD_STACK_BYTES: usize = 8 << 20;
 
-/// Does something on another thread; `None` where there is none to be had.
+/// Runs work on another thread, or returns `None` if no thread can be started.
 fn spawn_thread<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
@@ -184,7 +186,7 @@ fn show(args: &args::AuditArgs, report: &AuditReport<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file and says so.
+/// Writes a file and prints its path.
 fn write_and_report(path: &Path, text: &str) -> Result<()> {
     let written = file::write(path, text)?;
     if !file::is_dash(path) {
@@ -197,8 +199,8 @@ fn read_baseline(path: &Path) -> Result<Baseline> {
     let text = file::read_text(path)?;
     Baseline::parse(&text).ok_or_else(|| {
         error_with_hint(
-            format!("{} is not a baseline of this version", path.display()),
-            "write one with --write-baseline",
+            format!("{} is not a baseline, or was written by another version", path.display()),
+            "write a new one with --write-baseline",
         )
     })
 }

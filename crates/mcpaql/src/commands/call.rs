@@ -1,4 +1,4 @@
-//! `mcpaql call`: one operation from the command line, on the same path as a client's call.
+//! `mcpaql call`: calls one operation from the command line, through the same code as a call of a client.
 
 use crate::documents::{AdapterRequest, open_gateway};
 use crate::file;
@@ -16,7 +16,7 @@ pub(crate) async fn run(args: args::CallCommandArgs) -> Result<CommandOutcome> {
     let request = AdapterRequest { data: args.data.clone(), ..AdapterRequest::single(&args.document) };
     let gateway = open_gateway(request.resolve()?, true).await?;
     let snapshot = gateway.snapshot();
-    let served = snapshot.adapters().first().context("the document holds no adapter")?;
+    let served = snapshot.adapters().first().context("the document contains no adapter")?;
     let params = params(&args, served.catalog())?;
     let caller = Caller::nobody();
     let outcome = tokio::select! {
@@ -44,8 +44,8 @@ pub(crate) async fn run(args: args::CallCommandArgs) -> Result<CommandOutcome> {
                     output::status_lines(&serde_json::to_string_pretty(&error.details)?);
                 }
             }
-            let mendable = error.code.remedy() == Remedy::Agent;
-            Ok(if mendable { CommandOutcome::Findings } else { CommandOutcome::CouldNotRun })
+            let can_fix = error.code.remedy() == Remedy::Agent;
+            Ok(if can_fix { CommandOutcome::Findings } else { CommandOutcome::CouldNotRun })
         }
     }
 }
@@ -79,20 +79,47 @@ fn object(text: &str) -> Result<Map<String, Value>> {
     }
 }
 
-/// Reads a word as the type its parameter has. What does not fit is left for validation to explain.
+/// Parses a value as the type of its parameter. A value that does not fit is passed on, so that validation reports it.
 fn parse_value(text: &str, schema: Option<&Value>) -> Value {
-    let kinds: Vec<&str> = match schema.and_then(|schema| schema.get("type")) {
-        Some(Value::String(kind)) => vec![kind],
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+    let types: Vec<&str> = match schema.and_then(|schema| schema.get("type")) {
+        Some(Value::String(name)) => vec![name],
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    if kinds.contains(&"string") {
+    if types.contains(&"string") {
         return Value::from(text);
     }
-    match serde_json::from_str(text) {
-        Ok(value) => value,
-        Err(_) if kinds.contains(&"array") => text.split(',').map(|item| Value::from(item.trim())).collect(),
-        Err(_) => Value::from(text),
+    let parsed = serde_json::from_str::<Value>(text).ok();
+    let is_array = types.contains(&"array") && !parsed.as_ref().is_some_and(|value| fits(value, &types));
+    if !is_array {
+        return parsed.unwrap_or_else(|| Value::from(text));
+    }
+    let item_schema = schema.and_then(|schema| schema.get("items"));
+    // The commas of a JSON object do not separate items.
+    let items = if parsed.is_some() { vec![text] } else { text.split(',').map(str::trim).collect() };
+    items.into_iter().map(|item| parse_item(item, item_schema)).collect()
+}
+
+/// Parses an item of an array. Without a type for items, it is a string, unless it is a JSON object.
+fn parse_item(text: &str, schema: Option<&Value>) -> Value {
+    match schema {
+        Some(schema) if schema.get("type").is_some() => parse_value(text, Some(schema)),
+        _ => match serde_json::from_str(text) {
+            Ok(Value::Object(object)) => Value::Object(object),
+            _ => Value::from(text),
+        },
+    }
+}
+
+/// Whether a value has one of these JSON Schema types.
+fn fits(value: &Value, types: &[&str]) -> bool {
+    match value {
+        Value::Null => types.contains(&"null"),
+        Value::Bool(_) => types.contains(&"boolean"),
+        Value::Number(_) => types.contains(&"number") || types.contains(&"integer"),
+        Value::String(_) => types.contains(&"string"),
+        Value::Array(_) => types.contains(&"array"),
+        Value::Object(_) => types.contains(&"object"),
     }
 }
 
@@ -102,13 +129,26 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn words_become_the_type_of_their_parameter() {
+    fn values_become_the_type_of_their_parameter() {
+        let array = |item: &str| json!({"type": "array", "items": {"type": item}});
         let rows = [
             ("5", json!({"type": "integer"}), json!(5)),
             ("5", json!({"type": "string"}), json!("5")),
             ("true", json!({"type": "boolean"}), json!(true)),
             ("bug,ui", json!({"type": "array"}), json!(["bug", "ui"])),
             (r#"["a,b"]"#, json!({"type": "array"}), json!(["a,b"])),
+            ("home", array("string"), json!(["home"])),
+            ("7", array("string"), json!(["7"])),
+            ("7", array("integer"), json!([7])),
+            ("7,8", array("integer"), json!([7, 8])),
+            ("true", array("boolean"), json!([true])),
+            ("[7]", array("integer"), json!([7])),
+            (r#"{"a":1,"b":2}"#, array("object"), json!([{"a": 1, "b": 2}])),
+            ("7", json!({"type": "array"}), json!(["7"])),
+            ("null", json!({"type": ["array", "null"], "items": {"type": "integer"}}), json!(null)),
+            ("7", json!({"type": ["array", "null"], "items": {"type": "integer"}}), json!([7])),
+            ("7", json!({"type": ["array", "integer"], "items": {"type": "integer"}}), json!(7)),
+            (r#"{"a":1}"#, json!({"type": "array", "items": {"$ref": "#/x"}}), json!([{"a": 1}])),
             (r#"{"a":1}"#, json!({"type": "object"}), json!({"a": 1})),
             ("many", json!({"type": "integer"}), json!("many")),
             ("plain", json!({}), json!("plain")),

@@ -1,4 +1,4 @@
-//! `mcpaql check`: every problem of every document, not the first. A file that cannot be read hides no other.
+//! `mcpaql check`: reports every problem of every document. A file that cannot be read does not stop the others from being checked.
 
 use crate::documents::{AdapterRequest, render_reports};
 use crate::{CommandOutcome, args, output};
@@ -12,7 +12,7 @@ pub(crate) fn run(args: &args::CheckArgs) -> Result<CommandOutcome> {
         AdapterRequest { documents: &args.documents, flags, ..AdapterRequest::default() }.resolve()?;
     let mut unreadable = std::mem::take(&mut plan.unreadable);
     if plan.config.is_some() {
-        // Told where the configuration names them.
+        // These are already reported at their entries in the configuration.
         unreadable.clear();
     }
     let checked = plan.check();
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &args::CheckArgs) -> Result<CommandOutcome> {
     if !report.is_empty() {
         output::print_data(&report);
     }
-    // Nothing was checked, so nothing was found to be in order.
+    // Without a checked document, "No problems found" would be wrong.
     if args.format == DiagnosticFormat::Full && !checked.is_empty() {
         for (source, checked) in &checked {
             if let Some(catalog) = &checked.catalog {
@@ -36,7 +36,10 @@ pub(crate) fn run(args: &args::CheckArgs) -> Result<CommandOutcome> {
                 let tools = counted(catalog.tools.len(), "tool");
                 output::print_data(&format!("{}: {operations}, {tools}", source.name));
             } else if source.name.starts_with("mcp:") {
-                output::print_data(&format!("{}: an MCP server, which is not started for this", source.name));
+                output::print_data(&format!(
+                    "{}: MCP server, not checked because `check` does not start servers",
+                    source.name
+                ));
             }
         }
         output::print_data(&summary(errors, warnings));

@@ -1,4 +1,4 @@
-//! `mcpaql completions`: a script for a shell.
+//! `mcpaql completions`: prints a shell completion script.
 
 use crate::{CommandOutcome, args, output};
 use anyhow::Result;

@@ -1,4 +1,4 @@
-//! `mcpaql explain`: what a code or a rule of the audit means and what to do about it.
+//! `mcpaql explain`: explains an error code or an audit rule.
 
 use crate::output::error_with_hint;
 use crate::{CommandOutcome, args, output};
@@ -28,10 +28,10 @@ pub(crate) fn run(args: &args::ExplainArgs) -> Result<CommandOutcome> {
         Some(near) => format!("did you mean {near}?"),
         None => "`mcpaql explain` lists all codes".into(),
     };
-    Err(error_with_hint(format!("there is no code '{word}'"), hint))
+    Err(error_with_hint(format!("unknown code '{word}'"), hint))
 }
 
-/// Codes, then rules.
+/// Lists all codes, then all rules.
 fn all() -> String {
     let width = Code::ALL.iter().map(|code| code.as_str().len()).max().unwrap_or(0);
     let codes = Code::ALL.iter().map(|code| format!("{:width$}  {}", code.as_str(), code.meaning()));
@@ -45,10 +45,10 @@ fn explain_code(code: Code) -> String {
         Remedy::Operator => "the operator of the server or the target (isError: true)",
         Remedy::Author => "the author of the document",
     };
-    format!("{code}\n\n{}\n\nWhat to do: {}\nWho can: {who}", code.meaning(), code.advice())
+    format!("{code}\n\n{}\n\nWhat to do: {}\nWho can fix it: {who}", code.meaning(), code.advice())
 }
 
-/// The documentation of a rule for a terminal: headings without their signs, examples indented.
+/// Formats the documentation of a rule for a terminal: headings without `##`, examples indented.
 fn explain_rule(rule: &Rule, color: bool) -> String {
     let bold = |text: &str| if color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() };
     let head = format!("{} {} ({})", rule.code, rule.name, rule.level.as_str());

@@ -1,6 +1,6 @@
-//! `mcpaql generate`: an adapter → a project that serves it.
+//! `mcpaql generate`: generates a project that serves an adapter.
 //!
-//! What always holds: nothing is written before everything was checked, and then all of it or nothing.
+//! What always holds: everything is checked before anything is written, and then all files are written or none.
 
 mod config;
 mod error;
@@ -32,16 +32,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What sets the time of a build that shall be the same every time.
+/// Environment variable that sets the time of a reproducible build.
 const SOURCE_DATE_EPOCH: &str = "SOURCE_DATE_EPOCH";
 
 pub(crate) fn run(args: &args::GenerateArgs) -> CommandOutcome {
     let ran = catch_unwind(AssertUnwindSafe(|| generate(args)));
     let ran = ran.unwrap_or_else(|_| {
-        Err(GenerateError::new(GenerateErrorKind::Internal, "the generator failed; please report it"))
+        Err(GenerateError::new(GenerateErrorKind::Internal, "the generator panicked; please report this bug"))
     });
     match ran {
-        // Whoever did not get the report is told by the status.
+        // The report could not be written, so only the exit status can say so.
         Ok(()) if output::write_error().is_some() => CommandOutcome::Generator(GenerateErrorKind::Io),
         Ok(()) => CommandOutcome::Clean,
         Err(failure) => {
@@ -51,7 +51,8 @@ pub(crate) fn run(args: &args::GenerateArgs) -> CommandOutcome {
     }
 }
 
-/// Tells a wrong command line of this command in its own way; `None` where it is another's, or only wants help.
+/// Reports an invalid command line of `generate` with its own exit status, as JSON if requested. Returns `None` for other commands and
+/// for `--help`.
 pub(crate) fn report_usage_error(error: &clap::Error) -> Option<ExitCode> {
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
@@ -64,7 +65,7 @@ pub(crate) fn report_usage_error(error: &clap::Error) -> Option<ExitCode> {
         let text = error.to_string();
         let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         let failure = GenerateError::new(GenerateErrorKind::Configuration, message)
-            .hint("`mcpaql generate --help` tells what can be said");
+            .hint("see `mcpaql generate --help`");
         report::print_error(&failure, OutputFormat::Json, false);
     } else {
         let _ = error.print();
@@ -72,7 +73,7 @@ pub(crate) fn report_usage_error(error: &clap::Error) -> Option<ExitCode> {
     Some(CommandOutcome::Generator(GenerateErrorKind::Configuration).into())
 }
 
-/// Whether the command is this one: the first word that is neither a flag nor the value of the one that may stand before it.
+/// Whether the command is `generate`: the first word that is neither a flag nor the value of `--log`.
 fn is_generate(words: &[String]) -> bool {
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -86,33 +87,33 @@ fn is_generate(words: &[String]) -> bool {
 }
 
 fn generate(args: &args::GenerateArgs) -> Result<(), GenerateError> {
-    let mut wanted = config::resolve_request(args)?;
-    let timestamp = timestamp(&wanted)?;
+    let mut request = config::resolve_request(args)?;
+    let timestamp = timestamp(&request)?;
     let is_trial = args.dry_run || args.diff;
-    // What an earlier run put aside may be what is read next.
-    write::recover_interrupted(&wanted.output, is_trial)?;
-    let Input { file, source, origin, settings, imported } = input::read(args, &wanted)?;
+    // Roll back an interrupted run first: its files may be the input of this one.
+    write::recover_interrupted(&request.output, is_trial)?;
+    let Input { file, source, origin, settings, imported } = input::read(args, &request)?;
     if let Some(settings) = settings {
-        wanted.options.settings = settings;
+        request.options.settings = settings;
     }
-    let (catalog, mut warnings) = compile_document(&source, &wanted)?;
-    let (catalog, skipped) = skip_unsupported_operations(&source, &wanted, catalog);
+    let (catalog, mut warnings) = compile_document(&source, &request)?;
+    let (catalog, skipped) = skip_unsupported_operations(&source, &request, catalog);
     warnings.extend(
-        license::warning(&wanted.options.license)
+        license::warning(&request.options.license)
             .map(|message| GenerateIssue::new("LICENSE", "LICENSE_TEXT_MISSING", message)),
     );
     let document = ProjectDocument { file: &file, text: &source.text };
-    let project = Project { catalog: &catalog, document, origin, options: wanted.options.clone() };
+    let project = Project { catalog: &catalog, document, origin, options: request.options.clone() };
     let files = mcpaql_generate::files(&project, timestamp.as_deref())
         .map_err(|why| GenerateError::new(GenerateErrorKind::Template, why.message).hint(why.suggestion))?;
-    let plan = folder::plan_changes(&wanted.output, wanted.options.language.as_str(), files)?;
+    let plan = folder::plan_changes(&request.output, request.options.language.as_str(), files)?;
     warnings.extend(plan.warnings());
-    if wanted.strict {
+    if request.strict {
         check_strictly(imported.as_ref(), &warnings)?;
     }
-    // Somebody asked for it, so --strict lets it pass.
+    // The user asked to skip these, so --strict allows it.
     warnings.extend(skipped);
-    let refusal = plan.refusal(&wanted.output).filter(|_| !args.force);
+    let refusal = plan.refusal(&request.output).filter(|_| !args.force);
     let mut diff = None;
     if args.diff {
         refusal.iter().for_each(|refusal| warnings.extend(refusal.details.clone()));
@@ -120,11 +121,11 @@ fn generate(args: &args::GenerateArgs) -> Result<(), GenerateError> {
     } else if let Some(refusal) = refusal {
         return Err(refusal);
     } else if !args.dry_run {
-        write::write(&wanted.output, &plan)?;
+        write::write(&request.output, &plan)?;
     }
     let done = GenerateReport {
         args,
-        request: &wanted,
+        request: &request,
         plan: &plan,
         fingerprint: provenance::fingerprint(&document),
         imported,
@@ -136,25 +137,24 @@ fn generate(args: &args::GenerateArgs) -> Result<(), GenerateError> {
     Ok(())
 }
 
-/// Fails where anything was noticed.
+/// Fails if there is any warning.
 fn check_strictly(
     imported: Option<&ImportFindings>,
     warnings: &[GenerateIssue],
 ) -> Result<(), GenerateError> {
-    let noticed = imported.map(|imported| imported.warnings.as_slice()).unwrap_or_default();
-    let all = [noticed, warnings].concat();
+    let import_warnings = imported.map(|imported| imported.warnings.as_slice()).unwrap_or_default();
+    let all = [import_warnings, warnings].concat();
     let count = all.len();
     if count == 0 {
         return Ok(());
     }
-    let message =
-        format!("{count} warning{}, and --strict lets none pass", if count == 1 { "" } else { "s" });
+    let message = format!("{count} warning{} with --strict", if count == 1 { "" } else { "s" });
     Err(GenerateError::new(GenerateErrorKind::Schema, message).details(all))
 }
 
-/// When the project is generated, unless that shall not be told.
-fn timestamp(wanted: &GenerateRequest) -> Result<Option<String>, GenerateError> {
-    if wanted.reproducible {
+/// Returns the time for the provenance, or `None` with `--reproducible`.
+fn timestamp(request: &GenerateRequest) -> Result<Option<String>, GenerateError> {
+    if request.reproducible {
         return Ok(None);
     }
     let seconds = match std::env::var(SOURCE_DATE_EPOCH).ok().filter(|value| !value.is_empty()) {
@@ -170,23 +170,20 @@ fn timestamp(wanted: &GenerateRequest) -> Result<Option<String>, GenerateError> 
     Ok(Some(timestamp::timestamp(seconds)))
 }
 
-/// The catalog and what was noticed about the document. Whoever generates wants all of it, so an error anywhere is one.
+/// Compiles the document, and returns its warnings, too. Any error fails, because a project must contain the whole document.
 fn compile_document(
     source: &Source,
-    wanted: &GenerateRequest,
+    request: &GenerateRequest,
 ) -> Result<(Catalog, Vec<GenerateIssue>), GenerateError> {
-    let settings = &wanted.options.settings;
+    let settings = &request.options.settings;
     let checked = check::check(source, settings);
-    let is_right = checked.errors() == 0;
-    let Some(catalog) = checked.catalog.filter(|_| is_right) else {
+    let is_valid = checked.errors() == 0;
+    let Some(catalog) = checked.catalog.filter(|_| is_valid) else {
         let alone = (*settings != AdapterSettings::default())
             .then(|| check::check(source, &AdapterSettings::default()));
         let by_settings = alone.is_some_and(|alone| alone.errors() == 0 && alone.catalog.is_some());
         let (kind, message) = if by_settings {
-            (
-                GenerateErrorKind::Configuration,
-                "the mode, profile, prefix or policy does not go with the schema",
-            )
+            (GenerateErrorKind::Configuration, "the mode, profile, prefix or policy does not fit the schema")
         } else {
             (GenerateErrorKind::Schema, "Schema validation failed")
         };
@@ -196,13 +193,13 @@ fn compile_document(
     Ok((catalog, warnings.map(GenerateIssue::from_diagnostic).collect()))
 }
 
-/// The catalog without the operations that the language cannot serve, where they shall be left out, and a line about each.
+/// With `--skip-unsupported`, removes the operations that the language does not support, and returns a warning for each.
 fn skip_unsupported_operations(
     source: &Source,
-    wanted: &GenerateRequest,
+    request: &GenerateRequest,
     catalog: Catalog,
 ) -> (Catalog, Vec<GenerateIssue>) {
-    let ProjectOptions { language, settings, skip_unsupported, .. } = &wanted.options;
+    let ProjectOptions { language, settings, skip_unsupported, .. } = &request.options;
     let skipped = match skip_unsupported {
         true => mcpaql_generate::unsupported_operations(&catalog, *language),
         false => Vec::new(),
@@ -213,17 +210,17 @@ fn skip_unsupported_operations(
     let is_kept = |name: &str| skipped.iter().all(|operation| operation.name != name);
     let without = |adapter: &mut Adapter| adapter.operations.retain(|operation| is_kept(&operation.name));
     let rest = check::check_with(source, settings, without).catalog;
-    let told = skipped.iter().map(|UnsupportedOperation { name, needs }| {
-        let message = format!("Operation '{name}' is left out: it needs {needs}");
+    let warnings = skipped.iter().map(|UnsupportedOperation { name, needs }| {
+        let message = format!("Operation '{name}' is skipped: it needs {needs}");
         GenerateIssue::new(format!("operations.{name}"), "OPERATION_SKIPPED", message)
     });
-    (rest.unwrap_or(catalog), told.collect())
+    (rest.unwrap_or(catalog), warnings.collect())
 }
 
-/// What would change, file by file.
+/// Renders the diff of all files.
 fn render_diff(plan: &FolderPlan, format: OutputFormat) -> String {
     let mut out = String::new();
-    // What tells of the others comes last.
+    // The provenance depends on all other files, so it comes last.
     let (others, last): (Vec<&FileStep>, Vec<&FileStep>) =
         plan.steps.iter().partition(|step| step.path != provenance::FILE);
     for step in others.into_iter().chain(last) {

@@ -1,4 +1,4 @@
-//! `mcpaql import`: the description of an API, or an MCP server, → an adapter document.
+//! `mcpaql import`: creates an adapter document from an OpenAPI description or an MCP server.
 
 pub(crate) mod mcp;
 pub(crate) mod openapi;
@@ -11,7 +11,7 @@ use mcpaql_import::emit::{self, Provenance};
 use mcpaql_import::report::{ImportReport, Notes};
 use std::path::Path;
 
-/// What came of an import.
+/// The result of an import.
 struct ImportResult {
     adapter: Adapter,
     report: ImportReport,
@@ -20,10 +20,10 @@ struct ImportResult {
 }
 
 impl ImportResult {
-    /// Writes the document and reports what was decided.
-    fn write(&self, written: &args::ImportOutputArgs) -> Result<()> {
+    /// Writes the document and prints the report.
+    fn write(&self, args: &args::ImportOutputArgs) -> Result<()> {
         let ImportResult { adapter, report, notes, provenance } = self;
-        let document = match (&written.output, written.report) {
+        let document = match (&args.output, args.report) {
             (Some(path), _) => {
                 Some((path, write_to_existing_folder(path, &emit::markdown(adapter, provenance))?))
             }
@@ -33,7 +33,7 @@ impl ImportResult {
             }
             (None, Some(_)) => None,
         };
-        match written.report {
+        match args.report {
             Some(args::ReportFormat::Json) => {
                 output::print_data(&serde_json::to_string_pretty(&report.to_json(notes))?)
             }
@@ -47,23 +47,23 @@ impl ImportResult {
     }
 }
 
-/// Writes a file into a folder that is there: a missing one is a slip.
+/// Writes a file into a folder that must exist: a missing folder is most likely a typing error.
 fn write_to_existing_folder<'p>(path: &'p Path, text: &str) -> Result<file::WrittenFile<'p>> {
     match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
-        Some(folder) => bail!("cannot write {}: there is no folder {}", path.display(), folder.display()),
+        Some(folder) => bail!("cannot write {}: folder {} not found", path.display(), folder.display()),
         None => file::write(path, text),
     }
 }
 
-/// Refuses to write over files of others, and over files that are read.
+/// Refuses to overwrite input files, and files that were not written by an import.
 fn check_overwrite<'p>(
-    written: &args::ImportOutputArgs,
-    read: impl IntoIterator<Item = &'p Path>,
+    args: &args::ImportOutputArgs,
+    inputs: impl IntoIterator<Item = &'p Path>,
 ) -> Result<()> {
-    if let Some(path) = &written.output {
-        file::check_not_input(path, read)?;
+    if let Some(path) = &args.output {
+        file::check_not_input(path, inputs)?;
     }
-    match written.output.as_deref().filter(|_| !written.force) {
+    match args.output.as_deref().filter(|_| !args.force) {
         Some(path) => {
             file::check_written_by_us(path, "is not an imported adapter document", emit::is_imported)
         }

@@ -1,6 +1,6 @@
-//! `mcpaql import config`: the servers of an MCP client → a mcpaql.yaml with all of them behind one gateway.
+//! `mcpaql import config`: writes a mcpaql.yaml with all servers of an MCP client.
 //!
-//! What always holds: no credential is copied or shown; the file that is written loads.
+//! What always holds: no credential is copied or printed; the written file loads without errors.
 
 use crate::clients::config_import::{ClientConfig, ConfigImport, ImportedEntry, SkippedServer};
 use crate::clients::variables::RequiredVariable;
@@ -13,32 +13,36 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// How every file begins that this command wrote.
+/// First line of every file that this command writes.
 const HEADER_PREFIX: &str = "# Written by `mcpaql import config` from ";
-/// What stands before the fingerprint of everything below it.
-const FINGERPRINT_PREFIX: &str = "# Changed by hand it is not written over. ";
+/// Start of the second line, which ends with the fingerprint of the rest of the file.
+const FINGERPRINT_PREFIX: &str = "# If you edit this file, `mcpaql import config` does not overwrite it. ";
 
 pub(crate) fn run(args: &args::ImportConfigArgs) -> Result<CommandOutcome> {
     let configurations = read_client_configs(&args.source)?;
-    let takeover = ConfigImport::from_configs(&configurations);
+    let import = ConfigImport::from_configs(&configurations);
     let labels: Vec<&str> = configurations.iter().map(|configuration| configuration.label.as_str()).collect();
-    if takeover.imported.is_empty() {
-        report(args, &takeover, &labels, &[])?;
+    if import.imported.is_empty() {
+        report(args, &import, &labels, &[])?;
         return Ok(CommandOutcome::Findings);
     }
-    let yaml = takeover.yaml();
-    let needed = required_variables(&takeover, &yaml);
-    let text = document(&labels, &needed, &yaml);
+    let yaml = import.yaml();
+    let required = required_variables(&import, &yaml);
+    let text = document(&labels, &required, &yaml);
     if is_stdout(args) {
         output::print_data(&text);
     } else {
         file::check_not_input(&args.output, [Path::new(&args.source)])?;
         if !args.force {
-            file::check_written_by_us(&args.output, "was written or changed by hand", is_unmodified)?;
+            file::check_written_by_us(
+                &args.output,
+                "was not written by this command or was edited since",
+                is_unmodified,
+            )?;
         }
         file::write(&args.output, &text)?;
     }
-    report(args, &takeover, &labels, &needed)?;
+    report(args, &import, &labels, &required)?;
     Ok(CommandOutcome::Clean)
 }
 
@@ -46,7 +50,7 @@ fn is_stdout(args: &args::ImportConfigArgs) -> bool {
     file::is_dash(&args.output)
 }
 
-/// The configuration that was named, or all of a client's.
+/// Reads the named configuration file, or all configuration files of a client.
 pub(crate) fn read_client_configs(source: &str) -> Result<Vec<ClientConfig>> {
     let path = Path::new(source);
     if source == "-" {
@@ -58,21 +62,21 @@ pub(crate) fn read_client_configs(source: &str) -> Result<Vec<ClientConfig>> {
     let Some(client) = ClientApp::parse(source) else {
         let known: Vec<&str> = ClientApp::value_variants().iter().map(|client| client.id()).collect();
         return Err(error_with_hint(
-            format!("there is no file '{source}'"),
-            format!("name a configuration file, or a client ({})", known.join(", ")),
+            format!("'{source}' not found"),
+            format!("pass a configuration file, or a client ({})", known.join(", ")),
         ));
     };
-    // What is for a folder goes before what is for everything.
+    // The project configuration takes precedence over the user configuration.
     let paths: Vec<_> =
         [ConfigScope::Project, ConfigScope::User].iter().filter_map(|scope| client.path(*scope)).collect();
     let mut found: Vec<_> = paths.iter().filter(|path| path.is_file()).collect();
-    // In the home itself both are the same file.
+    // In the home folder, both are the same file.
     found.dedup_by_key(|path| path.canonicalize().ok());
     if found.is_empty() {
-        let places: Vec<String> = paths.iter().map(|path| clients::display_path(path)).collect();
+        let paths: Vec<String> = paths.iter().map(|path| clients::display_path(path)).collect();
         return Err(error_with_hint(
-            format!("{} has no configuration here", client.title()),
-            format!("name its file; looked for {}", places.join(" and ")),
+            format!("no configuration of {} found", client.title()),
+            format!("pass the file; looked for {}", paths.join(" and ")),
         ));
     }
     found.into_iter().map(|path| read_file(path, Some(client))).collect()
@@ -95,8 +99,8 @@ fn parse(
     } else {
         let document = jsonc::parse(text).map_err(|problem| {
             error_with_hint(
-                format!("{label} is not JSON: {problem}"),
-                "fix it there; comments and trailing commas are fine",
+                format!("{label} is not valid JSON: {problem}"),
+                "fix the file; comments and trailing commas are allowed",
             )
         })?;
         jsonc::to_json(&document.root)
@@ -104,19 +108,19 @@ fn parse(
     Ok(ClientConfig { label, value, client, workspace })
 }
 
-/// The variables to set. A home is always set.
-fn required_variables(takeover: &ConfigImport, yaml: &str) -> Vec<RequiredVariable> {
-    let mut needed = takeover.variables.required_in(yaml);
-    needed.retain(|needed| !["HOME", "USERPROFILE"].contains(&needed.name.as_str()));
-    needed
+/// Returns the variables that the user must set, except the home folder, which is always set.
+fn required_variables(import: &ConfigImport, yaml: &str) -> Vec<RequiredVariable> {
+    let mut required = import.variables.required_in(yaml);
+    required.retain(|required| !["HOME", "USERPROFILE"].contains(&required.name.as_str()));
+    required
 }
 
-fn document(labels: &[&str], needed: &[RequiredVariable], yaml: &str) -> String {
+fn document(labels: &[&str], required: &[RequiredVariable], yaml: &str) -> String {
     let mut body = String::new();
-    if !needed.is_empty() {
-        body.push_str("# It needs these environment variables:\n");
-        for needed in needed {
-            body.push_str(&format!("#   {}\n", needed.name));
+    if !required.is_empty() {
+        body.push_str("# Required environment variables:\n");
+        for required in required {
+            body.push_str(&format!("#   {}\n", required.name));
         }
     }
     body.push_str(yaml);
@@ -128,7 +132,7 @@ fn short_fingerprint(body: &str) -> String {
     openapi_files::fingerprint(body).trim_start_matches("sha256:").chars().take(12).collect()
 }
 
-/// Whether this command wrote the text and it was not changed since.
+/// Whether this command wrote the text and it was not edited since.
 fn is_unmodified(text: &str) -> bool {
     let below =
         text.strip_prefix(HEADER_PREFIX).and_then(|rest| rest.split_once('\n')).map(|(_, below)| below);
@@ -138,14 +142,14 @@ fn is_unmodified(text: &str) -> bool {
 
 fn report(
     args: &args::ImportConfigArgs,
-    takeover: &ConfigImport,
+    import: &ConfigImport,
     labels: &[&str],
-    needed: &[RequiredVariable],
+    required: &[RequiredVariable],
 ) -> Result<()> {
     if args.json && !is_stdout(args) {
-        output::print_data(&serde_json::to_string_pretty(&as_json(args, takeover, labels, needed))?);
+        output::print_data(&serde_json::to_string_pretty(&as_json(args, import, labels, required))?);
     } else {
-        output::status_lines(as_text(args, takeover, labels, needed).trim_end());
+        output::status_lines(as_text(args, import, labels, required).trim_end());
     }
     Ok(())
 }
@@ -156,36 +160,36 @@ fn is_set(name: &str) -> bool {
 
 fn as_json(
     args: &args::ImportConfigArgs,
-    takeover: &ConfigImport,
+    import: &ConfigImport,
     labels: &[&str],
-    needed: &[RequiredVariable],
+    required: &[RequiredVariable],
 ) -> Value {
-    let servers = |taken: &ImportedEntry| json!({"server": taken.server, "adapter": taken.entry.name, "notes": taken.notes});
-    let left_out = |left: &SkippedServer| json!({"server": left.server, "reason": left.reason});
-    let variables = |needed: &RequiredVariable| json!({"name": needed.name, "set": is_set(&needed.name), "places": needed.places});
+    let servers = |imported: &ImportedEntry| json!({"server": imported.server, "adapter": imported.entry.name, "notes": imported.notes});
+    let left_out = |skipped: &SkippedServer| json!({"server": skipped.server, "reason": skipped.reason});
+    let variables = |required: &RequiredVariable| json!({"name": required.name, "set": is_set(&required.name), "places": required.places});
     json!({
         "from": labels,
-        "written": (!takeover.imported.is_empty()).then(|| args.output.display().to_string()),
-        "servers": takeover.imported.iter().map(servers).collect::<Vec<_>>(),
-        "left_out": takeover.skipped.iter().map(left_out).collect::<Vec<_>>(),
-        "variables": needed.iter().map(variables).collect::<Vec<_>>(),
+        "written": (!import.imported.is_empty()).then(|| args.output.display().to_string()),
+        "servers": import.imported.iter().map(servers).collect::<Vec<_>>(),
+        "left_out": import.skipped.iter().map(left_out).collect::<Vec<_>>(),
+        "variables": required.iter().map(variables).collect::<Vec<_>>(),
     })
 }
 
 fn as_text(
     args: &args::ImportConfigArgs,
-    takeover: &ConfigImport,
+    import: &ConfigImport,
     labels: &[&str],
-    needed: &[RequiredVariable],
+    required: &[RequiredVariable],
 ) -> String {
     let mut out = String::new();
     let from = output::sanitize_line(&labels.join(" and "));
-    let (taken, all) = (takeover.imported.len(), takeover.imported.len() + takeover.skipped.len());
+    let (imported, all) = (import.imported.len(), import.imported.len() + import.skipped.len());
     out.push_str(&match all {
-        0 => format!("There are no servers in {from}\n"),
-        _ => format!("Took over {taken} of {all} servers of {from}\n"),
+        0 => format!("No servers found in {from}\n"),
+        _ => format!("Imported {imported} of {all} servers from {from}\n"),
     });
-    for server in &takeover.imported {
+    for server in &import.imported {
         let name = server.entry.name.as_deref().unwrap_or_default();
         let was = if name == server.server {
             String::new()
@@ -195,30 +199,30 @@ fn as_text(
         out.push_str(&format!("  {name}{was}\n"));
         server.notes.iter().for_each(|note| out.push_str(&format!("    {}\n", output::sanitize_line(note))));
     }
-    if !takeover.skipped.is_empty() {
-        out.push_str("Left out\n");
+    if !import.skipped.is_empty() {
+        out.push_str("Skipped:\n");
     }
-    for left in &takeover.skipped {
-        out.push_str(&format!("  {}\n", output::sanitize_line(&format!("{}: {}", left.server, left.reason))));
+    for SkippedServer { server, reason } in &import.skipped {
+        out.push_str(&format!("  {}\n", output::sanitize_line(&format!("{server}: {reason}"))));
     }
     let (set, unset): (Vec<&RequiredVariable>, Vec<&RequiredVariable>) =
-        needed.iter().partition(|needed| is_set(&needed.name));
+        required.iter().partition(|required| is_set(&required.name));
     if !unset.is_empty() {
-        out.push_str("Set these variables; each line says where the value stands today\n");
+        out.push_str("Set these variables (the comment says where the client has the value):\n");
     }
-    for needed in unset {
-        let places = output::sanitize_line(&needed.places.join("; "));
-        out.push_str(&format!("  export {}=…  # {places}\n", needed.name));
+    for required in unset {
+        let places = output::sanitize_line(&required.places.join("; "));
+        out.push_str(&format!("  export {}=…  # {places}\n", required.name));
     }
     if !set.is_empty() {
-        let names: Vec<&str> = set.iter().map(|needed| needed.name.as_str()).collect();
-        out.push_str(&format!("Set already: {}\n", names.join(", ")));
+        let names: Vec<&str> = set.iter().map(|required| required.name.as_str()).collect();
+        out.push_str(&format!("Already set: {}\n", names.join(", ")));
     }
-    if taken > 0 && !is_stdout(args) {
+    if imported > 0 && !is_stdout(args) {
         out.push_str(&format!("Wrote {}\n", output::sanitize_line(&args.output.display().to_string())));
         let client = ClientApp::parse(&args.source).map_or("CLIENT", ClientApp::id);
         out.push_str(&format!(
-            "Next: `mcpaql install {client}`, then take these servers out of the client's own configuration\n"
+            "Next: `mcpaql install {client}`, then remove these servers from the client's configuration\n"
         ));
     }
     out
@@ -229,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_changed_by_hand_is_known() {
+    fn an_edited_file_is_recognized() {
         let text = document(&["x.json"], &[], "adapters:\n  - builtin: notebook\n");
         assert!(is_unmodified(&text));
         assert!(!is_unmodified(&text.replace("notebook", "other")));

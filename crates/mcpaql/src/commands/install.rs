@@ -1,7 +1,6 @@
-//! `mcpaql install`: this program in the configuration of an MCP client.
+//! `mcpaql install`: adds this program to the configuration of an MCP client, or removes it.
 //!
-//! What always holds: nothing else in the file changes, a copy of it is kept, and a file that cannot be understood is not
-//! touched.
+//! What always holds: nothing else in the file changes, a backup is kept, and a file that cannot be parsed is not touched.
 
 use crate::clients::{self, ClientApp, ConfigScope, SERVERS_PATHS, edit, jsonc};
 use crate::documents::CONFIG_FILE;
@@ -15,30 +14,36 @@ use mcpaql_document::source::Source;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// Keys of an entry that this command writes, and may show.
+/// Keys of an entry that this command writes. Only their values are printed.
 const OWN_KEYS: &[&str] = &["type", "source", "command", "args"];
 
 pub(crate) fn run(args: &args::InstallArgs) -> Result<CommandOutcome> {
     if args.list {
         return list(args);
     }
-    let client = args.client.context("name a client")?;
+    let client = args.client.context("no client given")?;
     if args.name.trim().is_empty() {
-        bail!("the server needs a --name");
+        bail!("--name must not be empty");
     }
     let path = path(args, client)?;
     let file = EditableFile::read(&path)?;
     let program = program()?;
-    let place = InstallLocation::find(&file, client, &args.name, &program)?;
+    let location = InstallLocation::find(&file, client, &args.name, &program)?;
     let old = file.text.clone().unwrap_or_default();
     let config = if args.remove { None } else { config(args)? };
     let new = if args.remove {
-        place.without_server(&old)?
+        location.without_server(&old)?
     } else {
-        place.with_server(&old, &entry(client, &program, config.as_deref())?)?
+        location.with_server(&old, &entry(client, &program, config.as_deref())?)?
     };
-    let change =
-        InstallChange { client, path: &path, location: &place, old: &old, new: &new, dry_run: args.dry_run };
+    let change = InstallChange {
+        client,
+        path: &path,
+        location: &location,
+        old: &old,
+        new: &new,
+        dry_run: args.dry_run,
+    };
     let backup = if args.dry_run || new == old {
         None
     } else {
@@ -60,27 +65,30 @@ fn path(args: &args::InstallArgs, client: ClientApp) -> Result<PathBuf> {
         return Ok(path.clone());
     }
     client.path(args.scope).ok_or_else(|| {
-        let message = format!("{} has no configuration of scope {}", client.title(), args.scope.as_str());
-        error_with_hint(message, "choose another --scope, or name the file with --path")
+        let message =
+            format!("{} has no configuration file for the scope '{}'", client.title(), args.scope.as_str());
+        error_with_hint(message, "choose another --scope, or pass the file with --path")
     })
 }
 
-/// The configuration to serve; `None` where there is none.
+/// Returns the absolute path of the configuration to serve, or `None` if there is none.
 fn config(args: &args::InstallArgs) -> Result<Option<PathBuf>> {
     let path = match &args.config {
         Some(path) if !path.is_file() => {
-            let message = format!("there is no file '{}'", path.display());
-            let hint = "name a configuration such as mcpaql.yaml; `mcpaql import config` writes one";
+            let message = format!("'{}' not found", path.display());
+            let hint = "pass a configuration such as mcpaql.yaml; `mcpaql import config` writes one";
             return Err(error_with_hint(message, hint));
         }
         Some(path) => path.clone(),
         None if Path::new(CONFIG_FILE).is_file() => PathBuf::from(CONFIG_FILE),
         None => return Ok(None),
     };
-    Ok(Some(std::path::absolute(&path).with_context(|| format!("cannot find {}", path.display()))?))
+    Ok(Some(
+        std::path::absolute(&path).with_context(|| format!("cannot resolve the path {}", path.display()))?,
+    ))
 }
 
-/// Names of the variables that a configuration refers to and that need a value.
+/// Returns the variables that a configuration refers to without a default value.
 fn variables(config: &Path) -> Vec<String> {
     fn search(value: &Value, found: &mut Vec<String>) {
         match value {
@@ -99,7 +107,7 @@ fn variables(config: &Path) -> Vec<String> {
     }
     let mut found = Vec::new();
     let text = file::read_text(config).unwrap_or_default();
-    // `serve` reports what is wrong with it.
+    // If the configuration is invalid, `serve` reports it.
     if let Ok(parsed) = Source::new(CONFIG_FILE, text).parse() {
         search(&parsed.value, &mut found);
     }
@@ -109,8 +117,8 @@ fn variables(config: &Path) -> Vec<String> {
 
 fn entry(client: ClientApp, program: &Path, config: Option<&Path>) -> Result<Map<String, Value>> {
     let text = |path: &Path| {
-        let unusual = || format!("{} is not text that a configuration can hold", path.display());
-        path.to_str().map(str::to_owned).with_context(unusual)
+        let not_utf8 = || format!("the path {} is not UTF-8", path.display());
+        path.to_str().map(str::to_owned).with_context(not_utf8)
     };
     let mut words = vec!["serve".to_owned()];
     if let Some(config) = config {
@@ -119,9 +127,9 @@ fn entry(client: ClientApp, program: &Path, config: Option<&Path>) -> Result<Map
     Ok(client.server_entry(&text(program)?, &words))
 }
 
-/// This program by the path that stays when it is updated: the one that a shell finds, where that leads here.
+/// Returns the path of this program. A path in `PATH` is preferred, because it stays valid when the program is updated.
 fn program() -> Result<PathBuf> {
-    let running = std::env::current_exe().context("cannot find this program")?;
+    let running = std::env::current_exe().context("cannot find the path of this program")?;
     let real = running.canonicalize().unwrap_or_else(|_| running.clone());
     let name = running.file_name().map(ToOwned::to_owned).unwrap_or_default();
     let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -132,14 +140,14 @@ fn program() -> Result<PathBuf> {
     Ok(found.unwrap_or(running))
 }
 
-/// Where in a file the server stands, or will.
+/// The location of the server in a configuration file.
 struct InstallLocation<'a> {
     path: Vec<&'a str>,
     file_name: String,
 }
 
 impl<'a> InstallLocation<'a> {
-    /// Refuses where the file is broken, or where another server has the name.
+    /// Finds the location. Fails if the file cannot be parsed, or if another server has the name.
     fn find(
         file: &EditableFile,
         client: ClientApp,
@@ -154,7 +162,7 @@ impl<'a> InstallLocation<'a> {
         if !jsonc::is_blank(text) {
             let document = jsonc::parse(text).map_err(|problem| {
                 error_with_hint(
-                    format!("{shown} is not JSON, and was left as it is: {problem}"),
+                    format!("{shown} is not valid JSON and was not changed: {problem}"),
                     "fix it and run the command again",
                 )
             })?;
@@ -165,27 +173,29 @@ impl<'a> InstallLocation<'a> {
                 && found.get("command").and_then(Value::as_str).map(Path::new) != Some(program)
             {
                 return Err(error_with_hint(
-                    format!("{shown} has another server called '{name}'"),
-                    "choose another --name, or take that server out first",
+                    format!("{shown} already has another server '{name}'"),
+                    "choose another --name, or remove that server first",
                 ));
             }
         }
         Ok(InstallLocation { path: [container, &[name]].concat(), file_name: shown })
     }
 
-    /// The text with the server in it. What people added to our entry stays.
+    /// Returns the text with the server. Keys that the user added to an existing entry stay.
     fn with_server(&self, text: &str, entry: &Map<String, Value>) -> Result<String> {
         let command = [self.path.as_slice(), &["command"]].concat();
-        let there = jsonc::parse(text)
+        let exists = jsonc::parse(text)
             .is_ok_and(|document| document.at(&command).is_some_and(|node| node.as_object().is_none()));
-        if !there {
+        if !exists {
             return self.edit_result(edit::set(text, &self.path, &Value::Object(entry.clone())));
         }
         let mut text = text.to_owned();
         for (key, value) in entry {
             let path = [self.path.as_slice(), &[key]].concat();
-            let is = jsonc::parse(&text).ok().and_then(|document| document.value_at(&path));
-            if is.as_ref() != Some(value) && (is.is_some() || ["command", "args"].contains(&key.as_str())) {
+            let current = jsonc::parse(&text).ok().and_then(|document| document.value_at(&path));
+            if current.as_ref() != Some(value)
+                && (current.is_some() || ["command", "args"].contains(&key.as_str()))
+            {
                 text = self.edit_result(edit::set(&text, &path, value))?;
             }
         }
@@ -197,14 +207,14 @@ impl<'a> InstallLocation<'a> {
     }
 
     fn edit_result(&self, edited: Result<String, edit::EditError>) -> Result<String> {
-        edited.map_err(|refused| {
-            let message = format!("{} cannot be changed: {refused}", self.file_name);
+        edited.map_err(|error| {
+            let message = format!("cannot change {}: {error}", self.file_name);
             error_with_hint(message, "fix it and run the command again")
         })
     }
 }
 
-/// What happens to a file.
+/// The change of a configuration file.
 struct InstallChange<'a> {
     client: ClientApp,
     path: &'a Path,
@@ -243,7 +253,7 @@ impl InstallChange<'_> {
         })
     }
 
-    /// The change as it may be shown.
+    /// Returns the change as a diff in which values of other programs are masked.
     fn diff(&self) -> String {
         let shown = |text: &str| edit::mask_values(text, &self.location.path, OWN_KEYS);
         let path = self.path.display();
@@ -253,19 +263,19 @@ impl InstallChange<'_> {
     fn report(&self, backup: Option<&Path>, variables: &[String]) {
         let (path, title) = (self.path.display(), self.client.title());
         if self.old == self.new {
-            let state = if self.has(self.new) { "is in" } else { "is not in" };
-            output::status_line(&format!("Nothing to do: mcpaql {state} {path}"));
+            let state = if self.has(self.new) { "already installed" } else { "not installed" };
+            output::status_line(&format!("Nothing to do: mcpaql is {state} in {path}"));
             return;
         }
         if self.dry_run {
             output::print_data(&self.diff());
-            output::status_line("Nothing was written; values of others are shown as …");
+            output::status_line("Dry run: nothing was written. Other values are shown as …");
             return;
         }
         output::status_line(&match self.action() {
-            "removed" => format!("Took mcpaql out of {path}"),
+            "removed" => format!("Removed mcpaql from {path}"),
             "updated" => format!("Updated mcpaql in {path}"),
-            _ => format!("Put mcpaql into {path}"),
+            _ => format!("Added mcpaql to {path}"),
         });
         if let Some(backup) = backup {
             output::status_line(&format!("Backup: {}", backup.display()));
@@ -274,10 +284,10 @@ impl InstallChange<'_> {
             let names = variables.join(", ");
             output::status_line(&if self.client.is_desktop() {
                 format!(
-                    "{title} must give it these variables, under `env` of its entry or from the desktop: {names}"
+                    "Set these variables under `env` of the entry, or in the environment of {title}: {names}"
                 )
             } else {
-                format!("Set these variables where you start {title}: {names}")
+                format!("Set these variables in the shell where you start {title}: {names}")
             });
         }
         output::status_line(&format!("Next: {}", self.client.next_step()));
@@ -289,7 +299,7 @@ fn list(args: &args::InstallArgs) -> Result<CommandOutcome> {
     for client in ClientApp::value_variants() {
         for scope in ConfigScope::ALL {
             let Some(path) = client.path(scope) else { continue };
-            // In the home itself both scopes are the same file.
+            // In the home folder, both scopes are the same file.
             if scope == ConfigScope::Project
                 && std::path::absolute(&path).ok() == client.path(ConfigScope::User)
             {
@@ -317,7 +327,7 @@ fn list(args: &args::InstallArgs) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Clean)
 }
 
-/// Whether this program is in a file, under any name.
+/// Returns whether this program is in a configuration file, under any name.
 fn state(path: &Path, client: ClientApp) -> &'static str {
     let file = match EditableFile::read(path) {
         Ok(EditableFile { text: Some(text), .. }) => text,

@@ -1,4 +1,4 @@
-//! `mcpaql schema`: the JSON Schema of adapter documents.
+//! `mcpaql schema`: prints the JSON Schema of adapter documents.
 
 use crate::{CommandOutcome, output};
 use anyhow::Result;

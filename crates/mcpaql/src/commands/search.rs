@@ -1,4 +1,4 @@
-//! `mcpaql search`: operations by what they do, ranked as for an agent.
+//! `mcpaql search`: finds operations by what they do, ranked as `introspect` ranks them for agents.
 
 use crate::documents::AdapterRequest;
 use crate::{CommandOutcome, args, output};
@@ -12,7 +12,7 @@ pub(crate) fn run(args: &args::SearchArgs) -> Result<CommandOutcome> {
         .resolve()?
         .catalogs()?
         .pop()
-        .context("the document holds no adapter")?;
+        .context("the document contains no adapter")?;
     let mut params = Map::new();
     params.insert("search".into(), args.text.join(" ").into());
     params.insert("first".into(), args.first.into());
@@ -20,20 +20,20 @@ pub(crate) fn run(args: &args::SearchArgs) -> Result<CommandOutcome> {
         .and_then(|call| introspect::answer(&catalog, &call.args))
         .map_err(|error| anyhow::anyhow!(error.message))?;
     let data = answer.data.into_value();
-    let found = data.get("operations").and_then(Value::as_array).cloned().unwrap_or_default();
+    let hits = data.get("operations").and_then(Value::as_array).cloned().unwrap_or_default();
     if args.json {
         output::print_data(&json!(data).to_string());
     } else {
-        found.iter().for_each(|hit| output::print_data(&text(hit)));
+        hits.iter().for_each(|hit| output::print_data(&text(hit)));
     }
-    if found.is_empty() {
-        output::status_line("nothing found; try other words");
+    if hits.is_empty() {
+        output::status_line("No matching operations found; try other words");
         return Ok(CommandOutcome::Findings);
     }
     Ok(CommandOutcome::Clean)
 }
 
-/// A hit as a person reads it: what to call, what it does, and what to call before.
+/// Formats a result: the signature, the summary, and the operations that provide its parameters.
 fn text(hit: &Value) -> String {
     let signature = hit.get("signature").and_then(Value::as_str).unwrap_or_default();
     let mut lines = vec![signature.to_owned()];

@@ -1,4 +1,4 @@
-//! `mcpaql serve`: the main job.
+//! `mcpaql serve`: serves adapters as an MCP server, over stdio or HTTP.
 
 use crate::cache::SurfaceCache;
 use crate::documents::{AdapterPlan, default_data, open_gateway};
@@ -26,22 +26,22 @@ pub(crate) async fn run(args: args::ServeArgs) -> Result<CommandOutcome> {
     let args = Arc::new(args);
     let Some(address) = args.http else { return serve_over_stdio(args, signals).await };
     let options = http_options(&args, address)?;
-    let since = SystemTime::now();
-    let (gateway, origin) = open(&args, plan_to_serve(&args)?, since).await?;
-    let _reload = start_reload(&args, &gateway, &origin, &signals);
-    let greeted = gateway.clone();
-    let mut posted = None;
-    let greet = |bound| {
-        announce_start(&greeted, &origin, Some(bound));
-        posted = StatusFile::publish(greeted.clone(), format!("http://{bound}/mcp"));
+    let read_at = SystemTime::now();
+    let (gateway, info) = open(&args, plan_to_serve(&args)?, read_at).await?;
+    let _reload = start_reload(&args, &gateway, &info, &signals);
+    let started = gateway.clone();
+    let mut status_file = None;
+    let on_start = |bound| {
+        announce_start(&started, &info, Some(bound));
+        status_file = StatusFile::publish(started.clone(), format!("http://{bound}/mcp"));
     };
-    let served = serve::serve_http(Arc::new(gateway.clone()), options, signals.shutdown, greet).await;
+    let result = serve::serve_http(Arc::new(gateway.clone()), options, signals.shutdown, on_start).await;
     gateway.close().await;
-    served.map_err(with_hint)?;
+    result.map_err(with_hint)?;
     Ok(CommandOutcome::Clean)
 }
 
-/// The client that started us is answered soon, even while what it will be served is still loading beside.
+/// Serves over stdio. The client gets its first answers while the adapters are still loading.
 async fn serve_over_stdio(args: Arc<args::ServeArgs>, signals: Signals) -> Result<CommandOutcome> {
     let (pending, loading) = PendingService::new();
     let shutdown = signals.shutdown.clone();
@@ -49,75 +49,75 @@ async fn serve_over_stdio(args: Arc<args::ServeArgs>, signals: Signals) -> Resul
         Box::pin(serve::serve_stdio(Arc::new(pending), ServerLimits::default(), shutdown.clone()));
     let mut loaded = Box::pin(load_in_background(Arc::clone(&args), loading));
     tokio::select! {
-        served = &mut serving => {
-            served?;
-            // A client that went away at once is no reason to keep quiet about what cannot be served.
+        result = &mut serving => {
+            result?;
+            // The client disconnected early: still load everything, to report errors in the documents.
             tokio::select! {
                 () = shutdown.cancelled() => {}
-                outcome = loaded => {
-                    outcome?;
+                result = loaded => {
+                    result?;
                 }
             }
         }
-        outcome = &mut loaded => {
-            let (gateway, origin) = outcome?;
-            let _reload = start_reload(&args, &gateway, &origin, &signals);
-            let _posted = StatusFile::publish(gateway.clone(), "standard input and output".into());
-            let served = serving.await;
+        result = &mut loaded => {
+            let (gateway, info) = result?;
+            let _reload = start_reload(&args, &gateway, &info, &signals);
+            let _status_file = StatusFile::publish(gateway.clone(), "standard input and output".into());
+            let result = serving.await;
             gateway.close().await;
-            served?;
+            result?;
         }
     }
     Ok(CommandOutcome::Clean)
 }
 
-/// Keeps up with the files for as long as what is returned is held.
+/// Reloads files on changes until the returned handle is dropped.
 fn start_reload(
     args: &Arc<args::ServeArgs>,
     gateway: &Gateway,
-    origin: &StartupInfo,
+    info: &StartupInfo,
     signals: &Signals,
 ) -> AbortOnDropHandle<()> {
     let hangups = signals.hangups.clone();
-    let work = reload_on_change(Arc::clone(args), gateway.clone(), origin.files.clone(), hangups);
+    let work = reload_on_change(Arc::clone(args), gateway.clone(), info.files.clone(), hangups);
     AbortOnDropHandle::new(tokio::spawn(work))
 }
 
-/// Loads on a thread of its own and hands over what is there: first what the tools were the last time, then everything.
+/// Loads the adapters on another thread. Publishes the cached tools of the last start first, then the loaded adapters.
 async fn load_in_background(
     args: Arc<args::ServeArgs>,
     loading: ServiceLoader<Gateway>,
 ) -> Result<(Gateway, StartupInfo)> {
     let handle = tokio::runtime::Handle::current();
     let work = move || -> Result<_> {
-        let since = SystemTime::now();
+        let read_at = SystemTime::now();
         let plan = plan_to_serve(&args)?;
-        let slot = if args.no_cache { None } else { SurfaceCache::new(&plan.fingerprint()) };
-        let before = slot.as_ref().and_then(SurfaceCache::read);
-        before.clone().into_iter().for_each(|preview| loading.set_preview(preview));
-        let (gateway, origin) = handle.block_on(open(&args, plan, since))?;
-        // What a server that has not answered yet will list is not known.
-        let is_whole = gateway.slots().iter().all(|slot| slot.served().is_some());
-        let now = Preview::of(&gateway);
-        if let Some(slot) = slot.filter(|_| is_whole && before.as_ref() != Some(&now)) {
-            slot.write(&now);
+        let cache = if args.no_cache { None } else { SurfaceCache::new(&plan.fingerprint()) };
+        let cached = cache.as_ref().and_then(SurfaceCache::read);
+        cached.clone().into_iter().for_each(|preview| loading.set_preview(preview));
+        let (gateway, info) = handle.block_on(open(&args, plan, read_at))?;
+        // The tools of an MCP server that has not answered yet are unknown.
+        let is_complete = gateway.slots().iter().all(|slot| slot.served().is_some());
+        let current = Preview::of(&gateway);
+        if let Some(cache) = cache.filter(|_| is_complete && cached.as_ref() != Some(&current)) {
+            cache.write(&current);
         }
-        Ok((gateway, origin, loading))
+        Ok((gateway, info, loading))
     };
-    let (gateway, origin, loading) =
+    let (gateway, info, loading) =
         tokio::task::spawn_blocking(work).await.context("loading was interrupted")??;
-    announce_start(&gateway, &origin, None);
+    announce_start(&gateway, &info, None);
     loading.set_ready(Arc::new(gateway.clone()));
-    Ok((gateway, origin))
+    Ok((gateway, info))
 }
 
-/// Compiles and opens everything that is to be served.
+/// Compiles and opens all adapters of the plan.
 async fn open(
     args: &args::ServeArgs,
     mut plan: AdapterPlan,
-    since: SystemTime,
+    read_at: SystemTime,
 ) -> Result<(Gateway, StartupInfo)> {
-    let origin = StartupInfo {
+    let info = StartupInfo {
         config: plan
             .config
             .as_ref()
@@ -126,13 +126,13 @@ async fn open(
         data: plan.data.clone(),
         token_env: args.token_env.clone(),
         is_default: plan.is_default,
-        files: WatchedFiles { paths: std::mem::take(&mut plan.files), read_at: since },
+        files: WatchedFiles { paths: std::mem::take(&mut plan.files), read_at },
     };
     let gateway = open_gateway(plan, !args.no_cache).await?;
-    Ok((gateway, origin))
+    Ok((gateway, info))
 }
 
-/// Adds the flags that help to what the library refuses.
+/// Adds a hint with command line flags to an error of the library.
 fn with_hint(error: ServeError) -> anyhow::Error {
     match error {
         ServeError::Unauthenticated(address) => error_with_hint(
@@ -154,10 +154,10 @@ fn http_options(args: &args::ServeArgs, address: SocketAddr) -> Result<HttpOptio
     Ok(options)
 }
 
-/// Says what is served and what to do with it: at length to a person, in a line to a log.
-fn announce_start(gateway: &Gateway, origin: &StartupInfo, bound: Option<SocketAddr>) {
+/// Announces the server: a full message on a terminal, log lines otherwise.
+fn announce_start(gateway: &Gateway, info: &StartupInfo, bound: Option<SocketAddr>) {
     if output::stderr_is_terminal() {
-        output::status_lines(&startup_message(gateway, origin, bound));
+        output::status_lines(&startup_message(gateway, info, bound));
         return;
     }
     for adapter in gateway.snapshot().adapters() {
@@ -173,20 +173,21 @@ fn announce_start(gateway: &Gateway, origin: &StartupInfo, bound: Option<SocketA
     }
 }
 
-/// Where what is served came from, as far as a client's configuration and a person want to know.
+/// What the startup message and the reload need to know.
 struct StartupInfo {
-    /// The configuration file, where one was found without being named.
+    /// The configuration file, if it was found in the folder and not named with `--config`.
     config: Option<PathBuf>,
     /// The folder of the stores.
     data: Option<PathBuf>,
-    /// The variable that holds the token.
+    /// The environment variable that holds the token for HTTP clients.
     token_env: Option<String>,
+    /// Nothing was named or configured, so the built-in notebook is served.
     is_default: bool,
-    /// Every file that it was made from.
+    /// Every file that was read.
     files: WatchedFiles,
 }
 
-fn startup_message(gateway: &Gateway, origin: &StartupInfo, bound: Option<SocketAddr>) -> String {
+fn startup_message(gateway: &Gateway, info: &StartupInfo, bound: Option<SocketAddr>) -> String {
     let mut lines = Vec::new();
     for adapter in gateway.snapshot().adapters() {
         let catalog = adapter.catalog();
@@ -194,46 +195,47 @@ fn startup_message(gateway: &Gateway, origin: &StartupInfo, bound: Option<Socket
         lines.push(format!("Serving {} ({operations} operations) as", catalog.adapter.display_name));
         let width = catalog.tools.iter().map(|tool| tool.name.len()).max().unwrap_or_default();
         lines.extend(catalog.tools.iter().map(|tool| format!("  {:width$}  {}", tool.name, tool.title)));
-        if let (TargetConfig::Store(_), Some(data)) = (&catalog.adapter.target, &origin.data) {
-            lines.push(format!("with its records in {}", data.join(STORE_FILE).display()));
+        if let (TargetConfig::Store(_), Some(data)) = (&catalog.adapter.target, &info.data) {
+            lines.push(format!("Records are stored in {}", data.join(STORE_FILE).display()));
         }
         lines.push(String::new());
     }
     lines.push("To connect a client, add this to its configuration:".into());
-    lines.push(format!("  {}", json!({"mcpServers": {"mcpaql": client_entry(origin, bound)}})));
-    if let Some(name) = origin.token_env.as_ref().filter(|_| bound.is_some()) {
-        lines.push(format!("  where … is the value of {name}"));
+    lines.push(format!("  {}", json!({"mcpServers": {"mcpaql": client_entry(info, bound)}})));
+    if let Some(name) = info.token_env.as_ref().filter(|_| bound.is_some()) {
+        lines.push(format!("  Replace … with the value of {name}"));
     }
     lines.push(String::new());
     let program = program_to_type();
     let snapshot = gateway.snapshot();
     let document = snapshot.adapters().first().map_or("notebook", |adapter| adapter.source());
     let document = document.strip_prefix("builtin:").unwrap_or(document);
-    lines.push("To try a call without one, in another terminal:".into());
-    let data = match &origin.data {
-        Some(data) if origin.data != default_data() => format!(" --data {}", data.display()),
+    lines.push("To try a call without a client, in another terminal:".into());
+    let data = match &info.data {
+        Some(data) if info.data != default_data() => format!(" --data {}", data.display()),
         _ => String::new(),
     };
     lines.push(format!("  {program} call {document} introspect{data}"));
-    if origin.is_default {
+    if info.is_default {
         lines.push(format!("  {program} call notebook create_note title=Hello body='My first note'{data}"));
         lines.push(format!("  {program} call notebook list_notes{data}"));
     }
     lines.push(String::new());
     lines.push(match bound {
-        Some(bound) => format!("Listening on http://{bound}/mcp. Ctrl-C stops."),
-        None => "Now waiting for a client on standard input. Ctrl-C stops.".into(),
+        Some(bound) => format!("Listening on http://{bound}/mcp. Press Ctrl-C to stop."),
+        None => "Waiting for a client on standard input. Press Ctrl-C to stop.".into(),
     });
     lines.join("\n")
 }
 
-/// What a client needs to reach this very server, or to start one like it from any folder.
-fn client_entry(origin: &StartupInfo, bound: Option<SocketAddr>) -> Value {
+/// Returns the entry for a client's configuration: the URL of this server, or the command that starts the same server from any
+/// folder.
+fn client_entry(info: &StartupInfo, bound: Option<SocketAddr>) -> Value {
     if let Some(bound) = bound {
         let host = if bound.ip().is_unspecified() { "localhost".into() } else { bound.ip().to_string() };
         let host = if host.contains(':') { format!("[{host}]") } else { host };
         let url = format!("http://{host}:{}/mcp", bound.port());
-        return match origin.token_env {
+        return match info.token_env {
             Some(_) => json!({"type": "http", "url": url, "headers": {"Authorization": "Bearer …"}}),
             None => json!({"type": "http", "url": url}),
         };
@@ -243,14 +245,14 @@ fn client_entry(origin: &StartupInfo, bound: Option<SocketAddr>) -> Value {
         _ => word,
     };
     let mut args: Vec<String> = std::env::args().skip(1).map(absolute).collect();
-    if let Some(config) = origin.config.as_ref().and_then(|config| std::path::absolute(config).ok()) {
+    if let Some(config) = info.config.as_ref().and_then(|config| std::path::absolute(config).ok()) {
         args.extend(["--config".into(), config.display().to_string()]);
     }
     let program = std::env::current_exe().map_or("mcpaql".into(), |path| path.display().to_string());
     json!({"command": program, "args": args})
 }
 
-/// The program as one types it here: by its name where the shell finds it, else by its path.
+/// Returns this program as typed in a shell: its name if it is in `PATH`, otherwise its path.
 fn program_to_type() -> String {
     let Ok(program) = std::env::current_exe() else { return "mcpaql".into() };
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -265,16 +267,16 @@ fn program_to_type() -> String {
     }
 }
 
-/// What the system tells this process.
+/// The signals of this process.
 struct Signals {
-    /// Cancelled when it is to stop.
+    /// Cancelled when the process should stop.
     shutdown: CancellationToken,
-    /// Signals each time everything is to be read again.
+    /// Changes at each SIGHUP: everything is reloaded.
     hangups: watch::Receiver<()>,
 }
 
 impl Signals {
-    /// Begins to listen at once, so that no signal is missed once the server has reported that it serves.
+    /// Starts listening at once, so that no signal is missed after the server has announced itself.
     #[cfg(unix)]
     fn listen() -> std::io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
@@ -282,7 +284,7 @@ impl Signals {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut hangup = signal(SignalKind::hangup())?;
         let has_terminal = output::stderr_is_terminal();
-        let (told, hangups) = watch::channel(());
+        let (hangup_sender, hangups) = watch::channel(());
         let shutdown = stop_after(async move {
             loop {
                 tokio::select! {
@@ -290,11 +292,11 @@ impl Signals {
                     _ = interrupt.recv() => return,
                     _ = hangup.recv() => {}
                 }
-                // A terminal that was closed takes what runs in it along.
+                // SIGHUP from a terminal that was closed means stop.
                 if has_terminal && !output::stderr_is_terminal() {
                     return;
                 }
-                told.send_replace(());
+                hangup_sender.send_replace(());
             }
         });
         Ok(Signals { shutdown, hangups })
@@ -302,12 +304,12 @@ impl Signals {
 
     #[cfg(not(unix))]
     fn listen() -> std::io::Result<Signals> {
-        let (told, hangups) = watch::channel(());
+        let (hangup_sender, hangups) = watch::channel(());
         let shutdown = stop_after(async move {
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }
-            drop(told);
+            drop(hangup_sender);
         });
         Ok(Signals { shutdown, hangups })
     }
@@ -318,7 +320,7 @@ fn stop_after(signal: impl Future<Output = ()> + Send + 'static) -> Cancellation
     let stopped = shutdown.clone();
     tokio::spawn(async move {
         signal.await;
-        tracing::info!("stopping: running calls may finish");
+        tracing::info!("stopping; waiting for running calls");
         stopped.cancel();
     });
     shutdown

@@ -1,4 +1,4 @@
-//! `mcpaql status`: running servers and the state of their adapters.
+//! `mcpaql status`: shows running servers and the state of their adapters.
 
 use crate::{CommandOutcome, args, output, status};
 use anyhow::Result;
@@ -14,11 +14,11 @@ pub(crate) async fn run(args: args::StatusArgs) -> Result<CommandOutcome> {
         None => status::running_servers(),
     };
     if args.json {
-        let shown = match (&args.url, servers.as_slice()) {
+        let data = match (&args.url, servers.as_slice()) {
             (Some(_), [server]) => server.clone(),
             _ => Value::Array(servers.clone()),
         };
-        output::print_data(&serde_json::to_string_pretty(&shown)?);
+        output::print_data(&serde_json::to_string_pretty(&data)?);
     } else {
         let texts: Vec<String> = servers.iter().map(|server| text(server, args.url.as_deref())).collect();
         if !texts.is_empty() {
@@ -29,8 +29,8 @@ pub(crate) async fn run(args: args::StatusArgs) -> Result<CommandOutcome> {
         output::status_line("No running servers found");
         return Ok(CommandOutcome::CouldNotRun);
     }
-    let is_well = |server: &Value| text_field(server, "status") == "ok";
-    Ok(if servers.iter().all(is_well) { CommandOutcome::Clean } else { CommandOutcome::Findings })
+    let is_ok = |server: &Value| text_field(server, "status") == "ok";
+    Ok(if servers.iter().all(is_ok) { CommandOutcome::Clean } else { CommandOutcome::Findings })
 }
 
 async fn fetch_status(url: &str, token_env: Option<&str>) -> Result<Value> {
@@ -42,17 +42,17 @@ fn text_field<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A server as a person reads it.
+/// Formats the status of a server as text.
 fn text(server: &Value, url: Option<&str>) -> String {
-    let place = match (url, server.get("pid")) {
+    let name = match (url, server.get("pid")) {
         (Some(url), _) => url.to_owned(),
         (None, pid) => {
             format!("{} (process {})", text_field(server, "served"), pid.cloned().unwrap_or_default())
         }
     };
-    let mut lines = vec![format!("{place}: {}", text_field(server, "status"))];
+    let mut lines = vec![format!("{name}: {}", text_field(server, "status"))];
     let Some(adapters) = server.get("adapters").and_then(Value::as_array) else {
-        lines.push("with --token-env it says more".to_owned());
+        lines.push("Pass --token-env NAME to see its adapters".to_owned());
         return lines.join("\n");
     };
     let rows: Vec<[String; 9]> =

@@ -1,4 +1,4 @@
-//! `mcpaql tools`: the surface as a client sees it, and what it costs.
+//! `mcpaql tools`: shows the tools that clients see, and their cost in tokens.
 
 use crate::documents::AdapterRequest;
 use crate::{CommandOutcome, args, output};
@@ -14,12 +14,12 @@ pub(crate) fn run(args: &args::ToolsArgs) -> Result<CommandOutcome> {
         AdapterRequest { documents: &args.documents, by_name: true, flags, ..AdapterRequest::default() };
     let catalogs = request.resolve()?.catalogs()?;
     check_names(catalogs.iter().map(|(source, catalog)| (catalog, source.as_str())))?;
-    let (together, alone): (Vec<&Catalog>, Vec<&Catalog>) =
+    let (unified, separate): (Vec<&Catalog>, Vec<&Catalog>) =
         catalogs.iter().map(|(_, catalog)| catalog).partition(|catalog| catalog.sharing.is_some());
-    let sharing = together.first().and_then(|catalog| catalog.sharing);
-    let unified = sharing.map(|sharing| Unified::new(&together, sharing, None));
+    let sharing = unified.first().and_then(|catalog| catalog.sharing);
+    let unified = sharing.map(|sharing| Unified::new(&unified, sharing, None));
     let shared = unified.iter().flat_map(Unified::tools);
-    let tools: Vec<&Tool> = shared.chain(alone.iter().flat_map(|catalog| &catalog.tools)).collect();
+    let tools: Vec<&Tool> = shared.chain(separate.iter().flat_map(|catalog| &catalog.tools)).collect();
     if args.json {
         let list: Vec<Value> = tools.iter().map(|tool| tool.to_json()).collect();
         output::print_data(&serde_json::to_string_pretty(&json!({ "tools": list }))?);
@@ -39,7 +39,7 @@ fn table(tools: &[&Tool]) -> String {
         ["TOOL", "TITLE", "READ-ONLY", "DESTRUCTIVE", "IDEMPOTENT", "OPEN WORLD", "BYTES", "TOKENS"]
             .map(str::to_owned),
     ];
-    let said = |value: Option<bool>| value.map_or("–", |value| if value { "yes" } else { "no" }).to_owned();
+    let hint = |value: Option<bool>| value.map_or("–", |value| if value { "yes" } else { "no" }).to_owned();
     let (mut bytes, mut tokens) = (0, 0);
     for tool in tools {
         let text = tool.to_json().to_string();
@@ -49,10 +49,10 @@ fn table(tools: &[&Tool]) -> String {
         rows.push([
             tool.name.clone(),
             tool.title.clone(),
-            said(tool.hints.read_only),
-            said(tool.hints.destructive),
-            said(tool.hints.idempotent),
-            said(tool.hints.open_world),
+            hint(tool.hints.read_only),
+            hint(tool.hints.destructive),
+            hint(tool.hints.idempotent),
+            hint(tool.hints.open_world),
             text.len().to_string(),
             cost.to_string(),
         ]);
@@ -69,7 +69,7 @@ fn table(tools: &[&Tool]) -> String {
     output::format_table(&rows, 6)
 }
 
-/// Tokens in the vocabulary that current models share.
+/// Counts tokens with the o200k vocabulary, as an approximation for current models.
 fn count_tokens(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
 }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_that_bounds_surfaces_leans_high_but_not_far() {
+    fn the_token_estimate_is_high_by_at_most_30_percent() {
         for mode in Mode::ALL {
             for tool in notebook(mode) {
                 let text = tool.to_json().to_string();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tool_leaves_unsaid_is_neither_yes_nor_no() {
+    fn a_hint_that_is_not_set_is_shown_as_a_dash() {
         let source = builtin::document(builtin::DEFAULT_ADAPTER).unwrap();
         let settings = AdapterSettings { policy: Some("lightdash".into()), ..AdapterSettings::default() };
         let tools = check::check(&source, &settings).catalog.unwrap().tools;

@@ -19,7 +19,7 @@ use mcpaql_import::select::SelectionRule;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Both parts of `mcpaql.yaml`: the adapters, and what audits hold tools against. Every problem is reported with its pointer.
+/// Loads `mcpaql.yaml`: the adapters, the settings of audits, and all problems, each with its pointer.
 pub(crate) fn load_config(source: &Source) -> (Config, settings::AuditSettings, Vec<Diagnostic>) {
     match source.parse() {
         Ok(parsed) => {
@@ -33,25 +33,25 @@ pub(crate) fn load_config(source: &Source) -> (Config, settings::AuditSettings, 
     }
 }
 
-/// What a name means in a configuration.
+/// The result of looking up a name in a configuration.
 pub(crate) enum AdapterLookup {
-    /// One of its adapters.
+    /// The adapter with that name.
     Adapter {
         adapter: Box<PlannedAdapter>,
-        /// The configuration's own data folder.
+        /// The data folder of the configuration.
         data: Option<PathBuf>,
     },
-    /// None of its adapters.
+    /// No adapter has that name.
     Unknown {
-        /// What those are called that could be read.
+        /// Names of the adapters that could be read.
         names: Vec<String>,
-        /// The configuration and what is wrong with it.
+        /// The configuration and its problems.
         config: Option<(Source, Vec<Diagnostic>)>,
     },
 }
 
 impl AdapterPlan {
-    /// What a name means in the configuration of this folder.
+    /// Looks up a name in the configuration of this folder.
     pub(crate) fn find_configured(name: &str, layers: &SettingsLayers) -> Result<AdapterLookup> {
         let AdapterPlan { adapters, data, config, .. } =
             AdapterPlan::from_config(Path::new(CONFIG_FILE), layers)?;
@@ -79,14 +79,14 @@ impl AdapterPlan {
             let name = entry_name(entry, folder);
             let settings = layers.resolve_entry(&entry.settings);
             plan.files.extend(import_options(entry, folder).overrides);
-            let made = resolve_adapter_entry(entry, folder, &mut servers);
-            if let Err(error) = &made {
-                let misread = invalid_rules(entry);
-                let is_fine = misread.is_empty();
-                diagnostics.extend(misread);
-                diagnostics.extend(is_fine.then(|| unresolved_entry(entry, error)));
+            let resolved = resolve_adapter_entry(entry, folder, &mut servers);
+            if let Err(error) = &resolved {
+                let invalid_rules = invalid_rules(entry);
+                let rules_are_valid = invalid_rules.is_empty();
+                diagnostics.extend(invalid_rules);
+                diagnostics.extend(rules_are_valid.then(|| unresolved_entry(entry, error)));
             }
-            let (source, overrides) = made.map_or_else(
+            let (source, overrides) = resolved.map_or_else(
                 |error| (Err(error), EntryOverrides::default()),
                 |(source, overrides)| (Ok(source), overrides),
             );
@@ -95,12 +95,8 @@ impl AdapterPlan {
         if config.adapters.is_empty() && diagnostics.is_empty() {
             plan.is_config_broken = true;
             diagnostics.push(
-                Diagnostic::error(
-                    Code::SchemaInvalidValue,
-                    "/adapters",
-                    "The configuration names no adapter",
-                )
-                .suggest("add `- document: PATH` or `- builtin: notebook` under `adapters`"),
+                Diagnostic::error(Code::SchemaInvalidValue, "/adapters", "The configuration has no adapters")
+                    .suggest("add `- document: PATH` or `- builtin: notebook` under `adapters`"),
             );
         }
         source.locate(&mut diagnostics);
@@ -110,7 +106,7 @@ impl AdapterPlan {
     }
 }
 
-/// What an entry of the configuration comes to.
+/// Returns the source and the overrides of an entry.
 fn resolve_adapter_entry(
     entry: &AdapterEntry,
     folder: &Path,
@@ -131,24 +127,24 @@ fn resolve_adapter_entry(
             let name = entry.name.clone().unwrap_or_else(|| mcp::name_from_link(&target.link));
             if !servers.insert(snake_case(&name)) {
                 return Err(error_with_hint(
-                    format!("two MCP servers would be called '{name}'"),
-                    "give one of them a `name` of its own",
+                    format!("two MCP servers have the name '{name}'"),
+                    "set another `name` in one of the entries",
                 ));
             }
-            let importing = import_options(entry, folder);
+            let import_options = import_options(entry, folder);
             let options = mcp::McpImportOptions {
                 name: Some(name.clone()),
                 selection: overrides.selection.clone(),
-                overrides: read_overrides(&importing)?.1,
+                overrides: read_overrides(&import_options)?.1,
             };
             let auth = overrides.auth.clone().unwrap_or_default();
-            AdapterSource::Mcp(Box::new(McpSource { name, target, auth, options, import_options: importing }))
+            AdapterSource::Mcp(Box::new(McpSource { name, target, auth, options, import_options }))
         }
     };
     Ok((source, overrides))
 }
 
-/// What an entry is called in reports: the file as it is found from here, or what else it says.
+/// Returns the name of an entry in reports: the path of its file from the current folder, its URL, or its name.
 fn entry_name(entry: &AdapterEntry, folder: &Path) -> String {
     match &entry.origin {
         AdapterOrigin::Openapi(source) if openapi_files::is_url(source) => source.clone(),
@@ -162,7 +158,7 @@ fn entry_name(entry: &AdapterEntry, folder: &Path) -> String {
     }
 }
 
-/// What an entry of the configuration decides about its import.
+/// Returns the import options of an entry.
 fn import_options(entry: &AdapterEntry, folder: &Path) -> ImportOptions {
     ImportOptions {
         name: entry.name.clone(),
@@ -179,7 +175,7 @@ fn read_description(source: &str, folder: &Path) -> Result<Description> {
     openapi_files::read(&folder.join(source).display().to_string())
 }
 
-/// Rules of an entry that cannot be understood.
+/// Returns an error for each invalid selection rule of an entry.
 fn invalid_rules(entry: &AdapterEntry) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (key, rules) in [("include", &entry.include), ("exclude", &entry.exclude)] {
@@ -197,7 +193,7 @@ fn invalid_rules(entry: &AdapterEntry) -> Vec<Diagnostic> {
     problems
 }
 
-/// An adapter of the configuration whose document cannot be read.
+/// Returns the error for an entry whose document cannot be read.
 fn unresolved_entry(entry: &AdapterEntry, error: &anyhow::Error) -> Diagnostic {
     let found = match &entry.origin {
         AdapterOrigin::Document(found) | AdapterOrigin::Builtin(found) | AdapterOrigin::Openapi(found) => {

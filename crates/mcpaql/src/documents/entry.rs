@@ -1,4 +1,4 @@
-//! What the configuration decides about one adapter, over what its document says.
+//! Overrides of an adapter's entry in the configuration. They replace what its document says.
 
 use mcpaql_core::adapter::{Adapter, Auth};
 use mcpaql_core::catalog::Catalog;
@@ -11,13 +11,13 @@ use mcpaql_import::select::{Selection, SelectionRuleError};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What an entry decides.
+/// The overrides of one entry.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EntryOverrides {
     pub(crate) name: Option<String>,
     pub(crate) auth: Option<Auth>,
     pub(crate) limits: CallLimits,
-    /// Which operations to take, where an import does not choose them already.
+    /// Which operations to serve, unless an import has already selected them.
     pub(crate) selection: Selection,
 }
 
@@ -31,14 +31,14 @@ impl EntryOverrides {
         })
     }
 
-    /// Whether a document is served as it is.
+    /// Whether nothing is overridden.
     pub(crate) fn is_empty(&self) -> bool {
         let EntryOverrides { name, auth, limits, selection } = self;
-        let is_open = *limits == CallLimits::default() && *selection == Selection::default();
-        name.is_none() && auth.is_none() && is_open
+        let is_unlimited = *limits == CallLimits::default() && *selection == Selection::default();
+        name.is_none() && auth.is_none() && is_unlimited
     }
 
-    /// Applies them to the adapter of a document, and says what is wrong with the rules.
+    /// Applies the overrides to the adapter of a document, and returns the problems of the selection rules.
     pub(crate) fn apply_to_document(&self, adapter: &mut Adapter) -> Vec<Diagnostic> {
         if let Some(name) = &self.name
             && *name != adapter.name
@@ -46,19 +46,19 @@ impl EntryOverrides {
             adapter.name.clone_from(name);
             adapter.display_name = title_of(name);
         }
-        let noticed = self.selection.narrow(&mut adapter.operations, path);
+        let problems = self.selection.narrow(&mut adapter.operations, path);
         adapter.operations.iter_mut().for_each(|operation| self.replace_auth(operation));
         self.apply(adapter);
-        noticed
+        problems
     }
 
-    /// Applies them to an adapter whose operations were chosen and named on the way, and are all there.
+    /// Applies the overrides to an imported adapter. The import has already selected and named its operations.
     pub(crate) fn apply_to_import(&self, adapter: &mut Adapter) {
         adapter.operations.iter_mut().for_each(|operation| self.replace_auth(operation));
         self.apply(adapter);
     }
 
-    /// The same for one whose operations are in a library.
+    /// Applies the overrides to an adapter whose operations are in a library.
     pub(crate) fn apply(&self, adapter: &mut Adapter) {
         if let Some(auth) = &self.auth {
             adapter.auth = auth.clone();
@@ -67,14 +67,14 @@ impl EntryOverrides {
         adapter.targets.values_mut().for_each(|one| self.limits.apply(&mut one.target));
     }
 
-    /// Applies the rest, which only a catalog has.
+    /// Applies the overrides that concern the catalog.
     pub(crate) fn apply_to_catalog(&self, catalog: &mut Catalog) {
         if let Some(bytes) = self.limits.max_response_bytes {
             catalog.limits.response_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         }
     }
 
-    /// The library of an import, with every operation authenticated as the entry says.
+    /// Wraps the library of an import, so that its operations use the credentials of the entry.
     pub(crate) fn wrap_library(&self, library: Arc<dyn Library>) -> Arc<dyn Library> {
         match self.auth {
             Some(_) => Arc::new(AuthOverrideLibrary { library, entry: self.clone() }),
@@ -82,7 +82,7 @@ impl EntryOverrides {
         }
     }
 
-    /// One that needs no credentials still needs none; all others have those of the entry.
+    /// Replaces the credentials of an operation with those of the entry, unless the operation needs none.
     fn replace_auth(&self, operation: &mut Operation) {
         if let (Some(_), Binding::Http(binding)) = (&self.auth, &mut operation.binding)
             && binding.auth.as_ref().is_some_and(|auth| *auth != Auth::None)
@@ -92,7 +92,7 @@ impl EntryOverrides {
     }
 }
 
-/// The path as a rule would write it.
+/// Returns the path of an operation in the syntax of selection rules.
 fn path(operation: &Operation) -> String {
     let Binding::Http(binding) = &operation.binding else { return String::new() };
     let segments = binding.path.iter().map(|segment| match segment {
@@ -149,7 +149,7 @@ operations:
 ";
 
     #[test]
-    fn credentials_of_an_entry_take_the_place_of_all_others() {
+    fn credentials_of_an_entry_replace_all_others() {
         let mine = Auth::Bearer {
             token_env: "MINE".into(),
             header: "Authorization".into(),
@@ -167,7 +167,7 @@ operations:
             other => panic!("{other:?}"),
         };
         assert_eq!((own("get_plain"), own("get_other")), (None, None));
-        assert_eq!(own("get_open"), Some(Auth::None), "what needs no credentials gets none");
+        assert_eq!(own("get_open"), Some(Auth::None), "an operation without credentials gets none");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! From a plan to the adapters of a gateway: what cannot be served is reported, and keeps nothing else from being served.
+//! From a plan to the adapters of a gateway. An adapter that cannot be served is reported; the others are served.
 
 use super::AdapterPlan;
 use super::entry::EntryOverrides;
@@ -17,8 +17,8 @@ use mcpaql_runtime::open::{self, OpenError};
 use mcpaql_runtime::target::NoDataFolder;
 use std::sync::Arc;
 
-/// Opens every target and puts the adapters behind one gateway. One adapter alone must be in order; of several, those that
-/// are not are reported and the others served.
+/// Opens every target and serves the adapters behind one gateway. With a single adapter, an error is fatal; with several, adapters
+/// with errors are reported and the others are served.
 pub(crate) async fn open_gateway(plan: AdapterPlan, cache: bool) -> Result<Gateway> {
     let opening = GatewayOptions { data: plan.data.clone(), environment: environment::process() };
     let members = if plan.is_single_adapter() {
@@ -32,7 +32,7 @@ pub(crate) async fn open_gateway(plan: AdapterPlan, cache: bool) -> Result<Gatew
     Ok(Gateway::open(members, opening).await?)
 }
 
-/// A single adapter that was named.
+/// Opens the single adapter of a plan.
 async fn open_single_adapter(plan: AdapterPlan, opening: &GatewayOptions) -> Result<Vec<GatewayMember>> {
     let keys: Vec<String> = plan.adapters.iter().map(|adapter| adapter.key().to_owned()).collect();
     let mut members = Vec::new();
@@ -45,35 +45,35 @@ async fn open_single_adapter(plan: AdapterPlan, opening: &GatewayOptions) -> Res
     Ok(members)
 }
 
-/// Why it cannot be opened, and which option helps.
+/// Adds a hint to an error that an option of the command line can fix.
 fn open_error_with_hint(error: OpenError) -> anyhow::Error {
     if error.reason::<NoDataFolder>().is_none() {
         return error.into();
     }
-    let hint = "name a folder with --data, or set HOME".to_owned();
+    let hint = "pass a folder with --data, or set HOME".to_owned();
     HintedError { message: error.to_string(), hint }.into()
 }
 
 pub(super) fn no_adapter_error() -> anyhow::Error {
-    anyhow::anyhow!("the configuration names no adapter that can be served")
+    anyhow::anyhow!("the configuration contains no adapter that can be served")
 }
 
 impl AdapterPlan {
-    /// Whether there is one adapter and no configuration; then its errors are fatal.
+    /// Whether the plan is one adapter without a configuration, whose errors are fatal.
     pub(crate) fn is_single_adapter(&self) -> bool {
         self.config.is_none() && self.adapters.len() + self.unreadable.len() <= 1
     }
 
-    /// All adapters, those that cannot be served among them; problems are shown. Those that `present` serves already are kept, and
-    /// one that has become worse stays as it was there.
+    /// Returns all adapters, including those that cannot be served, and prints their problems. Adapters that `present` already serves
+    /// are kept, and so are adapters whose new version has errors.
     ///
     /// # Errors
-    /// What keeps everything from being served.
+    /// When no adapter can be served, or when the configuration has errors and `present` can go on without it.
     pub(crate) fn members(self, present: Option<&Gateway>, cache: bool) -> Result<Vec<GatewayMember>> {
         if let Some((source, diagnostics)) = &self.config {
             output::print_diagnostics(source, diagnostics);
-            let is_wrong = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-            if present.is_some() && is_wrong && self.is_config_broken {
+            let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+            if present.is_some() && has_errors && self.is_config_broken {
                 anyhow::bail!("{} has errors", source.name);
             }
         }
@@ -86,7 +86,7 @@ impl AdapterPlan {
                 continue;
             }
             match build_member(adapter, cache, present.is_some()) {
-                Ok((name, making)) => members.push(GatewayMember { key, name, source, origin: making }),
+                Ok((name, origin)) => members.push(GatewayMember { key, name, source, origin }),
                 Err(error) => {
                     errors.push(error);
                     members.push(kept_or_broken(
@@ -99,7 +99,11 @@ impl AdapterPlan {
         }
         for (source, error) in self.unreadable {
             errors.push(error);
-            members.push(kept_or_broken(present, source, "it cannot be read; `mcpaql check` says why"));
+            members.push(kept_or_broken(
+                present,
+                source,
+                "its document cannot be read; `mcpaql check` shows why",
+            ));
         }
         if members.iter().all(|member| matches!(member.origin, MemberOrigin::Broken { .. })) {
             return Err(errors.into_iter().next().unwrap_or_else(no_adapter_error));
@@ -109,11 +113,11 @@ impl AdapterPlan {
     }
 }
 
-/// An adapter that cannot be made: as it was, else none.
+/// Returns the adapter that `present` serves from this source, or a broken one.
 fn kept_or_broken(present: Option<&Gateway>, source: String, reason: &str) -> GatewayMember {
     let slots = present.map(Gateway::slots).unwrap_or_default();
     if let Some(slot) = slots.iter().find(|slot| slot.source() == source) {
-        tracing::warn!(adapter = slot.name(), %source, "the adapter stays as it was");
+        tracing::warn!(adapter = slot.name(), %source, "the adapter has errors; its previous version is still served");
         let (key, name) = (slot.key().to_owned(), slot.name().to_owned());
         return GatewayMember { key, name, source, origin: MemberOrigin::Kept };
     }
@@ -125,39 +129,39 @@ fn kept_or_broken(present: Option<&Gateway>, source: String, reason: &str) -> Ga
     }
 }
 
-/// `edited` where something is served already that a broken document must not take the place of.
-fn build_member(adapter: PlannedAdapter, cache: bool, edited: bool) -> Result<(String, MemberOrigin)> {
+/// Builds one adapter. With `strict`, a document with any error is refused, so that it does not replace a served one.
+fn build_member(adapter: PlannedAdapter, cache: bool, strict: bool) -> Result<(String, MemberOrigin)> {
     match adapter {
         PlannedAdapter { source: AdapterSource::Mcp(server), settings, entry, .. } => Ok((
             server.name.clone(),
             MemberOrigin::Live(Box::new(live_server(*server, settings, entry, cache))),
         )),
         adapter => {
-            let catalog = adapter.compile_and_report(edited)?;
+            let catalog = adapter.compile_and_report(strict)?;
             Ok((catalog.adapter.name.clone(), MemberOrigin::Compiled(Box::new(catalog))))
         }
     }
 }
 
-/// A server that is asked for its tools while the others are served.
+/// Returns an adapter for an MCP server, which is asked for its tools while the other adapters are already served.
 fn live_server(
     server: McpSource,
     settings: AdapterSettings,
     entry: EntryOverrides,
     cache: bool,
 ) -> LiveAdapter {
-    let slot = server.capture_cache().filter(|_| cache);
-    let last = slot.as_ref().and_then(CaptureCache::read);
+    let cache = server.capture_cache().filter(|_| cache);
+    let last_capture = cache.as_ref().and_then(CaptureCache::read);
     let (target, auth) = (server.target.clone(), server.auth.clone());
     let compile = Arc::new(move |capture: &_| {
         let CheckOutput { catalog, mut diagnostics } = server.check(capture, &settings, &entry);
         if catalog.is_some() {
-            // The operator can fix rules that match nothing; the rest is up to the server.
+            // The operator can fix rules that match nothing; all other problems are in the server.
             diagnostics.retain(|one| one.code == Code::SchemaUnresolvedRef && one.pointer.is_empty());
         }
         output::print_diagnostics(&Source::new(format!("mcp:{}", server.name), String::new()), &diagnostics);
-        catalog.ok_or_else(|| "its tools cannot be served as it is configured; the log says why".to_owned())
+        catalog.ok_or_else(|| "its tools cannot be served; the log shows why".to_owned())
     });
-    let keep = Arc::new(move |capture: &_| slot.iter().for_each(|slot| slot.write(capture)));
-    LiveAdapter { target, auth, last_capture: last, compile, save: keep }
+    let save = Arc::new(move |capture: &_| cache.iter().for_each(|cache| cache.write(capture)));
+    LiveAdapter { target, auth, last_capture, compile, save }
 }

@@ -1,10 +1,10 @@
-//! Everything that decides settings outside an adapter's document, and which of it wins.
+//! Settings from flags, environment and configuration, and their precedence.
 
 use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_runtime::environment::{self, Environment, EnvironmentError};
 
-/// What was said for all adapters. Flags win over the environment, that over an adapter's entry in the configuration, that over the
-/// rest of the file. The document comes last: the compiler fills in what is not decided here.
+/// Settings for all adapters, in layers. The precedence is: flags, environment, the adapter's entry in the configuration, the rest of
+/// the file. The document comes last: the compiler uses it for settings that no layer decides.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SettingsLayers {
     flags: AdapterSettings,
@@ -17,10 +17,10 @@ impl SettingsLayers {
         SettingsLayers { flags, ..SettingsLayers::default() }
     }
 
-    /// The same with what the environment says.
+    /// Adds the settings of the environment.
     ///
     /// # Errors
-    /// A variable with a value it cannot have.
+    /// When a variable has an invalid value.
     pub(crate) fn with_environment(
         self,
         environment: &Environment,
@@ -28,17 +28,17 @@ impl SettingsLayers {
         Ok(SettingsLayers { environment: environment::settings(environment)?, ..self })
     }
 
-    /// The same with what the configuration file says for all its adapters.
+    /// Adds the settings that the configuration file has for all adapters.
     pub(crate) fn with_file(&self, file: AdapterSettings) -> SettingsLayers {
         SettingsLayers { file, ..self.clone() }
     }
 
-    /// The settings of an adapter without an entry.
+    /// Returns the settings of an adapter without an entry.
     pub(crate) fn resolve(&self) -> AdapterSettings {
         self.resolve_entry(&AdapterSettings::default())
     }
 
-    /// The settings of an adapter with that entry. Shared tools have one name, so no entry decides it.
+    /// Returns the settings of an adapter with this entry. An entry cannot name tools that all adapters share.
     pub(crate) fn resolve_entry(&self, entry: &AdapterSettings) -> AdapterSettings {
         let SettingsLayers { flags, environment, file } = self.clone();
         let mut entry = entry.clone();
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_win_over_environment_entry_and_file() {
+    fn flags_override_environment_entry_and_file() {
         let environment: Environment =
             Arc::new(|name| (name == environment::TOOL_PREFIX).then(|| "environment_".to_owned()));
         let layers = SettingsLayers::default().with_file(prefix("file_"));

@@ -1,4 +1,4 @@
-//! What an adapter is made from, and the catalog that comes of it.
+//! Sources of adapters (documents, OpenAPI descriptions, MCP servers), and compiling them to catalogs.
 
 use super::entry::EntryOverrides;
 use super::read_source;
@@ -29,37 +29,37 @@ use std::cell::OnceCell;
 use std::path::Path;
 use url::Url;
 
-/// One adapter that is to be served, with everything that is decided for it outside its document.
+/// An adapter of a plan: its source, and the settings that are decided outside its document.
 #[derive(Debug)]
 pub(crate) struct PlannedAdapter {
     pub(crate) source: AdapterSource,
-    /// Resolved from flags, environment and configuration.
+    /// Settings from flags, environment and configuration.
     pub(crate) settings: AdapterSettings,
-    /// What its entry in the configuration decides.
+    /// Overrides of its entry in the configuration.
     pub(crate) entry: EntryOverrides,
     key: OnceCell<String>,
 }
 
-/// What an adapter is made from.
+/// The source of an adapter.
 #[derive(Debug)]
 pub(crate) enum AdapterSource {
-    /// A document of its own.
+    /// An adapter document.
     Document(Source),
-    /// The description of an API, imported on the way.
+    /// An OpenAPI description, which is imported.
     Openapi(Box<OpenApiSource>),
-    /// A running MCP server, whose tools are asked for.
+    /// An MCP server, which is asked for its tools.
     Mcp(Box<McpSource>),
 }
 
-/// An MCP server of the configuration.
+/// An MCP server in the configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct McpSource {
-    /// The adapter's name.
+    /// Name of the adapter.
     pub(crate) name: String,
     pub(crate) target: McpTarget,
     pub(crate) auth: Auth,
     pub(crate) options: mcp::McpImportOptions,
-    /// What the options were made from.
+    /// The options as the user wrote them.
     pub(crate) import_options: ImportOptions,
 }
 
@@ -72,7 +72,7 @@ impl PlannedAdapter {
         PlannedAdapter { source, settings, entry, key: OnceCell::new() }
     }
 
-    /// What it is made from, as people may see it.
+    /// Returns the name of the source for messages.
     pub(crate) fn label(&self) -> String {
         match &self.source {
             AdapterSource::Document(source) => source.name.clone(),
@@ -81,7 +81,7 @@ impl PlannedAdapter {
         }
     }
 
-    /// What the adapter is called, even where it cannot be served. A server is not started for it.
+    /// Returns the name of the adapter, even if it cannot be served. Does not start MCP servers.
     pub(crate) fn name(&self) -> Option<String> {
         if self.entry.name.is_some() {
             return self.entry.name.clone();
@@ -97,7 +97,7 @@ impl PlannedAdapter {
         }
     }
 
-    /// Fingerprint of the adapter and of everything that decides how it is served.
+    /// Returns a fingerprint of the adapter and of everything that decides how it is served.
     pub(crate) fn key(&self) -> &str {
         self.key.get_or_init(|| self.fingerprint())
     }
@@ -122,20 +122,20 @@ impl PlannedAdapter {
         digest.finish()
     }
 
-    /// The catalog and what was noticed on the way, with the text that it was noticed in. A server is not started for it.
+    /// Returns the catalog, its problems, and the text that the problems are about. Does not start MCP servers.
     pub(crate) fn check(self) -> (Source, CheckOutput) {
         let name = self.label();
         let PlannedAdapter { source, settings, entry, .. } = self;
         let (source, mut checked) = match source {
             AdapterSource::Document(source) => {
-                let mut noticed = Vec::new();
+                let mut problems = Vec::new();
                 let mut checked = check::check_with(&source, &settings, |adapter| {
-                    noticed = entry.apply_to_document(adapter);
+                    problems = entry.apply_to_document(adapter);
                 });
-                if noticed.iter().any(|one| one.severity == Severity::Error) {
+                if problems.iter().any(|one| one.severity == Severity::Error) {
                     checked.catalog = None;
                 }
-                checked.diagnostics.extend(noticed);
+                checked.diagnostics.extend(problems);
                 (source, checked)
             }
             AdapterSource::Openapi(api) => check_description(*api, &settings, &entry),
@@ -147,18 +147,18 @@ impl PlannedAdapter {
         (source, checked)
     }
 
-    /// Compiles the adapter and shows its problems. An MCP server is started where nothing is known of it. Where `whole`, an adapter
-    /// that lost something to an error is none.
-    pub(crate) fn compile_and_report(self, whole: bool) -> Result<Catalog> {
+    /// Compiles the adapter and prints its problems. Starts an MCP server if its tools are not cached. With `strict`, an adapter with
+    /// any error is refused.
+    pub(crate) fn compile_and_report(self, strict: bool) -> Result<Catalog> {
         let name = self.label();
         let (catalog, errors) = self.compile_with_errors()?;
-        if whole && !errors.is_empty() {
+        if strict && !errors.is_empty() {
             return Err(cannot_serve_error(&name, &name));
         }
         Ok(catalog)
     }
 
-    /// The same, with the errors to which it lost something.
+    /// Compiles the adapter, prints its problems, and returns its errors, too: the parts with errors are missing in the catalog.
     pub(crate) fn compile_with_errors(self) -> Result<(Catalog, Vec<Diagnostic>)> {
         let name = self.label();
         let (source, checked) = match &self.source {
@@ -177,7 +177,7 @@ impl PlannedAdapter {
     }
 }
 
-/// An adapter of that name whose trouble stands in that file.
+/// Returns the error for an adapter that cannot be served; `file` is the text with the problems.
 fn cannot_serve_error(name: &str, file: &str) -> anyhow::Error {
     let typed = name.strip_prefix("builtin:").unwrap_or(name);
     let hint = if file == name {
@@ -189,7 +189,7 @@ fn cannot_serve_error(name: &str, file: &str) -> anyhow::Error {
 }
 
 impl McpSource {
-    /// The adapter of what the server said.
+    /// Imports and compiles the tools that the server listed.
     pub(crate) fn check(
         &self,
         capture: &Capture,
@@ -200,9 +200,9 @@ impl McpSource {
             Ok(mut imported) => {
                 self.set_display_name(&mut imported.adapter);
                 let compiled = compile::compile(imported.adapter, &Origins::default(), settings);
-                // The operator cannot fix what a server says, only the own rules.
-                let ours = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
-                let diagnostics = ours.chain(compiled.diagnostics).collect();
+                // The operator can fix the rules of the configuration, but not the tools of the server.
+                let of_rules = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
+                let diagnostics = of_rules.chain(compiled.diagnostics).collect();
                 let mut checked = CheckOutput { catalog: compiled.catalog, diagnostics };
                 checked.catalog.iter_mut().for_each(|catalog| entry.apply_to_catalog(catalog));
                 checked
@@ -211,7 +211,8 @@ impl McpSource {
         }
     }
 
-    /// A title that spells the name better is kept; any other would be the same for every server of its kind.
+    /// Sets the display name from the adapter's name, unless the server's title is the same name in another spelling. Another
+    /// title would be equal for all servers of the same program.
     pub(crate) fn set_display_name(&self, adapter: &mut Adapter) {
         let plain = |text: &str| snake_case(text).replace('_', "");
         if plain(&adapter.display_name) != plain(&self.name) {
@@ -219,11 +220,11 @@ impl McpSource {
         }
     }
 
-    /// What the server said the last time, else what it says now.
+    /// Returns the cached tools of the server, or asks the server.
     fn cached_or_live_capture(&self) -> Result<Capture> {
-        let slot = self.capture_cache();
-        if let Some(known) = slot.as_ref().and_then(CaptureCache::read) {
-            return Ok(known);
+        let cache = self.capture_cache();
+        if let Some(cached) = cache.as_ref().and_then(CaptureCache::read) {
+            return Ok(cached);
         }
         let capture = blocking(async || {
             let upstream = Upstream::new(&self.target, &self.auth, &environment::process())?;
@@ -231,12 +232,13 @@ impl McpSource {
             upstream.close().await;
             Ok(capture?)
         });
-        let capture = capture.with_context(|| format!("cannot ask the MCP server '{}'", self.name))?;
-        slot.iter().for_each(|slot| slot.write(&capture));
+        let capture =
+            capture.with_context(|| format!("cannot list the tools of the MCP server '{}'", self.name))?;
+        cache.iter().for_each(|cache| cache.write(&capture));
         Ok(capture)
     }
 
-    /// Where what the server says is kept: under how it is reached, of which only a fingerprint is written.
+    /// Returns the cache for the tools of the server. Its key is a fingerprint of how the server is reached.
     pub(crate) fn capture_cache(&self) -> Option<CaptureCache> {
         let mut digest = Digest::new();
         digest.add(&format!("{:?} {:?}", self.target.link, self.auth));
@@ -262,57 +264,61 @@ fn check_description(
     }
 }
 
-/// The file of corrections, and what it says.
+/// Reads the overrides file, if there is one.
 pub(crate) fn read_overrides(flags: &ImportOptions) -> Result<(Option<Source>, Overrides)> {
     let Some(path) = flags.overrides.as_deref() else { return Ok((None, Overrides::default())) };
     let source = read_source(path)?;
     match overrides::parse(&source) {
-        Ok(corrections) => Ok((Some(source), corrections)),
+        Ok(overrides) => Ok((Some(source), overrides)),
         Err(diagnostics) => {
             output::print_diagnostics(&source, &diagnostics);
-            anyhow::bail!("{} cannot be used", source.name)
+            anyhow::bail!("{} has errors", source.name)
         }
     }
 }
 
-/// A description of an API and how it is imported.
+/// An OpenAPI description, and the options of its import.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenApiSource {
     pub(crate) description: Description,
-    /// What the options were made from.
+    /// The options as the user wrote them.
     pub(crate) import_options: ImportOptions,
     options: OpenApiImportOptions,
-    /// The file of corrections, where there is one.
+    /// The overrides file, if there is one.
     overrides: Option<Source>,
 }
 
 impl OpenApiSource {
     pub(crate) fn new(description: Description, flags: &ImportOptions) -> Result<OpenApiSource> {
-        let (overrides, corrections) = read_overrides(flags)?;
+        let (source, overrides) = read_overrides(flags)?;
         let options = OpenApiImportOptions {
             name: flags.name.clone(),
             url: description.url.as_ref().map(Url::to_string),
             selection: Selection::parse(&flags.include, &flags.exclude)?,
-            overrides: corrections,
+            overrides,
         };
-        Ok(OpenApiSource { description, import_options: flags.clone(), options, overrides })
+        Ok(OpenApiSource { description, import_options: flags.clone(), options, overrides: source })
     }
 
-    /// The files that it is read from.
+    /// Returns the files of the description.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
         self.description.references.files()
     }
 
-    /// Imports the description as far as serving needs it; else what is wrong, with the text that it is wrong in.
+    /// Imports the description as far as serving needs it.
+    ///
+    /// # Errors
+    /// The problems, with the text that they are about.
     pub(crate) fn open(self) -> Result<ImportedApi, (Source, Vec<Diagnostic>)> {
-        let Description { name, url, text, references: others } = self.description;
-        openapi::open(text, &self.options, others).map_err(|diagnostics| {
-            let corrected =
+        let Description { name, url, text, references } = self.description;
+        openapi::open(text, &self.options, references).map_err(|diagnostics| {
+            let in_overrides =
                 diagnostics.iter().any(|diagnostic| diagnostic.pointer.starts_with("/operations"));
-            let source = self.overrides.filter(|_| corrected);
-            // The text went into the import: where something is wrong with it, its file shows the place.
-            let placed = url.is_none() && diagnostics.iter().any(|diagnostic| diagnostic.span.is_some());
-            let text = placed.then(|| file::read_text(Path::new(&name)).ok()).flatten();
+            let source = self.overrides.filter(|_| in_overrides);
+            // The import has consumed the text; read the file again to show the lines with problems.
+            let has_position =
+                url.is_none() && diagnostics.iter().any(|diagnostic| diagnostic.span.is_some());
+            let text = has_position.then(|| file::read_text(Path::new(&name)).ok()).flatten();
             let text = text.unwrap_or_default().trim_start_matches(['\u{feff}', '\0']).to_owned();
             (source.unwrap_or_else(|| Source::new(name, text)), diagnostics)
         })

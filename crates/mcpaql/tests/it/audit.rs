@@ -1,4 +1,4 @@
-//! `mcpaql audit`: any server's tools, held against what their clients demand.
+//! `mcpaql audit`: checks the tools of any server.
 
 mod fixes;
 mod hostile_servers;
@@ -11,7 +11,7 @@ mod streams;
 use crate::fixture::{RunOutput, TestFolder};
 use serde_json::{Value, json};
 
-/// Two tools of which one says that it only reads and that it destroys, and one whose name no client takes.
+/// Two tools: one is marked both read-only and destructive, the other has a name that no client accepts.
 fn tools() -> Value {
     json!({"tools": [
         {"name": "delete note", "title": "Delete note", "description": "Removes a note and everything that hangs on it.",
@@ -22,21 +22,21 @@ fn tools() -> Value {
     ]})
 }
 
-/// A folder with these tools as `notes.json`.
+/// Returns a folder with these tools as `notes.json`.
 fn notes() -> TestFolder {
     let place = TestFolder::new();
     place.file("notes.json", &format!("{:#}", tools()));
     place
 }
 
-/// Audits and gives the report as JSON.
+/// Runs an audit, and returns the report as JSON, too.
 async fn report(place: &TestFolder, args: &[&str]) -> (RunOutput, Value) {
     let ran = place.run(&[&["audit", "--format", "json"], args].concat()).await;
     let report = if ran.stdout.is_empty() { Value::Null } else { ran.json() };
     (ran, report)
 }
 
-/// `RULE tool` of every finding.
+/// Returns `RULE tool` for every finding.
 fn finding_codes(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap_or_else(|| panic!("{report}"));
     let shown = |finding: &Value| {

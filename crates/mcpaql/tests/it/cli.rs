@@ -1,4 +1,4 @@
-//! The other commands: what they print, and what their exit status says.
+//! The other commands: their output and exit status.
 
 use crate::documents;
 use crate::fixture::{RawClient, RunOutput, TestFolder};
@@ -10,7 +10,7 @@ const WARNED: &str = "---\nname: warned\ntype: adapter\nversion: \"1.0.0\"\ndesc
 const BROKEN: &str = "---\nname: broken\ntype: adapter\n---\n";
 
 #[tokio::test]
-async fn check_tells_by_its_status_what_it_found() {
+async fn the_status_of_check_depends_on_the_findings() {
     let place = TestFolder::new();
     place.file("warned.md", WARNED);
     place.file("broken.md", BROKEN);
@@ -35,7 +35,7 @@ async fn check_tells_by_its_status_what_it_found() {
 }
 
 #[tokio::test]
-async fn check_reports_for_machines_parse() {
+async fn machine_readable_reports_of_check_parse() {
     let place = TestFolder::new();
     place.file("broken.md", BROKEN);
     let json = place.run(&["check", "--format", "json", "broken.md"]).await;
@@ -64,7 +64,7 @@ async fn check_reports_for_machines_parse() {
 }
 
 #[tokio::test]
-async fn call_prints_data_and_takes_parameters_in_every_way() {
+async fn call_prints_data_and_accepts_parameters_in_every_form() {
     let place = TestFolder::new();
     let call = |args: &[&str]| place.binary(&[&["call", "--data", "data", "notebook"], args].concat());
     let made = RunOutput::of(call(&["create_note", "title=5", "tags=a,b"])).await;
@@ -83,7 +83,7 @@ async fn call_prints_data_and_takes_parameters_in_every_way() {
 }
 
 #[tokio::test]
-async fn call_tells_by_its_status_who_can_mend_a_failure() {
+async fn the_status_of_call_says_who_can_fix_a_failure() {
     let place = TestFolder::new();
     place.file("api.md", &documents::http_document("api", "http://127.0.0.1:9"));
     let rows: [(&[&str], i32, &str); 7] = [
@@ -108,7 +108,7 @@ async fn call_tells_by_its_status_who_can_mend_a_failure() {
 }
 
 #[tokio::test]
-async fn a_wrong_command_line_is_no_run() {
+async fn an_invalid_command_line_does_not_run() {
     let place = TestFolder::new();
     for args in [&["srve"][..], &["serve", "--mode", "many"], &["check", "--format", "xml"], &[]] {
         let ran = place.run(args).await;
@@ -116,6 +116,62 @@ async fn a_wrong_command_line_is_no_run() {
         assert!(ran.stderr.contains("Usage") || ran.stderr.contains("expected"), "{}", ran.stderr);
     }
     assert_eq!(place.run(&["--version"]).await.stdout, format!("mcpaql {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[tokio::test]
+async fn a_single_value_is_enough_for_an_array() {
+    let place = TestFolder::new();
+    let document = |item: &str| {
+        format!(
+            "name: shelf\ntype: adapter\nversion: 1.0.0\ndescription: d\n\
+             target: {{transport: native, protocol: command}}\n\
+             operations:\n  read:\n    - name: get_books\n      command: [echo, \"{{ids}}\"]\n\
+             \x20     params: {{ids: {{type: array, items: {{type: {item}}}, required: true}}}}\n"
+        )
+    };
+    for (item, value, ids) in [
+        ("integer", "7", "7"),
+        ("integer", "7,8", "7 8"),
+        ("boolean", "true", "true"),
+        ("string", "home", "home"),
+    ] {
+        place.file("shelf.yaml", &document(item));
+        let ran = place.run(&["call", "shelf.yaml", "get_books", &format!("ids={value}")]).await;
+        assert_eq!(ran.status, Some(0), "{item}: {ran:?}");
+        assert!(ran.stdout.contains(ids), "{item}: {}", ran.stdout);
+    }
+}
+
+#[tokio::test]
+async fn a_cause_is_printed_once() {
+    let place = TestFolder::new();
+    let document = documents::command_document()
+        .replace("protocol: command }", "protocol: command, cwd: /no/such/folder }");
+    place.file("lost.md", &document);
+    let lost = place.run(&["call", "lost.md"]).await;
+    assert_eq!(lost.status, Some(2), "{lost:?}");
+    assert_eq!(lost.stderr.matches("/no/such/folder").count(), 1, "{}", lost.stderr);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    for address in
+        [port.clone(), format!(":{port}"), format!("localhost:{port}"), format!("127.0.0.1:{port}")]
+    {
+        let taken = place.run(&["serve", "--http", &address]).await;
+        assert_eq!(taken.status, Some(2), "{taken:?}");
+        assert!(taken.stderr.contains(&format!("127.0.0.1:{port}")), "{}", taken.stderr);
+        assert_eq!(taken.stderr.matches("os error").count(), 1, "{}", taken.stderr);
+    }
+}
+
+#[tokio::test]
+async fn an_invalid_address_gets_an_example_and_port_a_pointer() {
+    let place = TestFolder::new();
+    let ran = place.run(&["serve", "--http", "example.com"]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("such as 8080 or 127.0.0.1:8080"), "{}", ran.stderr);
+    let ran = place.run(&["serve", "--port", "8080"]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("'--http'"), "{}", ran.stderr);
 }
 
 #[tokio::test]
@@ -136,7 +192,7 @@ async fn explain_knows_every_code_it_lists() {
 }
 
 #[tokio::test]
-async fn schema_and_completions_are_for_other_programs() {
+async fn schema_and_completions_are_valid() {
     let place = TestFolder::new();
     let schema = place.run(&["schema"]).await.json();
     assert!(schema["$schema"].is_string() && schema["type"] == "object", "{schema}");
@@ -165,7 +221,7 @@ async fn tools_shows_exactly_what_a_client_gets() {
 }
 
 #[tokio::test]
-async fn one_file_that_cannot_be_read_hides_no_other() {
+async fn an_unreadable_file_does_not_stop_the_check_of_others() {
     let place = TestFolder::new();
     place.file("a.md", BROKEN);
     place.file("b.md", WARNED);
@@ -201,5 +257,5 @@ async fn a_configuration_is_checked_as_a_whole() {
     place.file("mcpaql.yaml", "adapters: []\n");
     let empty = place.run(&["check"]).await;
     assert_eq!(empty.status, Some(1), "{empty:?}");
-    assert!(empty.stdout.contains("names no adapter"), "{}", empty.stdout);
+    assert!(empty.stdout.contains("has no adapters"), "{}", empty.stdout);
 }

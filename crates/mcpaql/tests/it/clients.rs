@@ -1,4 +1,4 @@
-//! Configurations of MCP clients: their servers behind one mcpaql.yaml, and this program in them.
+//! Configurations of MCP clients: importing their servers, and installing this program.
 
 mod config_import;
 mod install;
@@ -10,10 +10,10 @@ use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Stands wherever a fixture has a credential, inside of whatever makes it one.
+/// Part of every credential in the fixtures.
 const SECRET: &str = "hunter2";
 
-/// A folder to work in, which is also the user's home.
+/// A working directory that is also the user's home.
 struct HomeFolder(TestFolder);
 
 impl HomeFolder {
@@ -36,7 +36,7 @@ impl HomeFolder {
         serde_json::from_str(&self.read(path)).unwrap()
     }
 
-    /// Runs the binary with every folder of the user in this one. Nothing it says holds the secret.
+    /// Runs the binary with all folders of the user in this one, and checks that its output does not contain the secret.
     async fn run(&self, args: &[&str]) -> RunOutput {
         let home = self.0.path();
         let mut command = self.0.binary(args);
@@ -49,7 +49,7 @@ impl HomeFolder {
         ran
     }
 
-    /// The entries of a mcpaql.yaml without any problem and without the secret.
+    /// Returns the entries of a mcpaql.yaml, which must have no problems and not contain the secret.
     fn servers(&self, path: &str) -> Vec<(String, McpTarget)> {
         let text = self.read(path);
         assert!(!text.contains(SECRET), "{text}");
@@ -63,7 +63,7 @@ impl HomeFolder {
         config.adapters.into_iter().map(server).collect()
     }
 
-    /// What came of one server that stood alone in a file.
+    /// Imports a configuration with only this server, and returns its target.
     async fn import_server(&self, server: Value) -> McpTarget {
         self.write("one.json", &json!({"mcpServers": {"one": server}}).to_string());
         let ran = self.run(&["import", "config", "one.json", "-o", "one.yaml", "--force"]).await;
@@ -105,7 +105,7 @@ fn address(target: &McpTarget) -> (&str, Vec<(&str, &str)>) {
     }
 }
 
-/// Where a client keeps the servers of a user, relative to the home of the tests.
+/// Returns the path of a client's user configuration, relative to the home of the tests.
 fn user_file(client: &str) -> &'static str {
     let mac = cfg!(target_os = "macos");
     match client {
@@ -126,7 +126,7 @@ fn user_file(client: &str) -> &'static str {
 
 const CLIENTS: [&str; 7] = ["claude-desktop", "claude-code", "cursor", "vscode", "windsurf", "gemini", "zed"];
 
-/// The same two servers as every client writes them: one on standard streams, one over HTTP.
+/// Returns a configuration of this client with two servers: one over stdio, one over HTTP.
 fn two_servers(client: &str) -> String {
     let program = r#""command": "npx", "args": ["-y", "server-git"], "env": {"GIT_TOKEN": "hunter2", "LEVEL": "debug"}"#;
     let headers = r#""headers": {"Authorization": "Bearer hunter2", "X-Team": "blue"}"#;

@@ -1,4 +1,4 @@
-//! Many clients at one gateway before one MCP server: everybody gets their own answers, whatever becomes of the server.
+//! Many clients of one gateway with one MCP server: each client gets its own answers, even if the server is killed.
 
 mod server;
 
@@ -36,7 +36,7 @@ impl Gateway {
         Gateway { server, address, _place: place }
     }
 
-    /// A client that knows the tools. Those of both revisions take turns.
+    /// Connects a client and lists the tools. Clients alternate between both revisions.
     async fn client(&self, number: usize) -> Client {
         let lifecycle = match number % 2 {
             0 => ClientLifecycleMode::Initialize,
@@ -44,7 +44,7 @@ impl Gateway {
         };
         let transport = StreamableHttpClientTransport::from_uri(format!("http://{}/mcp", self.address));
         let peer = with_timeout(().serve_with_lifecycle(transport, lifecycle)).await.unwrap();
-        // Until the gateway has asked the server for its tools, there are none.
+        // The gateway has no tools until the server has listed them.
         while with_timeout(peer.list_all_tools()).await.unwrap().is_empty() {}
         Client { number, peer }
     }
@@ -57,7 +57,7 @@ impl Gateway {
         clients
     }
 
-    /// Stops it as a service manager does; it must end by itself and without an error.
+    /// Stops the gateway as a service manager does. It must exit by itself and without an error.
     async fn stop(self) {
         self.server.signal(Signal::TERM);
         let (status, said) = self.server.wait_for_exit().await;
@@ -77,7 +77,7 @@ impl Client {
         serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
     }
 
-    /// Whether it was answered; with anything but what it said itself would be wrong, and with an unclear error too.
+    /// Calls `echo`, and returns whether it succeeded. A wrong answer or an unclear error fails the test.
     async fn echo(&self, round: usize) -> bool {
         let text = format!("call {round} of client {}", self.number);
         let answer = self.call("get_echo", json!({"text": text})).await;
@@ -89,7 +89,7 @@ impl Client {
         true
     }
 
-    /// How many calls the server holds, and its process.
+    /// Returns the number of pending calls of the server, and its process id.
     async fn held(&self) -> (u64, Pid) {
         let answer = self.call("get_held", json!({})).await;
         let pid = i32::try_from(answer["data"]["pid"].as_i64().unwrap()).unwrap();
@@ -109,7 +109,7 @@ async fn all_done(tasks: JoinSet<Client>) -> Vec<Client> {
     clients
 }
 
-/// Everybody calls at once and is answered.
+/// All clients call at the same time, and all are answered.
 async fn everybody_calls(clients: Vec<Client>) -> Vec<Client> {
     let mut tasks = JoinSet::new();
     for client in clients {
@@ -123,7 +123,7 @@ async fn everybody_calls(clients: Vec<Client>) -> Vec<Client> {
     all_done(tasks).await
 }
 
-/// Half of them wait for answers that never come, the others go on calling until they are told and are answered again.
+/// Half of the clients wait for answers that never come. The others keep calling until the server was killed and answers again.
 fn in_mid_run(clients: Vec<Client>, killed: &watch::Receiver<bool>) -> JoinSet<Client> {
     let mut tasks = JoinSet::new();
     for client in clients {

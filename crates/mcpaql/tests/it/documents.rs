@@ -1,6 +1,6 @@
 //! Adapter documents that the tests serve.
 
-/// An API on this machine whose token stands in the variable UPSTREAM_TOKEN.
+/// An HTTP API; its token is in the variable UPSTREAM_TOKEN.
 pub(crate) fn http_document(name: &str, url: &str) -> String {
     format!(
         r#"---
@@ -30,7 +30,7 @@ operations:
     )
 }
 
-/// Programs of this machine. `wait_until` and `wait_for_ever` write their process id to a file before they wait.
+/// Commands. `wait_until` and `wait_for_ever` write their process id to a file before they wait.
 pub(crate) fn command_document() -> &'static str {
     r#"---
 name: shell
@@ -59,7 +59,7 @@ operations:
 "#
 }
 
-/// As many operations as wanted, in groups of a hundred.
+/// A document with this many operations, in groups of 100.
 pub(crate) fn large_document(operations: usize) -> String {
     let mut text = String::from(
         "---\nname: big\ntype: adapter\nversion: \"1.0.0\"\ndescription: A large API\n\

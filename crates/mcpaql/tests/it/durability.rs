@@ -1,11 +1,11 @@
-//! What was acknowledged is there, even if the server never got to say goodbye.
+//! Acknowledged writes survive a killed server.
 
 use crate::fixture::{RawClient, TestFolder, tools_call};
 use serde_json::json;
 use std::collections::HashSet;
 
 const ROUNDS: usize = 4;
-/// Acknowledged before the server is killed; more are on their way then.
+/// Number of acknowledged writes before the server is killed, while more are pending.
 const ACKNOWLEDGED: usize = 40;
 const SENT: usize = 120;
 

@@ -1,4 +1,4 @@
-//! Long work through the built program: over every transport and revision, past the death of the server, at the command line.
+//! Background executions: over every transport and revision, after a killed server, and on the command line.
 
 use crate::fixture::{
     ALL_CONNECTIONS, RawClient, ServerProcess, TestFolder, connect, tools_call, with_timeout,
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::Duration;
 
-/// A program that waits for a file, so that the tests decide when it ends.
+/// A command that waits for a file, so that the tests decide when it ends.
 const WORK: &str = r#"name: work
 type: adapter
 version: "1.0.0"
@@ -55,7 +55,7 @@ fn get(id: &Value, wait: u32) -> Value {
 }
 
 #[tokio::test]
-async fn a_client_starts_work_goes_on_and_waits_for_it_later() {
+async fn a_client_starts_an_execution_and_waits_for_it_later() {
     for (wire, revision) in ALL_CONNECTIONS {
         let place = place();
         let client = connect(&place, &["work.yaml", "--data", "data"], wire, revision).await;
@@ -74,7 +74,7 @@ async fn a_client_starts_work_goes_on_and_waits_for_it_later() {
 }
 
 #[tokio::test]
-async fn what_a_killed_server_left_is_failed_by_the_next_one() {
+async fn executions_of_a_killed_server_are_marked_failed() {
     let place = place();
     let command = || place.binary(&["serve", "work.yaml", "--data", "data"]);
     let mut first = RawClient::initialized(command()).await;
@@ -96,12 +96,12 @@ async fn what_a_killed_server_left_is_failed_by_the_next_one() {
     third.send(&tools_call(1, "work_mcpaql_read", "list_executions", json!({}))).await;
     let list = third.envelope().await["data"]["executions"].clone();
     assert_eq!((&list[0]["execution_id"], &list[0]["status"]), (&id, &json!("failed")), "{list}");
-    // The program outlived the server that was killed; it ends by itself.
+    // The program survives the killed server and ends by itself.
     place.file("go", "");
 }
 
 #[tokio::test]
-async fn the_end_of_the_client_ends_its_work_and_the_program_behind_it() {
+async fn a_disconnect_cancels_executions_and_their_programs() {
     let place = place();
     let mut raw = RawClient::initialized(place.binary(&["serve", "work.yaml", "--data", "data"])).await;
     raw.send(&tools_call(1, "work_mcpaql_execute", "build", json!({}))).await;

@@ -1,4 +1,4 @@
-//! The binary as a server, and the clients that speak to it.
+//! Runs the binary, as a command or as a server with clients.
 
 use rmcp::ClientHandler;
 use rmcp::model::{CallToolRequestParams, ProgressNotificationParam, ProtocolVersion};
@@ -17,12 +17,12 @@ use tokio::sync::{mpsc, watch};
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_mcpaql");
 
-/// Turns something that never happens into a failure instead of a hang.
+/// Fails after a timeout instead of waiting forever.
 pub(crate) async fn with_timeout<T>(event: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), event).await.unwrap()
 }
 
-/// A folder of its own for one server: working directory, home and data.
+/// A temporary folder for one server: working directory, home and data.
 pub(crate) struct TestFolder {
     folder: TempDir,
 }
@@ -42,7 +42,7 @@ impl TestFolder {
         path
     }
 
-    /// The binary in this folder, seeing nothing of the environment the tests run in.
+    /// Returns the binary as a command in this folder, without the environment of the tests.
     pub(crate) fn binary(&self, args: &[&str]) -> Command {
         let mut command = Command::new(BINARY);
         command.args(args).current_dir(self.path()).env_clear().kill_on_drop(true);
@@ -53,13 +53,13 @@ impl TestFolder {
         command
     }
 
-    /// Runs the binary to its end.
+    /// Runs the binary until it exits.
     pub(crate) async fn run(&self, args: &[&str]) -> RunOutput {
         RunOutput::of(self.binary(args)).await
     }
 }
 
-/// What a run of the binary came to.
+/// The result of a run of the binary.
 #[derive(Debug)]
 pub(crate) struct RunOutput {
     pub(crate) status: Option<i32>,
@@ -73,11 +73,11 @@ impl RunOutput {
         RunOutput::from(output)
     }
 
-    /// The same, with something to read.
+    /// Runs a command with this text as standard input.
     pub(crate) async fn with_input(mut command: Command, input: &str) -> RunOutput {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A program that ends without reading is not what this is about.
+        // The program may exit without reading.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes()).await;
         RunOutput::from(with_timeout(child.wait_with_output()).await.unwrap())
     }
@@ -97,7 +97,7 @@ impl From<std::process::Output> for RunOutput {
     }
 }
 
-/// A serving process and everything it has said on standard error.
+/// A running server, and everything it has written to standard error.
 pub(crate) struct ServerProcess {
     pub(crate) child: Child,
     stderr: watch::Receiver<String>,
@@ -118,19 +118,19 @@ impl ServerProcess {
         ServerProcess { child, stderr: receiver }
     }
 
-    /// Waits until standard error holds a text, and gives all of it.
+    /// Waits until standard error contains a text, and returns all of it.
     pub(crate) async fn wait_for_stderr(&mut self, text: &str) -> String {
-        let found = with_timeout(self.stderr.wait_for(|said| said.contains(text))).await.is_ok();
-        let said = self.stderr.borrow().clone();
-        assert!(found, "ended without saying '{text}': {said}");
-        said
+        let found = with_timeout(self.stderr.wait_for(|stderr| stderr.contains(text))).await.is_ok();
+        let stderr = self.stderr.borrow().clone();
+        assert!(found, "exited without '{text}' on standard error: {stderr}");
+        stderr
     }
 
-    /// Where it listens, once it does.
+    /// Waits until the server listens, and returns its address.
     pub(crate) async fn address(&mut self) -> String {
-        let said = self.wait_for_stderr("/mcp").await;
-        let (_, behind) = said.split_once("http://").unwrap();
-        behind.split_once("/mcp").unwrap().0.to_owned()
+        let stderr = self.wait_for_stderr("/mcp").await;
+        let (_, rest) = stderr.split_once("http://").unwrap();
+        rest.split_once("/mcp").unwrap().0.to_owned()
     }
 
     #[cfg(unix)]
@@ -139,16 +139,16 @@ impl ServerProcess {
         rustix::process::kill_process(rustix::process::Pid::from_raw(id).unwrap(), signal).unwrap();
     }
 
-    /// Waits for its end; then what it said is complete.
+    /// Waits until the server exits, and returns its whole standard error.
     pub(crate) async fn wait_for_exit(mut self) -> (ExitStatus, String) {
         let status = with_timeout(self.child.wait()).await.unwrap();
         while with_timeout(self.stderr.changed()).await.is_ok() {}
-        let said = self.stderr.borrow().clone();
-        (status, said)
+        let stderr = self.stderr.borrow().clone();
+        (status, stderr)
     }
 }
 
-/// A client on the standard streams that shows every line.
+/// A client over stdio that exposes every message.
 pub(crate) struct RawClient {
     pub(crate) server: ServerProcess,
     lines: Lines<BufReader<ChildStdout>>,
@@ -163,7 +163,7 @@ impl RawClient {
         RawClient { server, lines, input }
     }
 
-    /// Past the handshake of 2025-11-25.
+    /// Starts the server and completes the handshake of revision 2025-11-25.
     pub(crate) async fn initialized(command: Command) -> Self {
         let mut raw = RawClient::start(command);
         raw.send(&initialize()).await;
@@ -176,7 +176,7 @@ impl RawClient {
         self.input.as_mut().unwrap().write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
 
-    /// The next line, which must be a JSON-RPC message; `None` once the server has closed its output.
+    /// Returns the next line, which must be a JSON-RPC message, or `None` after the server has closed its output.
     pub(crate) async fn receive(&mut self) -> Option<Value> {
         let line = with_timeout(self.lines.next_line()).await.unwrap()?;
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"));
@@ -184,14 +184,14 @@ impl RawClient {
         Some(message)
     }
 
-    /// The envelope of the next answer.
+    /// Returns the envelope of the next answer.
     pub(crate) async fn envelope(&mut self) -> Value {
         let answer = self.receive().await.unwrap();
         let text = answer["result"]["content"][0]["text"].as_str();
         serde_json::from_str(text.unwrap_or_else(|| panic!("{answer}"))).unwrap()
     }
 
-    /// Stops to read for good, without any other sign.
+    /// Stops reading without closing any stream.
     pub(crate) fn stop_reading(self) -> (Option<ChildStdin>, ServerProcess) {
         (self.input, self.server)
     }
@@ -230,22 +230,22 @@ pub(crate) const ALL_CONNECTIONS: [(Wire, Revision); 4] = [
     (Wire::Http, Revision::V2026),
 ];
 
-/// A client that keeps the progress it is told.
+/// A client that records progress notifications.
 pub(crate) struct ProgressHandler {
     progress: mpsc::UnboundedSender<ProgressNotificationParam>,
 }
 
 impl ClientHandler for ProgressHandler {
-    async fn on_progress(&self, news: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        // News that arrives while the test is ending is nobody's.
-        let _ = self.progress.send(news);
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        // The receiver is gone when the test ends.
+        let _ = self.progress.send(progress);
     }
 }
 
 pub(crate) struct TestClient {
     pub(crate) peer: RunningService<RoleClient, ProgressHandler>,
     pub(crate) progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
-    /// Ends with the client.
+    /// Stops when the client is dropped.
     _server: ServerProcess,
 }
 
@@ -254,7 +254,7 @@ pub(crate) async fn connect(place: &TestFolder, args: &[&str], wire: Wire, revis
     connect_with(place, args, wire, revision, |_| {}).await
 }
 
-/// The same; `prepare` may add to the command.
+/// Like [`connect`], but `prepare` may change the command first.
 pub(crate) async fn connect_with(
     place: &TestFolder,
     args: &[&str],
@@ -266,8 +266,8 @@ pub(crate) async fn connect_with(
     let mut command = place.binary(&[&["serve"], args, http].concat());
     prepare(&mut command);
     let mut server = ServerProcess::start(command);
-    let (progress, told) = mpsc::unbounded_channel();
-    let ear = ProgressHandler { progress };
+    let (sender, progress) = mpsc::unbounded_channel();
+    let handler = ProgressHandler { progress: sender };
     let lifecycle = match revision {
         Revision::V2025 => ClientLifecycleMode::Initialize,
         Revision::V2026 => {
@@ -277,34 +277,34 @@ pub(crate) async fn connect_with(
     let peer = match wire {
         Wire::Stdio => {
             let streams = (server.child.stdout.take().unwrap(), server.child.stdin.take().unwrap());
-            with_timeout(ear.serve_with_lifecycle(streams, lifecycle)).await.unwrap()
+            with_timeout(handler.serve_with_lifecycle(streams, lifecycle)).await.unwrap()
         }
         Wire::Http => {
             install_crypto_provider();
             let address = server.address().await;
             let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
-            with_timeout(ear.serve_with_lifecycle(transport, lifecycle)).await.unwrap()
+            with_timeout(handler.serve_with_lifecycle(transport, lifecycle)).await.unwrap()
         }
     };
-    let client = TestClient { peer, progress: told, _server: server };
-    // As hosts do; over HTTP the newest revision lets a client send arguments in headers only after it saw the schema.
+    let client = TestClient { peer, progress, _server: server };
+    // Hosts list the tools first, too; over HTTP, the newest revision requires it before arguments are sent in headers.
     client.tools().await;
     client
 }
 
-/// reqwest is built without a default provider of cryptography; another test may have been first to install it.
+/// Installs the crypto provider that reqwest needs. Another test may have installed it already.
 pub(crate) fn install_crypto_provider() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 impl TestClient {
-    /// Every tool as it stands on the wire.
+    /// Returns every tool as sent by the server.
     pub(crate) async fn tools(&self) -> Vec<Value> {
         let listed = with_timeout(self.peer.list_all_tools()).await.unwrap();
         listed.iter().map(|tool| serde_json::to_value(tool).unwrap()).collect()
     }
 
-    /// One call: its envelope and whether it is flagged as an error. Anything but one text block is wrong.
+    /// Calls a tool, and returns the envelope and `isError`. The result must be one text block.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> (Value, bool) {
         let result = self.try_call(tool, arguments).await.unwrap();
         let content = result["content"].as_array().unwrap();

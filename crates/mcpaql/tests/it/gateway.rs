@@ -1,11 +1,11 @@
-//! One server for many adapters, seen by a client: what fails, what is edited and what runs behind others.
+//! One server for many adapters: failing adapters, edits, and MCP servers as upstreams.
 
 use crate::fixture::{BINARY, RawClient, RunOutput, TestFolder, tools_call, with_timeout};
 use serde_json::{Value, json};
 
 const CHANGED: &str = "notifications/tools/list_changed";
 
-/// The names of the tools, and whether it was told meanwhile that they changed.
+/// Returns the names of the tools, and whether a change of the list was notified in the meantime.
 async fn listed(raw: &mut RawClient) -> (Vec<String>, bool) {
     raw.send(&json!({"jsonrpc": "2.0", "id": 99, "method": "tools/list"})).await;
     let mut is_changed = false;
@@ -23,7 +23,7 @@ async fn names(raw: &mut RawClient) -> Vec<String> {
     listed(raw).await.0
 }
 
-/// Waits until the tools are these; the server tells when they change.
+/// Waits until the tools are these. The server notifies about changes.
 async fn become_(raw: &mut RawClient, expected: &[&str]) {
     loop {
         let (names, is_changed) = listed(raw).await;
@@ -57,7 +57,7 @@ async fn call(raw: &mut RawClient, tool: &str, operation: &str) -> Value {
 }
 
 #[tokio::test]
-async fn adapters_that_fail_do_not_take_the_others_along() {
+async fn adapters_that_fail_do_not_stop_the_others() {
     let place = TestFolder::new();
     place.file(
         "mcpaql.yaml",
@@ -79,7 +79,7 @@ async fn adapters_that_fail_do_not_take_the_others_along() {
 }
 
 #[tokio::test]
-async fn nothing_to_serve_is_a_reason_to_stop() {
+async fn the_server_exits_if_no_adapter_can_be_served() {
     let place = TestFolder::new();
     place.file("mcpaql.yaml", "adapters: [broken.yaml, absent.yaml]\n");
     place.file("broken.yaml", "name: broken\n");
@@ -98,13 +98,13 @@ async fn a_good_edit_is_served_and_a_broken_one_changes_nothing() {
     assert_eq!(names(&mut raw).await, ["first_mcpaql", "second_mcpaql"]);
 
     place.file("first.yaml", "name: first\ntype: adapter\n");
-    raw.server.wait_for_stderr("stays as it was").await;
+    raw.server.wait_for_stderr("its previous version is still served").await;
     assert_eq!(names(&mut raw).await, ["first_mcpaql", "second_mcpaql"]);
     assert_eq!(call(&mut raw, "first_mcpaql", "get_thing").await["success"], true);
 
-    // One operation that is lost is as bad as all of them.
+    // An error in one operation is enough to refuse the edit.
     place.file("first.yaml", &adapter("first", "get_thing").replace("command: [", "comand: ["));
-    raw.server.wait_for_stderr("stays as it was").await;
+    raw.server.wait_for_stderr("its previous version is still served").await;
     assert_eq!(call(&mut raw, "first_mcpaql", "get_thing").await["success"], true);
 
     place.file("first.yaml", &adapter("renamed", "get_other"));
@@ -112,14 +112,14 @@ async fn a_good_edit_is_served_and_a_broken_one_changes_nothing() {
     assert_eq!(call(&mut raw, "renamed_mcpaql", "get_other").await["success"], true);
 
     place.file("mcpaql.yaml", "adapters: [second.yaml\n");
-    raw.server.wait_for_stderr("everything stays as it was").await;
+    raw.server.wait_for_stderr("reload failed").await;
     place.file("mcpaql.yaml", "adapters: [second.yaml, {builtin: notebook, mode: single}]\n");
     become_(&mut raw, &["second_mcpaql", "notebook_mcpaql"]).await;
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_hangup_has_everything_read_again() {
+async fn sighup_reloads_everything() {
     let place = TestFolder::new();
     place.file("only.yaml", &adapter("only", "get_thing"));
     let mut raw = RawClient::initialized(place.binary(&["serve", "only.yaml", "--no-watch"])).await;
@@ -132,7 +132,7 @@ async fn a_hangup_has_everything_read_again() {
     assert!(raw.server.wait_for_exit().await.0.success());
 }
 
-/// A server behind ours, which is this program again.
+/// A configuration with an MCP server, which is this program again.
 fn servers(rest: &str) -> String {
     format!(
         "adapters:\n  - {{name: inner, mode: single, mcp: {{command: [{BINARY:?}, serve, inner.yaml]}}{rest}}}\n"
@@ -150,7 +150,7 @@ async fn the_tools_of_a_server_are_listed_at_once_from_the_second_start_on() {
     assert_eq!(answer["success"], true, "{answer}");
     drop(raw);
 
-    // Now the server is gone, and its tools are known.
+    // Now the server cannot be started, but its tools are cached.
     std::fs::remove_file(place.path().join("inner.yaml")).unwrap();
     let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     assert_eq!(names(&mut raw).await, ["inner_mcpaql"]);
@@ -176,11 +176,11 @@ async fn configured_adapters_are_called_and_searched_by_name() {
     assert!(ran.stdout.contains("renamed_get_thing") && !ran.stdout.contains("inner"), "{ran:?}");
     let ran = place.run(&["check"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(ran.stdout.contains("mcp:inner: an MCP server"), "{ran:?}");
+    assert!(ran.stdout.contains("mcp:inner: MCP server"), "{ran:?}");
 }
 
 #[tokio::test]
-async fn a_configuration_puts_all_adapters_behind_the_same_tools() {
+async fn a_configuration_can_make_all_adapters_share_their_tools() {
     let place = TestFolder::new();
     place.file("a.yaml", &adapter("first", "say_a").replace("mode: single\n", ""));
     place.file("b.yaml", &adapter("second", "say_b").replace("mode: single\n", ""));
@@ -192,7 +192,7 @@ async fn a_configuration_puts_all_adapters_behind_the_same_tools() {
     assert_eq!(all["data"]["adapters"][1]["name"], "second");
 }
 
-/// A document whose one operation says that it runs, and then runs for longer than any test.
+/// A document with an operation that writes a file and then runs longer than any test.
 #[cfg(unix)]
 fn endless(place: &TestFolder) -> std::path::PathBuf {
     let mark = place.path().join("running");
@@ -204,7 +204,7 @@ fn endless(place: &TestFolder) -> std::path::PathBuf {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_client_that_reads_no_more_takes_its_calls_along() {
+async fn calls_are_cancelled_when_the_client_stops_reading() {
     let place = TestFolder::new();
     let mark = endless(&place);
     let mut raw = RawClient::initialized(place.binary(&["serve", "slow.yaml"])).await;
@@ -218,7 +218,7 @@ async fn a_client_that_reads_no_more_takes_its_calls_along() {
         }
     })
     .await;
-    // Its input stays open: nothing but the unread output tells that nobody waits any more.
+    // Its input stays open: only the unread output shows that the client is gone.
     let (_input, server) = raw.stop_reading();
     server.wait_for_exit().await;
     with_timeout(async {
@@ -230,7 +230,7 @@ async fn a_client_that_reads_no_more_takes_its_calls_along() {
 }
 
 #[tokio::test]
-async fn an_entry_decides_over_the_adapter() {
+async fn an_entry_overrides_the_document() {
     let place = TestFolder::new();
     let text =
         adapter("things", "get_thing").replace("[{", "[{ name: get_other, command: [echo, other] }, {");
@@ -254,7 +254,7 @@ async fn an_entry_decides_over_the_adapter() {
         "adapters: [{mcp: {command: [npx, server-git]}}, {mcp: {command: [uvx, mcp-server-git]}}]\n",
     );
     let ran = place.run(&["check"]).await;
-    assert!(ran.stdout.contains("Two MCP servers would be called 'git'"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Two MCP servers have the name 'git'"), "{}", ran.stdout);
 }
 
 #[tokio::test]
@@ -281,7 +281,7 @@ async fn an_adapter_that_fails_behind_shared_tools_says_so() {
 }
 
 #[tokio::test]
-async fn what_no_server_could_make_sense_of_is_found_without_starting_one() {
+async fn invalid_servers_are_found_without_starting_them() {
     let place = TestFolder::new();
     for nonsense in [
         "targets: 5",

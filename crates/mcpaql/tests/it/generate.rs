@@ -1,4 +1,4 @@
-//! `mcpaql generate`: what it takes, what it writes, what it refuses, and what its status says.
+//! `mcpaql generate`: its sources, its output, its errors and its exit status.
 
 mod folders;
 mod origins;
@@ -28,14 +28,14 @@ async fn generate(place: &TestFolder, args: &[&str]) -> RunOutput {
     place.run(&[&["generate"], args].concat()).await
 }
 
-/// Generates `things.md` in Rust and expects it to succeed.
+/// Generates a Rust project from `things.md`, which must succeed.
 async fn generate_ok(place: &TestFolder, args: &[&str]) -> RunOutput {
     let ran = generate(place, &[&["-s", "things.md", "-t", "rust"], args].concat()).await;
     assert_eq!(ran.status, Some(0), "{args:?}: {ran:?}");
     ran
 }
 
-/// Every file below a folder.
+/// Returns every file in a folder, with its text.
 fn tree(root: &Path) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     let mut folders = vec![root.to_path_buf()];
@@ -82,7 +82,7 @@ async fn a_project_has_all_its_files_and_says_how_to_start_it() {
 }
 
 #[tokio::test]
-async fn the_report_for_programs_tells_files_fingerprint_and_warnings() {
+async fn the_json_report_has_files_fingerprint_and_warnings() {
     let place = test_folder();
     let ran = generate_ok(&place, &["--output-format", "json", "-o", "out"]).await;
     let report = ran.json();
@@ -120,9 +120,9 @@ async fn every_kind_of_failure_has_its_status() {
     let pathless = json!({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": 5});
     place.file("pathless.json", &pathless.to_string());
     let rows: [(&[&str], i32, &str); 41] = [
-        (&["--openapi", "pathless.json"], 2, "pathless.json describes no operation"),
-        (&["-s", "things.md", "--runtime", "path:nowhere"], 3, "does not hold the library mcpaql-runtime"),
-        (&["-s", "things.md", "--runtime", "git:nonsense"], 3, "no address of a repository"),
+        (&["--openapi", "pathless.json"], 2, "pathless.json has no operations"),
+        (&["-s", "things.md", "--runtime", "path:nowhere"], 3, "does not contain the library mcpaql-runtime"),
+        (&["-s", "things.md", "--runtime", "git:nonsense"], 3, "not the URL of a repository"),
         (&["-s", "afolder"], 4, "'afolder' is a folder"),
         (&["-s", "wrong.md"], 2, "SCHEMA_INVALID_NAME"),
         (&["-s", "broken.yaml"], 2, "SCHEMA_SYNTAX"),
@@ -165,7 +165,7 @@ async fn every_kind_of_failure_has_its_status() {
     for (args, status, said) in rows {
         let ran = generate(&place, &[&rust[..], args].concat()).await;
         assert_eq!(ran.status, Some(status), "{args:?}: {ran:?}");
-        // Errors of the command line come before anybody knows in which shape to tell them.
+        // An invalid command line is reported before the output format is known.
         assert!(ran.stderr.contains(said), "{args:?}: {ran:?}");
         assert_eq!(ran.stdout, "", "{args:?}");
         assert!(!place.path().join("generated").exists(), "{args:?}");
@@ -213,7 +213,7 @@ async fn other_commands_keep_their_own_status() {
 }
 
 #[tokio::test]
-async fn all_that_is_wrong_is_told_with_path_code_and_suggestion() {
+async fn every_problem_has_a_path_code_and_suggestion() {
     let place = test_folder();
     place.file(
         "wrong.md",
@@ -230,7 +230,7 @@ async fn all_that_is_wrong_is_told_with_path_code_and_suggestion() {
     assert!(name["suggestion"].as_str().unwrap().contains("get_thing"), "{name}");
     let kind = details.iter().find(|detail| detail["path"].as_str().unwrap().ends_with("type")).unwrap();
     assert!(kind["message"].is_string(), "{kind}");
-    // All that people are shown, programs are told.
+    // The JSON report has everything that the text has.
     assert_eq!(kind["found"], "strng", "{kind}");
     let number = details.iter().find(|detail| detail["path"] == "description").unwrap();
     assert_eq!((&number["expected"], &number["found"]), (&json!("string"), &json!("5")), "{number}");
@@ -245,7 +245,7 @@ async fn all_that_is_wrong_is_told_with_path_code_and_suggestion() {
 }
 
 #[tokio::test]
-async fn documents_are_taken_in_every_form() {
+async fn documents_are_accepted_in_every_form() {
     let place = test_folder();
     let value: Value = json!({
         "schema_version": "1.0",
@@ -292,7 +292,7 @@ async fn documents_are_taken_in_every_form() {
 }
 
 #[tokio::test]
-async fn what_a_server_once_answered_is_enough_for_rust_and_refused_elsewhere() {
+async fn saved_tools_are_enough_for_rust_and_refused_for_other_languages() {
     let place = TestFolder::new();
     place.file("tracker.json", TRACKER);
     for language in ["rust", "typescript", "python"] {
@@ -315,7 +315,7 @@ async fn what_a_server_once_answered_is_enough_for_rust_and_refused_elsewhere() 
     }
 }
 
-/// The program itself is an MCP server that can be asked.
+/// The MCP server is this program itself.
 #[tokio::test]
 async fn a_running_server_is_asked_for_its_tools() {
     let place = test_folder();
@@ -327,7 +327,7 @@ async fn a_running_server_is_asked_for_its_tools() {
 }
 
 #[tokio::test]
-async fn operations_that_a_language_cannot_serve_are_left_out_on_demand() {
+async fn unsupported_operations_are_skipped_on_request() {
     let place = TestFolder::new();
     let work = jobs(
         "{transport: native, protocol: command}",
@@ -341,7 +341,7 @@ async fn operations_that_a_language_cannot_serve_are_left_out_on_demand() {
         assert!(refused.stderr.contains("run_job (needs work in the background)"), "{refused:?}");
         let ran = generate(&place, &[&args[..], &["--skip-unsupported"]].concat()).await;
         assert_eq!(ran.status, Some(0), "{ran:?}");
-        assert!(ran.stderr.contains("'run_job' is left out"), "{ran:?}");
+        assert!(ran.stderr.contains("'run_job' is skipped"), "{ran:?}");
         let readme = read(&place, &format!("{language}/README.md"));
         assert!(readme.contains("`start_job`") && !readme.contains("`run_job`"), "{readme}");
         assert!(readme.contains("-o . --skip-unsupported\n"), "{readme}");
@@ -349,7 +349,7 @@ async fn operations_that_a_language_cannot_serve_are_left_out_on_demand() {
 }
 
 #[tokio::test]
-async fn flags_win_over_the_configuration_and_its_paths_are_its_own() {
+async fn flags_override_the_configuration_and_its_paths_are_relative_to_it() {
     let place = test_folder();
     std::fs::create_dir(place.path().join("conf")).unwrap();
     std::fs::write(place.path().join("conf/things.md"), http()).unwrap();
@@ -410,7 +410,7 @@ async fn the_same_input_gives_the_same_bytes() {
 }
 
 #[tokio::test]
-async fn the_time_of_a_build_can_be_set_and_stays_where_nothing_changed() {
+async fn the_build_time_can_be_set_and_stays_if_nothing_changed() {
     let place = test_folder();
     let timed = async |epoch: &str, output: &str| {
         let mut command = place.binary(&["generate", "-s", "things.md", "-t", "rust", "-o", output]);
@@ -441,7 +441,7 @@ async fn generating_again_keeps_handlers_and_refuses_edits() {
     assert_eq!(read(&place, "generated/src/handlers.rs"), "// mine\n");
     assert!(read(&place, "generated/README.md").starts_with("# Upstream Two\n"));
 
-    // Somebody edits what is generated.
+    // A generated file is edited.
     let edited = format!("{}\nMy own words.\n", read(&place, "generated/README.md"));
     std::fs::write(root.join("README.md"), &edited).unwrap();
     place.file("things.md", &http());
@@ -467,10 +467,10 @@ async fn generating_again_keeps_handlers_and_refuses_edits() {
     assert!(diff.stderr.contains("README.md"), "{}", diff.stderr);
     assert_eq!(tree(&root), before, "nothing was touched");
     let forced = generate_ok(&place, &["--force", "-v"]).await;
-    let told = "changed    README.md  (it was edited, and --force writes over it)";
+    let told = "changed    README.md  (it was edited; overwritten because of --force)";
     assert!(forced.stdout.contains(told), "{}", forced.stdout);
     assert!(
-        forced.stderr.contains("note: README.md was edited, and is written over by --force"),
+        forced.stderr.contains("note: README.md was edited and is overwritten because of --force"),
         "{forced:?}"
     );
     assert!(read(&place, "generated/README.md").starts_with("# Upstream\n"));
@@ -510,24 +510,28 @@ async fn trials_write_nothing() {
 }
 
 #[tokio::test]
-async fn quiet_is_silent_and_verbose_gives_reasons() {
+async fn quiet_prints_nothing_and_verbose_prints_reasons() {
     let place = test_folder();
     place.file("warned.md", &http().replace("api.example.com/v1", "api.example.com/v1/"));
     let quiet = generate(&place, &["-s", "warned.md", "-t", "rust", "-q"]).await;
     assert_eq!((quiet.status, quiet.stdout.as_str(), quiet.stderr.as_str()), (Some(0), "", ""));
     let verbose = generate(&place, &["-s", "warned.md", "-t", "rust", "-v"]).await;
-    assert!(verbose.stdout.contains("unchanged  LICENSE  (it is generated alike)"), "{}", verbose.stdout);
+    assert!(
+        verbose.stdout.contains("unchanged  LICENSE  (its generated content is the same)"),
+        "{}",
+        verbose.stdout
+    );
     assert!(verbose.stderr.contains("warning: "), "{}", verbose.stderr);
 }
 
 #[tokio::test]
-async fn what_should_be_looked_at_is_a_warning() {
+async fn an_operation_to_review_is_a_warning() {
     let place = TestFolder::new();
     place.file("bookshop.yaml", BOOKSHOP);
     place.file("tracker.json", TRACKER);
     let tracker: &[&str] = &["--tools", "tracker.json"];
     for (source, server, count, said) in [
-        (&["--openapi", "bookshop.yaml"][..], &[][..], 1, "check_stock should be looked at: "),
+        (&["--openapi", "bookshop.yaml"][..], &[][..], 1, "review check_stock: "),
         (
             tracker,
             &["--", "server"],
@@ -560,7 +564,7 @@ fn jobs(target: &str, operation: &str) -> String {
 }
 
 #[tokio::test]
-async fn functions_of_another_program_are_refused_alike_with_what_to_do_instead() {
+async fn code_targets_are_refused_with_a_hint() {
     let place = TestFolder::new();
     place.file("code.yaml", &jobs("{transport: native, protocol: code}", "{name: run_job}"));
     for (language, name) in [("typescript", "TypeScript"), ("python", "Python"), ("rust", "Rust")] {
@@ -575,7 +579,7 @@ async fn functions_of_another_program_are_refused_alike_with_what_to_do_instead(
 }
 
 #[tokio::test]
-async fn work_in_the_background_is_part_of_projects_in_rust() {
+async fn rust_projects_support_background_executions() {
     let place = TestFolder::new();
     let work =
         jobs("{transport: native, protocol: command}", "{name: run_job, command: [make], lifecycle: true}");
@@ -589,7 +593,7 @@ async fn work_in_the_background_is_part_of_projects_in_rust() {
 }
 
 #[tokio::test]
-async fn handlers_of_an_adapter_that_was_renamed_are_left_and_told_where_to_go() {
+async fn handlers_of_a_renamed_adapter_stay_and_their_new_place_is_named() {
     let place = test_folder();
     let python: &[&str] = &["-t", "python", "-o", "out"];
     assert_eq!(generate(&place, &[&["-s", "things.md"], python].concat()).await.status, Some(0));
@@ -597,14 +601,14 @@ async fn handlers_of_an_adapter_that_was_renamed_are_left_and_told_where_to_go()
     place.file(old, "MINE = True\n");
     place.file("others.md", &http().replace("name: things", "name: others"));
     let ran = generate(&place, &[&["-s", "others.md"], python].concat()).await;
-    let expected = "what you wrote stands in src/things_adapter/handlers.py and is not used any more: \
-                    move it to src/others_adapter/handlers.py";
+    let expected =
+        "src/things_adapter/handlers.py is no longer used; move your code to src/others_adapter/handlers.py";
     assert!(ran.stderr.contains(expected), "{ran:?}");
     assert_eq!(read(&place, old), "MINE = True\n");
 }
 
 #[tokio::test]
-async fn licences_are_the_authors_choice() {
+async fn the_license_can_be_chosen() {
     let place = test_folder();
     for (license, text) in [
         ("MIT", "MIT License"),
@@ -624,7 +628,7 @@ async fn licences_are_the_authors_choice() {
 }
 
 #[tokio::test]
-async fn a_project_in_rust_finds_its_runtime_where_it_is_told() {
+async fn the_runtime_of_a_rust_project_can_be_chosen() {
     let place = test_folder();
     std::fs::create_dir(place.path().join("beside")).unwrap();
     place.file("beside/Cargo.toml", "[package]\nname = \"mcpaql-runtime\"\n");
@@ -655,9 +659,9 @@ async fn a_project_in_rust_finds_its_runtime_where_it_is_told() {
     assert_eq!(other.status, Some(3), "{other:?}");
 }
 
-/// Words that mean something in one of the languages, and texts that would end a comment, a string or a block.
+/// Keywords of the target languages, and texts that would end a comment, a string or a block.
 #[tokio::test]
-async fn hostile_documents_give_projects_too() {
+async fn hostile_documents_give_valid_projects() {
     let place = TestFolder::new();
     let hostile = "*/ \"\"\" ''' ``` `${x}` \\ {{y}} %s #{z} </script> \"; -- 🎉 \u{2028}\u{202e} \n\n# h \r\n\"#\u{7f}";
     let words = [

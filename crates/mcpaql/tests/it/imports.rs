@@ -1,4 +1,4 @@
-//! Descriptions of APIs and MCP servers: importing them as documents, and serving descriptions as they are.
+//! Importing OpenAPI descriptions and MCP servers as documents, and serving descriptions directly.
 
 mod corrections;
 mod import;
@@ -9,24 +9,24 @@ mod sources;
 use crate::fixture::{RunOutput, TestFolder};
 use mcpaql_document::source::Source;
 
-/// The example that people are shown is the one that is tested.
+/// The example of the documentation.
 const BOOKSHOP: &str = include_str!("../../../../examples/bookshop-openapi.yaml");
-/// Its address of the API.
+/// The URL of its API.
 const API: &str = "https://api.example.com/v1";
 
-/// The same description as JSON.
+/// Returns the same description as JSON.
 fn bookshop_json() -> String {
     Source::new("bookshop.yaml", BOOKSHOP).parse().unwrap().value.to_string()
 }
 
-/// A folder that holds the description as `bookshop.yaml`.
+/// Returns a folder with the description as `bookshop.yaml`.
 fn shop() -> TestFolder {
     let place = TestFolder::new();
     place.file("bookshop.yaml", BOOKSHOP);
     place
 }
 
-/// Imports `bookshop.yaml` as `bookshop-adapter.md` and gives the document.
+/// Imports `bookshop.yaml` as `bookshop-adapter.md`, and returns the document.
 async fn import_ok(place: &TestFolder, flags: &[&str]) -> String {
     let ran = import(place, flags).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
@@ -38,7 +38,7 @@ async fn import(place: &TestFolder, flags: &[&str]) -> RunOutput {
     place.run(&[&command, flags].concat()).await
 }
 
-/// The names of the operations that a document holds.
+/// Returns the names of the operations of a document.
 fn names(document: &str) -> Vec<&str> {
     document.lines().filter_map(|line| line.strip_prefix("    - name: ")).collect()
 }

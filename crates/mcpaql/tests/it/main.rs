@@ -1,4 +1,4 @@
-//! The program from outside: the built binary, spoken to by real MCP clients or at its command line.
+//! Tests the built binary from outside: with real MCP clients, and on the command line.
 
 #![allow(
     clippy::expect_used,

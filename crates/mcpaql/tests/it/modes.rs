@@ -1,4 +1,4 @@
-//! What holds in every mode, over both transports and in both revisions of MCP.
+//! Tests that hold in every mode, over both transports and in both revisions of MCP.
 
 use crate::fixture::{ALL_CONNECTIONS, TestClient, TestFolder, connect};
 use rmcp::model::ErrorCode;
@@ -47,7 +47,7 @@ impl Mode {
         }
     }
 
-    /// The tool that carries an operation, and the arguments it wants.
+    /// Returns the tool of an operation, and the arguments of a call.
     fn address(self, operation: &str, params: Value) -> (String, Value) {
         let family = match operation.split('_').next().unwrap() {
             family @ ("create" | "update" | "delete") => family,
@@ -62,7 +62,7 @@ impl Mode {
     }
 }
 
-/// A client and the mode its server is in.
+/// A client, and the mode of its server.
 struct Session {
     client: TestClient,
     mode: Mode,
@@ -74,14 +74,14 @@ impl Session {
         self.client.call(&tool, arguments).await
     }
 
-    /// The data of a call that must succeed.
+    /// Makes a call that must succeed, and returns its data.
     async fn data(&self, operation: &str, params: Value) -> Value {
         let (mut envelope, is_error) = self.call(operation, params).await;
         assert_eq!((&envelope["success"], is_error), (&json!(true), false), "{operation}: {envelope}");
         envelope["data"].take()
     }
 
-    /// The error of a call that an agent can mend.
+    /// Makes a call that must fail with an error that an agent can fix, and returns the error.
     async fn error(&self, operation: &str, params: Value) -> Value {
         let (mut envelope, is_error) = self.call(operation, params).await;
         assert_eq!((&envelope["success"], is_error), (&json!(false), false), "{operation}: {envelope}");
@@ -102,14 +102,14 @@ async fn standard_assertions(mode: Mode) {
         let tools = session.client.tools().await;
         assert_surface(mode, &tools);
         assert_eq!(session.client.tools().await, tools, "a second list differs");
-        // Another process, another transport, another revision: still the same list.
+        // The list is the same in another process, over another transport and in another revision.
         assert_eq!(seen.get_or_insert_with(|| tools.clone()), &tools);
 
-        a_record_lives_its_life(&session).await;
+        a_record_is_created_read_updated_and_deleted(&session).await;
         wrong_parameters_are_explained(&session).await;
-        an_unknown_tool_is_a_fault_of_the_protocol(&session).await;
+        an_unknown_tool_is_a_protocol_error(&session).await;
         if mode != Mode::Discrete {
-            introspection_tells_all(&session).await;
+            introspection_describes_all_operations(&session).await;
             wrong_envelopes_are_explained(&session).await;
         }
         if matches!(mode, Mode::Semantic | Mode::All) {
@@ -139,7 +139,7 @@ fn assert_surface(mode: Mode, tools: &[Value]) {
     }
 }
 
-async fn a_record_lives_its_life(session: &Session) {
+async fn a_record_is_created_read_updated_and_deleted(session: &Session) {
     let created =
         session.data("create_note", json!({"title": "Tea", "body": "Earl Grey", "tags": ["drink"]})).await;
     let id = created["id"].as_str().unwrap().to_owned();
@@ -192,14 +192,14 @@ async fn wrong_parameters_are_explained(session: &Session) {
     );
 }
 
-async fn an_unknown_tool_is_a_fault_of_the_protocol(session: &Session) {
+async fn an_unknown_tool_is_a_protocol_error(session: &Session) {
     let error = session.client.try_call("notebook_nope", json!({})).await.unwrap_err();
     let ServiceError::McpError(error) = error else { panic!("{error}") };
     assert_eq!(error.code, ErrorCode::INVALID_PARAMS);
     assert!(error.message.contains("'notebook_nope'"), "{error:?}");
 }
 
-async fn introspection_tells_all(session: &Session) {
+async fn introspection_describes_all_operations(session: &Session) {
     let all = session.data("introspect", json!({"query": "operations"})).await;
     let protocol = &all["_protocol"];
     assert_eq!(protocol["mode"], session.mode.flag());
@@ -236,7 +236,7 @@ async fn wrong_envelopes_are_explained(session: &Session) {
     let error = session.error("get_nota", json!({})).await;
     assert_eq!(error["code"], "NOT_FOUND_OPERATION");
     assert_eq!(error["details"]["suggestions"][0], "get_note", "{error}");
-    // Arguments that are no envelope never reach an operation, so the host is told as well.
+    // Arguments that are not an envelope never reach an operation, so `isError` is set for the host.
     for arguments in [json!({}), json!({"operation": 7}), json!({"operation": "get_note", "params": []})] {
         let (envelope, is_error) = session.client.call(&tool, arguments).await;
         assert!(is_error, "{envelope}");

@@ -1,6 +1,6 @@
-//! Descriptions of APIs served without a document in between, against an API that keeps every byte it is sent.
+//! OpenAPI descriptions served directly, with an API that records every byte it receives.
 //!
-//! What must arrive is written by hand from the text of OpenAPI, never from what this program sends.
+//! The expected requests are written by hand from the OpenAPI specification, never copied from what this program sends.
 
 mod mistakes;
 mod wire;
@@ -17,11 +17,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
-/// A request as it arrived.
+/// A request that the API received.
 #[derive(Debug, Clone)]
 pub(crate) struct ReceivedRequest {
     pub(crate) method: String,
-    /// Path and query, byte by byte.
+    /// Path and query, as sent.
     pub(crate) target: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -48,7 +48,7 @@ impl ReceivedRequest {
 
 type RequestLog = Arc<Mutex<Vec<ReceivedRequest>>>;
 
-/// A description, the server that serves it, and the API behind it.
+/// A description, the server that serves it, and its API.
 pub(crate) struct ServedApi {
     pub(crate) client: TestClient,
     arrived: RequestLog,
@@ -57,7 +57,7 @@ pub(crate) struct ServedApi {
     _place: TestFolder,
 }
 
-/// `/api/repos/x/y/issues/404` and its like answer with that status; everything else is fine.
+/// Answers `/api/repos/x/y/issues/404` and similar paths with that status, and everything else with success.
 async fn record_request(State(kept): State<RequestLog>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 24).await.unwrap();
@@ -87,7 +87,7 @@ impl ServedApi {
         let port = listener.local_addr().unwrap().port().to_string();
         tokio::spawn(async move { axum::serve(listener, router).await });
 
-        // Swagger 2.0 has no variables of servers.
+        // Swagger 2.0 has no server variables.
         let text = text.replace("\"127.0.0.1:9\"", &format!("\"127.0.0.1:{port}\""));
         let import = open(text.clone(), &OpenApiImportOptions::default(), Arc::new(NoLoader)).unwrap();
         let ids = import.adapter.operations.iter();
@@ -116,19 +116,19 @@ impl ServedApi {
         ServedApi { client, arrived: kept, names, adapter, _place: place }
     }
 
-    /// The name of an operation, by the name that the description has for it.
+    /// Returns the name of an operation by its `operationId`.
     pub(crate) fn name(&self, id: &str) -> &str {
         self.names.get(id).unwrap_or_else(|| panic!("{id} was not imported: {:?}", self.names))
     }
 
-    /// One call through the tool: its envelope and whether it is flagged.
+    /// Calls an operation through its tool, and returns the envelope and `isError`.
     pub(crate) async fn call(&self, id: &str, params: Value) -> (Value, bool) {
         let name = self.names.get(id).map_or(id, String::as_str);
         let arguments = json!({"operation": name, "params": params});
         self.client.call(&format!("{}_mcpaql", self.adapter), arguments).await
     }
 
-    /// One call that must come through, and the one request that it made.
+    /// Calls an operation, which must succeed, and returns the one request that it sent.
     pub(crate) async fn call_and_record(&self, id: &str, params: Value) -> ReceivedRequest {
         self.arrived.lock().unwrap().clear();
         let (envelope, flagged) = self.call(id, params.clone()).await;

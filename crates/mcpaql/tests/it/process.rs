@@ -1,4 +1,4 @@
-//! The serving process: how it starts, what it says where, and how it ends.
+//! The serving process: start, output and exit.
 
 use crate::documents;
 use crate::fixture::{RawClient, RunOutput, ServerProcess, TestFolder, initialize, tools_call};
@@ -9,7 +9,7 @@ async fn nothing_but_the_protocol_is_on_standard_output() {
     let place = TestFolder::new();
     let mut command = place.binary(&["serve", "--data", "data"]);
     command.env("RUST_LOG", "mcpaql=trace,mcpaql_runtime=trace");
-    // `receive` insists that every line is a JSON-RPC message.
+    // `receive` fails unless every line is a JSON-RPC message.
     let mut raw = RawClient::initialized(command).await;
     raw.send(&tools_call(1, "notebook_mcpaql_create", "create_note", json!({"title": "t"}))).await;
     assert_eq!(raw.envelope().await["success"], true);
@@ -31,7 +31,7 @@ async fn the_end_of_input_stops_the_server() {
 }
 
 #[tokio::test]
-async fn the_log_is_json_where_that_was_asked_for() {
+async fn the_log_can_be_json() {
     let place = TestFolder::new();
     let ran = RunOutput::of(place.binary(&["serve", "--log", "json"])).await;
     let lines: Vec<Value> = ran.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -85,7 +85,7 @@ async fn two_adapters_share_a_server_unless_their_tools_share_a_name() {
 }
 
 #[tokio::test]
-async fn an_address_that_others_reach_needs_a_token() {
+async fn a_public_address_needs_a_token() {
     let place = TestFolder::new();
     let ran = place.run(&["serve", "--http", "0.0.0.0:0"]).await;
     assert_eq!(ran.status, Some(2));
@@ -130,9 +130,9 @@ async fn health_is_open_and_tools_are_behind_the_token() {
 }
 
 #[tokio::test]
-async fn secrets_stay_out_of_the_log_however_much_is_logged() {
+async fn secrets_are_never_logged() {
     let place = TestFolder::new();
-    // Nobody listens there, so the call fails, which is when causes are logged.
+    // Nothing listens on this port, so the call fails and its cause is logged.
     place.file("api.md", &documents::http_document("api", "http://127.0.0.1:9"));
     let mut command = place.binary(&["serve", "api.md"]);
     command
@@ -149,7 +149,7 @@ async fn secrets_stay_out_of_the_log_however_much_is_logged() {
 }
 
 #[tokio::test]
-async fn a_missing_secret_is_named_and_not_invented() {
+async fn the_variable_of_a_missing_secret_is_named() {
     let place = TestFolder::new();
     place.file("api.md", &documents::http_document("api", "http://127.0.0.1:9"));
     let ran = place.run(&["call", "api.md", "get_thing", "id=1"]).await;
@@ -210,7 +210,7 @@ mod signals {
     }
 
     #[tokio::test]
-    async fn a_server_on_http_ends_cleanly_too() {
+    async fn an_http_server_exits_cleanly_too() {
         for signal in [Signal::TERM, Signal::INT] {
             let place = TestFolder::new();
             let mut server = ServerProcess::start(place.binary(&["serve", "--http", "127.0.0.1:0"]));

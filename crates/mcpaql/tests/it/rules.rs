@@ -1,4 +1,4 @@
-//! Entries of a configuration that choose among operations: what the rules do not do is told.
+//! Selection rules in the entries of a configuration, and their problems.
 
 use crate::fixture::{BINARY, RawClient, RunOutput, TestFolder};
 use serde_json::json;
@@ -36,14 +36,14 @@ async fn a_rule_that_matches_nothing_warns() {
 }
 
 #[tokio::test]
-async fn rules_that_leave_nothing_are_an_error() {
+async fn rules_that_exclude_everything_are_an_error() {
     let ran = check("{document: things.yaml, exclude: ['*']}").await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
     assert!(ran.stdout.contains("`include` and `exclude` select none of 2 operations"), "{}", ran.stdout);
 }
 
 #[tokio::test]
-async fn an_adapter_without_operations_does_not_take_the_others_along() {
+async fn an_adapter_without_operations_does_not_stop_the_others() {
     let place =
         place("  - {document: things.yaml, include: [nothing]}\n  - {builtin: notebook, mode: single}\n");
     let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
@@ -54,7 +54,7 @@ async fn an_adapter_without_operations_does_not_take_the_others_along() {
 }
 
 #[tokio::test]
-async fn rules_for_the_tools_of_a_server_are_told_as_well() {
+async fn problems_of_rules_for_a_server_are_reported() {
     let entry = |rules: &str| {
         let command = format!("mcp: {{command: ['{BINARY}', serve, --mode, discrete, things.yaml]}}");
         place(&format!("  - {{name: far, {command}, {rules}}}\n"))
@@ -69,7 +69,7 @@ async fn rules_for_the_tools_of_a_server_are_told_as_well() {
 }
 
 #[tokio::test]
-async fn a_kind_of_rule_that_there_is_not_is_shown_where_it_stands() {
+async fn an_unknown_kind_of_rule_is_reported_with_its_position() {
     let ran = check("{document: things.yaml, include: ['op:get_*', 'zzz:x'], exclude: ['tags:old']}").await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
     for expected in
@@ -81,12 +81,16 @@ async fn a_kind_of_rule_that_there_is_not_is_shown_where_it_stands() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_none_is_answered_with_those_that_are() {
+async fn an_unknown_adapter_is_reported_with_the_known_names() {
     let place = place("  - things.yaml\n  - {name: far, mcp: {command: [/no/such/program]}}\n");
     let ran = place.run(&["call", "thing", "get_thing"]).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("there is no file and no adapter 'thing'"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("did you mean 'things'? mcpaql.yaml has things, far"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no file or adapter 'thing' found"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("did you mean 'things'? adapters in mcpaql.yaml: things, far"),
+        "{}",
+        ran.stderr
+    );
     let ran = place.run(&["call", "things", "get_thing"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
 }

@@ -1,4 +1,4 @@
-//! Who decides the surface: the document, over it mcpaql.yaml, over that the environment, over that the flags.
+//! Precedence of settings: flags, environment, mcpaql.yaml, document.
 
 use crate::fixture::{RawClient, TestFolder};
 use serde_json::json;
@@ -20,7 +20,7 @@ target:
 ---
 "#;
 
-/// The names in `tools/list` of `mcpaql serve ARGS` with those variables.
+/// Returns the tools that `mcpaql serve ARGS` lists with these variables.
 async fn names(place: &TestFolder, args: &[&str], variables: &[(&str, &str)]) -> Vec<String> {
     let mut command = place.binary(&[&["serve", "--data", "data"], args].concat());
     command.envs(variables.iter().copied());
@@ -36,7 +36,7 @@ fn shelf(mode: &str) -> String {
 }
 
 #[tokio::test]
-async fn each_layer_overrules_the_one_below() {
+async fn each_layer_overrides_the_one_below() {
     let place = TestFolder::new();
     place.file("shelf.md", &shelf("single"));
     assert_eq!(names(&place, &["shelf.md"], &[]).await, ["from_document_mcpaql"]);
@@ -56,7 +56,7 @@ async fn each_layer_overrules_the_one_below() {
 }
 
 #[tokio::test]
-async fn the_mode_goes_the_same_way() {
+async fn the_mode_has_the_same_precedence() {
     let place = TestFolder::new();
     place.file("shelf.md", &shelf("single"));
     let families = |listed: &[String]| listed.len() == 4 && listed[0].ends_with("_mcpaql_create");
@@ -68,7 +68,7 @@ async fn the_mode_goes_the_same_way() {
 }
 
 #[tokio::test]
-async fn named_documents_leave_the_configuration_aside() {
+async fn named_documents_are_served_without_the_configuration() {
     let place = TestFolder::new();
     place.file("shelf.md", &shelf("single"));
     place.file("mcpaql.yaml", "prefix: from_file_\nadapters:\n  - builtin: notebook\n");
@@ -86,13 +86,13 @@ async fn another_configuration_file_can_be_named() {
 }
 
 #[tokio::test]
-async fn with_nothing_at_all_there_is_a_notebook() {
+async fn without_documents_and_configuration_the_notebook_is_served() {
     let place = TestFolder::new();
     assert_eq!(names(&place, &[], &[]).await[0], "notebook_mcpaql_create");
 }
 
 #[tokio::test]
-async fn a_value_that_cannot_be_stops_the_start() {
+async fn an_invalid_value_stops_the_start() {
     let place = TestFolder::new();
     let mut command = place.binary(&["serve"]);
     command.env("MCP_AQL_ENDPOINT_MODE", "sematic");

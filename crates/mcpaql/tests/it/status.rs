@@ -1,4 +1,4 @@
-//! How running servers fare: asked over HTTP, and found on this machine.
+//! The state of running servers: over HTTP, and from their status files.
 
 use crate::fixture::{
     RawClient, RunOutput, ServerProcess, TestFolder, install_crypto_provider, tools_call, with_timeout,
@@ -16,7 +16,7 @@ fn two(place: &TestFolder) {
     place.file("lame.yaml", &lame);
 }
 
-/// Waits for the status that a server keeps: it is written at most once a second.
+/// Waits for a status of a server. The file is written at most once per second.
 async fn until(place: &TestFolder, is_there: impl Fn(&Value) -> bool) -> Value {
     with_timeout(async {
         loop {
@@ -31,7 +31,7 @@ async fn until(place: &TestFolder, is_there: impl Fn(&Value) -> bool) -> Value {
 }
 
 #[tokio::test]
-async fn a_server_on_standard_streams_is_found_and_gone_when_it_ends() {
+async fn a_stdio_server_is_found_until_it_exits() {
     let place = TestFolder::new();
     two(&place);
     let ran = place.run(&["status"]).await;
@@ -67,7 +67,7 @@ async fn a_server_on_standard_streams_is_found_and_gone_when_it_ends() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn what_a_killed_server_left_behind_is_swept_away() {
+async fn the_status_file_of_a_killed_server_is_removed() {
     let place = TestFolder::new();
     let raw = RawClient::initialized(place.binary(&["serve"])).await;
     until(&place, |servers| servers[0]["status"] == "ok").await;
@@ -79,7 +79,7 @@ async fn what_a_killed_server_left_behind_is_swept_away() {
 }
 
 #[tokio::test]
-async fn over_http_only_the_token_shows_more_than_the_word() {
+async fn over_http_details_need_the_token() {
     install_crypto_provider();
     let place = TestFolder::new();
     two(&place);

@@ -1,6 +1,6 @@
-//! The examples that are plain tools, from outside: what a client sees of each, and what each call becomes on the wire.
+//! The examples in discrete mode: the tools that a client sees, and the request of each call.
 //!
-//! The expected tables are written by hand, from what each surface must be, never from what this program shows.
+//! The expected tables are written by hand from the intended surface, never copied from the output of this program.
 
 mod firefly;
 mod lightdash;
@@ -18,14 +18,14 @@ use tokio::net::TcpListener;
 
 type ResponseFn = Box<dyn Fn(&ReceivedRequest) -> Response + Send + Sync>;
 
-/// An API of the tests, which keeps what it is sent.
+/// A fake API that records the requests it receives.
 struct FakeApi {
     arrived: Mutex<Vec<ReceivedRequest>>,
     answer: ResponseFn,
 }
 
 impl FakeApi {
-    /// Starts it, and tells its address.
+    /// Starts the API, and returns its URL.
     async fn start(
         answer: impl Fn(&ReceivedRequest) -> Response + Send + Sync + 'static,
     ) -> (Arc<FakeApi>, String) {
@@ -37,12 +37,12 @@ impl FakeApi {
         (api, url)
     }
 
-    /// What arrived since it was last asked.
+    /// Returns the requests since the last call.
     fn received_requests(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut self.arrived.lock().unwrap())
     }
 
-    /// The one request that arrived since it was last asked.
+    /// Returns the only request since the last call.
     fn only_request(&self) -> ReceivedRequest {
         let arrived = self.received_requests();
         assert_eq!(arrived.len(), 1, "{arrived:?}");
@@ -69,7 +69,7 @@ fn example(file: &str) -> String {
     format!("{}/../../examples/{file}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The built binary with an example and its variables, and a client that speaks to it.
+/// Serves an example with these variables, and connects a client.
 async fn serve(file: &str, variables: &[(&str, &str)]) -> (TestClient, TestFolder) {
     let place = TestFolder::new();
     let client = connect_with(&place, &[example(file).as_str()], Wire::Stdio, Revision::V2025, |command| {
@@ -82,7 +82,7 @@ async fn serve(file: &str, variables: &[(&str, &str)]) -> (TestClient, TestFolde
 /// Name, title and annotations of a tool.
 type Row<'a> = (&'a str, &'a str, Value);
 
-/// The list has these tools and no other, and each has what is expected of it and nothing more.
+/// Checks that the list has exactly these tools, each with exactly this title and these annotations.
 async fn assert_shows(client: &TestClient, expected: &[Row<'_>]) {
     let tools = client.tools().await;
     let mut found: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -102,21 +102,21 @@ async fn assert_shows(client: &TestClient, expected: &[Row<'_>]) {
     }
 }
 
-/// The data of a call that must come through.
+/// Makes a call that must succeed, and returns its data.
 async fn data(client: &TestClient, tool: &str, arguments: Value) -> Value {
     let (envelope, flagged) = client.call(tool, arguments.clone()).await;
     assert!(envelope["success"] == true && !flagged, "{tool} {arguments}: {envelope}");
     envelope["data"].clone()
 }
 
-/// The code and the whole error of a call that must fail.
+/// Makes a call that must fail, and returns the code and the whole error.
 async fn refusal(client: &TestClient, tool: &str, arguments: Value) -> (String, Value) {
     let (envelope, _) = client.call(tool, arguments.clone()).await;
     assert_eq!(envelope["success"], false, "{tool} {arguments}: {envelope}");
     (envelope["error"]["code"].as_str().unwrap().to_owned(), envelope["error"].clone())
 }
 
-/// `mcpaql audit` of an example has nothing to say, not even advice, neither of the document nor of what it looks like from outside.
+/// Checks that `mcpaql audit` has no findings, not even advice, for an example: neither for the document nor for its saved tools.
 async fn assert_passes(file: &str, options: &[&str]) {
     let place = TestFolder::new();
     let document = example(file);

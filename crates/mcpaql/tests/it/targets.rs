@@ -1,4 +1,4 @@
-//! Calls through the binary to real upstreams: what a client hears while they run, and what happens when it changes its mind.
+//! Calls to real upstreams: results, progress and cancellation.
 
 use crate::documents;
 use crate::fixture::{
@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 
 const TOKEN: &str = "hunter2-upstream";
 
-/// `/slow` announces itself in `begun` and ends when `gate` gets a permit; a request that is abandoned adds one to `dropped`.
+/// An upstream. `/slow` signals its start in `begun` and ends when `gate` gets a permit; an aborted request increments `dropped`.
 struct Upstream {
     begun: Semaphore,
     gate: Semaphore,
@@ -86,7 +86,7 @@ fn slow_call() -> Value {
 }
 
 #[tokio::test]
-async fn answers_and_failures_of_an_api_come_back_as_envelopes() {
+async fn answers_and_errors_of_an_api_are_returned_as_envelopes() {
     let (_, url) = Upstream::start().await;
     for (wire, revision) in ALL_CONNECTIONS {
         let place = TestFolder::new();
@@ -177,11 +177,11 @@ mod programs {
     use rustix::process::{Pid, test_kill_process};
     use std::time::Duration;
 
-    /// Polls, because another process writes the file and nothing announces it.
+    /// Polls for the file, which another process writes.
     pub(super) async fn pid_in(path: std::path::PathBuf) -> Pid {
         with_timeout(async {
             loop {
-                // The file is there before its content is.
+                // The file exists before its content is written.
                 let text = std::fs::read_to_string(&path).unwrap_or_default();
                 if let Ok(pid) = text.trim().parse() {
                     return Pid::from_raw(pid).unwrap();
@@ -228,7 +228,7 @@ mod programs {
         }
     }
 
-    /// A process that has ended but whose parent, not ours, has not asked about it.
+    /// Whether the process has exited, but its parent has not collected its status.
     fn is_zombie(pid: Pid) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
         stat.is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')))

@@ -5,17 +5,17 @@ use crate::rule::{Findings, rule};
 use crate::tool::{AnswerComparison, ParsedTool};
 
 rule! {
-    /// Two equal calls of a tool that only reads gave different answers.
+    /// Two equal calls of a read-only tool gave different answers.
     ///
     /// ## What it does
     ///
-    /// Looks at what a probe saw (`mcpaql audit --probe`): the answers of two calls with the same arguments, one after the other.
-    /// Without a probe it is silent. In the examples, `(observed)` stands for what was seen.
+    /// Uses the result of a probe (`mcpaql audit --probe`): the answers of two calls with the same arguments, one after the other.
+    /// Without a probe it reports nothing. In the examples, `(observed)` stands for the result of the probe.
     ///
     /// ## Why it matters
     ///
-    /// Clients may keep answers of tools that only read. A clock or a random number may differ each time; a list whose order
-    /// changes, or an answer that counts calls, misleads whoever compares two of them.
+    /// Clients may cache answers of read-only tools. A clock or a random number may differ each time. A list whose order changes, or
+    /// an answer that counts calls, misleads anyone who compares two answers.
     ///
     /// ## Bad
     ///
@@ -34,7 +34,7 @@ rule! {
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.observed.is_some_and(|observed| observed.answers == AnswerComparison::Different) {
         let message = format!("Two equal calls of '{}' gave different answers", tool.name);
-        let help = "answer in a stable order, without what changes by being asked";
+        let help = "return results in a stable order, without values that change with each call";
         findings.tool(tool, "/annotations/readOnlyHint", message).help(help);
     }
 }

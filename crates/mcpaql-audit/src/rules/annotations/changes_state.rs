@@ -7,17 +7,18 @@ use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
-    /// A tool that says it only reads changed something when it was called.
+    /// Read-only tool changed the state when it was called.
     ///
     /// ## What it does
     ///
-    /// Looks at what a probe saw (`mcpaql audit --probe --snapshot COMMAND`): the snapshot before and after two calls of a tool with
-    /// `readOnlyHint: true`. Without a probe it is silent. In the examples, `(observed)` stands for what was seen.
+    /// Uses the result of a probe (`mcpaql audit --probe --snapshot COMMAND`): the snapshots before and after two calls of a tool
+    /// with `readOnlyHint: true`. Without a probe it reports nothing. In the examples, `(observed)` stands for the result of the
+    /// probe.
     ///
     /// ## Why it matters
     ///
-    /// Clients run tools that say they only read without asking, and several at a time. Here the claim was put to the test and is
-    /// wrong: MCP's `readOnlyHint` says that the tool does not modify its environment.
+    /// Clients run read-only tools without asking, and several at a time. Here the hint was tested and is wrong: MCP's `readOnlyHint`
+    /// means that the tool does not modify its environment.
     ///
     /// ## Bad
     ///
@@ -33,15 +34,15 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// `readOnlyHint: false`. No other correction makes a tool look harmless that was caught.
+    /// Sets `readOnlyHint: false`. Other fixes never make such a tool look safer.
     "HINT-101" "changes-state" Error Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if changed_when_probed(tool) && tool.declared.read_only == Some(true) {
         let message =
-            format!("The tool '{}' says that it only reads, but calling it changed the state", tool.name);
-        let help = "write `readOnlyHint: false`, or make it read only";
+            format!("The tool '{}' is marked read-only, but calling it changed the state", tool.name);
+        let help = "set `readOnlyHint: false`, or change the tool so that it only reads";
         let hints = HintOverrides { read_only: Some(false), ..HintOverrides::default() };
         findings.tool(tool, "/annotations/readOnlyHint", message).help(help).fix(Fix::Hints(hints));
     }

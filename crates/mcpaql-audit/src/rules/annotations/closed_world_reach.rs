@@ -7,18 +7,18 @@ use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
-    /// A tool says that its world is closed, but it reaches out.
+    /// Tool is marked closed-world but reaches the outside world.
     ///
     /// ## What it does
     ///
-    /// Looks for `openWorldHint: false` on tools that search or crawl the web, or send messages to people. For tools that fetch what
-    /// a `url` parameter points to it is advice, because the server may allow but a few addresses.
+    /// Checks for `openWorldHint: false` on tools that search or crawl the web, or send messages to people. For tools that fetch the
+    /// address in a `url` parameter, the finding is advice, because the server may allow only a few addresses.
     ///
     /// ## Why it matters
     ///
-    /// A web search is [MCP's own example of an open world](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations).
-    /// Clients treat what comes back from there as untrusted: it is the way by which a stranger's instructions reach a model, and
-    /// by which private data leave.
+    /// A web search is [MCP's own example of an open
+    /// world](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations). Clients treat results from the open
+    /// world as untrusted: they can carry a stranger's instructions to the model, and private data can leave the same way.
     ///
     /// ## Bad
     ///
@@ -34,7 +34,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// `openWorldHint: true`.
+    /// Sets `openWorldHint: true`, unless the finding is advice.
     "HINT-011" "closed-world-reach" Warning Tool(check)
 }
 
@@ -45,13 +45,13 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         return;
     }
     let (what, sure) = match outside_reach(tool) {
-        Some(OutsideReach::Named) => ("its name says that it reaches beyond it", true),
-        Some(OutsideReach::Address) => ("it fetches what it is pointed to", false),
+        Some(OutsideReach::Named) => ("its name says that it reaches the outside world", true),
+        Some(OutsideReach::Address) => ("it fetches any address that it is given", false),
         None => return,
     };
-    let message = format!("The tool '{}' says that its world is closed, but {what}", tool.name);
+    let message = format!("The tool '{}' is marked closed-world, but {what}", tool.name);
     let finding = findings.tool(tool, "/annotations/openWorldHint", message);
-    finding.help("say `openWorldHint: true`");
+    finding.help("set `openWorldHint: true`");
     if sure {
         finding.fix(Fix::Hints(HintOverrides { open_world: Some(true), ..HintOverrides::default() }));
     } else {

@@ -6,18 +6,18 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A tool says that it destroys, but it reads.
+    /// Tool is marked destructive but only reads.
     ///
     /// ## What it does
     ///
-    /// Looks for tools with `destructiveHint: true` whose name and description both say that they only read, such as searches
-    /// that are sent as a POST.
+    /// Checks for tools with `destructiveHint: true` whose name and description both say that they only read, such as searches that
+    /// are sent as a POST.
     ///
     /// ## Why it matters
     ///
-    /// Clients warn before the call, and some leave the tool out where only safe ones are wanted. It is a common slip where hints
-    /// are derived from HTTP methods or
-    /// [stamped on all tools alike](https://github.com/TeraSky-OSS/backstage-plugins/issues/193).
+    /// Clients warn before the call, and some hide the tool if only safe tools are wanted. This is a common mistake if hints are
+    /// derived from HTTP methods or [set to the same values on all
+    /// tools](https://github.com/TeraSky-OSS/backstage-plugins/issues/193).
     ///
     /// ## Bad
     ///
@@ -43,9 +43,9 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     let message = format!(
-        "The tool '{}' says that it destroys, but its name and description say that it reads",
+        "The tool '{}' is marked destructive, but its name and description say that it only reads",
         tool.name
     );
     let finding = findings.tool(tool, "/annotations/destructiveHint", message);
-    finding.help("where it only reads, say `readOnlyHint: true` and `destructiveHint: false`");
+    finding.help("if it only reads, set `readOnlyHint: true` and `destructiveHint: false`");
 }

@@ -8,17 +8,17 @@ use mcpaql_core::policy::HintOverrides;
 use mcpaql_lexicon::classify::Confidence;
 
 rule! {
-    /// A tool says that it does no harm, but it deletes.
+    /// Tool is marked non-destructive but deletes something.
     ///
     /// ## What it does
     ///
-    /// Looks for `destructiveHint: false` on tools whose name says that they delete or remove something. To disable, archive or
-    /// unassign something is not held against a tool.
+    /// Checks for `destructiveHint: false` on tools whose name says that they delete or remove something. Tools that disable, archive
+    /// or unassign something are not reported.
     ///
     /// ## Why it matters
     ///
-    /// [MCP's meaning of the hint](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) is "only additive
-    /// updates". Clients warn before destructive tools and let the others pass with a lesser question, or none.
+    /// [MCP defines `destructiveHint: false`](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) as
+    /// "only additive updates". Clients warn before destructive tools, and let the others pass with a weaker question or none.
     ///
     /// ## Bad
     ///
@@ -41,12 +41,12 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// `destructiveHint: true`.
+    /// Sets `destructiveHint: true`.
     "HINT-010" "harmless-delete" Warning Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    // Where it claims to read, that claim is what is wrong.
+    // HINT-005 reports tools that are marked read-only.
     if tool.declared.destructive != Some(false) || tool.declared.read_only == Some(true) {
         return;
     }
@@ -59,10 +59,10 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     let message = format!(
-        "The tool '{}' says that it destroys nothing, but its name says that it removes something",
+        "The tool '{}' is marked non-destructive, but its name says that it removes something",
         tool.name
     );
     let finding = findings.tool(tool, "/annotations/destructiveHint", message);
-    finding.help("only what adds and never removes is not destructive; say `destructiveHint: true`");
+    finding.help("set `destructiveHint: true`; only tools that add and never remove are non-destructive");
     finding.fix(Fix::Hints(HintOverrides { destructive: Some(true), ..HintOverrides::default() }));
 }

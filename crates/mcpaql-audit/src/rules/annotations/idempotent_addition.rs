@@ -7,18 +7,18 @@ use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
-    /// A tool says that it can be repeated, but it adds something every time.
+    /// Tool is marked idempotent but adds something with every call.
     ///
     /// ## What it does
     ///
-    /// Looks for `idempotentHint: true` on tools that append, send, or create something that the caller does not name. What the
-    /// caller names (`create_directory` with a `path`) can be created but once, and to add a member twice changes nothing: of
-    /// those it says nothing, nor of an adapter's tools that stand for many operations.
+    /// Checks for `idempotentHint: true` on tools that append, send, or create something that the caller does not name. Not reported
+    /// are tools whose result the caller names (`create_directory` with a `path`), because it can be created only once; tools that
+    /// add a member, because adding it twice changes nothing; and adapter tools that serve many operations.
     ///
     /// ## Why it matters
     ///
-    /// MCP's meaning is that a repeat with the same arguments has no further effect. Whoever believes it repeats a call that timed
-    /// out, and the mail is sent twice.
+    /// `idempotentHint: true` means that a repeated call with the same arguments has no further effect. A client that relies on it
+    /// repeats a call that timed out, and the mail is sent twice.
     ///
     /// ## Bad
     ///
@@ -47,7 +47,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// `idempotentHint: false`.
+    /// Sets `idempotentHint: false`.
     "HINT-007" "idempotent-addition" Warning Tool(check)
 }
 
@@ -56,9 +56,8 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.declared.idempotent != Some(true) || reads || !certainly_accumulates(tool) {
         return;
     }
-    let message =
-        format!("The tool '{}' says that a repeat changes nothing, but each call adds something", tool.name);
+    let message = format!("The tool '{}' is marked idempotent, but each call adds something", tool.name);
     let finding = findings.tool(tool, "/annotations/idempotentHint", message);
-    finding.help("say `idempotentHint: false`, or in the description why a second call adds nothing");
+    finding.help("set `idempotentHint: false`, or explain in the description why a second call adds nothing");
     finding.fix(Fix::Hints(HintOverrides { idempotent: Some(false), ..HintOverrides::default() }));
 }

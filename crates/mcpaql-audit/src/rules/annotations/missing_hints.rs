@@ -9,22 +9,23 @@ use mcpaql_core::operation::Category;
 use mcpaql_core::policy::{Hint, HintOverrides, HintSet};
 
 rule! {
-    /// A tool leaves hints unsaid, and clients assume the worst.
+    /// Tool does not set all hints, so clients assume the worst.
     ///
     /// ## What it does
     ///
-    /// Lists the hints that a tool does not write out, and what clients take it for instead. `idempotentHint` may be missing where
-    /// `readOnlyHint` is true, and so may what a chosen policy leaves unsaid. It is advice unless a convention demands the hint, and an error where a directory does.
+    /// Lists the hints that a tool does not set, and the values that clients assume instead. `idempotentHint` may be missing if
+    /// `readOnlyHint` is true, and so may hints that a selected policy leaves out. The finding is advice, a warning if a convention
+    /// requires the hint, and an error if a directory requires it.
     ///
     /// ## Why it matters
     ///
     /// [MCP's defaults](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) are those of the most
     /// dangerous tool: not read-only, destructive, not idempotent, open world. A search without hints asks for approval like a
-    /// deletion, in Claude Code's plan mode and
-    /// [Cursor's Ask mode](https://github.com/sourcebot-dev/sourcebot/pull/1013) it cannot be used freely, and people who are asked
-    /// about everything approve everything. `readOnlyHint: true` alone is not enough: ChatGPT
-    /// [shows such a tool as destructive](https://github.com/apollographql/apollo-mcp-server/pull/510), and OpenAI's portal
-    /// [rejects tools without `destructiveHint`](https://github.com/HelpCode-ai/anythingmcp/pull/579), whether they read or not.
+    /// deletion. It cannot be used freely in Claude Code's plan mode and [Cursor's Ask
+    /// mode](https://github.com/sourcebot-dev/sourcebot/pull/1013), and people who are asked about everything approve everything.
+    /// `readOnlyHint: true` alone is not enough: ChatGPT [shows such a tool as
+    /// destructive](https://github.com/apollographql/apollo-mcp-server/pull/510), and OpenAI's portal [rejects tools without
+    /// `destructiveHint`](https://github.com/HelpCode-ai/anythingmcp/pull/579), whether they read or not.
     ///
     /// ## Bad
     ///
@@ -45,8 +46,8 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// Writes out what surely holds and makes the tool look no safer than to say nothing does; what follows from `readOnlyHint: true`
-    /// only where the tool says that itself.
+    /// Sets the hints that are certain. Values that look safer than MCP's default are set only if they follow from the tool's own
+    /// `readOnlyHint: true` or from its adapter document.
     "HINT-001" "unsaid-hints" Error Tool(check)
 }
 
@@ -56,25 +57,25 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         let means_something = *hint != Hint::Idempotent || tool.declared.read_only != Some(true);
         wanted.contains(*hint) && means_something
     };
-    let demands = standard.requirements(|convention| {
+    let requirements = standard.requirements(|convention| {
         let explicit = &convention.annotations.explicit;
         let broken = explicit.iter().any(|hint| tool.declared.get(*hint).is_none());
         broken.then_some((convention.kind, explicit))
     });
-    let demands: Vec<_> = demands.collect();
-    let demanded = |hint: &Hint| demands.iter().any(|(_, (_, explicit))| explicit.contains(hint));
-    let unsaid = |hint: &Hint| tool.declared.get(*hint).is_none() && (matters(hint) || demanded(hint));
-    let unsaid: Vec<Hint> = Hint::ALL.into_iter().filter(unsaid).collect();
-    let pointer = match (unsaid.as_slice(), tool.value.get("annotations")) {
+    let requirements: Vec<_> = requirements.collect();
+    let required = |hint: &Hint| requirements.iter().any(|(_, (_, explicit))| explicit.contains(hint));
+    let missing = |hint: &Hint| tool.declared.get(*hint).is_none() && (matters(hint) || required(hint));
+    let missing: Vec<Hint> = Hint::ALL.into_iter().filter(missing).collect();
+    let pointer = match (missing.as_slice(), tool.value.get("annotations")) {
         ([], _) => return,
         ([hint], Some(_)) => format!("/annotations/{}", hint.key()),
         _ => "/annotations".to_owned(),
     };
     let message =
-        format!("The tool '{}' does not say {}", tool.name, assumed_behavior(tool, standard, &unsaid));
+        format!("The tool '{}' does not set {}", tool.name, assumed_behavior(tool, standard, &missing));
     let finding = findings.tool(tool, pointer, message);
     let safe = missing_hints(tool, &standard.policy);
-    let safe = |hint: Hint| safe.get(hint).filter(|_| unsaid.contains(&hint));
+    let safe = |hint: Hint| safe.get(hint).filter(|_| missing.contains(&hint));
     let fix = HintOverrides {
         read_only: safe(Hint::ReadOnly),
         destructive: safe(Hint::Destructive),
@@ -82,29 +83,30 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         open_world: safe(Hint::OpenWorld),
     };
     if fix == HintOverrides::default() && tool.by_name.category != Category::Read {
-        finding.help("write out what it does: `readOnlyHint: false`, and in `destructiveHint` whether anything is lost");
-    } else if fix == HintOverrides::default() {
         finding.help(
-            "write out what it does; where it only reads, `readOnlyHint: true` and `destructiveHint: false`",
+            "set `readOnlyHint: false`, and `destructiveHint` to whether anything is deleted or overwritten",
         );
+    } else if fix == HintOverrides::default() {
+        finding
+            .help("set the hints; if the tool only reads, `readOnlyHint: true` and `destructiveHint: false`");
     } else {
-        finding.help("write out what it does").fix(Fix::Hints(fix));
+        finding.help("set the hints").fix(Fix::Hints(fix));
     }
-    if demands.is_empty() {
+    if requirements.is_empty() {
         finding.downgrade_to_advice();
-    } else if demands.iter().all(|(_, (kind, _))| *kind != ConventionKind::Directory) {
+    } else if requirements.iter().all(|(_, (kind, _))| *kind != ConventionKind::Directory) {
         finding.level = finding.level.min(RuleLevel::Warning);
     }
-    for (who, _) in demands {
+    for (who, _) in requirements {
         finding.required_by(who);
     }
 }
 
-/// What clients take the tool for, and what it should be taken for under a chosen policy.
-fn assumed_behavior(tool: &ParsedTool<'_>, standard: &Standard, unsaid: &[Hint]) -> String {
+/// Lists the missing hints with the values that clients assume, and with those that a selected policy expects.
+fn assumed_behavior(tool: &ParsedTool<'_>, standard: &Standard, missing: &[Hint]) -> String {
     let expected =
         if standard.policy_chosen { expected(tool, &standard.policy) } else { HintOverrides::default() };
-    let assumed = unsaid.iter().map(|hint| {
+    let assumed = missing.iter().map(|hint| {
         let (key, assumed) = (hint.key(), hint.default_value());
         match expected.get(*hint).filter(|expected| *expected != assumed) {
             Some(expected) => format!("{key} (clients assume {assumed}, expected {expected})"),
@@ -114,7 +116,7 @@ fn assumed_behavior(tool: &ParsedTool<'_>, standard: &Standard, unsaid: &[Hint])
     assumed.collect::<Vec<String>>().join(", ")
 }
 
-/// The hints that the policy has such a tool write out, where one was chosen.
+/// Returns the hints that the selected policy sets for such a tool; all hints if no policy is selected.
 fn policy_hints(tool: &ParsedTool<'_>, standard: &Standard) -> HintSet {
     if !standard.policy_chosen {
         return HintSet::ALL;

@@ -8,18 +8,18 @@ use mcpaql_core::policy::{Hint, HintOverrides};
 use serde_json::Value;
 
 rule! {
-    /// A hint is not a boolean, or the annotations are not an object.
+    /// Hint is not a boolean, or `annotations` is not an object.
     ///
     /// ## What it does
     ///
-    /// Looks for `annotations` that are not an object, and for hints other than `true` and `false` (`"true"`, `1`, `null`). A title
-    /// that is not a text is the matter of TITLE-010.
+    /// Checks for `annotations` that is not an object, and for hints other than `true` and `false` (`"true"`, `1`, `null`). TITLE-010
+    /// checks the title.
     ///
     /// ## Why it matters
     ///
-    /// Clients built with MCP's SDKs check the whole list against
-    /// [MCP's schema](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations), and refuse all tools because of
-    /// one. Others pass over the hint, and a tool that meant to say that it only reads may destroy.
+    /// Clients built with MCP's SDKs validate the whole list against [MCP's
+    /// schema](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations), and reject all tools because of one.
+    /// Other clients ignore the hint, and a tool that was meant to be read-only counts as destructive.
     ///
     /// ## Bad
     ///
@@ -39,7 +39,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// What the text says, where it is `"true"` or `"false"`.
+    /// Writes `true` or `false` if the hint is the string `"true"` or `"false"`.
     "HINT-013" "mistyped-hint" Error Tool(check)
 }
 
@@ -48,7 +48,7 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let Some(map) = annotations.as_object() else {
         let message =
             format!("The annotations of '{}' are {} instead of an object", tool.name, kind(annotations));
-        findings.tool(tool, "/annotations", message).help("write an object, or leave them out");
+        findings.tool(tool, "/annotations", message).help("write an object, or remove `annotations`");
         return;
     };
     for hint in Hint::ALL {
@@ -57,7 +57,7 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             format!("The {} of '{}' is {} instead of true or false", hint.key(), tool.name, kind(value));
         let finding = findings.tool(tool, format!("/annotations/{}", hint.key()), message);
         finding.help(if value.is_null() {
-            "leave it out, or say which"
+            "remove it, or write true or false"
         } else {
             "write true or false, without quotes"
         });
@@ -66,15 +66,15 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             Some("false") => Some(false),
             _ => None,
         };
-        // A claim to read that the name contradicts is not repeated.
-        let believed = meant.filter(|meant| !(hint == Hint::ReadOnly && *meant && certainly_writes(tool)));
-        if let Some(meant) = believed {
+        // Never confirm a read-only hint that the name contradicts.
+        let credible = meant.filter(|meant| !(hint == Hint::ReadOnly && *meant && certainly_writes(tool)));
+        if let Some(meant) = credible {
             finding.fix(Fix::Hints(single_hint(hint, meant)));
         }
     }
 }
 
-/// One hint and no other.
+/// Returns overrides with a single hint.
 pub(super) fn single_hint(hint: Hint, value: bool) -> HintOverrides {
     let mut hints = HintOverrides::default();
     match hint {
@@ -91,7 +91,7 @@ const fn kind(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }

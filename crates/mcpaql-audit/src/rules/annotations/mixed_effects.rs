@@ -6,18 +6,18 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// One tool both reads and writes.
+    /// Tool both reads and writes.
     ///
     /// ## What it does
     ///
-    /// Looks for tools of which one parameter (`action`, `operation`, `method`, `mode`) decides whether a call reads or writes, and for
-    /// adapters that have only one tool for everything. It is advice unless a convention forbids it.
+    /// Checks for tools with one parameter (`action`, `operation`, `method`, `mode`) that decides whether a call reads or writes, and
+    /// for adapters with a single tool for everything. The finding is advice unless a convention forbids such tools.
     ///
     /// ## Why it matters
     ///
-    /// Hints are about a tool, not about a call: such a tool can only be announced by the worst that it can do, so that to list
-    /// something needs the approval that its deletion does, and an approval for the one is one for the other. Anthropic's directory
-    /// of connectors turns down tools that mix reads with writes.
+    /// Hints describe a tool, not a call. Such a tool must be marked by the most dangerous of its actions: listing needs the same
+    /// approval as deleting, and an approval for one is an approval for the other. Anthropic's connector directory rejects tools that
+    /// mix reads and writes.
     ///
     /// ## Bad
     ///
@@ -38,18 +38,18 @@ rule! {
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let finding = if is_single(tool) && tool.declared.read_only != Some(true) {
         let message =
-            format!("The tool '{}' is the only one of its adapter, and both reads and writes", tool.name);
+            format!("The tool '{}' is the only tool of its adapter, and both reads and writes", tool.name);
         findings
             .tool(tool, "", message)
-            .help("serve the adapter in semantic mode, with a tool for each endpoint")
+            .help("serve the adapter in semantic mode, with one tool per endpoint")
     } else if let Some(switch) = &tool.switch {
         let message = format!(
-            "The tool '{}' both reads and writes: its '{}' can be '{}' and '{}'",
+            "The tool '{}' both reads and writes: '{}' can be '{}' or '{}'",
             tool.name, switch.parameter, switch.reads, switch.acts
         );
         let parameter = switch.parameter.replace('~', "~0").replace('/', "~1");
         let pointer = format!("/inputSchema/properties/{parameter}");
-        findings.tool(tool, pointer, message).help("make two tools of it, one that reads and one that writes")
+        findings.tool(tool, pointer, message).help("split it into a tool that reads and a tool that writes")
     } else {
         return;
     };

@@ -5,18 +5,18 @@ use crate::rule::{Findings, rule};
 use crate::tool::{AnswerComparison, ParsedTool};
 
 rule! {
-    /// A tool that says it only reads did not answer.
+    /// Read-only tool did not answer.
     ///
     /// ## What it does
     ///
-    /// Looks at what a probe saw (`mcpaql audit --probe`): whether the call of a tool with `readOnlyHint: true` came to an answer. A
-    /// tool that refuses made-up arguments has answered; a server that ends, hangs or sends something unreadable has not. Without
-    /// a probe it is silent. In the examples, `(observed)` stands for what was seen.
+    /// Uses the result of a probe (`mcpaql audit --probe`): whether a call of a tool with `readOnlyHint: true` was answered. A tool
+    /// that rejects generated arguments has answered; a server that exits, hangs or sends something unreadable has not. Without a
+    /// probe it reports nothing. In the examples, `(observed)` stands for the result of the probe.
     ///
     /// ## Why it matters
     ///
-    /// Models make up arguments, too. A server that ends over one takes all its other tools with it, and a call that hangs holds
-    /// the conversation until the client's patience ends. MCP has a way to say no: a result with `isError: true`.
+    /// Models make up arguments, too. A server that exits because of one disables all its other tools, and a call that hangs blocks
+    /// the conversation until the client's timeout. A tool can reject a call with a result that has `isError: true`.
     ///
     /// ## Bad
     ///
@@ -34,9 +34,8 @@ rule! {
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.observed.is_some_and(|observed| observed.answers == AnswerComparison::Failed) {
-        let message =
-            format!("The tool '{}' says that it only reads, but a call of it got no answer", tool.name);
-        let help = "answer every call, with `isError: true` where the arguments are of no use";
+        let message = format!("The tool '{}' is marked read-only, but a call got no answer", tool.name);
+        let help = "answer every call, with `isError: true` if the arguments are unusable";
         findings.tool(tool, "/annotations/readOnlyHint", message).help(help);
     }
 }

@@ -7,16 +7,16 @@ use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
-    /// A directory wants to know whether a tool is safe, and the tool does not say.
+    /// Tool sets neither `readOnlyHint` nor `destructiveHint`, and a directory requires one of them.
     ///
     /// ## What it does
     ///
-    /// Where a convention demands it, looks for tools that write out neither `readOnlyHint` nor `destructiveHint`.
+    /// If a convention requires it, checks for tools that set neither `readOnlyHint` nor `destructiveHint`.
     ///
     /// ## Why it matters
     ///
-    /// Directories of connectors list only tools that say whether they read or may do harm; missing annotations are
-    /// [among the commonest reasons for a rejection](https://sunpeak.ai/blogs/testing-mcp-tool-annotations).
+    /// Connector directories list only tools that say whether they read or may do harm. Missing annotations are [among the most
+    /// common reasons for a rejection](https://sunpeak.ai/blogs/testing-mcp-tool-annotations).
     ///
     /// ## Bad
     ///
@@ -45,10 +45,9 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     if who.is_empty() {
         return;
     }
-    let message =
-        format!("The tool '{}' says neither whether it only reads nor whether it destroys", tool.name);
+    let message = format!("The tool '{}' sets neither readOnlyHint nor destructiveHint", tool.name);
     let finding = findings.tool(tool, "/annotations", message);
-    finding.help("write `readOnlyHint: true` where it only reads, and `destructiveHint` otherwise");
+    finding.help("set `readOnlyHint: true` if it only reads, and `destructiveHint` otherwise");
     let fix = missing_hints(tool, &standard.policy);
     if fix.read_only.is_some() || fix.destructive.is_some() {
         finding.fix(Fix::Hints(HintOverrides { idempotent: None, open_world: None, ..fix }));

@@ -8,21 +8,23 @@ use crate::tool::ParsedTool;
 use mcpaql_core::policy::{Hint, HintOverrides};
 
 rule! {
-    /// A tool's hints are not those of the chosen policy.
+    /// Hints differ from the selected policy.
     ///
     /// ## What it does
     ///
-    /// Where a policy is chosen, by its name or by a convention, works out what each tool does and compares what the policy would
-    /// have it say with what it says, or with MCP's default where it says nothing. What cannot be known from the outside, or what
-    /// the policy leaves unsaid, is not compared, and a missing hint that a convention demands is HINT-001's. Each hint stands there
-    /// as declared, as effective and as expected. Where only a name speaks against what a tool writes out, it is advice, and nothing
-    /// where that name, which could be a noun, says no more than that something runs. What must be told where its results go may
-    /// leave alone what it works on.
+    /// If a policy is selected, by name or by a convention, infers what each tool does and compares the hints of the policy with
+    /// those of the tool, or with MCP's default if the tool does not set a hint. The message shows each hint as declared, effective
+    /// and expected.
+    ///
+    /// A hint is not compared if the effect of the tool is unknown or the policy leaves the hint out. HINT-001 reports missing hints
+    /// that a convention requires. If only the name contradicts a declared hint, the finding is advice. There is no finding if that
+    /// name could be a noun and says no more than that something runs. A tool with a required parameter for the destination of its
+    /// results may leave its input unchanged.
     ///
     /// ## Why it matters
     ///
-    /// "Destructive" and "idempotent" mean different things to different projects: an update guarded by an etag has no second
-    /// effect, and yet a second call fails. One meaning throughout a project is what makes its hints worth something.
+    /// "Destructive" and "idempotent" mean different things in different projects: an update guarded by an etag has no second effect,
+    /// but a second call fails. Hints are useful only if a project gives them one meaning.
     ///
     /// ## Bad
     ///
@@ -46,7 +48,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// What the policy says, unless it makes the tool look safer than it says itself.
+    /// Sets the hints of the policy, unless that makes the tool look safer than its own hints.
     "HINT-016" "policy-mismatch" Warning Tool(check)
 }
 
@@ -54,10 +56,10 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     if !standard.policy_chosen {
         return;
     }
-    let facing = compare_hints(tool, &standard.policy);
-    let differs = facing.iter().filter(|facing| {
-        let differs = facing.expected.is_some_and(|expected| expected != facing.effective);
-        differs && (facing.declared.is_some() || !may_be_omitted(tool, standard, facing.hint))
+    let all = compare_hints(tool, &standard.policy);
+    let differs = all.iter().filter(|comparison| {
+        let differs = comparison.expected.is_some_and(|expected| expected != comparison.effective);
+        differs && (comparison.declared.is_some() || !may_be_omitted(tool, standard, comparison.hint))
     });
     let differs: Vec<_> = differs.collect();
     let pointer = match differs.as_slice() {
@@ -65,23 +67,25 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         [one] => format!("/annotations/{}", one.hint.key()),
         _ => "/annotations".to_owned(),
     };
-    let said: Vec<String> = differs
+    let comparisons: Vec<String> = differs
         .iter()
-        .map(|facing| {
-            let declared = facing.declared.map_or("nothing", |value| if value { "true" } else { "false" });
-            let expected = facing.expected.unwrap_or_default();
-            let (hint, effective) = (facing.hint.key(), facing.effective);
+        .map(|comparison| {
+            let declared =
+                comparison.declared.map_or("nothing", |value| if value { "true" } else { "false" });
+            let expected = comparison.expected.unwrap_or_default();
+            let (hint, effective) = (comparison.hint.key(), comparison.effective);
             format!("{hint} (declared {declared}, effective {effective}, expected {expected})")
         })
         .collect();
     let message = format!(
-        "The tool '{}' differs from the policy '{}': {}",
+        "The hints of '{}' differ from the policy '{}': {}",
         tool.name,
         standard.policy.name,
-        said.join(", ")
+        comparisons.join(", ")
     );
-    let wanted =
-        |hint: Hint| differs.iter().find(|facing| facing.hint == hint).and_then(|facing| facing.expected);
+    let wanted = |hint: Hint| {
+        differs.iter().find(|comparison| comparison.hint == hint).and_then(|comparison| comparison.expected)
+    };
     let fix = HintOverrides {
         read_only: wanted(Hint::ReadOnly),
         destructive: wanted(Hint::Destructive),
@@ -90,9 +94,10 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     };
     let fix = safe_to_write(tool, fix);
     let finding = findings.tool(tool, pointer, message);
-    finding.help("say what the policy says, or choose another");
-    // Its author knows what it does, and a name only proposes.
-    let guessed = |facing: &&HintComparison| facing.declared.is_some() && facing.hint != Hint::OpenWorld;
+    finding.help("use the hints of the policy, or select another policy");
+    // A declared hint outweighs a guess from the name: the author knows what the tool does.
+    let guessed =
+        |comparison: &&HintComparison| comparison.declared.is_some() && comparison.hint != Hint::OpenWorld;
     if is_known_by_name_alone(tool) && differs.iter().all(guessed) {
         finding.downgrade_to_advice();
     }
@@ -108,11 +113,10 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     }
 }
 
-/// Whether to leave a hint out is not to differ: MCP gives it no meaning there, or the rule about hints that are demanded has said
-/// it already.
+/// Returns whether a missing hint is no mismatch: MCP gives it no meaning here, or HINT-001 reports it already.
 fn may_be_omitted(tool: &ParsedTool<'_>, standard: &Standard, hint: Hint) -> bool {
     let meaningless = hint == Hint::Idempotent && tool.declared.read_only == Some(true);
-    let demanded =
+    let required =
         || standard.conventions.iter().any(|convention| convention.annotations.explicit.contains(&hint));
-    meaningless || demanded()
+    meaningless || required()
 }

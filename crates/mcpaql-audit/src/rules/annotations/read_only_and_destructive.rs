@@ -6,18 +6,18 @@ use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
-    /// A tool says that it only reads and that it destroys.
+    /// Tool is marked both read-only and destructive.
     ///
     /// ## What it does
     ///
-    /// Looks for tools that write out both `readOnlyHint: true` and `destructiveHint: true`.
+    /// Checks for tools that set both `readOnlyHint: true` and `destructiveHint: true`.
     ///
     /// ## Why it matters
     ///
-    /// [MCP](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) gives `destructiveHint` a meaning only
-    /// where `readOnlyHint` is false. Clients differ in which of the two they act on, so that the same tool runs unasked in one and
-    /// needs an approval in the next. Some SDKs write `destructiveHint: true`
-    /// [by themselves](https://github.com/SigNoz/signoz-mcp-server/pull/102) on tools that say nothing about it.
+    /// [MCP](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) defines `destructiveHint` only for
+    /// tools with `readOnlyHint: false`. Clients differ in which of the two hints they use, so the same tool runs without approval in
+    /// one client and needs approval in another. Some SDKs set `destructiveHint: true` [by
+    /// themselves](https://github.com/SigNoz/signoz-mcp-server/pull/102) on tools that do not set it.
     ///
     /// ## Bad
     ///
@@ -33,15 +33,15 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// `readOnlyHint: false`: of two claims the one that warns is kept.
+    /// Sets `readOnlyHint: false`. Of the two hints, the one that warns is kept.
     "HINT-002" "read-only-and-destructive" Error Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.declared.read_only == Some(true) && tool.declared.destructive == Some(true) {
-        let message = format!("The tool '{}' says that it only reads and that it destroys", tool.name);
+        let message = format!("The tool '{}' is marked both read-only and destructive", tool.name);
         let finding = findings.tool(tool, "/annotations/destructiveHint", message);
-        finding.help("one of the two is false");
+        finding.help("correct one of the two hints");
         finding.fix(Fix::Hints(HintOverrides { read_only: Some(false), ..HintOverrides::default() }));
     }
 }

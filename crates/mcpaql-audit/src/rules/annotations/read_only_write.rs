@@ -7,19 +7,20 @@ use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
-    /// A tool says that it only reads, but it acts.
+    /// Tool is marked read-only but changes something.
     ///
     /// ## What it does
     ///
-    /// Looks for tools with `readOnlyHint: true` whose name, description or switch says that they change something: `delete_issue`,
-    /// `send_mail`, `mark_all_notifications_read`, or an `action` that can be `delete`. It is an error where the name says so in a
-    /// word that has no other meaning, a warning where it starts or stops something, and advice where only the description says so.
+    /// Checks for tools with `readOnlyHint: true` whose name, description or parameters say that they change something:
+    /// `delete_issue`, `send_mail`, `mark_all_notifications_read`, or an `action` that can be `delete`. The finding is an error if
+    /// the name has a verb without another meaning, a warning if the tool starts or stops something, and advice if only the
+    /// description says so.
     ///
     /// ## Why it matters
     ///
-    /// Clients run read-only tools without asking: Claude Code's plan mode
-    /// [goes by exactly this hint](https://github.com/derive-to/derive/pull/582). A write that passes for a read is the one mistake
-    /// in annotations that does harm.
+    /// Clients run read-only tools without asking: Claude Code's plan mode [relies on exactly this
+    /// hint](https://github.com/derive-to/derive/pull/582). A write that is marked as a read is the one mistake in annotations that
+    /// does harm.
     ///
     /// ## Bad
     ///
@@ -44,19 +45,19 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// `readOnlyHint: false`, which at worst asks for an approval too many.
+    /// Sets `readOnlyHint: false`. At worst, the user is asked for one approval too many.
     "HINT-005" "read-only-write" Error Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    // Both hints at once are another rule's.
+    // HINT-002 reports tools with both hints.
     if tool.declared.read_only != Some(true) || tool.declared.destructive == Some(true) {
         return;
     }
     let Some((what, level)) = contradicts_read_only(tool) else { return };
-    let message = format!("The tool '{}' says that it only reads, but {what}", tool.name);
+    let message = format!("The tool '{}' is marked read-only, but {what}", tool.name);
     let finding = findings.tool(tool, "/annotations/readOnlyHint", message);
-    finding.help("clients run it unasked; say `readOnlyHint: false`");
+    finding.help("set `readOnlyHint: false`; clients run read-only tools without asking");
     finding.fix(Fix::Hints(HintOverrides { read_only: Some(false), ..HintOverrides::default() }));
     finding.level = finding.level.min(level);
 }

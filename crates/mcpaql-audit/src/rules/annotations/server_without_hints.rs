@@ -7,17 +7,17 @@ use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
-    /// No tool of a server has any hint.
+    /// No tool of the server has any hint.
     ///
     /// ## What it does
     ///
-    /// Looks for servers of which no tool writes out any of `readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint`.
+    /// Checks for servers where no tool sets `readOnlyHint`, `destructiveHint`, `idempotentHint` or `openWorldHint`.
     ///
     /// ## Why it matters
     ///
-    /// To say nothing is [not neutral](https://github.com/fstamatelopoulos/cerefox/pull/185): MCP's defaults make each of its tools,
-    /// searches included, one that may destroy. Clients ask before every call, and the question before the one call that matters
-    /// looks like all others.
+    /// A missing hint is [not neutral](https://github.com/fstamatelopoulos/cerefox/pull/185): with MCP's defaults every tool, even a
+    /// search, may be destructive. Clients ask before every call, and the question before the one call that matters looks like all
+    /// the others.
     ///
     /// ## Bad
     ///
@@ -37,20 +37,18 @@ rule! {
 }
 
 fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let silent = surface.tools.iter().all(|tool| tool.declared == HintOverrides::default());
+    let has_no_hints = surface.tools.iter().all(|tool| tool.declared == HintOverrides::default());
     let message = match surface.tools.len() {
         0 => return,
-        1 => "The only tool has no hint, so that clients take it for one that may destroy".to_owned(),
-        count => format!(
-            "None of the {count} tools has a hint, so that clients take every one of them for one that may destroy"
-        ),
+        1 => "The only tool has no hints, so clients treat it as destructive".to_owned(),
+        count => format!("None of the {count} tools has hints, so clients treat all of them as destructive"),
     };
-    if silent {
+    if has_no_hints {
         let reads = surface.tools.iter().any(|tool| tool.by_name.category == Category::Read);
         findings.server(surface, message).help(if reads {
-            "begin with `readOnlyHint` on the tools that only read"
+            "start with `readOnlyHint` on the tools that only read"
         } else {
-            "begin with `destructiveHint: false` on the tools that only add"
+            "start with `destructiveHint: false` on the tools that only add"
         });
     }
 }

@@ -5,22 +5,22 @@ use crate::inferred_effect::{certainly_reads, certainly_writes};
 use crate::rule::{Findings, rule};
 use crate::tool::ParsedServer;
 
-/// Fewer tools may well be alike.
+/// Minimum number of tools; fewer may be alike by chance.
 const MIN_TOOLS: usize = 4;
 
 rule! {
-    /// All tools of a server have the same hints, though some read and others write.
+    /// All tools have the same hints, although some read and others write.
     ///
     /// ## What it does
     ///
-    /// Looks for servers of four tools and more that all write out the same hints, where some surely read and others surely
+    /// Checks for servers with four or more tools that all set the same hints, although some certainly read and others certainly
     /// change something.
     ///
     /// ## Why it matters
     ///
-    /// Hints that were stamped on by a default say nothing: `get_architecture` is
-    /// [as destructive as `delete_project`](https://github.com/DeusData/codebase-memory-mcp/issues/2118), or worse, a deletion as
-    /// harmless as a search.
+    /// Hints that are set by a default carry no information: `get_architecture` is [as destructive as
+    /// `delete_project`](https://github.com/DeusData/codebase-memory-mcp/issues/2118), or worse, a deletion is as harmless as a
+    /// search.
     ///
     /// ## Bad
     ///
@@ -49,21 +49,21 @@ rule! {
 fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let tools = &surface.tools;
     let Some(first) = tools.first().filter(|_| tools.len() >= MIN_TOOLS) else { return };
-    let says = first.declared.read_only.is_some() || first.declared.destructive.is_some();
-    if !says || tools.iter().any(|tool| tool.declared != first.declared) {
+    let has_hints = first.declared.read_only.is_some() || first.declared.destructive.is_some();
+    if !has_hints || tools.iter().any(|tool| tool.declared != first.declared) {
         return;
     }
     let (reads, acts) =
         (tools.iter().find(|tool| certainly_reads(tool)), tools.iter().find(|tool| certainly_writes(tool)));
     if let (Some(reads), Some(acts)) = (reads, acts) {
         let message = format!(
-            "All {} tools have the same hints, though '{}' reads and '{}' does not",
+            "All {} tools have the same hints, although '{}' reads and '{}' does not",
             tools.len(),
             reads.name,
             acts.name
         );
         let finding = findings.server(surface, message);
         finding.related(reads.place("/annotations")).related(acts.place("/annotations"));
-        finding.help("give each tool the hints of what it does");
+        finding.help("set the hints of each tool by what it does");
     }
 }

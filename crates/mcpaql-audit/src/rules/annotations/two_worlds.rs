@@ -8,18 +8,18 @@ use mcpaql_lexicon::verbs;
 use std::collections::HashMap;
 
 rule! {
-    /// Two tools for the same things do not agree on whether their world is open.
+    /// Two tools for the same objects disagree on `openWorldHint`.
     ///
     /// ## What it does
     ///
-    /// Looks for tools of one server that both read, or both write, and whose names differ only in the verb, such as `get_note` and
-    /// `list_notes`, of which one says `openWorldHint: true` and the other `openWorldHint: false`. The
-    /// endpoints of an adapter are not compared.
+    /// Checks for tools of one server that both read, or both write, and whose names differ only in the verb, such as `get_note` and
+    /// `list_notes`, if one sets `openWorldHint: true` and the other `openWorldHint: false`. The endpoints of an adapter are not
+    /// compared.
     ///
     /// ## Why it matters
     ///
-    /// The same notes are in the same place, whoever asks for them. A client that trusts the answers of one of the two trusts
-    /// what came in by the other.
+    /// Both tools work on the same notes in the same place. A client that trusts the answers of one tool trusts data that came in
+    /// through the other.
     ///
     /// ## Bad
     ///
@@ -43,7 +43,7 @@ rule! {
 
 fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut first: HashMap<(bool, Vec<String>), &ParsedTool<'_>> = HashMap::new();
-    // What stands behind an adapter's endpoints is not the same things.
+    // The endpoints of an adapter serve different operations, whatever their names.
     let says = |tool: &&ParsedTool<'_>| tool.declared.open_world.is_some() && !tool.is_adapter;
     for tool in surface.tools.iter().filter(says) {
         let Some(things) = object_words(tool) else { continue };
@@ -53,7 +53,7 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
         }
         let word = |open: Option<bool>| if open == Some(true) { "open" } else { "closed" };
         let message = format!(
-            "The world of '{}' is said to be {}, that of '{}' to be {}, though both are about the same things",
+            "The tool '{}' is marked {}-world, but '{}' is marked {}-world, although both work on the same objects",
             tool.name,
             word(tool.declared.open_world),
             other.name,
@@ -63,11 +63,11 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
         findings
             .tool(tool, "/annotations/openWorldHint", message)
             .related(place)
-            .help("say the same of both");
+            .help("set the same value for both");
     }
 }
 
-/// The words of a name without its verb, each in the singular.
+/// Returns the words of a name without its verb, each in the singular.
 fn object_words(tool: &ParsedTool<'_>) -> Option<Vec<String>> {
     let verb = tool.words.iter().position(|word| verbs::verb(word).is_some())?;
     let others = tool.words.iter().enumerate().filter(|(position, _)| *position != verb);

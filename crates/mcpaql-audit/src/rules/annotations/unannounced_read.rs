@@ -6,18 +6,17 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A tool says that it does not only read, but everything else about it says so.
+    /// Tool is marked as writing but only reads.
     ///
     /// ## What it does
     ///
-    /// Looks for `readOnlyHint: false` on tools whose name and description both say that they read, and which take no parameter
-    /// that has them write a file. It judges as the importers of this program do.
+    /// Checks for `readOnlyHint: false` on tools whose name and description both say that they read, and that have no parameter for
+    /// an output file. Tools are classified the same way as in an import.
     ///
     /// ## Why it matters
     ///
-    /// Clients that run only read-only tools freely ask before each call, or
-    /// [cannot use it at all](https://github.com/sourcebot-dev/sourcebot/pull/1013). If it does change something, its name should
-    /// say so.
+    /// Clients that run only read-only tools without asking ask before each call, or [cannot use the tool at
+    /// all](https://github.com/sourcebot-dev/sourcebot/pull/1013). If the tool does change something, its name should say so.
     ///
     /// ## Bad
     ///
@@ -42,7 +41,7 @@ rule! {
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    // What says that it destroys is another rule's.
+    // HINT-006 reports tools with `destructiveHint: true`.
     if tool.declared.read_only != Some(false)
         || tool.declared.destructive == Some(true)
         || !certainly_reads(tool)
@@ -50,9 +49,9 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     let message = format!(
-        "The tool '{}' says that it does not only read, but its name and description say that it does",
+        "The tool '{}' has `readOnlyHint: false`, but its name and description say that it only reads",
         tool.name
     );
     let finding = findings.tool(tool, "/annotations/readOnlyHint", message);
-    finding.help("say `readOnlyHint: true`, or in name and description what it changes");
+    finding.help("set `readOnlyHint: true`, or say in the name and description what it changes");
 }

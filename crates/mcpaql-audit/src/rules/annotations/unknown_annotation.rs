@@ -10,18 +10,18 @@ use mcpaql_core::suggest::is_misspelling;
 use serde_json::{Map, Value};
 
 rule! {
-    /// An annotation has a name that no client knows.
+    /// Annotation is misspelled or not defined by MCP.
     ///
     /// ## What it does
     ///
-    /// Looks for hints that are misspelled (`readonlyHint`, `readOnly`, `destructive`) or stand beside `annotations` instead of in
-    /// them. Other keys that MCP does not define are advice, unless they look like somebody's extension (`x-…`, `vendor/…`).
+    /// Checks for misspelled hints (`readonlyHint`, `readOnly`, `destructive`), and for hints next to `annotations` instead of inside
+    /// it. Other keys that MCP does not define are advice, unless they look like an extension (`x-…`, `vendor/…`).
     ///
     /// ## Why it matters
     ///
-    /// Nobody complains about an unknown key: clients pass over it and
-    /// [assume the default](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations), which is the opposite of
-    /// what was meant.
+    /// Clients do not report unknown keys. They ignore the key and [assume the
+    /// default](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations), which is the opposite of what was
+    /// meant.
     ///
     /// ## Bad
     ///
@@ -41,7 +41,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// The hint in its right spelling, where it says true or false.
+    /// Writes the hint with the correct spelling, if its value is true or false.
     "HINT-014" "unknown-annotation" Warning Tool(check)
 }
 
@@ -60,28 +60,30 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     }
     if let Some(first) = foreign.first() {
         let message = match foreign.len() {
-            1 => format!("MCP has no annotation '{}'", short(first)),
-            count => format!("MCP has no annotation '{}' nor {} others", short(first), count - 1),
+            1 => format!("MCP does not define the annotation '{}'", short(first)),
+            count => {
+                format!("MCP does not define the annotation '{}' and {} others", short(first), count - 1)
+            }
         };
         let pointer = format!("/annotations/{}", escaped(first));
         findings
             .tool(tool, pointer, message)
-            .help("keep it in `_meta`, where everybody may write")
+            .help("move it to `_meta`, which is open for extensions")
             .downgrade_to_advice();
     }
     let beside = tool.value.as_object().into_iter().flat_map(Map::iter);
     for (key, value) in beside {
         if let Some(hint) = Hint::parse(key) {
-            let message = format!("The {} of '{}' stands beside its annotations", hint.key(), tool.name);
+            let message = format!("The {} of '{}' is outside `annotations`", hint.key(), tool.name);
             let finding = findings.tool(tool, format!("/{key}"), message);
-            finding.help("write it into `annotations`");
+            finding.help("move it into `annotations`");
             propose(tool, hint, value, finding);
         }
     }
 }
 
 fn misspelled(tool: &ParsedTool<'_>, (key, value): (&str, &Value), hint: Hint, findings: &mut Findings<'_>) {
-    let message = format!("The annotation '{}' of '{}' is one that no client knows", short(key), tool.name);
+    let message = format!("The annotation '{}' of '{}' is unknown to clients", short(key), tool.name);
     let finding = findings.tool(tool, format!("/annotations/{}", escaped(key)), message);
     finding.help(format!("write `{}`", hint.key()));
     propose(tool, hint, value, finding);
@@ -89,13 +91,13 @@ fn misspelled(tool: &ParsedTool<'_>, (key, value): (&str, &Value), hint: Hint, f
 
 fn propose(tool: &ParsedTool<'_>, hint: Hint, value: &Value, finding: &mut crate::Finding) {
     let value = value.as_bool().filter(|_| tool.declared.get(hint).is_none());
-    // A claim to read that the name contradicts is not repeated.
+    // Never confirm a read-only hint that the name contradicts.
     if let Some(value) = value.filter(|value| !(hint == Hint::ReadOnly && *value && certainly_writes(tool))) {
         finding.fix(Fix::Hints(single_hint(hint, value)));
     }
 }
 
-/// The hint that a key was meant to be.
+/// Returns the hint that a misspelled key stands for.
 fn intended_hint(key: &str) -> Option<Hint> {
     if key.len() > 40 {
         return None;

@@ -5,17 +5,17 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A tool says that it only reads and that it must not be repeated.
+    /// Tool is marked read-only but not idempotent.
     ///
     /// ## What it does
     ///
-    /// Looks for tools that write out both `readOnlyHint: true` and `idempotentHint: false`.
+    /// Checks for tools that set both `readOnlyHint: true` and `idempotentHint: false`.
     ///
     /// ## Why it matters
     ///
-    /// [MCP](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) gives `idempotentHint` a meaning only
-    /// where `readOnlyHint` is false: what changes nothing can be repeated, even if the answer differs each time. A client that
-    /// looks at the one hint alone will not retry a failed read.
+    /// [MCP](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) defines `idempotentHint` only for tools
+    /// with `readOnlyHint: false`: a tool that changes nothing can be repeated, even if the answer differs each time. A client that
+    /// looks only at `idempotentHint` does not retry a failed read.
     ///
     /// ## Bad
     ///
@@ -35,7 +35,7 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.declared.read_only != Some(true) || tool.declared.idempotent != Some(false) {
         return;
     }
-    let message = format!("The tool '{}' only reads, and yet says that it must not be repeated", tool.name);
+    let message = format!("The tool '{}' is marked read-only but not idempotent", tool.name);
     let finding = findings.tool(tool, "/annotations/idempotentHint", message);
-    finding.help("say `idempotentHint: true`; an answer that changes with time is no effect");
+    finding.help("set `idempotentHint: true`; an answer that changes over time is not an effect");
 }

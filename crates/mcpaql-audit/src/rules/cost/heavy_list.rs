@@ -5,17 +5,17 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedServer;
 
 rule! {
-    /// A server's tools together take much of a model's context.
+    /// Tools of the server take up a large part of the context window.
     ///
     /// ## What it does
     ///
-    /// Adds up what all tools of a server cost, estimated: more than 20 000 tokens are a tenth of a window of 200 000 and get advice, more than 64 000 are half
-    /// of one of 128 000 and get a warning.
+    /// Adds up the estimated cost of all tools of a server. More than 20 000 tokens, a tenth of a window of 200 000, is advice. More
+    /// than 64 000 tokens, half of a window of 128 000, is a warning.
     ///
     /// ## Why it matters
     ///
-    /// Claude Code stops loading tools at the start of a conversation where they take more than a tenth of the window (tool search, mode `auto`,
-    /// https://code.claude.com/docs/en/mcp); other clients load them all, and models choose worse the more there are.
+    /// Claude Code stops loading tools at the start of a conversation if they take more than a tenth of the window (tool search, mode
+    /// `auto`, https://code.claude.com/docs/en/mcp). Other clients load them all, and models choose worse the more tools there are.
     ///
     /// ## Bad
     ///
@@ -51,10 +51,9 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
     );
     let finding = findings.server(surface, message);
     let heaviest = surface.tools.iter().max_by_key(|tool| tool.tokens);
-    let heaviest = heaviest.map_or(String::new(), |tool| {
-        format!(", beginning with '{}' (about {} tokens)", tool.name, tool.tokens)
-    });
-    finding.help(format!("serve it through an adapter, leave tools out, or say less{heaviest}"));
+    let heaviest = heaviest
+        .map_or(String::new(), |tool| format!("; start with '{}' (about {} tokens)", tool.name, tool.tokens));
+    finding.help(format!("serve it through an adapter, remove tools, or shorten them{heaviest}"));
     if tokens <= WARNING_TOKENS {
         finding.downgrade_to_advice();
     }

@@ -4,19 +4,19 @@ use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
-/// Nine in ten of the tools of real servers cost less.
+/// Nine in ten tools of real servers cost less.
 const MAX_TOOL_TOKENS: usize = 1000;
 
 rule! {
-    /// A tool costs more than nine in ten tools of real servers do.
+    /// Tool costs more tokens than nine in ten tools of real servers.
     ///
     /// ## What it does
     ///
-    /// Looks for tools whose name, description and schema together cost more than 1000 tokens, estimated.
+    /// Checks for tools whose name, description and schema together cost more than 1000 tokens (estimated).
     ///
     /// ## Why it matters
     ///
-    /// Most clients put every tool into every conversation, used or not, and it is paid for with every message.
+    /// Most clients put every tool into every conversation, used or not, and its tokens are paid for with every message.
     ///
     /// ## Bad
     ///
@@ -35,6 +35,6 @@ rule! {
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.tokens > MAX_TOOL_TOKENS {
         let message = format!("The tool '{}' costs about {} tokens", tool.name, tool.tokens);
-        findings.tool(tool, "", message).help("say less, or move what few calls need elsewhere");
+        findings.tool(tool, "", message).help("shorten it, or move rarely needed details elsewhere");
     }
 }

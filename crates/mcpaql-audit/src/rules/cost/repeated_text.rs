@@ -7,17 +7,17 @@ use mcpaql_core::tokens;
 use std::collections::HashMap;
 
 rule! {
-    /// The same long text stands in many tools.
+    /// Many tools contain the same long text.
     ///
     /// ## What it does
     ///
-    /// Looks for lines of at least 120 characters, in descriptions of tools and of parameters, that at least four tools share and that cost more
-    /// than 1000 tokens together beyond the first.
+    /// Checks for lines of at least 120 characters, in descriptions of tools and of parameters, that at least four tools share.
+    /// Reported if the repetitions together cost more than 1000 tokens.
     ///
     /// ## Why it matters
     ///
-    /// A model needs to be told once. What holds for all tools belongs into the server's `instructions`, which clients show beside them
-    /// (MCP, `initialize`).
+    /// A model needs to read it only once. Text that applies to all tools belongs in the server's `instructions`, which clients show
+    /// next to the tools (MCP, `initialize`).
     ///
     /// ## Bad
     ///
@@ -38,7 +38,7 @@ const MIN_REPETITIONS: usize = 4;
 const MIN_WASTED_TOKENS: usize = 1000;
 
 fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    // By line: in how many tools, which was the last, and which was the first.
+    // By line: the number of tools that contain it, the last such tool, and the first.
     let mut lines: HashMap<&str, (usize, usize, usize)> = HashMap::new();
     for (index, tool) in surface.tools.iter().enumerate() {
         for text in tool
@@ -67,11 +67,11 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
     let Some((_, count, line, first)) = shared.first() else { return };
     let begin: String = line.chars().take(60).collect();
     let message = format!(
-        "Tools of '{}' repeat texts for about {total} tokens; {count} of them say '{begin}…'",
+        "Tools of '{}' repeat text that costs about {total} tokens; {count} of them contain '{begin}…'",
         surface.server.name
     );
     let finding = findings.server(surface, message);
-    finding.help("say it once, in the server's instructions");
+    finding.help("move it to the server's instructions");
     if let Some(tool) = surface.tools.get(*first) {
         finding.related(tool.place(""));
     }

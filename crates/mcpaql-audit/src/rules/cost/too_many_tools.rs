@@ -5,16 +5,17 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedServer;
 
 rule! {
-    /// A server has more tools than a client takes.
+    /// Server has more tools than a client supports.
     ///
     /// ## What it does
     ///
-    /// Compares the number of tools with what conventions of clients allow.
+    /// Compares the number of tools with the limits of client conventions.
     ///
     /// ## Why it matters
     ///
-    /// Visual Studio Code cannot make a request with more than 128 tools (https://code.visualstudio.com/docs/copilot/chat/chat-tools), and Windsurf
-    /// sees 100 of all servers together (https://docs.windsurf.com/windsurf/cascade/mcp): the rest is as if it were not there.
+    /// Visual Studio Code cannot make a request with more than 128 tools
+    /// (https://code.visualstudio.com/docs/copilot/chat/chat-tools). Windsurf sees 100 tools of all servers together
+    /// (https://docs.windsurf.com/windsurf/cascade/mcp) and ignores the rest.
     ///
     /// ## Bad
     ///
@@ -37,10 +38,11 @@ fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Finding
     if broken.is_empty() {
         return;
     }
-    let takes: Vec<String> = broken.iter().map(|(who, most)| format!("{who} takes {most}")).collect();
-    let message = format!("The server '{}' has {count} tools, and {}", surface.server.name, takes.join(", "));
+    let limits: Vec<String> = broken.iter().map(|(who, most)| format!("{who} allows {most}")).collect();
+    let message =
+        format!("The server '{}' has {count} tools, but {}", surface.server.name, limits.join(", "));
     let finding = findings.server(surface, message);
-    finding.help("group them, serve them through an adapter, or let users choose which they want");
+    finding.help("group them, serve them through an adapter, or let users choose the tools they need");
     for (who, _) in broken {
         finding.required_by(who);
     }

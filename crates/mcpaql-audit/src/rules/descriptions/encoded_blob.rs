@@ -5,16 +5,17 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A text holds a long piece that nobody can read.
+    /// Text contains a long encoded section.
     ///
     /// ## What it does
     ///
-    /// Looks in every text of a tool for runs of at least 120 characters of Base64 or hexadecimal digits, and of `\\x41`-like escapes.
+    /// Checks every text of a tool for runs of at least 120 characters of Base64 or hexadecimal digits, and for more than 30 escapes
+    /// such as `\x41`.
     ///
     /// ## Why it matters
     ///
-    /// Models decode Base64 without being asked to, people do not: what stands there is either an order that nobody should see or tokens for
-    /// nothing (Cisco's MCP scanner and others look for the same).
+    /// Models decode Base64 without being asked, people do not. Such a section is either a hidden instruction or a waste of tokens
+    /// (Cisco's MCP scanner and others check for the same).
     ///
     /// ## Bad
     ///
@@ -35,10 +36,8 @@ const MIN_BLOB_LENGTH: usize = 120;
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for text in &tool.tree.texts {
         if text.text.len() >= MIN_BLOB_LENGTH && has_blob(text.text) {
-            let message = format!("A text of '{}' holds a long piece that nobody can read", tool.name);
-            findings
-                .tool(tool, tool.tree.pointer(text.at), message)
-                .help("write it in words, or leave it out");
+            let message = format!("A text of '{}' contains a long encoded section", tool.name);
+            findings.tool(tool, tool.tree.pointer(text.at), message).help("write it in words, or remove it");
             return;
         }
     }
@@ -46,7 +45,7 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
 
 fn has_blob(text: &str) -> bool {
     let is_run = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-');
-    // A long run reaches its length only behind so many bytes, so that most of a text is never looked at.
+    // Look at the last byte of each possible run first, so that most of the text is never read.
     let (bytes, mut from, mut long) = (text.as_bytes(), 0, false);
     while let Some(run) = bytes.get(from..from + MIN_BLOB_LENGTH).filter(|_| !long) {
         let end = run.iter().rposition(|byte| !is_run(*byte));
@@ -61,7 +60,7 @@ fn has_blob(text: &str) -> bool {
     (long && words().any(is_code)) || (text.contains('\\') && escapes() > MIN_BLOB_LENGTH / 4)
 }
 
-/// Letters of both cases and digits, as long identifiers and paths do not have them; or only hexadecimal digits.
+/// Returns whether a word mixes upper case, lower case and digits as identifiers and paths do not, or is hexadecimal.
 fn is_code(word: &str) -> bool {
     let count = |test: fn(&u8) -> bool| word.bytes().filter(test).count();
     let (lower, upper, digits) =

@@ -5,16 +5,16 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A description holds text that a convention forbids.
+    /// Description contains text that a convention forbids.
     ///
     /// ## What it does
     ///
-    /// Looks for what a convention lists under `descriptions.forbidden`.
+    /// Checks for text that a convention lists under `descriptions.forbidden`.
     ///
     /// ## Why it matters
     ///
-    /// IBM's ContextForge gateway took `;`, `&&`, `||`, `$(`, `> ` and `< ` in a description for an attempt to inject commands and left the tool
-    /// out (https://github.com/IBM/mcp-context-forge/issues/3811; the list grew shorter since).
+    /// IBM's ContextForge gateway took `;`, `&&`, `||`, `$(`, `> ` and `< ` in a description for command injection and dropped the
+    /// tool (https://github.com/IBM/mcp-context-forge/issues/3811; the list has become shorter since).
     ///
     /// ## Bad
     ///
@@ -55,9 +55,9 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         return;
     }
     let listed: Vec<String> = what.iter().map(|text| format!("'{text}'")).collect();
-    let message = format!("The description of '{}' holds {}", tool.name, listed.join(", "));
+    let message = format!("The description of '{}' contains {}", tool.name, listed.join(", "));
     let finding = findings.tool(tool, "/description", message);
-    finding.help("say it in words");
+    finding.help("use words instead");
     for who in who {
         finding.required_by(who);
     }

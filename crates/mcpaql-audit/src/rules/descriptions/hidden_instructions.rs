@@ -7,19 +7,19 @@ use crate::text::patterns::PoisonKind;
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A text gives the model orders behind the user's back.
+    /// Text contains hidden instructions for the model.
     ///
     /// ## What it does
     ///
-    /// Looks in every text of a tool (description, titles, names and descriptions of parameters, values, defaults) for tags and marks of
-    /// chat templates that make text look like the system's, for orders to ignore other instructions, to run a command or to keep something
-    /// from the user, for consent that the user is said to have given, and for other roles.
+    /// Checks every text of a tool (description, titles, names and descriptions of parameters, values, defaults) for tags and chat
+    /// template markers that make text look like a system message; for orders to ignore other instructions, to run a command or to
+    /// hide something from the user; for claims that the user has given consent; and for new roles.
     ///
     /// ## Why it matters
     ///
-    /// Clients show people a name and a line, and models the whole: Invariant Labs called it tool poisoning
-    /// (https://invariantlabs.ai/blog/mcp-security-notification-tool-poisoning-attacks), Trail of Bits line jumping, because it works before
-    /// any tool is called, and CyberArk showed that every text of the schema does as well as the description.
+    /// Clients show people a name and one line, but pass the whole text to the model. Invariant Labs calls this tool poisoning
+    /// (https://invariantlabs.ai/blog/mcp-security-notification-tool-poisoning-attacks). Trail of Bits calls it line jumping, because
+    /// it works before any tool is called. CyberArk showed that every text in the schema works as well as the description.
     ///
     /// ## Bad
     ///
@@ -42,7 +42,7 @@ rule! {
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if let Some(finding) = report(PoisonKind::Instruction, tool, findings) {
         finding.help(
-            "describe what the tool does; do not connect to this server before you know why it says so",
+            "describe what the tool does; do not connect to this server until you know why it contains this text",
         );
     }
 }

@@ -6,16 +6,16 @@ use crate::text::prefilter::WordGroup;
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A text is written so that people do not see it.
+    /// Text is written so that people do not see it.
     ///
     /// ## What it does
     ///
-    /// Looks in every text of a tool for comments in HTML and Markdown and for runs of blanks that push what follows out of sight.
+    /// Checks every text of a tool for HTML and Markdown comments, and for runs of blanks that push the following text out of sight.
     ///
     /// ## Why it matters
     ///
-    /// Clients that render Markdown swallow comments, and those that show a line or two cut what stands far below; the model reads both
-    /// (https://invariantlabs.ai/blog/mcp-security-notification-tool-poisoning-attacks hides its orders behind blanks).
+    /// Clients that render Markdown drop comments, and clients that show a line or two cut off text further down. The model reads
+    /// both (https://invariantlabs.ai/blog/mcp-security-notification-tool-poisoning-attacks hides its instructions after blanks).
     ///
     /// ## Bad
     ///
@@ -35,7 +35,7 @@ rule! {
     "DESC-009" "hidden-text" Error Tool(check)
 }
 
-/// More blanks, or empty lines, than layout needs.
+/// Maximum number of blanks in a row; layout never needs more.
 const MAX_BLANKS: usize = 120;
 const MAX_EMPTY_LINES: usize = 15;
 
@@ -48,26 +48,26 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             && may_have_blanks(text.text)
             && is_hidden_by_blanks(text.text.trim_end())
         {
-            "text behind so many blanks that people do not see it"
+            "text after a long run of blanks, which people do not see"
         } else {
             continue;
         };
-        let message = format!("A text of '{}' holds {what}", tool.name);
-        findings.tool(tool, tool.tree.pointer(text.at), message).help("say it openly or not at all");
+        let message = format!("A text of '{}' contains {what}", tool.name);
+        findings.tool(tool, tool.tree.pointer(text.at), message).help("write it visibly, or remove it");
         return;
     }
 }
 
-/// Whether there may be as many blanks in a row as lines count: then one of all eights of bytes has nothing else.
+/// Returns whether the text may have a run of blanks: at least 15 in a row always fill one aligned chunk of eight bytes.
 fn has_gap(text: &str) -> bool {
     const { assert!(MAX_EMPTY_LINES >= 15 && MAX_BLANKS >= 15) };
     let (eights, _) = text.as_bytes().as_chunks::<8>();
     eights.iter().any(|eight| eight.iter().all(|byte| matches!(byte, b' ' | b'\n' | b'\t' | b'\r')))
 }
 
-/// Whether two blanks stand beside each other anywhere that is not the end: most texts have none.
+/// Returns whether two equal blanks follow each other; most texts have none.
 fn may_have_blanks(text: &str) -> bool {
-    // Without a way out, so that many bytes are compared at once.
+    // No early exit, so that the compiler can vectorize the loop.
     let pairs = text.as_bytes().iter().zip(text.as_bytes().get(1..).unwrap_or_default());
     pairs.fold(false, |found, (a, b)| found | ((a == b) & ((*a == b' ') | (*a == b'\n'))))
 }

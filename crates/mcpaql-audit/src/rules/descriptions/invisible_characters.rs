@@ -9,19 +9,18 @@ use crate::tool::ParsedTool;
 use crate::unicode;
 
 rule! {
-    /// A text holds characters that a person does not see.
+    /// Text contains invisible characters.
     ///
     /// ## What it does
     ///
-    /// Looks in every text of a tool for zero-width and tag characters, marks that turn the direction of text around, terminal escapes and
-    /// other control characters. What emoji are made of is left alone, and so are joiners between letters of scripts that need them, such as Persian
-    /// and Hindi. Titles and description are told one by one, all other texts of a tool
-    /// together.
+    /// Checks every text of a tool for zero-width and tag characters, bidirectional marks, terminal escapes and other control
+    /// characters. Parts of emoji are allowed, and so are joiners between letters of scripts that need them, such as Persian and
+    /// Hindi. Titles and description are reported one by one, all other texts of a tool together.
     ///
     /// ## Why it matters
     ///
-    /// A model reads what the person who approves the tool cannot: tag characters spell whole sentences, and terminal escapes erase them from
-    /// the screen (https://blog.trailofbits.com/2025/04/29/deceiving-users-with-ansi-terminal-codes-in-mcp/).
+    /// A model reads text that the person who approves the tool cannot see: tag characters spell whole sentences, and terminal
+    /// escapes erase them from the screen (https://blog.trailofbits.com/2025/04/29/deceiving-users-with-ansi-terminal-codes-in-mcp/).
     ///
     /// ## Bad
     ///
@@ -45,7 +44,7 @@ rule! {
     "DESC-008" "invisible-text" Error Tool(check)
 }
 
-/// The texts that a tool has of its own.
+/// The texts that are reported one by one.
 const TOOL_TEXTS: &[&str] = &["/title", "/annotations/title", "/description"];
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
@@ -54,15 +53,15 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let found = first(text.text, text.prefilter)?;
         Some((tool.tree.pointer(text.at), message(tool, text.text, found)))
     });
-    // None of the tool's own texts hides another, and the many of its parameters are one matter.
+    // A finding in one of the tool's own texts must not hide another; those in its schemas are one finding.
     let (own, others): (Vec<_>, Vec<_>) =
         odd.partition(|(pointer, _)| TOOL_TEXTS.contains(&pointer.as_str()));
     for (pointer, message) in own {
-        findings.tool(tool, pointer, message).help("take it out");
+        findings.tool(tool, pointer, message).help("remove it");
     }
     let mut others = others.into_iter();
     if let Some((pointer, message)) = others.next() {
-        let finding = findings.tool(tool, pointer, message).help("take it out");
+        let finding = findings.tool(tool, pointer, message).help("remove it");
         for (pointer, _) in others {
             finding.related(tool.place(pointer));
         }
@@ -70,12 +69,12 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
 }
 
 fn message(tool: &ParsedTool<'_>, text: &str, (position, c, what): (usize, char, &str)) -> String {
-    // Before it is cut, because the end of a credential does not look like one.
+    // Mask before truncating: the end of a credential does not look like one.
     let near = masked(text.get(..position).unwrap_or_default());
     let near: String = near.chars().rev().take(24).collect();
     let near: String = near.chars().rev().filter(|c| !c.is_control()).collect();
     let code = u32::from(c);
-    format!("A text of '{}' holds {what} (U+{code:04X}) behind '{}'", tool.name, excerpt(&near))
+    format!("A text of '{}' contains {what} (U+{code:04X}) after '{}'", tool.name, excerpt(&near))
 }
 
 fn first(text: &str, prefilter: Prefilter) -> Option<(usize, char, &'static str)> {

@@ -5,15 +5,15 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A tool has no description.
+    /// Tool has no description.
     ///
     /// ## What it does
     ///
-    /// Looks for tools without a `description`, or with one that is empty.
+    /// Checks for tools whose `description` is missing or empty.
     ///
     /// ## Why it matters
     ///
-    /// The description is what a model chooses a tool by; without one it guesses from the name.
+    /// A model chooses a tool by its description. Without one it guesses from the name.
     ///
     /// ## Bad
     ///

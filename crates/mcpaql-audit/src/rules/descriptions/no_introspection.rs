@@ -5,16 +5,16 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A tool of an MCP-AQL adapter does not say how to find its operations.
+    /// Tool of an MCP-AQL adapter does not say how to find its operations.
     ///
     /// ## What it does
     ///
-    /// Looks for tools with MCP-AQL's `operation` and `params` whose description does not speak of `introspect`.
+    /// Checks for tools with MCP-AQL's `operation` and `params` whose description does not mention `introspect`.
     ///
     /// ## Why it matters
     ///
-    /// The schema of such a tool says nothing about what can be asked of it; a model that is not told to introspect invents operations
-    /// (MCP-AQL, "Introspection").
+    /// The schema of such a tool does not list its operations. A model that is not told to introspect invents them (MCP-AQL,
+    /// "Introspection").
     ///
     /// ## Bad
     ///
@@ -36,6 +36,6 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let message = format!("The description of '{}' does not say how to find its operations", tool.name);
         findings
             .tool(tool, "/description", message)
-            .help("name the operation `introspect` and what to ask it");
+            .help("mention the operation `introspect` and how to call it");
     }
 }

@@ -6,11 +6,11 @@ use crate::tool::ParsedTool;
 use mcpaql_lexicon::{WordSet, stem, words};
 
 rule! {
-    /// A description says nothing that the name does not say.
+    /// Description adds nothing to the name.
     ///
     /// ## What it does
     ///
-    /// Looks for descriptions without a word that is not in the tool's name, its title or the server's name, fillers aside, and for
+    /// Checks for descriptions that consist only of fillers and of words from the tool's name or the server's name, and for
     /// placeholders such as `TODO`.
     ///
     /// ## Why it matters
@@ -37,7 +37,7 @@ rule! {
     "DESC-002" "says-nothing" Warning Tool(check)
 }
 
-/// Words that say nothing by themselves.
+/// Words without information of their own.
 static FILLERS: WordSet = WordSet::of(
     "a an the this that tool function method endpoint api to of for in on from by with and or one some all any your given \
      specific specified particular single new existing use used call it is you can will s",
@@ -55,9 +55,9 @@ const PLACEHOLDERS: &[&str] = &[
     "test",
     "lorem ipsum",
 ];
-/// No placeholder has so many words.
+/// Placeholders have fewer words than this.
 const MAX_PLACEHOLDER_WORDS: usize = 3;
-/// A longer one says something, be it clumsily.
+/// Maximum length of a description that is checked; a longer one says something.
 const MAX_EMPTY_TEXT: usize = 120;
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
@@ -66,19 +66,19 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     else {
         return;
     };
-    // The first few words tell nearly always; the others are taken apart only where they do not.
+    // The first few words usually decide; the rest are split only if they do not.
     let mut said = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).flat_map(words);
     let first: Vec<String> = said.by_ref().take(MAX_PLACEHOLDER_WORDS).collect();
     if first.is_empty()
         || (first.len() < MAX_PLACEHOLDER_WORDS && PLACEHOLDERS.contains(&first.join(" ").as_str()))
     {
         let message = format!("The description of '{}' is a placeholder: '{text}'", tool.name);
-        findings.tool(tool, "/description", message).help("say what it does, and what comes back");
+        findings.tool(tool, "/description", message).help("say what the tool does and what it returns");
         return;
     }
     let mut known: Vec<String> = tool.words.iter().map(|word| stem(word)).collect();
     known.extend(words(tool.server).iter().map(|word| stem(word)));
-    // A name of one word, and text of other scripts, cannot be compared.
+    // Names of one word and texts in other scripts cannot be compared.
     if tool.words.len() < 2 || !text.is_ascii() {
         return;
     }
@@ -87,7 +87,7 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let message = format!("The description of '{}' only repeats its name: '{text}'", tool.name);
         findings
             .tool(tool, "/description", message)
-            .help("say what the name leaves open")
+            .help("say what the name does not say")
             .downgrade_to_advice();
     }
 }

@@ -6,17 +6,17 @@ use crate::text::credential;
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A text holds what looks like a credential.
+    /// Text contains what looks like a credential.
     ///
     /// ## What it does
     ///
-    /// Looks in every text of a tool for keys of well-known formats, and for passwords in the address of a database or behind
-    /// `password:` and `api_key=`. Placeholders are none. What it finds is not shown, by this rule or any other.
+    /// Checks every text of a tool for keys of well-known formats, and for passwords in a database address or after `password:` and
+    /// `api_key=`. Placeholders are ignored. Neither this rule nor any other shows the credential.
     ///
     /// ## Why it matters
     ///
-    /// Tool lists are sent to models, logged, and published in registries; an example or a default with a real key gives it to everybody.
-    /// GitHub's secret scanning knows the same formats
+    /// Tool lists are sent to models, logged, and published in registries. An example or a default with a real key gives it to
+    /// everyone. GitHub's secret scanning knows the same formats
     /// (https://docs.github.com/en/code-security/secret-scanning/introduction/supported-secret-scanning-patterns).
     ///
     /// ## Bad
@@ -44,10 +44,10 @@ rule! {
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for text in &tool.tree.texts {
         if credential::has_credential(text.text, text.prefilter) {
-            let message = format!("A text of '{}' holds what looks like a credential", tool.name);
+            let message = format!("A text of '{}' contains what looks like a credential", tool.name);
             findings
                 .tool(tool, tool.tree.pointer(text.at), message)
-                .help("revoke it, and write an example that is none");
+                .help("revoke it, and use a placeholder instead");
             return;
         }
     }

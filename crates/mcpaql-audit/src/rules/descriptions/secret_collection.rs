@@ -7,17 +7,17 @@ use crate::text::patterns::PoisonKind;
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A text asks the model for files, secrets or the conversation.
+    /// Text asks the model for files, secrets or the conversation.
     ///
     /// ## What it does
     ///
-    /// Looks in every text of a tool for orders to read files that hold keys or the settings of clients, to pass on secrets or the whole
+    /// Checks every text of a tool for orders to read files with keys or client settings, or to pass on secrets or the whole
     /// conversation, and for parameters whose name asks for them.
     ///
     /// ## Why it matters
     ///
-    /// That is how the published attacks get at `~/.ssh/id_rsa` and `mcp.json`: an innocent tool has a parameter more
-    /// (https://github.com/invariantlabs-ai/mcp-injection-experiments); CyberArk did it by the name of a parameter alone
+    /// The published attacks get `~/.ssh/id_rsa` and `mcp.json` this way: a harmless-looking tool has one more parameter
+    /// (https://github.com/invariantlabs-ai/mcp-injection-experiments). CyberArk needed only the name of a parameter
     /// (https://www.cyberark.com/resources/threat-research-blog/poison-everywhere-no-output-from-your-mcp-server-is-safe).
     ///
     /// ## Bad
@@ -41,7 +41,7 @@ rule! {
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if let Some(finding) = report(PoisonKind::Collection, tool, findings) {
         finding.help(
-            "ask for what the tool needs; do not connect to this server before you know why it says so",
+            "ask only for what the tool needs; do not connect to this server until you know why it asks for more",
         );
     }
 }

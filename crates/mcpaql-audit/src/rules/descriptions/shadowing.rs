@@ -9,18 +9,18 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 rule! {
-    /// A text gives orders about the tools of another server.
+    /// Text gives instructions about the tools of another server.
     ///
     /// ## What it does
     ///
-    /// Looks for the known phrases of shadowing, and, where several servers are audited together, for descriptions that name a tool of
-    /// another server, which is only advice: it may be called the same by chance.
+    /// Checks for known phrases of tool shadowing. If several servers are audited together, also reports descriptions that name a
+    /// tool of another server. Those are only advice, because the name may be the same by chance.
     ///
     /// ## Why it matters
     ///
-    /// A description stands in the same context as all others: a server for trivia told the model to send every message of the messenger
-    /// beside it to somebody else (https://invariantlabs.ai/blog/whatsapp-mcp-exploited). What a server says about other servers' tools can
-    /// only be wrong or hostile.
+    /// All descriptions share one context: a trivia server told the model to send every message of the connected messenger to an
+    /// attacker (https://invariantlabs.ai/blog/whatsapp-mcp-exploited). What a server says about other servers' tools can only be
+    /// wrong or hostile.
     ///
     /// ## Bad
     ///
@@ -49,7 +49,7 @@ fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_
     if surfaces.len() > 1 {
         for surface in surfaces {
             for (index, tool) in surface.tools.iter().enumerate() {
-                // A name of one word is a word.
+                // A name of one word may be an ordinary word.
                 if tool.words.len() > 1 && tool.name.contains(['_', '-']) {
                     owners.entry(tool.name).or_default().push((surface.index, index));
                 }
@@ -61,7 +61,7 @@ fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_
         let own_parameters = LazyCell::new(|| parameters(surface));
         for tool in &surface.tools {
             if let Some(finding) = report(PoisonKind::Shadowing, tool, findings) {
-                finding.help("say nothing about tools of others; do not connect to this server before you know why it does");
+                finding.help("do not mention tools of other servers; do not connect to this server until you know why it does");
                 continue;
             }
             let Some(text) = tool.description.filter(|_| !owners.is_empty() && !tool.is_adapter) else {
@@ -77,11 +77,13 @@ fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_
             let Some((word, (server, index))) = other else { continue };
             let Some(theirs) = surfaces.iter().find(|surface| surface.index == server) else { continue };
             let message = format!(
-                "The description of '{}' speaks of '{word}', a tool of the server '{}'",
+                "The description of '{}' mentions '{word}', a tool of the server '{}'",
                 tool.name, theirs.server.name
             );
             let finding = findings.tool(tool, "/description", message);
-            finding.help("check that it means well: both stand in the same context").downgrade_to_advice();
+            finding
+                .help("check that this is not an attack: the model reads both descriptions")
+                .downgrade_to_advice();
             if let Some(tool) = theirs.tools.get(index) {
                 finding.related(tool.place("/name"));
             }
@@ -89,7 +91,7 @@ fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_
     }
 }
 
-/// Names of arguments are often those of tools elsewhere.
+/// Returns the names of all parameters; a parameter often has the name of a tool of another server.
 fn parameters<'a>(surface: &ParsedServer<'a>) -> HashSet<&'a str> {
     let schemas = surface
         .tools

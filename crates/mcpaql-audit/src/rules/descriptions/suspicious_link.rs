@@ -8,17 +8,17 @@ use crate::tool::ParsedTool;
 use std::net::Ipv4Addr;
 
 rule! {
-    /// A text holds a link that nobody should follow.
+    /// Text contains a suspicious link.
     ///
     /// ## What it does
     ///
-    /// Looks in every text of a tool for links to bare public addresses, to shorteners and to services that record requests, for links with
-    /// a password inside, for images and for data and script URIs. Links to documentation and examples are left alone.
+    /// Checks every text of a tool for links to bare public IP addresses, to link shorteners and to services that record requests,
+    /// for links with a password, for images, and for data and script URIs. Links to documentation and examples are allowed.
     ///
     /// ## Why it matters
     ///
-    /// A model may fetch what it reads about, and a client that renders Markdown fetches images unasked, with whatever was written into the
-    /// address: the usual way out for data (OWASP, LLM02 Sensitive Information Disclosure).
+    /// A model may fetch links that it reads, and a client that renders Markdown fetches images without asking, with whatever was
+    /// written into the address. This is the usual way to leak data (OWASP, LLM02 Sensitive Information Disclosure).
     ///
     /// ## Bad
     ///
@@ -53,7 +53,7 @@ const SHORTENERS: &[&str] = &[
     "tiny.cc",
     "v.gd",
 ];
-/// Services that show somebody what was sent to them.
+/// Services that record requests and show them to their users.
 const RECORDERS: &[&str] = &[
     "webhook.site",
     "requestbin.com",
@@ -78,16 +78,16 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         |prefilter: Prefilter| prefilter.holds(WordGroup::ADDRESS) || prefilter.holds(WordGroup::SCHEME);
     for text in tool.tree.texts.iter().filter(|text| may_link(text.prefilter)) {
         let Some((link, what)) = suspicious(text.text) else { continue };
-        let message = format!("A text of '{}' holds {what}: '{}'", tool.name, excerpt(link));
+        let message = format!("A text of '{}' contains {what}: '{}'", tool.name, excerpt(link));
         findings
             .tool(tool, tool.tree.pointer(text.at), message)
-            .help("link to documentation under a name of your own, or to nothing");
+            .help("link to documentation on your own domain, or remove the link");
         return;
     }
 }
 
 fn suspicious(text: &str) -> Option<(&str, &'static str)> {
-    // Where the last bracket opened and the first picture began, so that no part of a text is searched twice.
+    // The last opening bracket and the first image tag, so that no part of the text is searched twice.
     let (mut seen, mut bracket, mut picture) = (0, None, None);
     for (position, _) in text.match_indices("://") {
         let before = text.get(..position)?;
@@ -100,7 +100,7 @@ fn suspicious(text: &str) -> Option<(&str, &'static str)> {
         let rest = text.get(position + 3..)?;
         let authority = rest.split(|c: char| ends(c) || matches!(c, '/' | '?' | '#')).next()?;
         if let Some(what) = of_authority(authority) {
-            // A password is not shown.
+            // Never show a password.
             let shown = if authority.contains('@') { text.get(from..position)? } else { link()? };
             return Some((shown, what));
         }
@@ -116,7 +116,7 @@ fn suspicious(text: &str) -> Option<(&str, &'static str)> {
         }
     }
     let data = text.match_indices("data:").find_map(|(position, _)| {
-        // What stands before the data is short, and only so much of it is searched.
+        // The header of a data URI is short, so only a short prefix is searched.
         let near = text.as_bytes().get(position..)?;
         let end = near.windows(8).take(64).position(|bytes| bytes == b";base64,")?;
         let head = text.get(position..position + end).filter(|head| head.contains('/'))?;
@@ -128,7 +128,7 @@ fn suspicious(text: &str) -> Option<(&str, &'static str)> {
     data.or_else(|| {
         text.find("javascript:")
             .filter(|_| text.contains("](javascript:"))
-            .and_then(|position| Some((text.get(position..)?, "a link that is a script")))
+            .and_then(|position| Some((text.get(position..)?, "a script link")))
     })
 }
 
@@ -143,7 +143,7 @@ fn of_authority(authority: &str) -> Option<&'static str> {
                     .any(|word| lower.contains(word))
         };
         let (_, password) = user.split_once(':')?;
-        return (!placeholder(password) && !host.is_empty()).then_some("a link with a password in it");
+        return (!placeholder(password) && !host.is_empty()).then_some("a link with a password");
     }
     let host = authority.split(':').next()?.to_ascii_lowercase();
     if let Ok(address) = host.parse::<Ipv4Addr>() {
@@ -158,7 +158,7 @@ fn of_authority(authority: &str) -> Option<&'static str> {
             || address.octets() == [1, 2, 3, 4]
             || address.octets() == [8, 8, 8, 8]
             || address.octets() == [1, 1, 1, 1];
-        return (!special).then_some("a link to a bare address");
+        return (!special).then_some("a link to a bare IP address");
     }
     let is = |list: &[&str]| {
         list.iter()

@@ -5,17 +5,17 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A description is longer than clients pass on.
+    /// Description is longer than clients accept.
     ///
     /// ## What it does
     ///
-    /// Looks for descriptions longer than a convention allows; where none says anything, for those of more than 2048 characters.
+    /// Checks for descriptions longer than a convention allows, or longer than 2048 characters if no convention sets a limit.
     ///
     /// ## Why it matters
     ///
-    /// Claude Code cuts every description at 2048 characters, and the model never sees the rest
-    /// (https://github.com/anthropics/claude-code/issues/41593). Some deployments of OpenAI's models refuse the whole request from 1024 on
-    /// (https://github.com/modelcontextprotocol/servers/issues/799).
+    /// Claude Code truncates every description at 2048 characters, and the model never sees the rest
+    /// (https://github.com/anthropics/claude-code/issues/41593). Some deployments of OpenAI's models reject the whole request from
+    /// 1024 characters on (https://github.com/modelcontextprotocol/servers/issues/799).
     ///
     /// ## Bad
     ///
@@ -31,7 +31,7 @@ rule! {
     "DESC-003" "description-too-long" Warning Tool(check)
 }
 
-/// Where nobody says anything else.
+/// The limit if no convention sets one.
 const DEFAULT_MAX_LENGTH: usize = 2048;
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
@@ -49,9 +49,11 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         return;
     };
     let message =
-        format!("The description of '{}' has {} characters, and {most} are allowed", tool.name, length());
+        format!("The description of '{}' has {} characters; at most {most} are allowed", tool.name, length());
     let finding = findings.tool(tool, "/description", message);
-    finding.help("put first what a model chooses by, and the rest into parameters or a tool that explains");
+    finding.help(
+        "put the most important information first; move the rest into parameter descriptions or a help tool",
+    );
     if least.is_none() {
         finding.message = format!("The description of '{}' has {} characters", tool.name, length());
         finding.downgrade_to_advice();

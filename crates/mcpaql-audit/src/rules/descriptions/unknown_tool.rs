@@ -8,15 +8,16 @@ use std::cell::LazyCell;
 use std::collections::HashSet;
 
 rule! {
-    /// A description sends the model to a tool that the server does not have.
+    /// Description refers to a tool that the server does not have.
     ///
     /// ## What it does
     ///
-    /// Looks in descriptions for a name in quotes or backticks, beside the word "tool" or behind "call", that no tool of the server has.
+    /// Checks descriptions for a name in quotes or backticks, next to the word "tool" or after "call", that no tool of the server
+    /// has.
     ///
     /// ## Why it matters
     ///
-    /// The model calls it, the call fails, and a turn is lost; most are left over from a rename.
+    /// The model calls the tool, the call fails, and a turn is lost. Most such references are left over from a rename.
     ///
     /// ## Bad
     ///
@@ -34,7 +35,7 @@ rule! {
 
 fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let names = LazyCell::new(|| surface.tools.iter().map(|tool| tool.name).collect::<HashSet<&str>>());
-    // In the order of the list, so that the same is proposed every time.
+    // In the order of the list, so that the suggestion is always the same.
     let near = LazyCell::new(|| NameMatcher::new(surface.tools.iter().map(|tool| tool.name)));
     for tool in &surface.tools {
         let Some(text) = tool.description.filter(|text| may_mention(text)) else { continue };
@@ -42,24 +43,22 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
             |name: &str| tool.schema.and_then(|schema| schema.get("properties")?.get(name)).is_some();
         let mut named = mentioned(text).filter(|name| !names.contains(name) && !is_parameter(name));
         let Some(name) = named.next() else { continue };
-        let message = format!(
-            "The description of '{}' sends the model to '{name}', and there is no such tool",
-            tool.name
-        );
+        let message =
+            format!("The description of '{}' refers to '{name}', but the server has no such tool", tool.name);
         let finding = findings.tool(tool, "/description", message);
         if let Some(near) = near.find_misspelled(name) {
-            finding.help(format!("is `{near}` meant?"));
+            finding.help(format!("did you mean `{near}`?"));
         }
     }
 }
 
-/// Whether there are quotes and one of the words beside them: most texts lack one or the other.
+/// Returns whether the text has quotes and one of the words next to them; most texts do not.
 fn may_mention(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'`' | b'\'' | b'"'))
         && (text.contains("tool") || text.contains(" call "))
 }
 
-/// Names in quotes or backticks with "tool" directly before or behind, or "call" before, of several words, as tools are named.
+/// Returns names of several words in quotes or backticks, directly before or after "tool", or after "call".
 fn mentioned(text: &str) -> impl Iterator<Item = &str> {
     let quote = |byte: u8| matches!(byte, b'`' | b'\'' | b'"');
     let mut last = None;
@@ -85,14 +84,14 @@ mod tests {
         let tool = |name: &&str| json!({"name": name, "description": format!("See the `{mentioned}` tool."), "inputSchema": {"type": "object"}});
         let server = ServerTools { tools: names.iter().map(tool).collect(), ..ServerTools::default() };
         let findings = audit(&[server], &Standard::default());
-        findings.into_iter().find(|finding| finding.rule.code == "DESC-014").expect("it is not there").help
+        findings.into_iter().find(|finding| finding.rule.code == "DESC-014").expect("DESC-014").help
     }
 
     #[test]
     fn the_first_of_the_nearest_is_proposed_and_nothing_that_is_only_related() {
         let both = ["list_issue_types", "get_issues", "issues_get"];
         for _ in 0..8 {
-            assert_eq!(help(&both, "get_issue").as_deref(), Some("is `get_issues` meant?"));
+            assert_eq!(help(&both, "get_issue").as_deref(), Some("did you mean `get_issues`?"));
         }
         assert_eq!(help(&["issue_read", "issue_write"], "update_issue"), None);
     }

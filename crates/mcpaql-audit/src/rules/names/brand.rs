@@ -6,17 +6,17 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A name misspells a word that a convention fixes.
+    /// Name misspells a word whose spelling a convention fixes.
     ///
     /// ## What it does
     ///
-    /// Looks in the names of MCP-AQL's tools for misspellings of the word that a convention fixes (`names.word` and `names.not_words`):
-    /// `aql` or `mcp_aql` instead of `mcpaql`. Tools that do not take MCP-AQL's envelope may be called as they like.
+    /// Checks the names of MCP-AQL adapter tools for misspellings of the word that a convention fixes (`names.word` and
+    /// `names.not_words`): `aql` or `mcp_aql` instead of `mcpaql`. Tools that do not take MCP-AQL's envelope are not checked.
     ///
     /// ## Why it matters
     ///
-    /// AQL is ArangoDB's query language, and others'. The constant `mcpaql` is what tells an adapter's tools from all others in a list, and by
-    /// which a name is taken apart; the old `mcp_aql_read` was the same for every adapter.
+    /// AQL is the query language of ArangoDB and of others. The word `mcpaql` distinguishes an adapter's tools from all others in a
+    /// list and separates the adapter from the endpoint. The old `mcp_aql_read` was the same for every adapter.
     ///
     /// ## Bad
     ///
@@ -43,14 +43,15 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     let unmet: Vec<(&str, (&str, &str))> =
         standard.requirements(|convention| misspelled_word(tool.name, &convention.names)).collect();
     let Some((_, (wrong, word))) = unmet.first() else { return };
-    let message = format!("The name '{}' says '{wrong}' instead of '{word}'", clipped_name(tool.name));
-    let finding = findings.tool(tool, "/name", message).help(format!("call it <adapter>_{word}_<endpoint>"));
+    let message = format!("The name '{}' contains '{wrong}' instead of '{word}'", clipped_name(tool.name));
+    let finding =
+        findings.tool(tool, "/name", message).help(format!("rename it to <adapter>_{word}_<endpoint>"));
     for (who, _) in unmet {
         finding.required_by(who);
     }
 }
 
-/// The misspelling in a name, and what it should be.
+/// Returns the misspelling in a name and the correct word.
 pub(super) fn misspelled_word<'s>(name: &str, names: &'s NameRequirements) -> Option<(&'s str, &'s str)> {
     let word = names.word.as_deref()?;
     let segments: Vec<String> = name.split(['_', '-', '.']).map(str::to_ascii_lowercase).collect();

@@ -11,12 +11,12 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Looks for a name that a server lists twice.
+    /// Checks for names that a server lists more than once.
     ///
     /// ## Why it matters
     ///
-    /// MCP wants names to be unique within a server. Only one of the two can be called, and model APIs refuse a request whose tools are
-    /// not unique: `tools: Tool names must be unique`.
+    /// MCP asks for unique names within a server. Only one of the two tools can be called, and model APIs reject a request with
+    /// duplicate names: `tools: Tool names must be unique`.
     ///
     /// ## Bad
     ///
@@ -40,7 +40,7 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
                 first.insert(tool.name, tool.place("/name"));
             }
             Some(place) => {
-                let message = format!("The name '{}' is another tool's already", clipped_name(tool.name));
+                let message = format!("Another tool is already named '{}'", clipped_name(tool.name));
                 findings.tool(tool, "/name", message).related(place.clone());
             }
         }

@@ -8,17 +8,17 @@ use crate::unicode;
 use std::collections::HashMap;
 
 rule! {
-    /// A name holds letters of another script that look like ASCII.
+    /// Name contains letters of another script that look like ASCII.
     ///
     /// ## What it does
     ///
-    /// Looks for letters of Cyrillic, Greek, full-width forms and others in a name that is otherwise ASCII, or that would be
-    /// if they were what they look like.
+    /// Checks for Cyrillic, Greek, full-width and other letters that look like ASCII, in names that contain ASCII letters or consist
+    /// only of such look-alikes.
     ///
     /// ## Why it matters
     ///
-    /// `dеlete_file` with a Cyrillic е is another tool than `delete_file`, and nobody who approves a call can see it: that is how one tool
-    /// is passed off as another. MCP allows ASCII only.
+    /// `dеlete_file` with a Cyrillic е is another tool than `delete_file`, and the person who approves a call cannot see the
+    /// difference. Attackers pass one tool off as another this way. MCP allows only ASCII.
     ///
     /// ## Bad
     ///
@@ -34,7 +34,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// The name in ASCII, where no other tool has it.
+    /// Writes the name in ASCII and snake_case, if no other tool has that name.
     "NAME-018" "homoglyph" Error Server(check)
 }
 
@@ -51,12 +51,15 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
         let message = match twin {
             Some(_) => {
                 format!(
-                    "The name '{}' looks like another tool's, but for U+{code:04X}",
+                    "The name '{}' looks like that of another tool, but contains U+{code:04X}",
                     clipped_name(tool.name)
                 )
             }
             None => {
-                format!("The name '{}' holds U+{code:04X}, which looks like ASCII", clipped_name(tool.name))
+                format!(
+                    "The name '{}' contains U+{code:04X}, which looks like ASCII",
+                    clipped_name(tool.name)
+                )
             }
         };
         let finding = findings.tool(tool, "/name", message);
@@ -67,7 +70,7 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
     }
 }
 
-/// The first letter that looks like another, in a name that people take for ASCII.
+/// Returns the first look-alike letter, if a person would take the name for ASCII.
 fn lookalike(name: &str) -> Option<char> {
     let found = name.chars().find(|c| unicode::homoglyph(*c).is_some())?;
     let mixed = name.chars().any(|c| c.is_ascii_alphabetic());

@@ -7,18 +7,18 @@ use crate::tool::ParsedServer;
 use crate::unicode::{homoglyph, is_invisible};
 
 rule! {
-    /// A name holds a character that MCP does not allow.
+    /// Name contains a character that MCP does not allow.
     ///
     /// ## What it does
     ///
-    /// Looks for characters in a tool's name other than ASCII letters, digits, `_`, `-` and `.`. Those that nobody sees and those
-    /// that look like ASCII letters have rules of their own.
+    /// Checks tool names for characters other than ASCII letters, digits, `_`, `-` and `.`. Letters that only look like ASCII
+    /// (NAME-018) and invisible characters (NAME-019) have their own rules.
     ///
     /// ## Why it matters
     ///
-    /// MCP allows no others ([Tools, "Tool Names"](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names)), and
-    /// clients pass names on to model APIs that refuse the whole request when one of its tools has such a name: one bad tool takes
-    /// all others along.
+    /// MCP allows no other characters ([Tools, "Tool
+    /// Names"](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names)). Clients pass names on to model
+    /// APIs, and these reject the whole request if one tool has such a name. One bad tool disables all others.
     ///
     /// ## Bad
     ///
@@ -34,7 +34,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// The name in snake case, where no other tool has it.
+    /// Writes the name in snake_case, if no other tool has that name.
     "NAME-001" "illegal-characters" Error Server(check)
 }
 
@@ -44,7 +44,7 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
     for tool in &surface.tools {
         let Some(bad) = tool.name.chars().find(is_bad) else { continue };
         let message = format!(
-            "The name '{}' holds {}, which MCP does not allow",
+            "The name '{}' contains {}, which MCP does not allow",
             clipped_name(tool.name),
             character_label(bad)
         );

@@ -7,15 +7,15 @@ use crate::tool::ParsedServer;
 use crate::unicode;
 
 rule! {
-    /// A name holds characters that nobody sees.
+    /// Name contains invisible characters.
     ///
     /// ## What it does
     ///
-    /// Looks for zero-width characters, marks that turn the direction of text, tag characters, variation selectors and fillers in names.
+    /// Checks names for zero-width characters, bidirectional marks, tag characters, variation selectors and fillers.
     ///
     /// ## Why it matters
     ///
-    /// Two tools look the same to the person who approves a call, and are not. MCP allows ASCII only.
+    /// Two different tools look the same to the person who approves a call. MCP allows only ASCII.
     ///
     /// ## Bad
     ///
@@ -31,7 +31,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// The name without them, where no other tool has it.
+    /// Writes the name in snake_case without these characters, if no other tool has that name.
     "NAME-019" "invisible-characters" Error Server(check)
 }
 
@@ -41,7 +41,7 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
         let Some(c) = tool.name.chars().find(|c| unicode::is_invisible(*c)) else { continue };
         let code = u32::from(c);
         let message = format!(
-            "The name '{}' holds U+{code:04X}, {}",
+            "The name '{}' contains U+{code:04X}, {}",
             clipped_name(tool.name),
             unicode::describe_invisible(c)
         );

@@ -5,15 +5,16 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A tool has no name.
+    /// Tool has no name.
     ///
     /// ## What it does
     ///
-    /// Looks for tools whose `name` is missing, blank or not a string.
+    /// Checks for tools whose `name` is missing, blank or not a string, and for entries of the list that are not objects.
     ///
     /// ## Why it matters
     ///
-    /// MCP demands 1 to 128 characters, and nobody can call what has no name. Clients that check what they hear refuse the whole list.
+    /// MCP requires a name of 1 to 128 characters, and a tool without a name cannot be called. Clients that validate the list reject
+    /// all of it.
     ///
     /// ## Bad
     ///
@@ -40,9 +41,9 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     let message = match tool.value.get("name") {
-        Some(name) if !name.is_string() => "The name of a tool is not a string",
-        Some(_) => "The name of a tool is blank",
-        None => "A tool has no name",
+        Some(name) if !name.is_string() => "The name of the tool is not a string",
+        Some(_) => "The name of the tool is blank",
+        None => "The tool has no name",
     };
     findings.tool(tool, "/name", message);
 }

@@ -6,17 +6,17 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A name lacks the prefix or the product that a convention wants it to begin with.
+    /// Name does not start with the prefix or product that a convention requires.
     ///
     /// ## What it does
     ///
-    /// Compares the beginning of each name with the constant prefix (`names.prefix`) or the list of products (`names.products`) of the
-    /// conventions that have one.
+    /// Compares the start of each name with the fixed prefix (`names.prefix`) or the list of products (`names.products`) of the
+    /// selected conventions.
     ///
     /// ## Why it matters
     ///
-    /// People connect several servers to one client. A prefix of the product keeps names apart that would otherwise be the same in two
-    /// of them, and groups the tools of one product in every list.
+    /// People connect several servers to one client. A product prefix keeps the names of two servers apart and groups the tools of
+    /// one product in every list.
     ///
     /// ## Bad
     ///
@@ -41,10 +41,10 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         .collect();
     let Some((_, names)) = unmet.first() else { return };
     let expected = match &names.prefix {
-        Some(prefix) if !tool.name.starts_with(prefix.as_str()) => format!("does not begin with '{prefix}'"),
+        Some(prefix) if !tool.name.starts_with(prefix.as_str()) => format!("does not start with '{prefix}'"),
         _ => {
             let products: Vec<&str> = names.products.iter().map(String::as_str).take(6).collect();
-            format!("begins with none of the products {}", join_list(&products))
+            format!("starts with none of the products {}", join_list(&products))
         }
     };
     let finding = findings.tool(tool, "/name", format!("The name '{}' {expected}", clipped_name(tool.name)));
@@ -53,7 +53,7 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     }
 }
 
-/// Whether a name begins as a convention wants.
+/// Returns whether a name starts with the prefix or a product of a convention.
 pub(super) fn has_prefix(name: &str, names: &NameRequirements) -> bool {
     let prefixed = names.prefix.as_ref().is_none_or(|prefix| name.starts_with(prefix.as_str()));
     let of_product = || {

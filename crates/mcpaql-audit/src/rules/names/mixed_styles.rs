@@ -5,20 +5,20 @@ use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::tool::{ParsedServer, ParsedTool};
 
-/// Fewer names are no custom.
+/// Minimum number of names with several words; fewer show no convention.
 const MIN_NAMES: usize = 4;
 
 rule! {
-    /// A name is spelled in another style than the other names of the server.
+    /// Name uses a different style than the other names of the server.
     ///
     /// ## What it does
     ///
-    /// Where more than two thirds of a server's names of several words have one style (`get_note`, `get-note`, `getNote`, `GetNote` or `notes.get`),
-    /// looks for names in another one.
+    /// Applies to servers with at least four names of several words, if more than two thirds of these have one style (`get_note`,
+    /// `get-note`, `getNote`, `GetNote` or `notes.get`). Checks for names in another style.
     ///
     /// ## Why it matters
     ///
-    /// A model that has seen ten names in one style writes the eleventh in it, and calls a tool that does not exist.
+    /// A model that has seen ten names in one style writes the eleventh in the same style, and calls a tool that does not exist.
     ///
     /// ## Bad
     ///
@@ -61,11 +61,11 @@ impl NameStyle {
             NameStyle::Camel => "camelCase",
             NameStyle::Pascal => "PascalCase",
             NameStyle::Dotted => "dotted",
-            NameStyle::Mixed => "of several styles",
+            NameStyle::Mixed => "in mixed style",
         }
     }
 
-    /// Of names of several words; one word has every style.
+    /// Returns the style of a name; `None` for a single word, which fits every style.
     fn of(name: &str) -> Option<NameStyle> {
         let inner = name.trim_matches(['_', '-', '.']);
         let has = |byte: u8| inner.as_bytes().contains(&byte);
@@ -96,17 +96,17 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
         return;
     }
     let count = |style: NameStyle| styled.iter().filter(|(_, other)| *other == style).count();
-    let Some(custom) = NameStyle::ALL.into_iter().max_by_key(|style| count(*style)) else { return };
-    if count(custom) * 3 <= styled.len() * 2 || custom == NameStyle::Mixed {
+    let Some(prevailing) = NameStyle::ALL.into_iter().max_by_key(|style| count(*style)) else { return };
+    if count(prevailing) * 3 <= styled.len() * 2 || prevailing == NameStyle::Mixed {
         return;
     }
-    for (tool, style) in styled.iter().filter(|(_, style)| *style != custom) {
+    for (tool, style) in styled.iter().filter(|(_, style)| *style != prevailing) {
         let message = format!(
-            "The name '{}' is {}, and {} others of the server are {}",
+            "The name '{}' is {}, but {} other names of the server are {}",
             clipped_name(tool.name),
             style.as_str(),
-            count(custom),
-            custom.as_str()
+            count(prevailing),
+            prevailing.as_str()
         );
         findings.tool(tool, "/name", message);
     }

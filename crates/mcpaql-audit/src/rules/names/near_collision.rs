@@ -10,17 +10,17 @@ use mcpaql_lexicon::{PREPOSITIONS, is_plural};
 use std::collections::HashMap;
 
 rule! {
-    /// Two names of one server say the same in other words.
+    /// Two names of one server have the same meaning.
     ///
     /// ## What it does
     ///
-    /// Looks for names of one server that have the same words in another order, or differ only in a verb that means the same:
+    /// Checks for names of one server that have the same words in another order, or differ only in a verb with the same meaning:
     /// `get_users` and `list_users`, `delete_file` and `remove_file`.
     ///
     /// ## Why it matters
     ///
-    /// A model has nothing to choose by. Where they do different things, the names should say which; where they do the same, one of them
-    /// is in the way.
+    /// A model cannot choose between them. If the tools do different things, the names should show the difference. If they do the
+    /// same, one of them is redundant.
     ///
     /// ## Bad
     ///
@@ -49,12 +49,13 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
             }
             Some(other) if letters_and_digits(other.name) != letters_and_digits(tool.name) => {
                 let message = format!(
-                    "The name '{}' says the same as '{}'",
+                    "The name '{}' means the same as '{}'",
                     clipped_name(tool.name),
                     clipped_name(other.name)
                 );
-                let finding =
-                    findings.tool(tool, "/name", message).help("say how they differ, or leave one out");
+                let finding = findings
+                    .tool(tool, "/name", message)
+                    .help("show the difference in the names, or remove one of the tools");
                 finding.related(other.place("/name"));
             }
             Some(_) => {}
@@ -62,7 +63,7 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
     }
 }
 
-/// The words of a name, with one verb for all that mean the same where it leads, sorted where their order says nothing.
+/// Returns the words of a name with the leading verb replaced by its synonym, sorted unless their order matters.
 fn canonical_words(words: &[String]) -> Vec<&str> {
     let mut key: Vec<&str> = words.iter().map(String::as_str).collect();
     let is_many = key.last().is_some_and(|word| is_plural(word));
@@ -76,7 +77,7 @@ fn canonical_words(words: &[String]) -> Vec<&str> {
     key
 }
 
-/// One verb for all that say the same of the same object. To get many things is to list them; to get one is not.
+/// Returns one verb for all verbs with the same meaning. To get many objects is to list them; to get one is not.
 fn canonical(word: &str, is_many: bool) -> &str {
     match word {
         "list" | "enumerate" if !is_many => "list",

@@ -7,17 +7,17 @@ use crate::tool::ParsedTool;
 use mcpaql_lexicon::verbs::contains_verb;
 
 rule! {
-    /// A name says no verb.
+    /// Name has no verb.
     ///
     /// ## What it does
     ///
-    /// Looks for names none of whose words is a verb that we know, be it inflected or joined to another word, or one that a
-    /// convention lists (`names.verbs`).
+    /// Checks for names without a known verb. Inflected verbs, verbs joined to another word, and verbs that a convention lists
+    /// (`names.verbs`) count.
     ///
     /// ## Why it matters
     ///
-    /// A model chooses by the name first, and a rule about permissions often has nothing else: `document_manifest` may read, write or
-    /// delete one. MCP's own examples and every convention that we know begin with what is done.
+    /// A model chooses by the name first, and a permission rule often sees nothing else: `document_manifest` may read, write or
+    /// delete a manifest. MCP's own examples and every convention that we know start with the action.
     ///
     /// ## Bad
     ///
@@ -40,13 +40,13 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         };
         standard.conventions.iter().any(lists)
     };
-    // One tool for everything has no verb that would be right.
+    // A tool that serves many operations cannot have a fitting verb.
     if tool.words.is_empty() || tool.is_adapter {
         return;
     }
     if tool.words.iter().any(|word| contains_verb(word) || listed(word)) {
         return;
     }
-    let message = format!("The name '{}' says no verb", clipped_name(tool.name));
-    findings.tool(tool, "/name", message).help("begin with what it does, such as get_, list_ or create_");
+    let message = format!("The name '{}' has no verb", clipped_name(tool.name));
+    findings.tool(tool, "/name", message).help("start with a verb, such as get_, list_ or create_");
 }

@@ -10,15 +10,15 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Looks for names that are not lower-case words joined by `_`. Where a convention demands it, each is a warning; otherwise
-    /// one piece of advice is given to a server most of whose names are spelled in another way.
+    /// Checks for names that are not lower-case words joined by `_`. If a convention requires snake_case, each such name is a
+    /// warning. Otherwise a server in which most names have another style gets one piece of advice.
     ///
     /// ## Why it matters
     ///
-    /// More than four in five of the servers that we have looked at spell all of their names so, models have seen more of it than of any
-    /// other spelling, and such a name is an identifier in every language: clients need not change it, and rules about permissions
-    /// that name a tool are written the same everywhere. The directory of Claude's connectors
-    /// [asks for](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)
+    /// More than four in five of the servers that we examined use snake_case for all of their names, and models have seen it more
+    /// often than any other style. Such a name is an identifier in every language: clients need not change it, and permission rules
+    /// that name a tool look the same everywhere. Claude's connector directory [asks
+    /// for](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)
     /// snake or kebab case.
     ///
     /// ## Bad
@@ -39,7 +39,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// The name in snake case, where no other tool has it and a convention demands it.
+    /// Writes the name in snake_case, if a convention requires it and no other tool has that name.
     "NAME-006" "not-snake-case" Warning Server(check)
 }
 
@@ -57,7 +57,7 @@ fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Finding
         for tool in others {
             let message = format!("The name '{}' is not in snake_case", clipped_name(tool.name));
             let finding = findings.tool(tool, "/name", message);
-            finding.help("write lower-case words joined by '_'");
+            finding.help("use lower-case words joined by '_'");
             finding.fix = spellings.fix(tool.name);
             required_by_all(finding, &who);
         }

@@ -10,18 +10,19 @@ use crate::tool::ParsedTool;
 use mcpaql_lexicon::verbs::is_verb;
 
 rule! {
-    /// A name does not follow the pattern of a convention.
+    /// Name does not follow the pattern of a convention.
     ///
     /// ## What it does
     ///
-    /// Holds names against the patterns of conventions (`names.pattern`), such as `{product}_{verb}_{object}` with the products, verbs and
-    /// objects that the convention lists. The verb may stand behind the object, and either of the two is enough. Patterns with
-    /// `{endpoint}` are for MCP-AQL's own tools only. What NAME-006, NAME-008 or NAME-012 says of a name is not said again.
+    /// Matches names against the patterns of conventions (`names.pattern`), such as `{product}_{verb}_{object}` with the products,
+    /// verbs and objects that the convention lists. The verb may follow the object, and one of the two is enough. Patterns with
+    /// `{endpoint}` apply only to the tools of MCP-AQL adapters. Names that NAME-006, NAME-008 or NAME-012 reports are not reported
+    /// again.
     ///
     /// ## Why it matters
     ///
-    /// A pattern makes names that nobody has to remember: who has seen three of them knows the fourth. MCP-AQL's
-    /// `{adapter}_mcpaql_{endpoint}` keeps the tools of several adapters apart, which all were `mcp_aql_read` before.
+    /// With a pattern nobody has to memorize names: whoever has seen three of them can predict the fourth. MCP-AQL's
+    /// `{adapter}_mcpaql_{endpoint}` keeps the tools of several adapters apart, which used to be `mcp_aql_read` in all of them.
     ///
     /// ## Bad
     ///
@@ -55,24 +56,22 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     let verb = tool.words.first().filter(|word| pattern.starts_with("{product}") && is_verb(word));
     let why = match (mismatch, verb) {
         (PatternMismatch::Product | PatternMismatch::Vocabulary, Some(verb)) => {
-            format!("it begins with the verb '{verb}' instead of a product")
+            format!("it starts with the verb '{verb}' instead of a product")
         }
-        (PatternMismatch::Text(text), _) => format!("it lacks '{text}'"),
-        (PatternMismatch::Empty(hole), _) => format!("nothing stands for {{{hole}}}"),
-        (PatternMismatch::Product, None) => "it begins with no product".to_owned(),
+        (PatternMismatch::Text(text), _) => format!("'{text}' is missing"),
+        (PatternMismatch::Empty(hole), _) => format!("{{{hole}}} is empty"),
+        (PatternMismatch::Product, None) => "it does not start with a product".to_owned(),
         (PatternMismatch::Vocabulary, None) if pattern.starts_with("{product}") => {
-            "no verb or object that is known stands behind the product".to_owned()
+            "no known verb or object follows the product".to_owned()
         }
-        (PatternMismatch::Vocabulary, None) => {
-            "no verb or object that is known stands where it should".to_owned()
-        }
+        (PatternMismatch::Vocabulary, None) => "it has no known verb or object".to_owned(),
     };
     let message = format!("The name '{}' does not follow '{pattern}': {why}", clipped_name(tool.name));
     let finding = findings.tool(tool, "/name", message);
     if verb.is_some() && matches!(mismatch, PatternMismatch::Product | PatternMismatch::Vocabulary) {
-        finding.help("put the product before it");
+        finding.help("put the product first");
     } else if *mismatch == PatternMismatch::Vocabulary {
-        finding.help("rename it, or list its verb or object in a convention of your own");
+        finding.help("rename it, or add its verb or object to your own convention");
     }
     for (who, _) in unmet {
         finding.required_by(who);
@@ -84,11 +83,11 @@ fn mismatch<'s>(
     names: &'s NameRequirements,
 ) -> Option<(&'s str, PatternMismatch<'s>)> {
     let pattern = names.pattern.as_deref()?;
-    let is_meant = tool.is_adapter || !template::has_endpoint(pattern);
+    let applies = tool.is_adapter || !template::has_endpoint(pattern);
     let snake = names.characters != Some(Characters::Snake) || is_snake(tool.name);
-    // Other rules say so already.
-    let is_said = !snake || !has_prefix(tool.name, names) || misspelled_word(tool.name, names).is_some();
-    if !is_meant || is_said {
+    // NAME-006, NAME-008 and NAME-012.
+    let is_reported = !snake || !has_prefix(tool.name, names) || misspelled_word(tool.name, names).is_some();
+    if !applies || is_reported {
         return None;
     }
     Some((pattern, template::match_name(pattern, tool.name, names).err()?))

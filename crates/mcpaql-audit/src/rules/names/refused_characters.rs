@@ -6,18 +6,18 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedServer;
 
 rule! {
-    /// A name holds a character that MCP allows and a client or a model's API refuses.
+    /// Name contains a character that MCP allows but a client or model API rejects.
     ///
     /// ## What it does
     ///
-    /// Looks for characters that MCP allows and the chosen clients do not: a `.` in almost all cases.
+    /// Checks for characters that MCP allows and the selected clients do not. In practice this is almost always `.`.
     ///
     /// ## Why it matters
     ///
-    /// OpenAI, Anthropic and Amazon Bedrock take letters, digits, `_` and `-` only. Claude Desktop withholds every tool of a connector
-    /// for [one name with a dot](https://github.com/evoila/meho/issues/2745), and Copilot's command line
-    /// [fails on every prompt](https://github.com/github/copilot-cli/issues/1879). Other clients write `_` instead, and two names
-    /// may become one.
+    /// OpenAI, Anthropic and Amazon Bedrock accept only letters, digits, `_` and `-`. Claude Desktop hides every tool of a connector
+    /// because of [one name with a dot](https://github.com/evoila/meho/issues/2745), and Copilot CLI [fails on every
+    /// prompt](https://github.com/github/copilot-cli/issues/1879). Other clients replace the character with `_`, which can make two
+    /// names equal.
     ///
     /// ## Bad
     ///
@@ -33,7 +33,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// The name in snake case, where no other tool has it.
+    /// Writes the name in snake_case, if no other tool has that name.
     "NAME-004" "refused-characters" Error Server(check)
 }
 
@@ -50,7 +50,7 @@ fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Finding
     for tool in &surface.tools {
         let Some(bad) = tool.name.chars().find(is_bad) else { continue };
         let message = format!(
-            "The name '{}' holds {}, which not everybody takes",
+            "The name '{}' contains {}, which some clients reject",
             clipped_name(tool.name),
             character_label(bad)
         );

@@ -8,16 +8,16 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 rule! {
-    /// Two names of one server differ only in case or in what joins their words.
+    /// Two names of one server differ only in case or separators.
     ///
     /// ## What it does
     ///
-    /// Looks for names of one server that are the same once `_`, `-`, `.` and capitals are gone.
+    /// Checks for names of one server that are equal if case, `_`, `-` and `.` are ignored.
     ///
     /// ## Why it matters
     ///
-    /// A model mixes them up, and so do clients: VS Code writes `_` for `.`, and Codex and others write `_` for whatever a model's API
-    /// does not take, so that the two become one.
+    /// Models confuse such names, and so do clients: VS Code replaces `.` with `_`, and Codex and others replace every character that
+    /// a model API rejects with `_`, so that the two names become one.
     ///
     /// ## Bad
     ///
@@ -43,7 +43,7 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
             Entry::Occupied(slot) if slot.get().name != tool.name => {
                 let other = slot.get();
                 let message = format!(
-                    "The name '{}' is '{}' spelled anew",
+                    "The name '{}' differs from '{}' only in case or separators",
                     clipped_name(tool.name),
                     clipped_name(other.name)
                 );

@@ -7,18 +7,18 @@ use crate::tool::{ParsedServer, ToolPlace};
 use std::collections::HashMap;
 
 rule! {
-    /// Two servers have a tool of the same name.
+    /// Two servers have a tool with the same name.
     ///
     /// ## What it does
     ///
-    /// Looks for names that stand in the lists of two of the servers that are audited together.
+    /// Checks for names that two of the audited servers have in common.
     ///
     /// ## Why it matters
     ///
-    /// Some clients put the server's name before each tool's, and others do not: OpenAI's Agents SDK
-    /// [refuses to run](https://github.com/openai/openai-agents-python/pull/2788), and in Claude Desktop
-    /// [issues went to the wrong tracker](https://dev.to/kenimo49/i-wired-8-mcp-servers-into-one-claude-agent-3-pairs-quietly-fought-over-the-same-tool-name-46ff)
-    /// for days. A malicious server can take another's place by the name of its tool.
+    /// Some clients put the server's name before each tool name, others do not. OpenAI's Agents SDK [refuses to
+    /// run](https://github.com/openai/openai-agents-python/pull/2788), and in Claude Desktop [issues went to the wrong
+    /// tracker](https://dev.to/kenimo49/i-wired-8-mcp-servers-into-one-claude-agent-3-pairs-quietly-fought-over-the-same-tool-name-46ff)
+    /// for days. A malicious server can replace a tool of another server by using its name.
     ///
     /// ## Bad
     ///
@@ -47,12 +47,12 @@ fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_
                 }
                 Some((other, place)) if other.index != surface.index => {
                     let message = format!(
-                        "The name '{}' is that of a tool of '{}', too",
+                        "The name '{}' is also used by the server '{}'",
                         clipped_name(tool.name),
                         clipped_name(&other.server.name)
                     );
                     let finding = findings.tool(tool, "/name", message);
-                    finding.help("put the product before the name").related(place.clone());
+                    finding.help("start the name with the product").related(place.clone());
                 }
                 Some(_) => {}
             }

@@ -8,16 +8,16 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 rule! {
-    /// Tools of two servers have names that differ only in case or in what joins their words.
+    /// Names of two servers differ only in case or separators.
     ///
     /// ## What it does
     ///
-    /// Looks for names in the lists of two servers that are the same once `_`, `-`, `.` and capitals are gone.
+    /// Checks for names of two servers that are equal if case, `_`, `-` and `.` are ignored.
     ///
     /// ## Why it matters
     ///
-    /// `read-file` of one server and `read_file` of another are two tools to a client and one to a model, which writes whichever it has
-    /// read last.
+    /// `read-file` of one server and `read_file` of another are two tools for a client but one for a model, which writes whichever
+    /// name it has read last.
     ///
     /// ## Bad
     ///
@@ -49,7 +49,7 @@ fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_
                 {
                     let (other, twin) = slot.get();
                     let message = format!(
-                        "The name '{}' is '{}' of '{}' spelled anew",
+                        "The name '{}' differs from '{}' of the server '{}' only in case or separators",
                         clipped_name(tool.name),
                         clipped_name(twin.name),
                         clipped_name(&other.server.name)

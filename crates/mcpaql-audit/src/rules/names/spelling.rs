@@ -1,4 +1,4 @@
-//! What rules about names share: names spelled anew, and names in messages.
+//! Helpers shared by rules about names: names in snake_case, and names in messages.
 
 use crate::convention::{Characters, Standard};
 use crate::rule::{Finding, Fix};
@@ -8,12 +8,12 @@ use mcpaql_lexicon::snake_case;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Longest name that every client takes before it adds anything.
+/// Maximum length of a name that every client accepts, without prefixes.
 const MAX_SAFE_NAME: usize = 64;
-/// As much of a name as a message shows.
+/// Maximum number of characters of a name in a message.
 const MAX_SHOWN_NAME: usize = 80;
 
-/// The names of a server, each as it would be spelled in snake case, and how many are spelled so.
+/// The names of a server in snake_case, each with the number of tools that have it.
 pub(super) struct Spellings(HashMap<String, usize>);
 
 impl Spellings {
@@ -25,7 +25,7 @@ impl Spellings {
         Spellings(spellings)
     }
 
-    /// Another name for a tool, where snake case makes a legal one that no other tool has or would get.
+    /// Returns the name in snake_case as a fix, if it is legal and no other tool has or would get it.
     pub(super) fn fix(&self, name: &str) -> Option<Fix> {
         let spelled = to_snake_case(name);
         let is_legal = is_snake(&spelled) && spelled.len() <= MAX_SAFE_NAME && spelled != name;
@@ -33,7 +33,7 @@ impl Spellings {
     }
 }
 
-/// In snake case, with what nobody sees left out and what looks like ASCII as ASCII.
+/// Returns the name in snake_case, without invisible characters and with look-alike letters as ASCII.
 fn to_snake_case(name: &str) -> String {
     let plain: String =
         name.chars().filter(|c| !is_invisible(*c)).map(|c| homoglyph(c).unwrap_or(c)).collect();
@@ -45,7 +45,7 @@ pub(super) fn is_snake(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(|c| Characters::Snake.allow(c))
 }
 
-/// A name in a message; nobody reads one of a megabyte.
+/// Returns a name for a message, truncated if it is long.
 pub(in crate::rules) fn clipped_name(name: &str) -> Cow<'_, str> {
     match name.char_indices().nth(MAX_SHOWN_NAME) {
         Some((end, _)) => Cow::Owned(format!("{}…", name.get(..end).unwrap_or_default())),
@@ -53,7 +53,7 @@ pub(in crate::rules) fn clipped_name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A character in a message: by its number where it would not be seen.
+/// Returns a character for a message: its code point if it is not visible.
 pub(super) fn character_label(c: char) -> String {
     if c == ' ' {
         "a space".to_owned()
@@ -73,23 +73,23 @@ pub(in crate::rules) fn join_list(words: &[&str]) -> String {
     }
 }
 
-/// Adds everybody who demands it.
+/// Adds the names of the conventions that require it.
 pub(in crate::rules) fn required_by_all(finding: &mut Finding, who: &[&str]) {
     for who in who {
         finding.required_by(*who);
     }
 }
 
-/// Those whose demand a tool does not meet.
+/// Returns the names of the conventions whose requirement a tool does not meet.
 pub(in crate::rules) fn unmet_requirements<'s, T>(
     standard: &'s Standard,
     pick: impl Fn(&'s crate::convention::Convention) -> Option<T> + 's,
     is_met: impl Fn(&T) -> bool,
 ) -> Vec<&'s str> {
-    standard.requirements(pick).filter(|(_, demand)| !is_met(demand)).map(|(who, _)| who).collect()
+    standard.requirements(pick).filter(|(_, requirement)| !is_met(requirement)).map(|(who, _)| who).collect()
 }
 
-/// Letters and digits in lower case: what two spellings of one name have in common.
+/// Returns the letters and digits in lower case, which are the same in all spellings of a name.
 pub(super) fn letters_and_digits(name: &str) -> String {
     let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
     let mut bare = String::with_capacity(name.len());
@@ -97,7 +97,7 @@ pub(super) fn letters_and_digits(name: &str) -> String {
     bare
 }
 
-/// Tools that have a name.
+/// Returns the tools that have a name.
 pub(super) fn named_tools<'t, 'a>(surface: &'t ParsedServer<'a>) -> impl Iterator<Item = &'t ParsedTool<'a>> {
     surface.tools.iter().filter(|tool| !tool.name.is_empty())
 }

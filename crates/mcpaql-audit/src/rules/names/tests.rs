@@ -1,4 +1,4 @@
-//! What rules about names say beyond where: how bad, for whom, and what to write instead.
+//! The level, message, conventions and fix of findings about names.
 
 use crate::convention::{RuleLevel, Standard};
 use crate::{Finding, Fix, ServerTools, audit};
@@ -25,7 +25,7 @@ fn fixes(names: &[&str], code: &str) -> Vec<Option<Fix>> {
 }
 
 #[test]
-fn a_name_is_spelled_anew_where_it_stays_the_only_one() {
+fn a_name_is_fixed_only_if_the_new_name_is_unique() {
     assert_eq!(fixes(&["Create Issue"], "NAME-001"), [Some(Fix::Name("create_issue".into()))]);
     assert_eq!(fixes(&["create issue", "create_issue"], "NAME-001"), [None], "another tool has it");
     assert_eq!(fixes(&["create issue", "Create Issue"], "NAME-001"), [None, None], "both would get it");
@@ -36,20 +36,20 @@ fn a_name_is_spelled_anew_where_it_stays_the_only_one() {
 }
 
 #[test]
-fn a_letter_that_looks_like_another_is_not_called_illegal_besides() {
+fn a_look_alike_letter_is_not_also_reported_as_illegal() {
     let standard = Standard::default();
     assert!(found(server("files", &["dеlete_file"]), &standard, "NAME-001").is_empty());
     let twins = found(server("files", &["delete_file", "dеlete_file"]), &standard, "NAME-018");
     assert_eq!(twins.len(), 1);
-    assert_eq!(twins[0].related.len(), 1, "the tool that it is taken for");
-    // A word in another script is plainly visible.
+    assert_eq!(twins[0].related.len(), 1, "the tool that it looks like");
+    // A word in another script is not a disguise.
     assert!(found(server("files", &["получить"]), &standard, "NAME-018").is_empty());
     assert_eq!(found(server("files", &["получить"]), &standard, "NAME-001").len(), 1);
 }
 
 #[test]
 fn each_client_s_own_prefix_is_counted() {
-    // 49 characters: mcp__notes__ makes 61, mcp_notes_ 59, and together with the server's 54.
+    // 49 characters: 61 with mcp__notes__, 59 with mcp_notes_, and 54 with the server name alone.
     let name = "a".repeat(49);
     let standard = named(&["claude-code", "codex", "cursor", "gemini-cli", "vscode"]);
     assert!(found(server("notes", &[&name]), &standard, "NAME-005").is_empty());
@@ -59,18 +59,18 @@ fn each_client_s_own_prefix_is_counted() {
     assert_eq!(
         long[0].message,
         format!(
-            "The name '{name}' of 49 characters, behind the server's name 'my-notebooks' of 12, is too long by 2 to 4: \
-             claude-code shows it as mcp__<server>__<tool> and takes 64"
+            "The name '{name}' (49 characters) with the server name 'my-notebooks' (12 characters) is too long by 2 to 4: \
+             claude-code shows it as mcp__<server>__<tool> and allows 64 characters"
         )
     );
     assert_eq!(
         long[0].help.as_deref(),
-        Some("shorten it by 4 characters, or call the server by a name of at most 8")
+        Some("shorten it by 4 characters, or rename the server to at most 8 characters")
     );
 }
 
 #[test]
-fn where_nobody_knows_what_the_server_is_called_the_name_says_how_much_room_it_leaves() {
+fn without_a_known_server_name_the_message_says_how_much_room_is_left() {
     let of = |length: usize| {
         let server = ServerTools {
             name_is_guessed: true,
@@ -85,31 +85,31 @@ fn where_nobody_knows_what_the_server_is_called_the_name_says_how_much_room_it_l
     assert_eq!(
         tight[0].message,
         format!(
-            "The name '{}' of 42 characters fits only behind a server's name of at most 15: \
-             claude-code shows it as mcp__<server>__<tool> and takes 64",
+            "The name '{}' (42 characters) fits only if the server name has at most 15: \
+             claude-code shows it as mcp__<server>__<tool> and allows 64 characters",
             "a".repeat(42)
         )
     );
     assert_eq!(of(50)[0].level, RuleLevel::Warning);
     let alone = of(70);
     assert_eq!((alone[0].level, alone[0].required_by.len()), (RuleLevel::Error, 2));
-    let counted = "claude-code shows it as mcp__<server>__<tool> and takes 64";
+    let counted = "claude-code shows it as mcp__<server>__<tool> and allows 64 characters";
     assert!(
         alone[0]
             .message
-            .ends_with(&format!("is too long by 13 and the length of the server's name: {counted}")),
+            .ends_with(&format!("is too long by 13 plus the length of the server name: {counted}")),
         "{}",
         alone[0].message
     );
     assert_eq!(
         alone[0].help.as_deref(),
         Some(
-            "shorten it by 25 characters, which leaves 12 for the server's name; say with --name what the client calls the server"
+            "shorten it by 25 characters to leave 12 for the server name; set the client's name for the server with --name"
         )
     );
     let full = of(57);
     assert!(
-        full[0].message.ends_with(&format!("leaves no room for the server's name: {counted}")),
+        full[0].message.ends_with(&format!("leaves no room for the server name: {counted}")),
         "{}",
         full[0].message
     );
@@ -135,18 +135,14 @@ fn a_name_that_is_only_cut_is_a_warning() {
     let name = "a".repeat(60);
     let cut = found(server("notes", &[&name]), &named(&["vscode", "codex"]), "NAME-005");
     assert_eq!(cut[0].level, RuleLevel::Warning);
-    assert_eq!(
-        cut[0].help.as_deref(),
-        Some("shorten it by 8 characters"),
-        "no server's name is short enough"
-    );
-    assert!(!cut[0].message.contains("behind a server's of 0"));
+    assert_eq!(cut[0].help.as_deref(), Some("shorten it by 8 characters"), "no server name is short enough");
+    assert!(!cut[0].message.contains("(0 characters)"));
     let mixed = found(server("notes", &[&name]), &named(&["vscode", "claude-code"]), "NAME-005");
     assert_eq!(mixed[0].level, RuleLevel::Error);
 }
 
 #[test]
-fn cursor_s_limit_is_what_it_says() {
+fn cursor_s_limit_matches_observations() {
     // Observed: one and 59 are too long, 7 and 52 are not.
     let standard = named(&["cursor"]);
     assert_eq!(found(server("g", &[&"a".repeat(59)]), &standard, "NAME-005").len(), 1);
@@ -155,7 +151,7 @@ fn cursor_s_limit_is_what_it_says() {
 }
 
 #[test]
-fn whoever_demands_it_is_named_once_per_finding() {
+fn a_finding_names_each_convention_that_requires_it_once() {
     let standard = named(&["mcpaql-spec", "nextcloud", "vscode"]);
     let found = found(server("notes", &["getNote"]), &standard, "NAME-006");
     assert_eq!(found.len(), 1);
@@ -175,7 +171,7 @@ fn without_a_demand_one_piece_of_advice_is_enough() {
     assert_eq!(found[0].related.len(), 2);
 }
 
-/// The products, verbs and objects of a team that has three products.
+/// The convention of a team with three products.
 const TEAM: &str = "ours:
   extends: product-action-object
   names:
@@ -185,7 +181,7 @@ const TEAM: &str = "ours:
 ";
 
 #[test]
-fn a_team_s_own_convention_takes_its_names_and_no_others() {
+fn a_team_s_own_convention_accepts_its_names_and_no_others() {
     let ours = crate::load::parse(&Source::new("conventions.yaml", TEAM)).unwrap();
     let standard = Standard::from_conventions(ours);
     let names = [
@@ -222,7 +218,7 @@ fn a_team_s_own_convention_takes_its_names_and_no_others() {
 }
 
 #[test]
-fn an_old_name_of_an_adapter_is_said_once() {
+fn an_old_adapter_name_is_reported_once() {
     let tool = json!({
         "name": "mcp_aql_read", "title": "Notes — Read", "description": "Reads; see introspect.",
         "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}}
@@ -260,15 +256,15 @@ fn nothing_that_a_server_can_send_breaks_a_rule() {
 }
 
 #[test]
-fn a_verb_in_the_place_of_a_product_is_called_one() {
+fn a_verb_instead_of_a_product_is_named() {
     let standard = named(&["product-action-object"]);
     let found = found(server("notes", &["create_user"]), &standard, "NAME-009");
-    assert!(found[0].message.ends_with("it begins with the verb 'create' instead of a product"));
+    assert!(found[0].message.ends_with("it starts with the verb 'create' instead of a product"));
 }
 
 #[test]
-fn a_name_is_not_to_be_shorter_than_nothing() {
+fn a_name_is_never_to_be_shortened_below_zero() {
     let (name, called) = ("a".repeat(30), "s".repeat(70));
     let long = found(server(&called, &[&name]), &named(&["claude-code"]), "NAME-005");
-    assert_eq!(long[0].help.as_deref(), Some("call the server by a name of at most 27"));
+    assert_eq!(long[0].help.as_deref(), Some("rename the server to at most 27 characters"));
 }

@@ -5,15 +5,15 @@ use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
-/// Of MCP.
+/// Maximum length of a name in MCP, in characters.
 const MAX_MCP_NAME: usize = 128;
 
 rule! {
-    /// A name is longer than MCP allows.
+    /// Name is longer than MCP allows.
     ///
     /// ## What it does
     ///
-    /// Looks for names of more than 128 characters. What clients make of shorter ones is the matter of NAME-005.
+    /// Checks for names of more than 128 characters. NAME-005 checks the shorter limits of clients.
     ///
     /// ## Why it matters
     ///
@@ -35,16 +35,16 @@ rule! {
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    // A character has at least one byte.
+    // Cheap test first: a name never has more characters than bytes.
     if tool.name.len() <= MAX_MCP_NAME {
         return;
     }
     let length = tool.name.chars().count();
     if length > MAX_MCP_NAME {
         let message = format!(
-            "The name '{}' has {length} characters, and MCP allows {MAX_MCP_NAME}",
+            "The name '{}' has {length} characters; MCP allows at most {MAX_MCP_NAME}",
             clipped_name(tool.name)
         );
-        findings.tool(tool, "/name", message).help("leave out what the description can say");
+        findings.tool(tool, "/name", message).help("move details into the description");
     }
 }

@@ -6,31 +6,33 @@ use crate::rule::{Finding, Findings, rule};
 use crate::tool::ParsedTool;
 use std::cmp::Reverse;
 
-/// What is longer is the matter of NAME-003.
+/// NAME-003 reports longer names.
 const MAX_MCP_NAME: usize = 128;
-/// Servers are called so long: `github`, `my-notebooks`.
+/// Length of a typical server name, such as `github` or `my-notebooks`.
 const TYPICAL_SERVER_NAME: usize = 12;
-/// Few servers have a longer name.
+/// Stands for a long server name; few servers have a longer one.
 const LONG_SERVER: &str = "a-server-of-20-chars";
 
 rule! {
-    /// A name is too long for a client, with what the client puts before it.
+    /// Name is too long for a client, including the prefix that the client adds.
     ///
     /// ## What it does
     ///
-    /// Adds what each of the chosen clients adds to a name, the server's name included, and compares the length with what the client, the model's API
-    /// behind it or the directory takes. Says by how much it is over, for which of them most and how that one shows it, and how long the
-    /// server's name may be so that all still fit. Of a saved list nobody knows what the client calls its server: unless `--name` says it,
-    /// nothing is counted for that name; a tool that leaves less than 12 characters for it is a warning, one that leaves less than 20 is
-    /// advice, and one that leaves none is an error.
+    /// Adds the prefix of each selected client to the name, including the server's name if the client uses it. Compares the length
+    /// with the limit of the client, its model API or the directory. The message says by how many characters the name is too long,
+    /// and which client exceeds its limit most. The help says how long the server's name can be so that the name fits everywhere.
+    ///
+    /// For a saved list, the client's name for the server is unknown. Unless `--name` sets it, the server's name is not counted: a
+    /// tool name that leaves no room for it is an error, one that leaves fewer than 12 characters is a warning, and one that leaves
+    /// fewer than 20 is advice.
     ///
     /// ## Why it matters
     ///
-    /// Claude Code shows `mcp__<server>__<tool>` to the model, and one tool above 64 characters
-    /// [breaks the session](https://github.com/anthropics/claude-code/issues/19882). Cursor
-    /// [leaves the tool out](https://github.com/ComposioHQ/composio/issues/2788) where the two names together reach 60. VS Code, Codex and
-    /// Gemini CLI cut the name: what the model sees ends in the middle of a word, and two tools may become one. Where they all only cut, it
-    /// is a warning.
+    /// Claude Code shows `mcp__<server>__<tool>` to the model, and one tool above 64 characters [breaks the
+    /// session](https://github.com/anthropics/claude-code/issues/19882). Cursor [drops the
+    /// tool](https://github.com/ComposioHQ/composio/issues/2788) if the two names together reach 60 characters. VS Code, Codex and
+    /// Gemini CLI truncate the name: the model sees a name that ends in the middle of a word, and two tools can end up with the same
+    /// name. If all affected clients only truncate, the finding is a warning.
     ///
     /// ## Bad
     ///
@@ -60,25 +62,27 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     let Some(worst) = over.iter().min_by_key(tightest) else { return };
     let least = over.iter().map(|over| over.excess).min().unwrap_or(worst.excess);
     let room = over.iter().map(|over| over.room).min().unwrap_or(0);
-    let name = format!("The name '{}' of {length} characters", clipped_name(tool.name));
+    let name = format!("The name '{}' ({length} characters)", clipped_name(tool.name));
     let finding = if tool.server_is_guessed {
         report_unknown_server(tool, &name, (worst, room), findings)
     } else {
         let behind = match (over.iter().any(|over| over.has_server_prefix), tool.server.chars().count()) {
             (false, _) | (_, 0) => String::new(),
             (true, server) => {
-                format!(", behind the server's name '{}' of {server},", clipped_name(tool.server))
+                format!(" with the server name '{}' ({server} characters)", clipped_name(tool.server))
             }
         };
         let most = worst.excess;
         let by = if least == most { most.to_string() } else { format!("{least} to {most}") };
         let message = format!("{name}{behind} is too long by {by}: {}", worst.explain());
         findings.tool(tool, "/name", message).help(match room {
-            // No name would be short enough.
-            _ if most >= length && room > 0 => format!("call the server by a name of at most {room}"),
-            _ if most >= length => "shorten it, and call the server by a shorter name".to_owned(),
+            // No tool name is short enough for this server name.
+            _ if most >= length && room > 0 => format!("rename the server to at most {room} characters"),
+            _ if most >= length => "shorten both the tool name and the server name".to_owned(),
             0 => format!("shorten it by {most} characters"),
-            _ => format!("shorten it by {most} characters, or call the server by a name of at most {room}"),
+            _ => {
+                format!("shorten it by {most} characters, or rename the server to at most {room} characters")
+            }
         })
     };
     if over.iter().all(|over| over.cuts) {
@@ -89,14 +93,14 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     }
 }
 
-/// Nobody knows what the client calls the server, so that nothing is counted for it.
+/// Reports a name of a server whose name in the client is unknown, and therefore not counted.
 fn report_unknown_server<'f>(
     tool: &ParsedTool<'_>,
     name: &str,
     (worst, room): (&NameOverflow<'_>, usize),
     findings: &'f mut Findings<'_>,
 ) -> &'f mut Finding {
-    const NAME_SERVER_HELP: &str = "say with --name what the client calls the server";
+    const NAME_SERVER_HELP: &str = "set the client's name for the server with --name";
     let sum = worst.explain();
     match (room, worst.excess) {
         (0, by) if by > 0 && !worst.has_server_prefix => {
@@ -105,17 +109,17 @@ fn report_unknown_server<'f>(
         }
         (0, by) => {
             let message = match by {
-                0 => format!("{name} leaves no room for the server's name: {sum}"),
-                by => format!("{name} is too long by {by} and the length of the server's name: {sum}"),
+                0 => format!("{name} leaves no room for the server name: {sum}"),
+                by => format!("{name} is too long by {by} plus the length of the server name: {sum}"),
             };
             let enough = by + TYPICAL_SERVER_NAME;
             let help = format!(
-                "shorten it by {enough} characters, which leaves {TYPICAL_SERVER_NAME} for the server's name; {NAME_SERVER_HELP}"
+                "shorten it by {enough} characters to leave {TYPICAL_SERVER_NAME} for the server name; {NAME_SERVER_HELP}"
             );
             findings.tool(tool, "/name", message).help(help)
         }
         (room, _) => {
-            let message = format!("{name} fits only behind a server's name of at most {room}: {sum}");
+            let message = format!("{name} fits only if the server name has at most {room}: {sum}");
             let finding =
                 findings.tool(tool, "/name", message).help(format!("shorten it; {NAME_SERVER_HELP}"));
             finding.level = finding.level.min(if room < TYPICAL_SERVER_NAME {
@@ -128,17 +132,17 @@ fn report_unknown_server<'f>(
     }
 }
 
-/// Somebody for whom a name is too long.
+/// A convention whose length limit a name exceeds.
 struct NameOverflow<'s> {
     who: &'s str,
-    /// So many characters, with the server's name where it is known.
+    /// Number of characters above the limit, including the server's name if it is known.
     excess: usize,
-    /// Longest name of a server for which it would fit; 0 where none would, or the server does not matter.
+    /// Maximum length of the server's name so that the tool name fits; 0 if no server name fits or the client does not use it.
     room: usize,
-    /// How the client shows it, where it shows more than the name.
+    /// How the client shows the name, if it adds anything to it.
     shown_as: Option<&'s str>,
     longest: usize,
-    /// The server's name stands before it.
+    /// Whether the client puts the server's name before the tool name.
     has_server_prefix: bool,
     cuts: bool,
 }
@@ -154,7 +158,7 @@ impl<'s> NameOverflow<'s> {
             None => tool.name.chars().count(),
         };
         let over = |server: &str| {
-            // No character takes less than a byte.
+            // Cheap test first: a name never has more characters than bytes.
             let is_short = tool.name.len() + server.len() + frame <= longest;
             if is_short { 0 } else { length(server).saturating_sub(longest) }
         };
@@ -173,15 +177,15 @@ impl<'s> NameOverflow<'s> {
         })
     }
 
-    /// What is counted: "claude-code shows it as mcp__<server>__<tool> and takes 64".
+    /// Explains the limit: "claude-code shows it as mcp__<server>__<tool> and allows 64 characters".
     fn explain(&self) -> String {
         let NameOverflow { who, longest, .. } = self;
         match self.shown_as {
             Some(pattern) => {
                 let shown = pattern.replace('{', "<").replace('}', ">");
-                format!("{who} shows it as {shown} and takes {longest}")
+                format!("{who} shows it as {shown} and allows {longest} characters")
             }
-            None => format!("{who} takes {longest}"),
+            None => format!("{who} allows {longest} characters"),
         }
     }
 }

@@ -7,23 +7,23 @@ use crate::tool::{ParsedServer, ParsedTool};
 use mcpaql_core::facts::Effect;
 use mcpaql_lexicon::verbs::{self, Verb, VerbTrait, Weight, is_verb};
 
-/// Fewer names are no custom.
+/// Minimum number of names with a clear verb; fewer show no convention.
 const MIN_NAMES: usize = 6;
-/// So many in ten are one.
+/// Minimum share of names with the verb in the same position, in tenths.
 const MIN_SHARE_TENTHS: usize = 8;
 
 rule! {
-    /// A verb stands elsewhere than in the other names of the server.
+    /// Verb is in a different position than in the other names of the server.
     ///
     /// ## What it does
     ///
-    /// Where at least half of a server's names have a clear verb at either end, and four in five of these before the object (`get_issue`)
-    /// or behind it (`issue_get`), looks for names that do it the other way round.
+    /// Applies to servers where at least half of the names, and at least six, have a clear verb at either end, and four in five of
+    /// these have it before the object (`get_issue`) or after it (`issue_get`). Checks for names with the verb on the other side.
     ///
     /// ## Why it matters
     ///
-    /// A model that has read `list_issues` and `get_issue` calls `read_issue`, and not `issue_read`; and people do not find the tool in a
-    /// list that is sorted by name.
+    /// A model that has read `list_issues` and `get_issue` calls `read_issue`, not `issue_read`. People do not find the tool in a
+    /// list sorted by name either.
     ///
     /// ## Bad
     ///
@@ -54,31 +54,31 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
         return;
     }
     let before = placed.iter().filter(|(_, place)| place.before).count();
-    let custom = if before * 10 >= placed.len() * MIN_SHARE_TENTHS {
+    let verb_first = if before * 10 >= placed.len() * MIN_SHARE_TENTHS {
         true
     } else if (placed.len() - before) * 10 >= placed.len() * MIN_SHARE_TENTHS {
         false
     } else {
         return;
     };
-    let count = if custom { before } else { placed.len() - before };
-    for (tool, place) in placed.iter().filter(|(_, place)| place.before != custom) {
-        let here = if custom { "behind" } else { "before" };
+    let count = if verb_first { before } else { placed.len() - before };
+    for (tool, place) in placed.iter().filter(|(_, place)| place.before != verb_first) {
+        let here = if verb_first { "after" } else { "before" };
         let message = format!(
-            "The name '{}' has its verb {here} its object, unlike {count} others of the server",
+            "The name '{}' has its verb {here} its object, unlike {count} other names of the server",
             clipped_name(tool.name)
         );
         let mut words = tool.words.clone();
         let verb = words.remove(place.index);
-        words.insert(if custom { shared } else { words.len() }, verb);
+        words.insert(if verb_first { shared } else { words.len() }, verb);
         let finding = findings.tool(tool, "/name", message);
         if let Some(joint) = ["_", "-"].into_iter().find(|joint| tool.words.join(joint) == tool.name) {
-            finding.help(format!("such as {}", words.join(joint)));
+            finding.help(format!("rename it to {}", words.join(joint)));
         }
     }
 }
 
-/// How many words all names of a server begin with.
+/// Returns the number of words that all names of a server start with.
 pub(in crate::rules) fn shared_words(surface: &ParsedServer<'_>) -> usize {
     let mut names = named_tools(surface).map(|tool| &tool.words);
     let Some(first) = names.next() else { return 0 };
@@ -90,15 +90,15 @@ pub(in crate::rules) fn shared_words(surface: &ParsedServer<'_>) -> usize {
     shared
 }
 
-/// Where the verb of a name stands.
+/// The position of the verb in a name.
 pub(in crate::rules) struct VerbPlacement {
     index: usize,
-    /// Before its object.
+    /// Whether the verb comes before its object.
     pub(in crate::rules) before: bool,
 }
 
 impl VerbPlacement {
-    /// Of names with one clear verb, at either end of what is not shared by all.
+    /// Returns the position of the verb, if the name has one clear verb at either end of its words that not all names share.
     pub(in crate::rules) fn of(words: &[String], shared: usize) -> Option<VerbPlacement> {
         let clear = |word: &String| verbs::verb(word).filter(|verb| verb.weight == Weight::Strong);
         let own = words.get(shared..)?;
@@ -120,13 +120,13 @@ impl VerbPlacement {
     }
 }
 
-/// Verbs that end a name as nouns, or that have no object: `health_check`, `admin_login`.
+/// Returns whether a verb is a noun at the end of a name, or has no object: `health_check`, `admin_login`.
 fn is_noun(verb: &Verb) -> bool {
     const NOUNS: &[&str] = &["check", "query", "view", "preview", "count", "move", "ping", "upload", "clone"];
     verb.effect == Effect::Session || NOUNS.contains(&verb.word)
 }
 
-/// Words behind which a verb is part of something else.
+/// Returns whether a verb after this word belongs to a phrase: `ready_to_merge`.
 fn is_link(word: &str) -> bool {
     matches!(word, "and" | "or" | "to" | "for" | "by" | "with" | "from" | "in" | "on" | "of")
 }

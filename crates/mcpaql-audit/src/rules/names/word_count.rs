@@ -6,16 +6,16 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A name has fewer or more words than a convention wants.
+    /// Name has fewer or more words than a convention allows.
     ///
     /// ## What it does
     ///
-    /// Counts the words of a name where a convention says how many there should be (`names.words`); those of `createIssue` are two.
+    /// Counts the words of a name if a convention sets a range (`names.words`). `createIssue` has two words.
     ///
     /// ## Why it matters
     ///
-    /// A name of one word does not say what it acts on, or of which product it is; one of many words uses up what clients leave for
-    /// names, and says what belongs into the description. Two to four words are what the convention `product-action-object` wants.
+    /// A name of one word says neither what it acts on nor which product it belongs to. A name of many words uses up the length that
+    /// clients allow, with details that belong in the description. The convention `product-action-object` requires two to four words.
     ///
     /// ## Bad
     ///

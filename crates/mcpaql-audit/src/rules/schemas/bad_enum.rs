@@ -6,16 +6,16 @@ use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
-    /// An `enum` lists no value, one twice, or one of another type.
+    /// `enum` is empty, repeats a value, or lists a value of the wrong type.
     ///
     /// ## What it does
     ///
-    /// Looks for enums that are empty, that repeat a value, and for values that the `type` beside the enum does not allow.
+    /// Checks for enums that are empty or list a string twice, and for values that the `type` of the same schema does not allow.
     ///
     /// ## Why it matters
     ///
-    /// JSON Schema says that the values should be unique and at least one (Validation, 6.1.2), and validators in strict mode refuse others; a value of
-    /// another type can never be given.
+    /// JSON Schema says that an enum should have at least one value and no duplicates (Validation, 6.1.2), and validators in strict
+    /// mode reject others. A value of the wrong type can never be passed.
     ///
     /// ## Bad
     ///
@@ -42,14 +42,14 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let message = format!("An enum of '{}' {what}", tool.name);
         let pointer = tool.tree.keyword_pointer(schema.at, "enum");
         let pointer = index.map_or(pointer.clone(), |index| format!("{pointer}/{index}"));
-        findings.tool(tool, pointer, message).help("list each value once, of the type beside it");
+        findings.tool(tool, pointer, message).help("list each value once, with the type of the schema");
         return;
     }
 }
 
 fn mistake(map: &serde_json::Map<String, Value>, values: &[Value]) -> Option<(Option<usize>, &'static str)> {
     if values.is_empty() {
-        return Some((None, "lists no value"));
+        return Some((None, "is empty"));
     }
     let mut seen = std::collections::HashSet::new();
     if let Some(index) = values.iter().position(|value| value.as_str().is_some_and(|text| !seen.insert(text)))
@@ -58,5 +58,5 @@ fn mistake(map: &serde_json::Map<String, Value>, values: &[Value]) -> Option<(Op
     }
     let nullable = map.get("nullable").and_then(Value::as_bool) == Some(true);
     let fits = |value: &Value| (nullable && value.is_null()) || super::fits_type(map, value);
-    values.iter().position(|value| !fits(value)).map(|index| (Some(index), "lists a value of another type"))
+    values.iter().position(|value| !fits(value)).map(|index| (Some(index), "lists a value of the wrong type"))
 }

@@ -7,19 +7,20 @@ use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
-    /// A schema holds what a client cannot take.
+    /// Schema uses a feature that a client does not support.
     ///
     /// ## What it does
     ///
-    /// Looks for what conventions of clients list under `schemas.refuses`: unions beside the root's type, lists of types, arrays that do not say
-    /// of what, tuples of old drafts, recursion and others.
+    /// Checks for the features that client conventions list under `schemas.refuses`: unions next to the root's type, lists of types,
+    /// arrays without `items`, tuples of old drafts, recursion and others.
     ///
     /// ## Why it matters
     ///
-    /// Clients pass schemas on to model APIs, and an API that does not like one tool refuses the request with all of them. Anthropic:
-    /// "input_schema does not support oneOf, allOf, or anyOf at the top level" (https://github.com/anthropics/claude-code/issues/5973), and Claude Code
-    /// leaves such tools out without a word (https://github.com/anthropics/claude-code/issues/95504); OpenAI the same
-    /// (https://github.com/langchain-ai/langchainjs/issues/9804); Visual Studio Code: "array type must have items"
+    /// Clients pass schemas on to model APIs, and an API that does not accept one tool rejects the request with all of them.
+    /// Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level"
+    /// (https://github.com/anthropics/claude-code/issues/5973), and Claude Code silently drops such tools
+    /// (https://github.com/anthropics/claude-code/issues/95504). OpenAI has the same limit
+    /// (https://github.com/langchain-ai/langchainjs/issues/9804). Visual Studio Code: "array type must have items"
     /// (https://github.com/microsoft/vscode/issues/246119).
     ///
     /// ## Bad

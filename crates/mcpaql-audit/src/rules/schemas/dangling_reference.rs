@@ -5,16 +5,16 @@ use crate::rule::{Findings, rule};
 use crate::tool::{ParsedTool, Reference, ReferenceTarget};
 
 rule! {
-    /// A `$ref` leads nowhere.
+    /// `$ref` points to a schema that does not exist.
     ///
     /// ## What it does
     ///
-    /// Looks for references to a part of the schema that is not there.
+    /// Checks for references to a part of the schema that does not exist.
     ///
     /// ## Why it matters
     ///
-    /// Validators refuse the whole schema: the TypeScript SDK's clients then cannot list the tool, and model APIs reject the request.
-    /// References are lost when a document's components are not carried along, which importers of OpenAPI do.
+    /// Validators reject the whole schema: clients of the TypeScript SDK cannot list the tool, and model APIs reject the request.
+    /// References break if a document's components are not copied along, which happens in imports from OpenAPI.
     ///
     /// ## Bad
     ///
@@ -33,10 +33,11 @@ rule! {
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for Reference { schema, written, target } in &tool.tree.references {
         if let (ReferenceTarget::Missing, Some(schema)) = (target, tool.tree.schemas.get(*schema)) {
-            let message = format!("The schema of '{}' refers to '{written}', which is not there", tool.name);
+            let message =
+                format!("The schema of '{}' refers to '{written}', which does not exist", tool.name);
             findings
                 .tool(tool, tool.tree.keyword_pointer(schema.at, "$ref"), message)
-                .help("carry it along under `$defs`");
+                .help("add the schema under `$defs`");
             return;
         }
     }

@@ -5,15 +5,16 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A schema is nested deeper than models follow.
+    /// Schema is nested too deeply.
     ///
     /// ## What it does
     ///
-    /// Looks for arguments with more than ten values inside each other. Variants do not count.
+    /// Checks for arguments with more than ten levels of nested values. Variants do not count.
     ///
     /// ## Why it matters
     ///
-    /// OpenAI refuses more in strict mode (https://platform.openai.com/docs/guides/structured-outputs), and models lose count of brackets long before.
+    /// OpenAI rejects deeper schemas in strict mode (https://platform.openai.com/docs/guides/structured-outputs), and models lose
+    /// count of brackets long before.
     ///
     /// ## Bad
     ///
@@ -34,9 +35,9 @@ const MAX_NESTING: usize = 10;
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if let Some(schema) = tool.tree.inputs().find(|schema| schema.depth > MAX_NESTING) {
         let message =
-            format!("The schema of '{}' has more than {MAX_NESTING} values inside each other", tool.name);
+            format!("The schema of '{}' has more than {MAX_NESTING} levels of nested values", tool.name);
         findings
             .tool(tool, tool.tree.pointer(schema.at), message)
-            .help("take identifiers of inner things instead of the things");
+            .help("use identifiers of nested objects instead of the objects");
     }
 }

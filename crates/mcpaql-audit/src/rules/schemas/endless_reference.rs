@@ -6,15 +6,15 @@ use crate::tool::{ParsedTool, ReferenceTarget, target, value_member};
 use serde_json::Value;
 
 rule! {
-    /// A `$ref` leads only to itself.
+    /// `$ref` refers only to itself.
     ///
     /// ## What it does
     ///
-    /// Looks for chains of references that come back to where they began without describing anything.
+    /// Checks for chains of references that return to their start without describing anything.
     ///
     /// ## Why it matters
     ///
-    /// Clients that write references out before they pass a schema on never finish, or stop with an overflow.
+    /// Clients that replace references with their targets before they pass a schema on never finish, or fail with an overflow.
     ///
     /// ## Bad
     ///
@@ -30,7 +30,7 @@ rule! {
     "SCHEMA-014" "endless-reference" Error Tool(check)
 }
 
-/// A longer chain is as bad as an endless one.
+/// Maximum length of a chain of references; a longer one is treated as endless.
 const MAX_REFERENCE_CHAIN: usize = 32;
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
@@ -42,10 +42,10 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             let Some(next) = value_member(found, "$ref").and_then(Value::as_str) else { break };
             led = target(&tool.tree, schema, next, tool.value);
             if step == MAX_REFERENCE_CHAIN {
-                let message = format!("A reference in the schema of '{}' leads only to itself", tool.name);
+                let message = format!("A reference in the schema of '{}' refers only to itself", tool.name);
                 findings
                     .tool(tool, tool.tree.keyword_pointer(schema.at, "$ref"), message)
-                    .help("say what it is");
+                    .help("describe the value instead");
                 return;
             }
         }

@@ -7,15 +7,15 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 rule! {
-    /// A `pattern` is no regular expression.
+    /// `pattern` is not a regular expression.
     ///
     /// ## What it does
     ///
-    /// Looks for patterns that no dialect of regular expressions can read.
+    /// Checks for patterns that no dialect of regular expressions accepts.
     ///
     /// ## Why it matters
     ///
-    /// Validators refuse the schema, or take every value for wrong.
+    /// Validators reject the schema, or reject every value.
     ///
     /// ## Bad
     ///
@@ -31,10 +31,10 @@ rule! {
     "SCHEMA-013" "invalid-pattern" Error Server(check)
 }
 
-/// A longer one is not read: reading takes time.
+/// Maximum length of a pattern that is checked, because parsing takes time.
 const MAX_PATTERN: usize = 4096;
 
-/// By text: reading takes time, and the same patterns stand in many tools.
+/// The mistakes of patterns by their text: parsing takes time, and many tools use the same patterns.
 type CheckedPatterns<'a> = HashMap<&'a str, Option<&'static str>>;
 
 fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
@@ -50,7 +50,7 @@ fn check_tool<'a>(tool: &ParsedTool<'a>, read: &mut CheckedPatterns<'a>, finding
         let Some(pattern) = pattern else { continue };
         let mistake = read.entry(pattern).or_insert_with(|| mcpaql_core::schema::pattern_mistake(pattern));
         if let Some(mistake) = mistake {
-            let message = format!("A pattern of '{}' is no regular expression: {mistake}", tool.name);
+            let message = format!("A pattern of '{}' is not a regular expression: {mistake}", tool.name);
             findings.tool(tool, tool.tree.keyword_pointer(schema.at, "pattern"), message);
             return;
         }

@@ -6,16 +6,16 @@ use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
-    /// An `enum` lists more values than a model can use.
+    /// `enum` lists more values than a model can use.
     ///
     /// ## What it does
     ///
-    /// Looks for enums with more values than a convention allows; where none says anything, with more than 100.
+    /// Checks for enums with more values than a convention allows, or with more than 100 if no convention sets a limit.
     ///
     /// ## Why it matters
     ///
-    /// Every value is in the context of every conversation. OpenAI takes at most 1 000 of a whole schema, and fewer where they are long
-    /// (https://platform.openai.com/docs/guides/structured-outputs).
+    /// Every value is in the context of every conversation. OpenAI accepts at most 1 000 enum values in a whole schema, and fewer if
+    /// they are long (https://platform.openai.com/docs/guides/structured-outputs).
     ///
     /// ## Bad
     ///
@@ -31,7 +31,7 @@ rule! {
     "SCHEMA-009" "large-enum" Warning Tool(check)
 }
 
-/// Where nobody says anything else.
+/// The limit if no convention sets one.
 const DEFAULT_MAX_ENUM: usize = 100;
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
@@ -45,7 +45,7 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         };
         let message = format!("An enum of '{}' lists {} values", tool.name, values.len());
         let finding = findings.tool(tool, tool.tree.keyword_pointer(schema.at, "enum"), message);
-        finding.help("describe the values, or have a tool that lists them");
+        finding.help("describe the values, or add a tool that lists them");
         if demands.is_empty() {
             finding.downgrade_to_advice();
         }

@@ -7,18 +7,18 @@ use mcpaql_core::schema::keywords::{KeywordValue, keyword_value};
 use serde_json::Value;
 
 rule! {
-    /// A keyword of a schema has a value that it cannot have.
+    /// Schema keyword has an invalid value.
     ///
     /// ## What it does
     ///
-    /// Looks for `properties` that are no object, parameters that are no schema, `required` that is no list of names, `items`, `enum`, `type` and
-    /// variants of another shape than JSON Schema gives them.
+    /// Checks for `properties` that is not an object, parameters that are not schemas, `required` that is not a list of names, and
+    /// for `items`, `enum`, `type`, variants and other keywords with a value that JSON Schema does not allow.
     ///
     /// ## Why it matters
     ///
-    /// Such a schema is none, and a client that checks refuses more than the tool: `required: null` made Cursor drop a whole list
-    /// (https://github.com/MervinPraison/PraisonAI/issues/3111), and a stray `"type": "object"` among the properties every request to OpenAI
-    /// (https://github.com/smallmain/vscode-unify-chat-provider/issues/162).
+    /// Such a schema is invalid, and a client that validates it rejects more than the tool: `required: null` made Cursor drop a whole
+    /// list (https://github.com/MervinPraison/PraisonAI/issues/3111), and a stray `"type": "object"` among the properties made OpenAI
+    /// reject every request (https://github.com/smallmain/vscode-unify-chat-provider/issues/162).
     ///
     /// ## Bad
     ///
@@ -42,24 +42,24 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for schema in &tool.tree.schemas {
         if let Some((keyword, member)) = malformed(schema) {
             let pointer = tool.tree.keyword_pointer(schema.at, keyword);
-            let whose = match parameter(&pointer) {
+            let owner = match parameter(&pointer) {
                 Some(parameter) => format!("the parameter '{parameter}' of '{}'", tool.name),
                 None => format!("the schema of '{}'", tool.name),
             };
-            let should = if member.is_some() { "a schema" } else { expected_value(keyword) };
+            let expected = if member.is_some() { "a schema" } else { expected_value(keyword) };
             let message = match member {
-                Some(member) => format!("'{member}' in the `{keyword}` of {whose} is not {should}"),
-                None => format!("`{keyword}` of {whose} is not {should}"),
+                Some(member) => format!("'{member}' in the `{keyword}` of {owner} is not {expected}"),
+                None => format!("`{keyword}` of {owner} is not {expected}"),
             };
             let pointer =
                 member.map_or(pointer.clone(), |member| mcpaql_core::reader::child(&pointer, member));
-            findings.tool(tool, pointer, message).help(format!("write {should}, or leave it out"));
+            findings.tool(tool, pointer, message).help(format!("write {expected}, or remove it"));
             return;
         }
     }
 }
 
-/// The keyword, and the member of it where that is the matter.
+/// Returns the first malformed keyword, and its malformed member if the keyword itself is fine.
 fn malformed<'a>(schema: &Schema<'a>) -> Option<(&'a str, Option<&'a str>)> {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     for (keyword, value) in schema.map {
@@ -78,7 +78,7 @@ fn malformed<'a>(schema: &Schema<'a>) -> Option<(&'a str, Option<&'a str>)> {
     None
 }
 
-/// The innermost parameter that a keyword stands in.
+/// Returns the innermost parameter that contains a keyword.
 fn parameter(pointer: &str) -> Option<String> {
     let (path, _) = pointer.rsplit_once('/')?;
     let (_, behind) = path.rsplit_once("/properties/")?;
@@ -86,17 +86,17 @@ fn parameter(pointer: &str) -> Option<String> {
     Some(name.replace("~1", "/").replace("~0", "~"))
 }
 
-/// What JSON Schema wants there.
+/// Returns the value that JSON Schema requires.
 fn expected_value(keyword: &str) -> &'static str {
     match keyword {
         "required" => "a list of names",
         "enum" | "examples" => "a list of values",
-        "type" => "the name of a type",
+        "type" => "a type name",
         "minimum" | "maximum" | "multipleOf" => "a number",
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
-            "a number that is not negative"
+            "a non-negative number"
         }
-        "description" | "title" | "pattern" | "format" | "$ref" => "a text",
+        "description" | "title" | "pattern" | "format" | "$ref" => "a string",
         _ => match keyword_value(keyword) {
             KeywordValue::Schemas | KeywordValue::Variants => "a list of schemas",
             KeywordValue::Named | KeywordValue::NamedVariants => "an object of schemas",

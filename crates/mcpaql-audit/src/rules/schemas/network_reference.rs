@@ -5,16 +5,16 @@ use crate::rule::{Findings, rule};
 use crate::tool::{ParsedTool, Reference, ReferenceTarget};
 
 rule! {
-    /// A `$ref` leads to another document.
+    /// `$ref` points to another document.
     ///
     /// ## What it does
     ///
-    /// Looks for references to an `http` or `https` address that no part of the schema has as its `$id`.
+    /// Checks for references to an `http` or `https` address that is not the `$id` of any part of the schema.
     ///
     /// ## Why it matters
     ///
-    /// MCP forbids clients to follow references over the network unasked (2026-07-28, Tools), so that the model sees no schema at all; a
-    /// client that follows them anyway can be sent anywhere.
+    /// MCP forbids clients to follow references over the network automatically (2026-07-28, Tools), so the model sees no schema at
+    /// all. A client that follows them anyway can be sent anywhere.
     ///
     /// ## Bad
     ///
@@ -36,7 +36,7 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             let message = format!("The schema of '{}' refers to another document", tool.name);
             findings
                 .tool(tool, tool.tree.keyword_pointer(schema.at, "$ref"), message)
-                .help("carry what it says along under `$defs`");
+                .help("copy the schema into `$defs`");
             return;
         }
     }

@@ -6,15 +6,15 @@ use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
-    /// An input schema is not an object's.
+    /// Input schema is missing or not of type `object`.
     ///
     /// ## What it does
     ///
-    /// Looks for tools without an `inputSchema`, or with one whose root does not say `type: object`.
+    /// Checks for tools without an `inputSchema`, or with one whose root does not have `type: object`.
     ///
     /// ## Why it matters
     ///
-    /// MCP demands it, arguments are always an object, and clients drop the tool or refuse the whole list.
+    /// MCP requires it, arguments are always an object, and clients drop the tool or reject the whole list.
     ///
     /// ## Bad
     ///
@@ -37,7 +37,9 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     }
     let message = match tool.schema {
         None => format!("The tool '{}' has no input schema", tool.name),
-        Some(_) => format!("The input schema of '{}' is not an object's", tool.name),
+        Some(_) => format!("The root of the input schema of '{}' does not have the type 'object'", tool.name),
     };
-    findings.tool(tool, "/inputSchema", message).help("write `\"type\": \"object\"` at its root");
+    findings
+        .tool(tool, "/inputSchema", message)
+        .help("add `\"type\": \"object\"` to the root of `inputSchema`");
 }

@@ -5,16 +5,17 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A parameter has a name that a client refuses.
+    /// Parameter has a name that a client rejects.
     ///
     /// ## What it does
     ///
-    /// Looks for top-level parameters whose name holds a character, or is longer, than a convention allows.
+    /// Checks for top-level parameters whose name contains a character that a convention does not allow, or is longer than it allows.
     ///
     /// ## Why it matters
     ///
-    /// Anthropic's API refuses the request with all tools: "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'"
-    /// (https://github.com/twilio-labs/mcp/issues/56). Names such as `filter[name]` and `StartTime<` come from APIs that were imported as they are.
+    /// Anthropic's API rejects the request with all tools: "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'"
+    /// (https://github.com/twilio-labs/mcp/issues/56). Names such as `filter[name]` and `StartTime<` come from APIs that were
+    /// imported unchanged.
     ///
     /// ## Bad
     ///
@@ -48,11 +49,10 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         if who.peek().is_none() {
             continue;
         }
-        let message =
-            format!("The name of the parameter '{name}' of '{}' is one that clients refuse", tool.name);
+        let message = format!("Clients reject the name of the parameter '{name}' of '{}'", tool.name);
         let finding =
             findings.tool(tool, mcpaql_core::reader::child("/inputSchema/properties", name), message);
-        finding.help("use letters, digits, '_' and '-', and not many");
+        finding.help("use a short name of letters, digits, '_' and '-'");
         for convention in who {
             finding.required_by(convention.name.as_str());
         }

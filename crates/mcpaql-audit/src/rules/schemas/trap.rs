@@ -1,18 +1,18 @@
-//! Which traps a schema holds, and what to say about each.
+//! Finds schema features that clients do not support, with a message and a help text for each.
 
 use crate::convention::{SchemaTrap, Standard};
 use crate::tool::{Reference, ReferenceTarget, Schema, ToolTree};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// A trap and where it first stands.
+/// A trap and its first location.
 #[derive(Debug)]
 pub(super) struct TrapLocation {
     pub(super) trap: SchemaTrap,
     pub(super) pointer: String,
 }
 
-/// What some convention refuses, each once.
+/// Returns the traps that any convention refuses.
 pub(super) fn refused_traps(standard: &Standard) -> Vec<SchemaTrap> {
     let refused = |trap: &SchemaTrap| {
         standard.conventions.iter().any(|convention| convention.schemas.refuses.contains(trap))
@@ -20,10 +20,10 @@ pub(super) fn refused_traps(standard: &Standard) -> Vec<SchemaTrap> {
     SchemaTrap::ALL.into_iter().filter(refused).collect()
 }
 
-/// Formats that function declarations of model APIs know.
+/// Formats that model APIs support in function declarations.
 const FORMATS: &[&str] = &["enum", "date-time", "int32", "int64", "float", "double"];
 
-/// Where each of these traps first stands in the schemas of arguments.
+/// Returns the first location of each of these traps in the input schema.
 pub(super) fn find<'a>(tree: &ToolTree<'a>, refused: &[SchemaTrap]) -> Vec<TrapLocation> {
     let mut found: Vec<TrapLocation> = Vec::new();
     for trap in refused {
@@ -45,7 +45,7 @@ pub(super) fn find<'a>(tree: &ToolTree<'a>, refused: &[SchemaTrap]) -> Vec<TrapL
     found
 }
 
-/// The keyword that a schema is trapped by; empty for what is missing.
+/// Returns the keyword that makes the trap; empty if the trap is a missing keyword.
 fn trapping_keyword<'a>(trap: SchemaTrap, tree: &ToolTree<'a>, schema: &Schema<'a>) -> Option<&'static str> {
     let first = |keys: &'static [&'static str]| keys.iter().copied().find(|key| schema.has(key));
     let says = |key: &str, test: fn(&Value) -> bool| schema.get(key).is_some_and(test);
@@ -53,7 +53,7 @@ fn trapping_keyword<'a>(trap: SchemaTrap, tree: &ToolTree<'a>, schema: &Schema<'
         SchemaTrap::RootUnion if schema.parent.is_some() => None,
         SchemaTrap::RootUnion => first(&["anyOf", "oneOf", "allOf"]),
         SchemaTrap::Union => first(&["anyOf", "oneOf"]),
-        // Of parameters, because nobody is known to look deeper.
+        // Only for top-level parameters: no known client looks deeper.
         SchemaTrap::TypeList if !tree.is_parameter(schema) => None,
         SchemaTrap::TypeList => says("type", Value::is_array).then_some("type"),
         SchemaTrap::ArrayWithoutItems => {
@@ -75,7 +75,7 @@ fn trapping_keyword<'a>(trap: SchemaTrap, tree: &ToolTree<'a>, schema: &Schema<'
     }
 }
 
-/// The first reference that leads to a schema around it, be it by way of others.
+/// Returns the pointer of the first reference that leads, directly or through others, to a schema around it.
 fn recursion<'a>(tree: &ToolTree<'a>) -> Option<String> {
     let of_input = |reference: &Reference<'a>| tree.schemas.get(reference.schema).filter(|own| own.is_input);
     let referring: Vec<(&Reference<'a>, &Schema<'a>)> =
@@ -90,7 +90,7 @@ fn recursion<'a>(tree: &ToolTree<'a>) -> Option<String> {
         ReferenceTarget::Found(Value::Object(map)) => index.get(&std::ptr::from_ref(map)).copied(),
         _ => None,
     };
-    // From each reference to what it leads to, and from there to the references inside: a way back is recursion.
+    // Follow each reference to its target and to the references inside that target. A way back is recursion.
     let to: HashMap<usize, usize> =
         referring.iter().filter_map(|(from, _)| Some((from.schema, leads(from)?))).collect();
     let mut inside: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -120,7 +120,7 @@ fn recursion<'a>(tree: &ToolTree<'a>) -> Option<String> {
                 }
             }
         }
-        // Nothing that can be reached from here leads back to here; whoever comes by later need not look again.
+        // Nothing reachable from here leads back to here, so later searches can skip this reference.
         if let Some(done) = done.get_mut(*start) {
             *done = true;
         }
@@ -128,45 +128,45 @@ fn recursion<'a>(tree: &ToolTree<'a>) -> Option<String> {
     None
 }
 
-/// What the schema does, as in "The schema of … SAYS".
+/// Returns the end of the message "The schema of '…' …".
 pub(super) const fn trap_message(trap: SchemaTrap) -> &'static str {
     match trap {
-        SchemaTrap::RootUnion => "has a union beside its root's type",
+        SchemaTrap::RootUnion => "has a union next to its root's type",
         SchemaTrap::TypeList => "lists several types for one parameter",
-        SchemaTrap::ArrayWithoutItems => "has an array that does not say of what",
-        SchemaTrap::Tuple => "has a list under `items`, as drafts before 2020-12 did",
+        SchemaTrap::ArrayWithoutItems => "has an array without `items`",
+        SchemaTrap::Tuple => "has a list under `items`, as in drafts before 2020-12",
         SchemaTrap::Recursion => "refers to itself",
         SchemaTrap::Reference => "has a reference",
         SchemaTrap::Union => "has a union",
         SchemaTrap::Const => "has a constant",
-        SchemaTrap::Nullable => "says `nullable`, which is OpenAPI's",
-        SchemaTrap::BooleanBounds => "has an exclusive bound that is true or false, as draft 4 did",
-        SchemaTrap::Format => "has a format that model APIs do not know",
+        SchemaTrap::Nullable => "uses `nullable`, which is an OpenAPI keyword",
+        SchemaTrap::BooleanBounds => "has an exclusive bound that is true or false, as in draft 4",
+        SchemaTrap::Format => "has a format that model APIs do not support",
     }
 }
 
-/// What to write instead.
+/// Returns the help text.
 pub(super) const fn help(trap: SchemaTrap) -> &'static str {
     match trap {
         SchemaTrap::RootUnion => {
-            "say in descriptions which parameters go together, or make several tools of it"
+            "explain in descriptions which parameters belong together, or split the tool"
         }
         SchemaTrap::TypeList => {
-            "give one type, and leave the parameter out of `required` instead of allowing null"
+            "use one type; instead of allowing null, remove the parameter from `required`"
         }
-        SchemaTrap::ArrayWithoutItems => "write `items`, be it `{}`",
-        SchemaTrap::Tuple => "write `prefixItems`, or an object",
+        SchemaTrap::ArrayWithoutItems => "add `items`, even if only `{}`",
+        SchemaTrap::Tuple => "use `prefixItems` or an object",
         SchemaTrap::Recursion => "write out as many levels as are used",
-        SchemaTrap::Reference => "write the schema out where it is used",
-        SchemaTrap::Union => "give one type, or make several parameters of it",
-        SchemaTrap::Const => "write an `enum` of one value",
-        SchemaTrap::Nullable => "leave the parameter out of `required` instead",
-        SchemaTrap::BooleanBounds => "write the bound itself there",
-        SchemaTrap::Format => "say it in the description",
+        SchemaTrap::Reference => "write out the schema where it is used",
+        SchemaTrap::Union => "use one type, or split it into several parameters",
+        SchemaTrap::Const => "use an `enum` with one value",
+        SchemaTrap::Nullable => "remove the parameter from `required` instead",
+        SchemaTrap::BooleanBounds => "write the bound itself as a number",
+        SchemaTrap::Format => "explain the format in the description",
     }
 }
 
-/// Whether the whole request is refused, and not only a value or a keyword.
+/// Returns whether the trap makes an API reject the whole request, not only ignore a value or keyword.
 pub(super) const fn breaks_requests(trap: SchemaTrap) -> bool {
     !matches!(trap, SchemaTrap::TypeList)
 }

@@ -6,17 +6,17 @@ use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
-    /// A required parameter is not declared.
+    /// Required parameter is not declared.
     ///
     /// ## What it does
     ///
-    /// Looks for names in `required` that `properties` beside it does not have. Variants, and objects that are put together of several schemas,
-    /// are left alone.
+    /// Checks for names in `required` that are not in `properties` of the same schema. Variants, and objects composed of several
+    /// schemas, are not checked.
     ///
     /// ## Why it matters
     ///
-    /// A model is told to give something of which it knows only the name; where other properties are not allowed, no call can succeed. Gemini
-    /// refuses the request: "property is not defined" (https://github.com/MarkusPfundstein/mcp-obsidian/issues/105).
+    /// A model has to pass a parameter of which it knows only the name. If other properties are not allowed, no call can succeed.
+    /// Gemini rejects the request: "property is not defined" (https://github.com/MarkusPfundstein/mcp-obsidian/issues/105).
     ///
     /// ## Bad
     ///
@@ -32,7 +32,7 @@ rule! {
     "SCHEMA-005" "undeclared-required" Warning Tool(check)
 }
 
-/// What may declare the property instead.
+/// Keywords that may declare the property instead.
 const DECLARING_KEYWORDS: &[&str] =
     &["allOf", "anyOf", "oneOf", "$ref", "patternProperties", "if", "dependentSchemas"];
 
@@ -48,9 +48,11 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         };
         let Some(index) = required.iter().position(|name| missing(&name)) else { continue };
         let name = required.get(index).and_then(Value::as_str).unwrap_or_default();
-        let message = format!("The schema of '{}' requires '{name}' and does not declare it", tool.name);
+        let message = format!("The schema of '{}' requires '{name}' but does not declare it", tool.name);
         let pointer = format!("{}/{index}", tool.tree.keyword_pointer(schema.at, "required"));
-        findings.tool(tool, pointer, message).help("declare it under `properties`, or do not require it");
+        findings
+            .tool(tool, pointer, message)
+            .help("declare it under `properties`, or remove it from `required`");
         return;
     }
 }

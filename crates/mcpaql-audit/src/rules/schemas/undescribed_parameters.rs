@@ -6,17 +6,17 @@ use crate::tool::{ParsedTool, value_at, value_member};
 use serde_json::Value;
 
 rule! {
-    /// A tool has parameters without a description.
+    /// Tool has parameters without a description.
     ///
     /// ## What it does
     ///
-    /// Looks for top-level parameters that have no `description`: neither themselves, nor in what they refer to or consist of, nor by name in
-    /// the description of the tool, where Python's docstrings put it.
+    /// Checks for top-level parameters without a `description`. The description may also be in a schema that the parameter refers to
+    /// or consists of, or in the description of the tool, after the parameter's name, where Python's docstrings put it.
     ///
     /// ## Why it matters
     ///
-    /// The model guesses what `q`, `scope` or `id` mean, and guesses wrong: Anthropic asks for what each parameter means and how it affects the
-    /// tool (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use).
+    /// The model guesses what `q`, `scope` or `id` mean, and guesses wrong. Anthropic asks for the meaning of each parameter and its
+    /// effect on the tool (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use).
     ///
     /// ## Bad
     ///
@@ -32,7 +32,7 @@ rule! {
     "SCHEMA-002" "undescribed-parameters" Warning Tool(check)
 }
 
-/// How many are named.
+/// Maximum number of parameters that the message names.
 const MAX_NAMED_PARAMETERS: usize = 6;
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
@@ -50,7 +50,7 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         missing.iter().take(MAX_NAMED_PARAMETERS).map(|name| format!("'{name}'")).collect();
     let more = missing.len().saturating_sub(MAX_NAMED_PARAMETERS);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let message = format!("Parameters of '{}' are not described: {}{more}", tool.name, named.join(", "));
+    let message = format!("Parameters of '{}' have no description: {}{more}", tool.name, named.join(", "));
     let finding = findings.tool(tool, mcpaql_core::reader::child("/inputSchema/properties", first), message);
     let who: Vec<&str> = standard
         .requirements(|convention| convention.schemas.described.then_some(()))
@@ -64,7 +64,7 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     }
 }
 
-/// Whether the description of the tool has it as `name:`, `name (string)` or in backticks.
+/// Returns whether the description of the tool contains `name:`, `name (string)` or the name in backticks.
 fn is_explained(tool: &ParsedTool<'_>, name: &str) -> bool {
     let text = tool.description.unwrap_or_default();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';

@@ -6,16 +6,16 @@ use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
-    /// A default does not fit its own schema.
+    /// Default does not fit its own schema.
     ///
     /// ## What it does
     ///
-    /// Looks for a `default` of another type than the `type` beside it, or that the `enum` beside it does not list. A `null` for what may be left
-    /// out is only advice.
+    /// Checks for a `default` that the `type` of the same schema does not allow, or that its `enum` does not list. A default of
+    /// `null` is only advice.
     ///
     /// ## Why it matters
     ///
-    /// Models and forms copy the default, and the server's own validation refuses it.
+    /// Models and forms copy the default, and the server's own validation rejects it.
     ///
     /// ## Bad
     ///
@@ -48,10 +48,10 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             doubtful = doubtful.or(Some(schema));
             continue;
         }
-        let message = format!("A default of '{}' is not what its schema allows", tool.name);
+        let message = format!("A default of '{}' does not fit its schema", tool.name);
         findings
             .tool(tool, tool.tree.keyword_pointer(schema.at, "default"), message)
-            .help("give a value that fits, or none");
+            .help("use a value that fits, or remove the default");
         return;
     }
     if let Some(schema) =
@@ -60,7 +60,7 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let message = format!("A default of '{}' is null, which its schema does not allow", tool.name);
         findings
             .tool(tool, tool.tree.keyword_pointer(schema.at, "default"), message)
-            .help("leave the default out")
+            .help("remove the default")
             .downgrade_to_advice();
     }
 }

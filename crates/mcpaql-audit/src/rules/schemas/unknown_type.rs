@@ -6,16 +6,16 @@ use crate::tool::ParsedTool;
 use serde_json::Value;
 
 rule! {
-    /// A schema names a type that JSON does not have.
+    /// Schema uses a type that JSON does not have.
     ///
     /// ## What it does
     ///
-    /// Looks for `type` other than `string`, `integer`, `number`, `boolean`, `array`, `object` and `null`.
+    /// Checks for a `type` other than `string`, `integer`, `number`, `boolean`, `array`, `object` and `null`.
     ///
     /// ## Why it matters
     ///
-    /// A schema with `int`, `str` or `any` is none: "JSON schema is invalid. It must match JSON Schema draft 2020-12", says Anthropic's API and refuses
-    /// the request with all tools (https://github.com/afrise/MCPSharp/issues/9).
+    /// A schema with `int`, `str` or `any` is invalid. Anthropic's API rejects the request with all tools: "JSON schema is invalid.
+    /// It must match JSON Schema draft 2020-12" (https://github.com/afrise/MCPSharp/issues/9).
     ///
     /// ## Bad
     ///
@@ -45,11 +45,11 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         };
         let Some(name) = unknown else { continue };
         let message =
-            format!("The schema of '{}' has the type '{name}', which JSON does not have", tool.name);
+            format!("The schema of '{}' uses the type '{name}', which JSON does not have", tool.name);
         let finding = findings.tool(tool, tool.tree.keyword_pointer(schema.at, "type"), message);
         match mcpaql_core::schema::nearest_type(&name.to_ascii_lowercase()) {
             Some(meant) => finding.help(format!("write `{meant}`")),
-            None => finding.help("leave `type` out where anything goes"),
+            None => finding.help("remove `type` to allow any value"),
         };
         return;
     }

@@ -7,17 +7,17 @@ use crate::tool::ParsedTool;
 use crate::unicode;
 
 rule! {
-    /// A title holds characters that nobody sees, or that change how it is shown.
+    /// Title contains invisible or control characters.
     ///
     /// ## What it does
     ///
-    /// Looks for control characters, line breaks and invisible characters in `title` and `annotations.title`. What an emoji is made of
-    /// does not count, nor do joiners between letters of scripts that need them.
+    /// Checks `title` and `annotations.title` for control characters, line breaks and invisible characters. Parts of emoji, and
+    /// joiners between letters of scripts that need them, are allowed.
     ///
     /// ## Why it matters
     ///
-    /// The title is what a person sees before approving a call. A mark that turns the direction of text, a line break or an escape
-    /// sequence of the terminal makes it say something else there than in a log or a review.
+    /// The title is what a person sees before approving a call. A bidirectional mark, a line break or a terminal escape sequence
+    /// makes it look different there than in a log or a review.
     ///
     /// ## Bad
     ///
@@ -41,7 +41,7 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             continue;
         };
         let what = if c.is_control() { "a control character" } else { unicode::describe_invisible(c) };
-        let message = format!("The title '{}' holds U+{:04X}, {what}", clipped_name(title), u32::from(c));
-        findings.tool(tool, pointer, message).help("leave it out");
+        let message = format!("The title '{}' contains U+{:04X}, {what}", clipped_name(title), u32::from(c));
+        findings.tool(tool, pointer, message).help("remove it");
     }
 }

@@ -8,17 +8,17 @@ use crate::tool::ParsedServer;
 use std::cell::LazyCell;
 
 rule! {
-    /// A tool has no title.
+    /// Tool has no title.
     ///
     /// ## What it does
     ///
-    /// Looks for tools with neither `title` nor `annotations.title`, or with blank ones.
+    /// Checks for tools without `title` and `annotations.title`, or with a blank title.
     ///
     /// ## Why it matters
     ///
-    /// Clients show the title to people who are to approve a call; without one they show the name, which is made for models.
-    /// The directory of Claude's connectors [demands it](https://claude.com/docs/connectors/building/review-criteria). Where nobody who
-    /// demands it was chosen, it is advice.
+    /// Clients show the title to the person who approves a call. Without a title they show the name, which is written for models.
+    /// Claude's connector directory [requires a title](https://claude.com/docs/connectors/building/review-criteria). If no selected
+    /// convention requires titles, the finding is advice.
     ///
     /// ## Bad
     ///
@@ -34,12 +34,12 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// A title made of the name, where no other tool has it.
+    /// Writes a title derived from the name, if no other tool has that title.
     "TITLE-001" "missing-title" Warning Server(check)
 }
 
 fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let wordings = LazyCell::new(|| TitleSuggestions::new(surface));
+    let suggestions = LazyCell::new(|| TitleSuggestions::new(surface));
     let who = unmet_requirements(standard, |convention| convention.titles.required.then_some(()), |()| false);
     for tool in &surface.tools {
         if tool.shown_title().is_some_and(|title| !title.trim().is_empty()) {
@@ -47,7 +47,7 @@ fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Finding
         }
         let finding =
             findings.tool(tool, "/title", format!("The tool '{}' has no title", clipped_name(tool.name)));
-        finding.fix = wordings.fix(tool);
+        finding.fix = suggestions.fix(tool);
         if who.is_empty() {
             finding.downgrade_to_advice();
         }

@@ -8,17 +8,17 @@ use crate::tool::ParsedServer;
 use std::cell::LazyCell;
 
 rule! {
-    /// A title is the name again, or looks like one.
+    /// Title repeats the name or looks like an identifier.
     ///
     /// ## What it does
     ///
-    /// Looks for titles in snake, camel or kebab case, and for those that repeat the name as it is.
+    /// Checks for titles in snake_case, camelCase or kebab-case, and for titles that are equal to the name.
     ///
     /// ## Why it matters
     ///
-    /// MCP has titles for people, "even by those unfamiliar with domain-specific terminology"
-    /// ([schema, `BaseMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema)); a client that finds none shows the
-    /// name anyway.
+    /// MCP's titles are for people, "even by those unfamiliar with domain-specific terminology" ([schema,
+    /// `BaseMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema)). A client without a title shows the name
+    /// anyway.
     ///
     /// ## Bad
     ///
@@ -34,28 +34,28 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// The title of `annotations` where that is better, or one made of the name where no other tool has it.
+    /// Uses `annotations.title` if that is better. Otherwise writes a title derived from the name, if no other tool has that title.
     "TITLE-002" "not-human" Warning Server(check)
 }
 
 fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let wordings = LazyCell::new(|| TitleSuggestions::new(surface));
+    let suggestions = LazyCell::new(|| TitleSuggestions::new(surface));
     for tool in &surface.tools {
         let Some(title) = tool.shown_title().filter(|title| !title.trim().is_empty()) else { continue };
         if is_human(title, tool.name) {
             continue;
         }
-        let again = if title == tool.name { "the name again" } else { "not made for people" };
+        let problem = if title == tool.name { "repeats the name" } else { "looks like an identifier" };
         let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
-        let finding = findings.tool(tool, pointer, format!("The title '{}' is {again}", clipped_name(title)));
+        let finding = findings.tool(tool, pointer, format!("The title '{}' {problem}", clipped_name(title)));
         let other = tool.annotation_title.filter(|other| is_human(other, tool.name));
         finding.fix = match other {
             Some(other) => Some(Fix::Title(other.to_owned())),
-            None => wordings.fix(tool),
+            None => suggestions.fix(tool),
         };
         let help = match &finding.fix {
-            Some(Fix::Title(title)) => format!("write it as people would: '{}'", clipped_name(title)),
-            _ => "write a few words, as people would".to_owned(),
+            Some(Fix::Title(title)) => format!("write it for people, such as '{}'", clipped_name(title)),
+            _ => "write a few words for people".to_owned(),
         };
         finding.help(help);
     }

@@ -6,16 +6,16 @@ use crate::rules::names::spelling::{clipped_name, required_by_all, unmet_require
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A title does not stand in `annotations`, where a convention wants it.
+    /// Title is missing in `annotations`, where a convention requires it.
     ///
     /// ## What it does
     ///
-    /// Looks for tools that have a `title` and no `annotations.title`, where somebody demands it (`titles.in_annotations`).
+    /// Checks for tools that have a `title` but no `annotations.title`, if a convention requires it (`titles.in_annotations`).
     ///
     /// ## Why it matters
     ///
-    /// `title` is newer than `annotations.title`, and clients and directories look for the older one:
-    /// [Anthropic's checklist](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)
+    /// `title` is newer than `annotations.title`, and clients and directories look for the older one: [Anthropic's
+    /// checklist](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)
     /// names it.
     ///
     /// ## Bad
@@ -32,7 +32,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// The same title in both places.
+    /// Writes the title in both places.
     "TITLE-006" "not-in-annotations" Warning Tool(check)
 }
 
@@ -46,7 +46,7 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     if who.is_empty() {
         return;
     }
-    let message = format!("The title '{}' does not stand in the annotations", clipped_name(title));
+    let message = format!("The title '{}' is missing in `annotations.title`", clipped_name(title));
     let finding = findings.tool(tool, "/annotations/title", message);
     required_by_all(finding.fix(Fix::Title(title.to_owned())), &who);
 }

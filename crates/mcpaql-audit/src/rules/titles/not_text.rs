@@ -6,16 +6,16 @@ use crate::rules::names::spelling::clipped_name;
 use crate::tool::{ParsedTool, value_member};
 
 rule! {
-    /// A title is not a string.
+    /// Title is not a string.
     ///
     /// ## What it does
     ///
-    /// Looks for a `title` or `annotations.title` that is null, a number, a list or an object.
+    /// Checks for a `title` or `annotations.title` that is not a string, such as null, a number or a list.
     ///
     /// ## Why it matters
     ///
-    /// MCP's schema allows a string or nothing. Clients that check what they hear, those of the official TypeScript SDK among them, refuse the
-    /// whole list for one such tool.
+    /// MCP's schema allows only a string. Clients that validate the list, such as those built with the official TypeScript SDK,
+    /// reject all of it because of one such tool.
     ///
     /// ## Bad
     ///
@@ -36,7 +36,7 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for (pointer, holder) in [("/title", Some(tool.value)), ("/annotations/title", annotations)] {
         if holder.and_then(|holder| value_member(holder, "title")).is_some_and(|title| !title.is_string()) {
             let message = format!("The title of '{}' is not a string", clipped_name(tool.name));
-            findings.tool(tool, pointer, message).help("write a text, or leave the member out");
+            findings.tool(tool, pointer, message).help("write a string, or remove the title");
         }
     }
 }

@@ -11,11 +11,11 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Compares the titles of a server's tools, without regard to case.
+    /// Compares the titles of a server's tools, ignoring case.
     ///
     /// ## Why it matters
     ///
-    /// Clients show the title where people choose tools and approve calls. Nobody can tell two tools of the same title apart there.
+    /// Clients show titles where people choose tools and approve calls. Two tools with the same title cannot be told apart there.
     ///
     /// ## Bad
     ///
@@ -41,15 +41,15 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
             None => {
                 first.insert(title.to_lowercase(), tool);
             }
-            // A tool that is listed twice is not the title's fault.
+            // NAME-013 reports tools that are listed twice.
             Some(other) if other.name != tool.name => {
                 let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
                 let message = format!(
-                    "The title '{}' is that of '{}', too",
+                    "The title '{}' is also the title of '{}'",
                     clipped_name(title),
                     clipped_name(other.name)
                 );
-                let finding = findings.tool(tool, pointer, message).help("say in which way they differ");
+                let finding = findings.tool(tool, pointer, message).help("say how the tools differ");
                 finding.related(other.place("/title"));
             }
             Some(_) => {}

@@ -9,17 +9,17 @@ use mcpaql_lexicon::names;
 use mcpaql_lexicon::verbs::{self, Verb, Weight};
 
 rule! {
-    /// A title says that the tool does something else than its name.
+    /// Title contradicts the name.
     ///
     /// ## What it does
     ///
-    /// Compares the verb that a title begins with with the verb of the name, where both are clear, and looks for tools of which one reads
-    /// and the other writes, or one deletes and the other does not.
+    /// Compares the verb that the title starts with to the verb of the name, if both are clear. Reports tools if only one of the two
+    /// verbs reads, or only one deletes.
     ///
     /// ## Why it matters
     ///
-    /// The person who approves a call reads the title; the model that makes it reads the name. "List notes" on `delete_note` lets one delete
-    /// with the blessing of the other.
+    /// The person who approves a call reads the title; the model that makes the call reads the name. With the title "List notes" on
+    /// `delete_note`, a person approves a deletion without knowing.
     ///
     /// ## Bad
     ///
@@ -44,25 +44,29 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
-    let message =
-        format!("The title '{}' of '{}' says '{}'", clipped_name(title), clipped_name(tool.name), said.word);
-    findings.tool(tool, pointer, message).help("let title and name say the same");
+    let message = format!(
+        "The title '{}' contradicts the name '{}': its verb is '{}'",
+        clipped_name(title),
+        clipped_name(tool.name),
+        said.word
+    );
+    findings.tool(tool, pointer, message).help("use the same verb in title and name");
 }
 
-/// The clear verb that a title begins with.
+/// Returns the verb that a title starts with, if it is clear.
 fn title_verb(title: &str) -> Option<&'static Verb> {
     let first: String = title.trim_start().chars().take_while(|c| c.is_alphabetic()).take(24).collect();
     verbs::inflected(&first.to_lowercase()).filter(|verb| verb.weight == Weight::Strong)
 }
 
-/// The clear verb of a name that has no other one.
+/// Returns the verb of a name, if it is clear and the only one.
 fn name_verb(name: &str) -> Option<&'static Verb> {
     let reading = names::name_verbs(&names::parts(name));
     let lead = reading.lead.filter(|_| !reading.compound && reading.second.is_none())?;
     Some(lead.verb).filter(|verb| verb.weight == Weight::Strong)
 }
 
-/// Whether only one of two verbs reads, or only one deletes.
+/// Returns whether only one of two verbs reads, or only one deletes.
 fn contradict(one: &Verb, other: &Verb) -> bool {
     let [one, other] = [one, other].map(|verb| verb.effect.category());
     [Category::Read, Category::Delete].iter().any(|category| (one == *category) != (other == *category))

@@ -6,16 +6,17 @@ use crate::rules::names::spelling::clipped_name;
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A title does not follow the pattern of a convention.
+    /// Title does not follow the pattern of a convention.
     ///
     /// ## What it does
     ///
-    /// Holds titles against the patterns of conventions (`titles.pattern`), such as `{name} — {endpoint}`. Patterns with `{endpoint}` are for
-    /// MCP-AQL's own tools only; a tool that stands for all endpoints has the rest.
+    /// Matches titles against the patterns of conventions (`titles.pattern`), such as `{name} — {endpoint}`. Patterns with
+    /// `{endpoint}` apply only to the tools of MCP-AQL adapters. The title of a tool that serves all endpoints has no endpoint.
     ///
     /// ## Why it matters
     ///
-    /// The five tools of an adapter stand next to those of others: "Apple Mail — Read" says of which it is, and what it does.
+    /// The five tools of an adapter are listed next to those of other adapters: "Apple Mail — Read" says which adapter the tool
+    /// belongs to and what it does.
     ///
     /// ## Bad
     ///

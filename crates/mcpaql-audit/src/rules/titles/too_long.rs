@@ -5,21 +5,21 @@ use crate::rule::{Findings, rule};
 use crate::rules::names::spelling::{clipped_name, required_by_all, unmet_requirements};
 use crate::tool::ParsedTool;
 
-/// Of two thousand titles of real servers, a handful are longer.
+/// Only a handful of two thousand titles of real servers are longer.
 const DEFAULT_MAX_LENGTH: usize = 80;
 
 rule! {
-    /// A title is too long to be read at a glance.
+    /// Title is too long.
     ///
     /// ## What it does
     ///
-    /// Looks for titles of more than 80 characters, or of more than a convention allows (`titles.max_length`). Without a convention it is
-    /// advice.
+    /// Checks for titles of more than 80 characters, or of more than a convention allows (`titles.max_length`). If no convention sets
+    /// a lower limit, the finding is advice.
     ///
     /// ## Why it matters
     ///
-    /// Clients show the title on a button or in one line of a list, and cut what does not fit: what makes the tool different often stands
-    /// last. Whole sentences belong into the description.
+    /// Clients show the title on a button or in one line of a list and cut off what does not fit, often the part that distinguishes
+    /// the tool. Whole sentences belong in the description.
     ///
     /// ## Bad
     ///
@@ -44,7 +44,7 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     }
     let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
     let message = format!("The title '{}' has {length} characters", clipped_name(title));
-    let finding = findings.tool(tool, pointer, message).help("say the rest in the description");
+    let finding = findings.tool(tool, pointer, message).help("move details into the description");
     if who.is_empty() {
         finding.downgrade_to_advice();
     }

@@ -6,17 +6,17 @@ use crate::rules::names::spelling::clipped_name;
 use crate::tool::ParsedTool;
 
 rule! {
-    /// A tool's `title` and `annotations.title` differ.
+    /// Tool has different values in `title` and `annotations.title`.
     ///
     /// ## What it does
     ///
-    /// Compares the two where a tool has both.
+    /// Compares the two titles of tools that have both.
     ///
     /// ## Why it matters
     ///
-    /// MCP shows `title` first, then `annotations.title`, then the name
-    /// ([schema, `BaseMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema)). Older clients know only the second, so that
-    /// people who talk about the same tool see different ones.
+    /// Clients show `title` first, then `annotations.title`, then the name ([schema,
+    /// `BaseMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema)). Older clients know only
+    /// `annotations.title`, so people see different titles for the same tool.
     ///
     /// ## Bad
     ///
@@ -35,8 +35,11 @@ rule! {
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let Some((title, other)) = tool.title.zip(tool.annotation_title) else { return };
     if title.trim() != other.trim() {
-        let message =
-            format!("The titles '{}' and '{}' are of one tool", clipped_name(title), clipped_name(other));
-        findings.tool(tool, "/annotations/title", message).help("write the same in both places");
+        let message = format!(
+            "The title is '{}', but `annotations.title` is '{}'",
+            clipped_name(title),
+            clipped_name(other)
+        );
+        findings.tool(tool, "/annotations/title", message).help("write the same title in both places");
     }
 }

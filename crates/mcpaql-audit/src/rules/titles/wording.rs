@@ -1,4 +1,4 @@
-//! Titles made of names, and what rules about titles share.
+//! Titles derived from names, and helpers shared by rules about titles.
 
 use crate::rule::Fix;
 use crate::rules::names::verb_placement::{VerbPlacement, shared_words};
@@ -7,10 +7,10 @@ use mcpaql_lexicon::verbs::is_verb;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What fewer tools begin with may be part of what they do.
+/// Minimum number of tools to drop a shared prefix; with fewer tools it may be part of what they do.
 const MIN_TOOLS: usize = 4;
 
-/// Written in capitals.
+/// Words written in capitals.
 const ACRONYMS: &[&str] = &[
     "ai", "api", "arn", "aws", "ci", "cdn", "cli", "cpu", "crm", "css", "csv", "db", "dns", "ecs", "eks",
     "faq", "fhir", "gif", "gpu", "gcp", "hdfs", "html", "http", "https", "iam", "id", "ide", "imap", "ip",
@@ -21,7 +21,7 @@ const ACRONYMS: &[&str] = &[
     "uri", "url", "utc", "uuid", "ux", "vat", "vm", "vpc", "vpn", "waf", "xml", "yaml", "zip",
 ];
 
-/// Written in their own way.
+/// Words with a spelling of their own.
 const BRANDS: &[(&str, &str)] = &[
     ("apis", "APIs"),
     ("azure", "Azure"),
@@ -69,7 +69,7 @@ const BRANDS: &[(&str, &str)] = &[
     ("youtube", "YouTube"),
 ];
 
-/// The titles that a server's tools have or would get from their names, and how many would get each.
+/// The titles that a server's tools have or would get from their names, each with the number of tools.
 #[derive(Debug)]
 pub(super) struct TitleSuggestions {
     tools: usize,
@@ -82,7 +82,7 @@ pub(super) struct TitleSuggestions {
 impl TitleSuggestions {
     pub(super) fn new(surface: &ParsedServer<'_>) -> TitleSuggestions {
         let tools = surface.tools.len();
-        let mut wordings = TitleSuggestions {
+        let mut suggestions = TitleSuggestions {
             tools,
             shared: before_verb(surface, shared_words(surface)),
             owner: mcpaql_lexicon::words(&surface.server.name),
@@ -90,26 +90,27 @@ impl TitleSuggestions {
         };
         for tool in &surface.tools {
             let title = tool.shown_title().filter(|title| is_human(title, tool.name));
-            let title = title.map_or_else(|| wordings.title(tool), str::to_owned);
-            *wordings.counts.entry(title.to_lowercase()).or_insert(0) += 1;
+            let title = title.map_or_else(|| suggestions.title(tool), str::to_owned);
+            *suggestions.counts.entry(title.to_lowercase()).or_insert(0) += 1;
         }
-        wordings
+        suggestions
     }
 
-    /// A title from the tool's name, where no other tool has it or would get it.
+    /// Returns a title derived from the tool's name as a fix, if no other tool has or would get it.
     pub(super) fn fix(&self, tool: &ParsedTool<'_>) -> Option<Fix> {
         let title = self.title(tool);
         let unique = self.counts.get(&title.to_lowercase()).is_some_and(|count| *count == 1);
         (unique && !title.is_empty() && title.chars().count() <= 80).then_some(Fix::Title(title))
     }
 
-    /// `create_issue` and `issue_create` as `Create issue`, without the server's name and what all its names begin with.
+    /// Returns the title of a name: `Create issue` for `create_issue` and `issue_create`. Leaves out the server's name and words
+    /// that all names start with.
     fn title(&self, tool: &ParsedTool<'_>) -> String {
         if let Some((adapter, endpoint)) = tool.name.rsplit_once("_mcpaql_") {
             return format!("{} — {}", capitalised(adapter), capitalised(endpoint));
         }
         let shared = if self.tools >= MIN_TOOLS { self.shared } else { 0 };
-        // Whose tool it is stands beside its title.
+        // Clients show the server's name next to the title.
         let owned = if tool.words.starts_with(&self.owner) { self.owner.len() } else { 0 };
         let mut left_out = [shared.max(owned), shared].into_iter();
         let left_out = left_out.find(|count| tool.words.len() > count + 1).unwrap_or(0);
@@ -120,15 +121,15 @@ impl TitleSuggestions {
             words.rotate_right(1);
         }
         match words.as_slice() {
-            // `sadd` is no word of anybody's.
+            // A single word that is not a verb, such as `sadd`, makes no title.
             [word] if !is_verb(word) => String::new(),
             words => sentence(words),
         }
     }
 }
 
-/// How many of the words that all names begin with stand before what is done. A verb is the name of something where most names go on
-/// with another one: `log_get_lines`.
+/// Returns how many of the words that all names start with come before the verb. If most names continue with another verb, the
+/// first one is a noun: `log_get_lines`.
 fn before_verb(surface: &ParsedServer<'_>, shared: usize) -> usize {
     let is_verb_at =
         |tool: &ParsedTool<'_>, index: usize| tool.words.get(index).is_some_and(|word| is_verb(word));
@@ -159,7 +160,7 @@ fn capitalised(name: &str) -> String {
     words.join(" ")
 }
 
-/// How words are written that are not written like others.
+/// Acronyms and brands by their lower-case form.
 static SPECIAL_SPELLINGS: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
     let brands = BRANDS.iter().map(|(plain, brand)| (*plain, (*brand).to_owned()));
     brands.chain(ACRONYMS.iter().map(|word| (*word, word.to_ascii_uppercase()))).collect()
@@ -174,18 +175,18 @@ fn upper_first(word: &str) -> String {
     letters.next().map(char::to_uppercase).into_iter().flatten().chain(letters).collect()
 }
 
-/// Whether a title is made for people: words with spaces between them, or one word.
+/// Returns whether a title is written for people: words separated by spaces, or one word.
 pub(super) fn is_human(title: &str, name: &str) -> bool {
     let title = title.trim();
     if title.is_empty() {
         return false;
     }
     if title.contains(char::is_whitespace) {
-        // `list_issues (read)` is a name still, but a name that is talked about is not: "Run list_issues again".
+        // A title may mention a name ("Run list_issues again"), but not consist only of names.
         return title.split_whitespace().any(|word| !is_identifier(word));
     }
-    let again = title == name && title.starts_with(|c: char| c.is_ascii_lowercase());
-    !again && !is_identifier(title)
+    let repeats_name = title == name && title.starts_with(|c: char| c.is_ascii_lowercase());
+    !repeats_name && !is_identifier(title)
 }
 
 /// `create_issue`, `createIssue`, `create-issue`.
@@ -220,12 +221,12 @@ mod tests {
         let tools = names.iter().map(|name| json!({"name": name})).collect();
         let server = ServerTools { name: server.to_owned(), tools, ..ServerTools::default() };
         let surface = ParsedServer::of(&server, 0);
-        let wordings = TitleSuggestions::new(&surface);
+        let suggestions = TitleSuggestions::new(&surface);
         let title = |fix: Fix| match fix {
             Fix::Title(title) => Some(title),
             _ => None,
         };
-        surface.tools.iter().map(|tool| wordings.fix(tool).and_then(title)).collect()
+        surface.tools.iter().map(|tool| suggestions.fix(tool).and_then(title)).collect()
     }
 
     #[test]
@@ -265,7 +266,7 @@ mod tests {
     fn what_is_done_comes_first() {
         assert_eq!(fixes(&["db-cluster-delete"]), [Some("Delete DB cluster".into())]);
         assert_eq!(fixes(&["fetch"]), [Some("Fetch".into())]);
-        assert_eq!(fixes(&["sadd"]), [None], "no word");
+        assert_eq!(fixes(&["sadd"]), [None], "not a word");
     }
 
     #[test]

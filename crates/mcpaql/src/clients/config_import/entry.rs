@@ -1,4 +1,4 @@
-//! One server: from the keys of clients to those of `mcpaql.yaml`.
+//! Imports one server: converts the keys of clients to those of `mcpaql.yaml`.
 
 use crate::clients::secrets;
 use crate::clients::secrets::spans::{self, REFERENCE_MARK, SecretSpan};
@@ -13,7 +13,7 @@ use mcpaql_document::load::is_credential_name;
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// Keys that are read, and those that only concern the client.
+/// Keys that are imported, and keys that only concern the client.
 const KNOWN_KEYS: &[&str] = &[
     "allowedTools",
     "alwaysAllow",
@@ -49,14 +49,14 @@ const KNOWN_KEYS: &[&str] = &[
 const HTTP_TYPES: &[&str] = &["http", "streamable-http", "streamablehttp", "streamable_http", "remote"];
 const STDIO_TYPES: &[&str] = &["stdio", "local"];
 
-/// Where a server stands.
+/// The location of a server in a configuration.
 pub(super) struct ServerLocation<'a> {
-    /// Down to the server.
+    /// The keys that lead to the server.
     pub(super) keys: String,
     pub(super) file: &'a str,
 }
 
-/// What was read.
+/// A server that was read from its entry.
 #[derive(Debug)]
 pub(super) struct ParsedEntry {
     pub(super) target: McpTarget,
@@ -65,13 +65,13 @@ pub(super) struct ParsedEntry {
     pub(super) notes: Vec<String>,
 }
 
-/// Reads a server; else why it cannot be taken over.
+/// Reads the entry of a server, or returns the reason why it cannot be imported.
 pub(super) fn read_server(
     server: &str,
     value: &Value,
     references: &References,
     variables: &mut ImportVariables,
-    place: &ServerLocation<'_>,
+    location: &ServerLocation<'_>,
 ) -> Result<ParsedEntry, String> {
     let Value::Object(entry) = value else { return Err("its entry is not an object".into()) };
     if crate::clients::is_mcpaql_entry(value) {
@@ -79,20 +79,18 @@ pub(super) fn read_server(
     }
     let flag = |key: &str| entry.get(key).and_then(Value::as_bool);
     if flag("disabled") == Some(true) || flag("enabled") == Some(false) {
-        return Err("it is switched off".into());
+        return Err("it is disabled".into());
     }
-    let mut reader =
-        ServerReader { server, entry, references, variables, location: place, notes: Vec::new() };
+    let mut reader = ServerReader { server, entry, references, variables, location, notes: Vec::new() };
     let link = reader.link()?;
     let mut target = McpTarget::new(link);
     if let Some(timeout) = reader.timeout() {
         target.timeout_ms = timeout;
     }
-    let says_something = |value: &Value| !matches!(value, Value::Null) && *value != Value::Object(Map::new());
-    let unknown =
-        entry.iter().filter(|(key, value)| !KNOWN_KEYS.contains(&key.as_str()) && says_something(value));
+    let is_set = |value: &Value| !matches!(value, Value::Null) && *value != Value::Object(Map::new());
+    let unknown = entry.iter().filter(|(key, value)| !KNOWN_KEYS.contains(&key.as_str()) && is_set(value));
     let notes: Vec<String> =
-        unknown.map(|(key, _)| format!("its `{key}` has no counterpart and was left out")).collect();
+        unknown.map(|(key, _)| format!("`{key}` is not supported and was ignored")).collect();
     reader.notes.extend(notes);
     Ok(ParsedEntry {
         include: rules(entry, &["includeTools", "allowedTools", "tools"]),
@@ -102,19 +100,19 @@ pub(super) fn read_server(
     })
 }
 
-/// The variables that a server is started with; Zed once kept them one level deeper.
+/// Returns the variables that a server is started with. Older versions of Zed have them one level deeper.
 pub(super) fn env(entry: &Map<String, Value>) -> Option<&Map<String, Value>> {
     let nested = entry.get("command").and_then(|command| command.get("env"));
     nested.or_else(|| entry.get("env")).or_else(|| entry.get("environment")).and_then(Value::as_object)
 }
 
-/// Lists of tools as rules.
+/// Converts lists of tools to selection rules.
 fn rules(entry: &Map<String, Value>, keys: &[&str]) -> Vec<String> {
     let lists = keys.iter().filter_map(|key| entry.get(*key)?.as_array()).flatten();
     lists.filter_map(Value::as_str).filter(|tool| *tool != "*").map(|tool| format!("op:{tool}")).collect()
 }
 
-/// The entry that is being read.
+/// Reads the entry of one server.
 struct ServerReader<'a> {
     server: &'a str,
     entry: &'a Map<String, Value>,
@@ -132,23 +130,20 @@ impl ServerReader<'_> {
         let known = |kinds: &[&str]| kind.is_empty() || kinds.contains(&kind.as_str());
         if kind == "sse" || (kind.is_empty() && url.is_some_and(is_sse)) {
             return Err(
-                "it speaks the older transport HTTP+SSE; give it the server's streamable HTTP address".into(),
+                "it uses the old HTTP+SSE transport; use the server's streamable HTTP URL instead".into()
             );
         }
         match (self.entry.get("command"), url) {
             (Some(_), _) if known(STDIO_TYPES) => self.command().map(McpLink::Command),
             (_, Some(url)) if known(HTTP_TYPES) => self.url(url),
-            (None, None) => {
-                Err("it has neither a command nor an address; its client starts it in a way of its own"
-                    .into())
-            }
-            _ => Err("mcpaql does not support its `type`".into()),
+            (None, None) => Err("it has neither a command nor a URL; only its client can start it".into()),
+            _ => Err("its `type` is not supported".into()),
         }
     }
 
     fn command(&mut self) -> Result<McpCommand, String> {
         let (entry, command) = (self.entry, self.entry.get("command"));
-        // Zed once kept the program one level deeper.
+        // Older versions of Zed have the program one level deeper.
         let nested = command.and_then(Value::as_object);
         let of = |key: &str| nested.and_then(|nested| nested.get(key)).or_else(|| entry.get(key));
         let listed = |value: Option<&'_ Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
@@ -161,17 +156,18 @@ impl ServerReader<'_> {
         let count = words.len();
         let words: Vec<String> = words.iter().filter_map(scalar).collect();
         if words.first().is_none_or(|program| program.trim().is_empty()) {
-            return Err("its command names no program".into());
+            return Err("its command is empty".into());
         }
         if words.len() < count {
-            self.notes.push("an argument that is neither text, number nor switch was left out".into());
+            self.notes.push("an argument that is not a string, number or boolean was ignored".into());
         }
         let cwd = self.cwd(&words)?;
         let handed = self.credential_variables(&words)?;
         let mut set_env = self.env_file()?;
         for (name, value) in env(entry).into_iter().flatten() {
             let Some(value) = scalar(value) else {
-                self.notes.push(format!("its `env` › `{name}` is not text and was left out"));
+                self.notes
+                    .push(format!("`env` › `{name}` is not a string, number or boolean and was ignored"));
                 continue;
             };
             set_env.retain(|(known, _)| known != name);
@@ -188,7 +184,7 @@ impl ServerReader<'_> {
         Ok(McpCommand { command: line, cwd, env: Vec::new(), set_env: set_env.into_iter().collect() })
     }
 
-    /// The folder to start in, where the server says one or names files beside the configuration.
+    /// Returns the working directory: the `cwd` of the server, or the project folder if the command names files in it.
     fn cwd(&mut self, words: &[String]) -> Result<Option<String>, String> {
         let workspace = self.references.workspace.as_deref();
         let inside = |path: &str| match workspace {
@@ -198,11 +194,11 @@ impl ServerReader<'_> {
             _ => path.to_owned(),
         };
         if let Some(cwd) = self.entry.get("cwd").and_then(Value::as_str) {
-            let pieces = self.parse_text(cwd, "cwd")?;
-            let text = render_parts(&pieces);
+            let parts = self.parse_text(cwd, "cwd")?;
+            let text = render_parts(&parts);
             return Ok(Some(if text.starts_with("${") { text } else { inside(&text) }));
         }
-        // Clients start what a folder configures in that folder.
+        // Clients start the servers of a project in the project folder.
         let is_inside = |folder: &&Path| {
             let names_file = |word: &String| {
                 word.starts_with("./")
@@ -214,14 +210,14 @@ impl ServerReader<'_> {
         Ok(workspace.filter(is_inside).map(|folder| folder.display().to_string()))
     }
 
-    /// Every name of the file; what it holds is not even looked at.
+    /// Returns a variable for every name in `envFile`. The values are not read.
     fn env_file(&mut self) -> Result<Vec<(String, String)>, String> {
         let Some(file) = self.entry.get("envFile").and_then(Value::as_str) else { return Ok(Vec::new()) };
         let file = render_parts(&self.references.parse(file)?);
         let folder = self.references.workspace.clone().unwrap_or_default();
         let path = folder.join(&file);
         let Ok(text) = file::read_text(&path) else {
-            self.notes.push("its `envFile` could not be read, so its variables are missing".into());
+            self.notes.push("`envFile` cannot be read, so its variables are missing".into());
             return Ok(Vec::new());
         };
         let names = text.lines().filter_map(|line| {
@@ -233,10 +229,10 @@ impl ServerReader<'_> {
         let mut found: Vec<(String, String)> = Vec::new();
         for name in names {
             if found.iter().all(|(known, _)| *known != name) {
-                // The file stands for what it holds: two files may give one name different values.
-                let stand_in =
+                // The file name is part of the value, because two files may have different values for one name.
+                let variable =
                     self.variables.assign_variable(self.server, &name, &format!("{label} {name}"), &label);
-                found.push((name, format!("${{env:{stand_in}}}")));
+                found.push((name, format!("${{env:{variable}}}")));
             }
         }
         Ok(found)
@@ -245,17 +241,15 @@ impl ServerReader<'_> {
     fn url(&mut self, url: &str) -> Result<McpLink, String> {
         let url = url.split('#').next().unwrap_or(url);
         if secrets::has_token(url) && authority(url).contains('@') {
-            return Err(
-                "its address holds a user and a password; write it down with `auth: {type: basic, …}`".into(),
-            );
+            return Err("its URL contains a user and a password; use `auth: {type: basic, …}` instead".into());
         }
-        let pieces = self.parse_text(url, "url")?;
-        let (text, references) = mask_references(pieces)?;
+        let parts = self.parse_text(url, "url")?;
+        let (text, references) = mask_references(parts)?;
         let found = spans::secrets_in_text(&text);
         let url = render_parts(&self.replace_secrets(&text, references, &found, "url", "URL"));
         let allow_http = url.starts_with("http://") && !host::is_loopback(&url);
         if allow_http {
-            self.notes.push("it is reached without encryption; `allow_http` says so".into());
+            self.notes.push("its URL uses plain http, so `allow_http: true` was set".into());
         }
         let mut headers = Vec::new();
         for (name, value) in self.entry.get("headers").and_then(Value::as_object).into_iter().flatten() {
@@ -266,22 +260,23 @@ impl ServerReader<'_> {
         Ok(McpLink::Url { url, headers: headers.into_iter().collect(), allow_http })
     }
 
-    /// Milliseconds. Clients disagree about the unit; less than a second or more than an hour is not plausible.
+    /// Returns the timeout in milliseconds. Some clients write seconds, so a value below 1000 is taken as seconds. A timeout above one
+    /// hour is ignored.
     fn timeout(&self) -> Option<u64> {
         let timeout = self.entry.get("timeout")?.as_u64()?;
         let milliseconds = if timeout < 1000 { timeout * 1000 } else { timeout };
         (1000..=3_600_000).contains(&milliseconds).then_some(milliseconds)
     }
 
-    /// Takes a text apart and notes what it refers to.
+    /// Splits a text into parts and records the variables that it refers to.
     fn parse_text(&mut self, text: &str, key: &str) -> Result<Vec<ConfigTextPart>, String> {
-        let pieces = self.references.parse(text)?;
-        for piece in &pieces {
-            if let ConfigTextPart::Variable { name, .. } = piece {
+        let parts = self.references.parse(text)?;
+        for part in &parts {
+            if let ConfigTextPart::Variable { name, .. } = part {
                 self.variables.add_reference(name, &self.location_of(key));
             }
         }
-        Ok(pieces)
+        Ok(parts)
     }
 
     fn location_of(&self, key: &str) -> String {
@@ -289,40 +284,41 @@ impl ServerReader<'_> {
     }
 
     fn replace_with_variable(&mut self, name: &str, value: &str, key: &str) -> ConfigTextPart {
-        let place = self.location_of(key);
-        let name = self.variables.assign_variable(self.server, name, value, &place);
+        let location = self.location_of(key);
+        let name = self.variables.assign_variable(self.server, name, value, &location);
         ConfigTextPart::Variable { name, fallback: None }
     }
 
-    /// What a variable or a header of that name holds; `own` is the variable that stands in for it.
+    /// Converts the value of a variable or header; `own` is the variable that replaces a credential in it.
     fn value(&mut self, name: &str, own: &str, text: &str, key: &str) -> Result<String, String> {
-        let mut pieces = self.parse_text(text, key)?;
-        if pieces.is_empty() && is_credential_name(name) {
+        let mut parts = self.parse_text(text, key)?;
+        if parts.is_empty() && is_credential_name(name) {
             return Ok(format!("${{env:{own}:-}}"));
         }
-        if let [ConfigTextPart::Text(whole)] = pieces.as_slice() {
+        if let [ConfigTextPart::Text(whole)] = parts.as_slice() {
             if secrets::is_secret(name, whole) {
                 return Ok(render_parts(&[self.replace_with_variable(own, text, key)]));
             }
             return Ok(whole.clone());
         }
-        for piece in &mut pieces {
-            match piece {
+        for part in &mut parts {
+            match part {
                 ConfigTextPart::Variable { fallback, .. } => {
                     fallback.take_if(|fallback| secrets::is_secret(name, fallback));
                 }
-                ConfigTextPart::Text(part)
-                    if secrets::is_secret_value(part) || (is_credential_name(name) && !is_scheme(part)) =>
+                ConfigTextPart::Text(literal)
+                    if secrets::is_secret_value(literal)
+                        || (is_credential_name(name) && !is_scheme(literal)) =>
                 {
-                    *piece = self.replace_with_variable(own, &part.clone(), key)
+                    *part = self.replace_with_variable(own, &literal.clone(), key)
                 }
                 ConfigTextPart::Text(_) | ConfigTextPart::Rendered(_) => {}
             }
         }
-        Ok(render_parts(&pieces))
+        Ok(render_parts(&parts))
     }
 
-    /// Variables that stand where the command line has a credential, whatever their names say.
+    /// Returns the variables that the command line uses as credentials, whatever their names are.
     fn credential_variables(&self, words: &[String]) -> Result<Vec<String>, String> {
         let mut names = Vec::new();
         let mut before = None;
@@ -342,7 +338,7 @@ impl ServerReader<'_> {
         Ok(names)
     }
 
-    /// One word of the command line; `set` is what the server's own variables hold.
+    /// Converts one word of the command line; `set` are the server's own variables.
     fn argument(
         &mut self,
         index: usize,
@@ -351,21 +347,21 @@ impl ServerReader<'_> {
         set: &[(String, String)],
     ) -> Result<String, String> {
         let key = if index == 0 { "command".to_owned() } else { format!("args › {}", index - 1) };
-        let mut pieces = self.references.parse(word)?;
-        for piece in &mut pieces {
-            let ConfigTextPart::Variable { name, .. } = piece else { continue };
+        let mut parts = self.references.parse(word)?;
+        for part in &mut parts {
+            let ConfigTextPart::Variable { name, .. } = part else { continue };
             match set.iter().find(|(known, _)| known == name && is_plain_reference(word, name)) {
-                // Already free of credentials, and noted.
-                Some((_, value)) => *piece = ConfigTextPart::Rendered(value.clone()),
+                // Its credentials are already replaced and recorded.
+                Some((_, value)) => *part = ConfigTextPart::Rendered(value.clone()),
                 None => self.variables.add_reference(name, &self.location_of(&key)),
             }
         }
-        let (text, references) = mask_references(pieces)?;
+        let (text, references) = mask_references(parts)?;
         let found = spans::secrets_in_argument(before.filter(|_| index > 1), &text);
         Ok(render_parts(&self.replace_secrets(&text, references, &found, &key, "ARGUMENT")))
     }
 
-    /// Puts variables in place of credentials; `word` names those that the text does not.
+    /// Replaces credentials with variables; `word` is the name for credentials without one.
     fn replace_secrets(
         &mut self,
         text: &str,
@@ -392,7 +388,7 @@ impl ServerReader<'_> {
             };
             for (index, part) in value.split(REFERENCE_MARK).enumerate() {
                 if index > 0 {
-                    out.extend(references.next().map(|piece| without_secret(piece, &secret.name)));
+                    out.extend(references.next().map(|reference| without_secret(reference, &secret.name)));
                 }
                 match part {
                     "" => {}
@@ -408,7 +404,7 @@ impl ServerReader<'_> {
         out
     }
 
-    /// What stands around credentials, unless it holds one that was not found in its place.
+    /// Appends the text around credentials. A part that contains a token becomes a variable, too.
     fn append_text(
         &mut self,
         text: &str,
@@ -419,7 +415,7 @@ impl ServerReader<'_> {
     ) {
         for (index, part) in text.split(REFERENCE_MARK).enumerate() {
             if index > 0 {
-                out.extend(references.next().map(|piece| without_secret(piece, "")));
+                out.extend(references.next().map(|reference| without_secret(reference, "")));
             }
             if secrets::has_token(part) {
                 let own = variable_name("SERVER", &[self.server, word]);
@@ -431,15 +427,15 @@ impl ServerReader<'_> {
     }
 }
 
-/// A text with a sign in place of every reference, and the references.
-fn mask_references(pieces: Vec<ConfigTextPart>) -> Result<(String, Vec<ConfigTextPart>), String> {
+/// Returns the text with a mark in place of every reference, and the references.
+fn mask_references(parts: Vec<ConfigTextPart>) -> Result<(String, Vec<ConfigTextPart>), String> {
     let (mut text, mut references) = (String::new(), Vec::new());
-    for piece in pieces {
-        match piece {
-            ConfigTextPart::Text(part) if part.contains(REFERENCE_MARK) => {
-                return Err("it holds a zero character, which no program can be given".into());
+    for part in parts {
+        match part {
+            ConfigTextPart::Text(literal) if literal.contains(REFERENCE_MARK) => {
+                return Err("it contains a NUL character".into());
             }
-            ConfigTextPart::Text(part) => text.push_str(&part),
+            ConfigTextPart::Text(literal) => text.push_str(&literal),
             reference => {
                 text.push(REFERENCE_MARK);
                 references.push(reference);
@@ -449,14 +445,14 @@ fn mask_references(pieces: Vec<ConfigTextPart>) -> Result<(String, Vec<ConfigTex
     Ok((text, references))
 }
 
-/// A reference without a default that is a credential by its shape, by its name or by the name of its place.
-fn without_secret(piece: ConfigTextPart, place: &str) -> ConfigTextPart {
-    match piece {
+/// Removes the default value of a reference if it is a credential; `name_before` is the name that the reference is assigned to.
+fn without_secret(reference: ConfigTextPart, name_before: &str) -> ConfigTextPart {
+    match reference {
         ConfigTextPart::Variable { name, fallback } => {
             let is_secret = |fallback: &String| {
                 secrets::is_secret(&name, fallback)
-                    || secrets::is_secret_name(place, fallback)
-                    || (place.len() == 1 && !secrets::is_plain_value(fallback))
+                    || secrets::is_secret_name(name_before, fallback)
+                    || (name_before.len() == 1 && !secrets::is_plain_value(fallback))
             };
             let fallback = fallback.filter(|fallback| !is_secret(fallback));
             ConfigTextPart::Variable { name, fallback }
@@ -465,7 +461,7 @@ fn without_secret(piece: ConfigTextPart, place: &str) -> ConfigTextPart {
     }
 }
 
-/// Clients take numbers and switches for texts.
+/// Returns a value as text. Clients accept numbers and booleans as text, too.
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -474,7 +470,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// Whether a part of a credential is only the word that says its kind, as in `Bearer ${TOKEN}`.
+/// Whether a part of a credential is only its scheme, as in `Bearer ${TOKEN}`.
 fn is_scheme(part: &str) -> bool {
     let word = part.trim();
     let is_word = part.ends_with(' ') && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');

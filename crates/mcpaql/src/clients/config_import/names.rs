@@ -1,14 +1,14 @@
-//! Names of servers as names of adapters.
+//! Derives names of adapters from names of servers.
 
 use mcpaql_core::naming::SAFE_TOOL_NAME_LENGTH;
 use mcpaql_core::suggest::snake_case;
 
-/// What stands behind an adapter's name in its longest tool.
-const LONGEST_ENDING: usize = "_mcpaql_execute".len();
+/// Length of the longest suffix after the adapter's name in a tool name.
+const LONGEST_SUFFIX: usize = "_mcpaql_execute".len();
 
-/// A legal name that no other server has: the same for the same server and those before it.
+/// Returns a valid name that is not in `used`. The same arguments always give the same name.
 pub(super) fn adapter_name(server: &str, used: &[&str]) -> String {
-    // `@scope/name` and `github.com/owner/name` are known by their last part.
+    // Only the last part of `@scope/name` and `github.com/owner/name` is used.
     let last = server.rsplit('/').find(|part| part.chars().any(char::is_alphanumeric)).unwrap_or(server);
     let words = snake_case(last);
     let words: Vec<String> = words
@@ -20,17 +20,17 @@ pub(super) fn adapter_name(server: &str, used: &[&str]) -> String {
     if name.len() < 2 || !name.starts_with(|first: char| first.is_ascii_lowercase()) {
         name = format!("server-{name}").trim_end_matches('-').to_owned();
     }
-    let fitted = |ending: &str| {
-        let length = (SAFE_TOOL_NAME_LENGTH - LONGEST_ENDING).saturating_sub(ending.len());
+    let with_suffix = |suffix: &str| {
+        let length = (SAFE_TOOL_NAME_LENGTH - LONGEST_SUFFIX).saturating_sub(suffix.len());
         let short: String = name.chars().take(length).collect();
-        format!("{}{ending}", short.trim_end_matches('-'))
+        format!("{}{suffix}", short.trim_end_matches('-'))
     };
-    let first = fitted("");
+    let first = with_suffix("");
     if !used.contains(&first.as_str()) {
         return first;
     }
     (2..=used.len() + 2)
-        .map(|number| fitted(&format!("-{number}")))
+        .map(|number| with_suffix(&format!("-{number}")))
         .find(|name| !used.contains(&name.as_str()))
         .unwrap_or(first)
 }
@@ -40,7 +40,7 @@ mod tests {
     use super::adapter_name;
 
     #[test]
-    fn names_are_legal_short_and_unique() {
+    fn names_are_valid_short_and_unique() {
         for (server, name) in [
             ("github", "github"),
             ("GitHub MCP", "git-hub-mcp"),

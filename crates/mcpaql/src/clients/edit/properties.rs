@@ -1,10 +1,10 @@
-//! What holds for every configuration, however it is laid out.
+//! Property tests with random configurations in random layouts.
 
 use super::*;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// A configuration as nobody would lay it out, drawn from bytes.
+/// Builds a configuration with a random layout from random bytes.
 struct RandomConfig<'b> {
     bytes: std::slice::Iter<'b, u8>,
     out: String,
@@ -52,31 +52,31 @@ impl RandomConfig<'_> {
             2 => self.out.push_str("null"),
             3 => {
                 let count = self.draw(3);
-                self.list(['[', ']'], count, |scribe, _| scribe.value(depth + 1));
+                self.list(['[', ']'], count, |config, _| config.value(depth + 1));
             }
             _ => {
                 let count = self.draw(3);
-                self.list(['{', '}'], count, |scribe, index| {
-                    scribe.member(&format!("k{index}"), |scribe| scribe.value(depth + 1));
+                self.list(['{', '}'], count, |config, index| {
+                    config.member(&format!("k{index}"), |config| config.value(depth + 1));
                 });
             }
         }
     }
 
-    /// Servers among other keys; at least `least` of them.
+    /// Writes a configuration with at least `least` servers, between other keys.
     fn configuration(&mut self, least: u8) {
         self.space();
         let place = self.draw(3);
-        self.list(['{', '}'], 3, |scribe, index| {
+        self.list(['{', '}'], 3, |config, index| {
             if index == place {
-                scribe.member("mcpServers", |scribe| {
-                    let count = least + scribe.draw(3);
-                    scribe.list(['{', '}'], count, |scribe, index| {
-                        scribe.member(&format!("s{index}"), |scribe| scribe.value(0));
+                config.member("mcpServers", |config| {
+                    let count = least + config.draw(3);
+                    config.list(['{', '}'], count, |config, index| {
+                        config.member(&format!("s{index}"), |config| config.value(0));
                     });
                 });
             } else {
-                scribe.member(&format!("other{index}"), |scribe| scribe.value(0));
+                config.member(&format!("other{index}"), |config| config.value(0));
             }
         });
         self.space();
@@ -84,9 +84,9 @@ impl RandomConfig<'_> {
 }
 
 fn configuration(bytes: &[u8], least: u8) -> String {
-    let mut scribe = RandomConfig { bytes: bytes.iter(), out: String::new() };
-    scribe.configuration(least);
-    scribe.out
+    let mut config = RandomConfig { bytes: bytes.iter(), out: String::new() };
+    config.configuration(least);
+    config.out
 }
 
 fn read(text: &str) -> Value {
@@ -101,7 +101,7 @@ const PATH: &[&str] = &["mcpServers", "mcpaql"];
 
 proptest! {
     #[test]
-    fn one_member_changes_and_comes_back(bytes: Vec<u8>, least in 0_u8..2) {
+    fn a_member_is_added_and_removed(bytes: Vec<u8>, least in 0_u8..2) {
         let text = configuration(&bytes, least);
         let entry = json!({"command": "x", "args": ["serve"]});
         let new = set(&text, PATH, &entry).unwrap();
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn any_member_goes_alone(bytes: Vec<u8>) {
+    fn any_member_is_removed_alone(bytes: Vec<u8>) {
         let text = configuration(&bytes, 1);
         let mut expected = read(&text);
         expected["mcpServers"].as_object_mut().unwrap().shift_remove("s0");
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_of_others_is_shown(bytes: Vec<u8>) {
+    fn values_of_others_are_never_shown(bytes: Vec<u8>) {
         let text = configuration(&bytes, 1);
         let shown = mask_values(&text, PATH, &["command"]);
         prop_assert!(!shown.contains("1.5") && !shown.contains("// c") && !shown.contains("a \\\""), "{}", shown);

@@ -1,34 +1,35 @@
-//! Where in a text credentials stand: the credential alone, so that what stands around it keeps its meaning.
+//! Finds the spans of credentials in a text: only the credential itself, so that the text around it can stay.
 //!
-//! A reference is one [`REFERENCE`] in these texts. What always holds: places do not overlap and are in their order.
+//! In these texts, each reference to a variable is replaced by one [`REFERENCE_MARK`]. What always holds: spans do not overlap and are
+//! in order.
 
 use super::{has_token, is_path, is_plain_value, is_secret_name, is_secret_value, looks_random};
 use std::ops::Range;
 
-/// Stands for a reference; no command line, header or address can hold it.
+/// Placeholder for a reference; command lines, headers and URLs cannot contain it.
 pub(crate) const REFERENCE_MARK: char = '\0';
 const QUOTES: [char; 2] = ['"', '\''];
 /// Flags before `user:password`.
 const USER_FLAGS: &[&str] = &["-u", "-U", "--user", "--userpwd", "--proxy-user"];
-/// Flags of one letter that programs take passwords, keys and tokens from.
+/// One-letter flags that often take a password, key or token.
 const SHORT_SECRET_FLAGS: &[&str] = &["-a", "-k", "-K", "-p", "-P", "-s", "-t", "-T", "-w"];
-/// Longer parts between the dashes of a plain word are none.
+/// Maximum length of a part of a plain word such as `mcp-server-git`. A longer part may be a secret.
 const MAX_PLAIN_PART: usize = 12;
 
 /// A credential in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SecretSpan {
-    /// What the text calls it; empty where it does not.
+    /// The name of the credential in the text; empty if it has none.
     pub(crate) name: String,
     pub(crate) range: Range<usize>,
 }
 
-/// The credentials in a word of a command line, by the word before it and by itself.
+/// Returns the credentials in a word of a command line, judged by the word before it and by itself.
 pub(crate) fn secrets_in_argument(before: Option<&str>, text: &str) -> Vec<SecretSpan> {
     if let Some(secret) = before.and_then(|flag| secret_after_flag(flag, text)) {
         return vec![secret];
     }
-    // `-e NAME=value` and `--name=value` hold nothing behind the value.
+    // In `-e NAME=value` and `--name=value`, the value extends to the end of the word.
     let names_variable = matches!(before, Some("-e" | "--env"));
     if let Some((name, value)) = text.split_once('=')
         && (names_variable || name.starts_with("--"))
@@ -50,13 +51,13 @@ pub(crate) fn secrets_in_argument(before: Option<&str>, text: &str) -> Vec<Secre
     secrets_in_text(text)
 }
 
-/// The credentials in a text.
+/// Returns the credentials in a text.
 pub(crate) fn secrets_in_text(text: &str) -> Vec<SecretSpan> {
-    let addresses = addresses(text);
+    let urls = url_ranges(text);
     let mut found = Vec::new();
     for (at, sign) in text.char_indices().filter(|(_, c)| matches!(c, '=' | ':')) {
-        let in_address = addresses.iter().any(|address| address.contains(&at));
-        if !(sign == ':' && in_address) {
+        let in_url = urls.iter().any(|url| url.contains(&at));
+        if !(sign == ':' && in_url) {
             add(&mut found, assignment(text, at, sign));
         }
     }
@@ -69,11 +70,9 @@ pub(crate) fn secrets_in_text(text: &str) -> Vec<SecretSpan> {
             add(&mut found, secret.map(|secret| shifted(secret, value_at)));
         }
     }
-    for address in &addresses {
-        let part = text.get(address.clone()).unwrap_or_default();
-        secrets_in_address(part)
-            .into_iter()
-            .for_each(|secret| add(&mut found, Some(shifted(secret, address.start))));
+    for url in &urls {
+        let part = text.get(url.clone()).unwrap_or_default();
+        secrets_in_url(part).into_iter().for_each(|secret| add(&mut found, Some(shifted(secret, url.start))));
     }
     let ends = |c: char| {
         c.is_whitespace() || QUOTES.contains(&c) || [',', ';', '{', '}', REFERENCE_MARK].contains(&c)
@@ -92,7 +91,7 @@ pub(crate) fn secrets_in_text(text: &str) -> Vec<SecretSpan> {
     found
 }
 
-/// The credential that a flag takes from the word behind it.
+/// Returns the credential in the word after a flag.
 fn secret_after_flag(flag: &str, value: &str) -> Option<SecretSpan> {
     if !flag.starts_with('-') || flag.contains('=') || value.starts_with('-') || value.is_empty() {
         return None;
@@ -108,7 +107,7 @@ fn secret_after_flag(flag: &str, value: &str) -> Option<SecretSpan> {
     secret.then_some(SecretSpan { name, range: 0..value.len() })
 }
 
-/// Whether a value is no number, no port, no path, no package and no plain word.
+/// Whether a value is neither a number, port, path, package nor plain word.
 fn looks_like_secret(value: &str) -> bool {
     let is_plain = |part: &str| {
         (part.len() <= MAX_PLAIN_PART && part.bytes().all(|byte| byte.is_ascii_lowercase()))
@@ -122,7 +121,7 @@ fn looks_like_secret(value: &str) -> bool {
         && !value.split(['-', '_', '.', ':', '@', '/']).all(is_plain)
 }
 
-/// What a name before the sign gets, as in `TOKEN=x`, `Authorization: x` and `{"password": "x"}`.
+/// Returns the credential that is assigned to a name, as in `TOKEN=x`, `Authorization: x` and `{"password": "x"}`.
 fn assignment(text: &str, at: usize, sign: char) -> Option<SecretSpan> {
     let before = text.get(..at)?.trim_end_matches(['"', '\'', ' ', '\\']);
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
@@ -141,7 +140,7 @@ fn assignment(text: &str, at: usize, sign: char) -> Option<SecretSpan> {
     } else if sign == ':' && rest.ends_with(QUOTES) && before.len() == at {
         quoted(value, rest.get(rest.len() - 1..)?)
     } else if sign == ':' && (rest.is_empty() || rest.ends_with('=')) {
-        // A header is the whole word.
+        // The value of a header extends to the end of the word.
         value.len()
     } else {
         unquoted(value, rest)
@@ -152,7 +151,7 @@ fn assignment(text: &str, at: usize, sign: char) -> Option<SecretSpan> {
         .then(|| SecretSpan { name: name.to_owned(), range: start..start + length })
 }
 
-/// Up to the quote that closes; `opened` ends with the one that opens, escaped where that is.
+/// Returns the length up to the closing quote; `opened` ends with the opening quote, which may be escaped.
 fn quoted(value: &str, opened: &str) -> usize {
     let quote = opened.chars().next_back().unwrap_or('"');
     if opened.contains('\\') {
@@ -167,7 +166,7 @@ fn quoted(value: &str, opened: &str) -> usize {
     end.map_or(value.len(), |(at, _)| at)
 }
 
-/// Up to and with the bracket that closes the first.
+/// Returns the length up to and including the bracket that closes the first one.
 fn nested(value: &str) -> usize {
     let mut depth = 0_usize;
     let end = value.char_indices().find(|(_, c)| {
@@ -181,7 +180,7 @@ fn nested(value: &str) -> usize {
     end.map_or(value.len(), |(at, _)| at + 1)
 }
 
-/// Up to a sign that ends the value; one that may as well belong to a password does not.
+/// Returns the length up to a character that ends the value. A character that may be part of a password does not end it.
 fn unquoted(value: &str, before: &str) -> usize {
     let in_connection = before.ends_with(';');
     let ends = |(at, c): &(usize, char)| {
@@ -216,8 +215,8 @@ fn begins_pair(rest: &str) -> bool {
     behind.len() < rest.len() && behind.starts_with(['=', ':'])
 }
 
-/// Addresses in a text.
-fn addresses(text: &str) -> Vec<Range<usize>> {
+/// Returns the ranges of the URLs in a text.
+fn url_ranges(text: &str) -> Vec<Range<usize>> {
     let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | REFERENCE_MARK);
     let found = text.match_indices("://").map(|(at, _)| {
         let before = text.get(..at).unwrap_or_default();
@@ -228,8 +227,8 @@ fn addresses(text: &str) -> Vec<Range<usize>> {
     found.collect()
 }
 
-/// The password of an address, and the keys in its path and query.
-fn secrets_in_address(text: &str) -> Vec<SecretSpan> {
+/// Returns the password of a URL, and the keys in its path and query.
+fn secrets_in_url(text: &str) -> Vec<SecretSpan> {
     let Some((scheme, rest)) = text.split_once("://") else { return Vec::new() };
     let host_at = scheme.len() + 3;
     let host_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -258,7 +257,7 @@ fn secrets_in_address(text: &str) -> Vec<SecretSpan> {
     found
 }
 
-/// The words between what `ends` them, and where they begin.
+/// Returns the words of a text with their positions; `ends` says which characters separate words.
 fn words(text: &str, ends: impl Fn(char) -> bool) -> Vec<(usize, &str)> {
     let mut at = 0;
     let mut found = Vec::new();
@@ -298,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_around_a_credential_stays() {
+    fn the_text_around_a_credential_stays() {
         for (text, expected) in [
             (r#"{"apiKey":"hunter2"}"#, r#"{"apiKey":"•"}"#),
             (r#"{\"apiKey\":\"hunter2\",\"a\":1}"#, r#"{\"apiKey\":\"•\",\"a\":1}"#),
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_say_what_stands_behind_them() {
+    fn a_flag_tells_whether_the_next_word_is_a_credential() {
         for (flag, value, expected) in [
             ("-u", "bob:hunter2", "bob:•"),
             ("-u", "1000:1000", "1000:1000"),

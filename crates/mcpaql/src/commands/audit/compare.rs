@@ -1,4 +1,4 @@
-//! `--diff-policy`: what moving from one policy to another changes about tools.
+//! `--diff-policy`: shows which hints of tools change from one policy to another.
 
 use super::sources::Sources;
 use crate::output;
@@ -7,7 +7,7 @@ use mcpaql_audit::{FailedServer, HintChange, ServerTools, compare};
 use mcpaql_core::policy::Policy;
 use serde_json::{Value, json};
 
-/// Every hint that the two announce differently.
+/// Returns every hint that differs between the two policies.
 pub(super) fn compare_policies(
     sources: &Sources,
     from: &Policy,
@@ -42,7 +42,7 @@ fn as_json(sources: &Sources, changes: &[HintChange], from: &Policy, to: &Policy
 }
 
 fn table(servers: &[ServerTools], changes: &[HintChange], from: &Policy, to: &Policy) -> String {
-    let word = |said: Option<bool>| said.map_or("–", |said| if said { "true" } else { "false" });
+    let word = |hint: Option<bool>| hint.map_or("–", |hint| if hint { "true" } else { "false" });
     let mut rows = vec![["SERVER", "TOOL", "HINT", &from.name, &to.name].map(terminal_safe)];
     rows.extend(changes.iter().map(|change| {
         let names = [server(servers, change), change.tool.as_str(), change.hint.key()].map(terminal_safe);

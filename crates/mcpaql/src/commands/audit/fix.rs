@@ -1,7 +1,7 @@
-//! `mcpaql audit --fix`: what is safe to correct is written down, into the document itself or as overrides for an import.
+//! `mcpaql audit --fix`: writes safe corrections, into the document itself or as overrides for an import.
 //!
-//! What always holds: nothing that people wrote is lost; a document without errors has none afterwards; only corrections
-//! that a rule calls safe are made.
+//! What always holds: nothing that people wrote is lost; a document without errors stays without errors; only corrections that a rule
+//! calls safe are made.
 
 mod overrides;
 
@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// All that is corrected about one tool.
+/// The corrections of one tool.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct ToolCorrection {
     name: Option<String>,
@@ -32,7 +32,7 @@ struct ToolCorrection {
 }
 
 impl ToolCorrection {
-    /// Adds a correction; what was said first holds.
+    /// Adds a correction. The first value of each property wins.
     fn add(&mut self, fix: &Fix) {
         match fix {
             Fix::Name(name) => self.name.get_or_insert_with(|| name.clone()).len(),
@@ -50,7 +50,7 @@ impl ToolCorrection {
         *self == ToolCorrection::default()
     }
 
-    /// The members that documents and overrides write for it, hints apart.
+    /// Returns the members to write into documents and overrides, except hints.
     fn members(&self) -> Vec<(&'static str, Value)> {
         let text = |text: &Option<String>| text.as_deref().map(Value::from);
         let all = [
@@ -63,11 +63,11 @@ impl ToolCorrection {
     }
 
     fn annotations(&self) -> Map<String, Value> {
-        let said = Hint::ALL.into_iter().filter_map(|hint| Some((hint, self.hints.get(hint)?)));
-        said.map(|(hint, value)| (hint.key().to_owned(), value.into())).collect()
+        let set = Hint::ALL.into_iter().filter_map(|hint| Some((hint, self.hints.get(hint)?)));
+        set.map(|(hint, value)| (hint.key().to_owned(), value.into())).collect()
     }
 
-    /// What the tool will look like.
+    /// Applies the corrections to a tool.
     fn apply(&self, tool: &mut Value) {
         let Some(tool) = tool.as_object_mut() else { return };
         for (key, value) in self.members() {
@@ -90,7 +90,7 @@ impl ToolCorrection {
 /// Corrections by server, then by tool.
 type Corrections = BTreeMap<usize, BTreeMap<usize, ToolCorrection>>;
 
-/// Corrects what can be; the servers are then as they will be. Gives how many tools were corrected.
+/// Writes all safe corrections, updates `sources` accordingly, and returns the number of corrected tools.
 pub(super) fn fix(args: &args::AuditArgs, sources: &mut Sources, findings: &[Finding]) -> Result<usize> {
     let corrections = collect_corrections(sources, findings);
     let is_document =
@@ -101,7 +101,7 @@ pub(super) fn fix(args: &args::AuditArgs, sources: &mut Sources, findings: &[Fin
     let mut corrected = 0;
     let foreign =
         sources.origins.iter().filter(|origin| !matches!(origin, ToolsOrigin::Document { .. })).count();
-    // An import takes the file of -o, even if it is empty.
+    // The user may pass the file of -o to an import next, so write it even without corrections.
     let only = sources.origins.len() == 1 && foreign == 1 && args.output.is_some();
     match if outside.is_empty() && only { &[0] } else { outside.as_slice() } {
         [] => {}
@@ -109,8 +109,8 @@ pub(super) fn fix(args: &args::AuditArgs, sources: &mut Sources, findings: &[Fin
         [server] if foreign == 1 && (args.config.is_none() || sources.failed.is_empty()) => {
             let Some(path) = &args.output else {
                 return Err(error_with_hint(
-                    "--fix needs a file for the corrections of a server",
-                    "name it with -o overrides.yaml, then use it with `mcpaql import mcp --overrides`",
+                    "--fix needs a file for the overrides of a server",
+                    "pass -o overrides.yaml, then use it with `mcpaql import mcp --overrides overrides.yaml`",
                 ));
             };
             corrected += overrides::write(path, args.dry_run, sources, *server, &corrections)?;
@@ -118,7 +118,7 @@ pub(super) fn fix(args: &args::AuditArgs, sources: &mut Sources, findings: &[Fin
         _ => {
             return Err(error_with_hint(
                 "--fix corrects one server at a time",
-                "audit the others by themselves",
+                "audit each server separately",
             ));
         }
     }
@@ -126,12 +126,12 @@ pub(super) fn fix(args: &args::AuditArgs, sources: &mut Sources, findings: &[Fin
         corrected += document(args, sources, *server, tools)?;
     }
     if corrected == 0 {
-        output::status_line("There is nothing that is safe to correct");
+        output::status_line("No safe corrections found");
     }
     Ok(corrected)
 }
 
-/// What the findings say is safe to write, by tool. Tools that cannot be told apart are left alone.
+/// Collects the safe corrections of the findings, by tool. Tools with the same name are skipped.
 fn collect_corrections(sources: &Sources, findings: &[Finding]) -> Corrections {
     let mut corrections = Corrections::new();
     for finding in findings {
@@ -158,7 +158,7 @@ fn name(tool: &Value) -> &str {
     tool.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Refuses one file for the corrections of several, of which one is a document.
+/// Refuses `-o` for several sources if one of them is a document.
 fn check_output(args: &args::AuditArgs, sources: &Sources) -> Result<()> {
     let has_document = sources.origins.iter().any(|origin| matches!(origin, ToolsOrigin::Document { .. }));
     let is_one = sources.origins.len() == 1 && sources.failed.iter().all(|failed| failed.in_part);
@@ -166,12 +166,12 @@ fn check_output(args: &args::AuditArgs, sources: &Sources) -> Result<()> {
         return Ok(());
     }
     Err(error_with_hint(
-        "--fix writes one document to the file of -o",
-        "audit each by itself, or leave -o out to correct documents in their own files",
+        "--fix can write only one document to the file of -o",
+        "audit each document separately, or leave -o out to correct them in place",
     ))
 }
 
-/// Refuses to write the copy of a document over anything but the document itself.
+/// Refuses to overwrite any file except the document itself with the corrected document.
 fn check_replaced(args: &args::AuditArgs, sources: &Sources) -> Result<()> {
     let (Some(path), [ToolsOrigin::Document { source, .. }]) = (&args.output, sources.origins.as_slice())
     else {
@@ -181,13 +181,12 @@ fn check_replaced(args: &args::AuditArgs, sources: &Sources) -> Result<()> {
         return Ok(());
     }
     Err(error_with_hint(
-        format!("{} is there and is not the document that is corrected", path.display()),
-        "name another file, or remove it first",
+        format!("{} already exists and is not the document to correct", path.display()),
+        "choose another file, or remove it first",
     ))
 }
 
-/// Corrects the text of an adapter document, in its own file or as another; the server is then what the new text would be
-/// served as.
+/// Corrects the text of an adapter document, in place or in another file, and replaces the server by the one of the new text.
 fn document(
     args: &args::AuditArgs,
     sources: &mut Sources,
@@ -211,40 +210,40 @@ fn document(
         owners.resize(edits.len(), *index);
     }
     let (text, refused) = source.apply_edits(&edits);
-    let lost: HashSet<usize> = refused.iter().filter_map(|edit| owners.get(*edit).copied()).collect();
-    for tool in &lost {
+    let uncorrected: HashSet<usize> = refused.iter().filter_map(|edit| owners.get(*edit).copied()).collect();
+    for tool in &uncorrected {
         let tool = audited.tools.get(*tool).map(name).unwrap_or_default();
-        output::status_line(&format!("Correct {tool} by hand: its text has no room for it"));
+        output::status_line(&format!("Correct {tool} by hand: its text cannot be edited automatically"));
     }
     if text == source.text {
         return Ok(0);
     }
     if args.output.is_none() && !path.is_file() {
         return Err(error_with_hint(
-            format!("{} is not a file that can be corrected", source.name),
-            "name a file with -o",
+            format!("{} is not a file, so it cannot be corrected in place", source.name),
+            "pass a file with -o",
         ));
     }
     let errors = |source: &Source| check(source, &AdapterSettings::default()).errors();
     let new = Source::new(path.display().to_string(), text);
-    let reread = sources.recompile(server, new.clone()).filter(|_| errors(&new) <= errors(source));
-    let Some((shown, origin)) = reread else {
-        output::status_line(&format!("{} was not written: it would have errors", new.name));
+    let recompiled = sources.recompile(server, new.clone()).filter(|_| errors(&new) <= errors(source));
+    let Some((corrected, origin)) = recompiled else {
+        output::status_line(&format!("{} was not written: the correction would cause errors", new.name));
         return Ok(0);
     };
     write_or_show_diff(&path, &source.text, &new.text, args.dry_run)?;
     if let (Some(server), Some(old)) = (sources.servers.get_mut(server), sources.origins.get_mut(server)) {
-        (*server, *old) = (shown, origin);
+        (*server, *old) = (corrected, origin);
     }
-    let done: HashSet<usize> = owners.into_iter().filter(|owner| !lost.contains(owner)).collect();
+    let done: HashSet<usize> = owners.into_iter().filter(|owner| !uncorrected.contains(owner)).collect();
     Ok(done.len())
 }
 
-/// What the text of an operation does not say yet.
+/// Returns the edits for the corrections that an operation does not have yet.
 fn changes(document: &Value, parent: &str, correction: &ToolCorrection) -> Vec<MemberEdit> {
     let Some(own) = document.pointer(parent) else { return Vec::new() };
     let members_of = correction.members().into_iter().filter(|(key, value)| {
-        // Another name is another interface, which its author decides; what a section says goes before an effect.
+        // A new name changes the interface, which is for the author to decide. The section decides the effect.
         !["name", "effect"].contains(key) && own.get(key) != Some(value)
     });
     let edit =
@@ -258,12 +257,12 @@ fn changes(document: &Value, parent: &str, correction: &ToolCorrection) -> Vec<M
     edits
 }
 
-/// Writes a file, or shows what would change.
+/// Writes a file, or prints the diff for `--dry-run`.
 fn write_or_show_diff(path: &Path, old: &str, new: &str, dry_run: bool) -> Result<()> {
     if dry_run {
         let shown = output::sanitize_line(&path.display().to_string());
         output::status_lines(&format!("--- {shown}\n+++ {shown}\n{}", diff::hunks(old, new)));
-        output::status_line("Nothing was written");
+        output::status_line("Dry run: nothing was written");
         return Ok(());
     }
     write_and_report(path, new)
@@ -274,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_said_first_holds() {
+    fn the_first_correction_wins() {
         let mut correction = ToolCorrection::default();
         let hints =
             |read_only, destructive| HintOverrides { read_only, destructive, ..HintOverrides::default() };

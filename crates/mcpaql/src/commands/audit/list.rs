@@ -1,13 +1,13 @@
-//! What there is to choose from.
+//! `--list`: lists the rules, conventions and policies.
 
 use mcpaql_audit::convention::Convention;
 use mcpaql_audit::{RuleGroup, all_rules};
 use mcpaql_core::policy::{Policy, policies};
 use std::fmt::Write as _;
 
-/// Rules, conventions and policies, each with what it is.
+/// Lists the rules, conventions and policies, each with a short description.
 pub(super) fn list(conventions: &[Convention], own: &[Policy]) -> String {
-    let mut text = String::from("Rules (`mcpaql explain CODE` tells more)\n");
+    let mut text = String::from("Rules (`mcpaql explain CODE` shows details)\n");
     for group in RuleGroup::ALL {
         for rule in all_rules().filter(|rule| rule.group() == group) {
             let _ = writeln!(text, "  {:11} {:8} {}", rule.code, rule.level.as_str(), rule.summary());

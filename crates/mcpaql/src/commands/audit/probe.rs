@@ -1,9 +1,10 @@
-//! Puts the hints of a running MCP server to the test: tools that say they only read are called, twice where they answer, and
-//! what can be seen of the state is compared before and after.
+//! Tests the hints of a running MCP server: calls tools that are marked read-only, twice if they answer, and compares snapshots of the
+//! state before and after.
 //!
-//! What always holds: nothing is called but what `audit::probe` allows, one call at a time, so that a change belongs to the tool
-//! that was called last. A tool is found silent only where the server was free to hear the call: a program that did not answer is
-//! started anew before the next one, and behind an address nobody is blamed until an answer comes. A snapshot that changes by itself proves nothing, so that nothing is called then.
+//! What always holds: only tools that `mcpaql_audit::probe` allows are called, one at a time, so that a change belongs to the last called
+//! tool. A tool counts as not answering only if the server could receive the call: a program that did not answer is restarted before
+//! the next call; with a URL, after one timeout no tool is blamed until the server answers again. If the snapshot changes by itself,
+//! it proves nothing, so no tool is called.
 
 use mcpaql_audit::ServerTools;
 use mcpaql_audit::probe::{AnswerComparison, ProbePlan, ProbeResult, probe_plans};
@@ -16,53 +17,53 @@ use std::ffi::OsString;
 use std::time::Duration;
 use thiserror::Error;
 
-/// A larger snapshot is none.
+/// Maximum size of a snapshot.
 const MAX_SNAPSHOT_BYTES: usize = 64 << 20;
 
-/// After this many calls in a row without an answer nothing more is called.
+/// Maximum number of calls in a row without an answer; then probing stops.
 const MAX_FAILURES: usize = 3;
 
-/// How long it is waited for a server that ended to be started again.
+/// Maximum time to wait until a server that ended may be restarted.
 const MAX_RESTART_WAIT: Duration = Duration::from_secs(5);
 
-/// A command whose output is the state that can be seen, run by the shell.
+/// A shell command whose output is a snapshot of the state.
 #[derive(Debug, Clone)]
 pub(crate) struct SnapshotCommand {
-    /// As typed.
+    /// The command as the user wrote it.
     pub(crate) command: String,
-    /// How long it may take.
+    /// Maximum duration.
     pub(crate) timeout: Duration,
 }
 
-/// What became of a tool.
+/// The result of probing one tool.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ToolProbe {
-    /// It was called.
+    /// The tool was called.
     Called(ProbeResult),
-    /// It was not called, for this reason.
+    /// The tool was not called, for this reason.
     Skipped(String),
 }
 
-/// Why nothing can be concluded.
+/// Why a probe has no result.
 #[derive(Debug, Error)]
 pub(crate) enum ProbeError {
-    /// The command cannot be run, or fails.
+    /// The snapshot command cannot be run or fails.
     #[error("the snapshot command {0}")]
     Snapshot(String),
-    /// Its output differs although nothing was called.
+    /// The snapshot differs although no tool was called.
     #[error("the snapshot changes by itself: two runs in a row gave different output")]
     Unstable,
 }
 
-/// Probes the tools of a server that runs, in order; `tell` hears the name of each tool before it is called.
+/// Probes the tools of a running server, in order. Calls `on_call` with the name of each tool before the tool is called.
 ///
 /// # Errors
-/// Where the snapshot cannot be taken or is of no use.
+/// When the snapshot cannot be taken, or changes by itself.
 pub(crate) async fn probe(
     upstream: &Upstream,
     server: &ServerTools,
     snapshot: Option<&SnapshotCommand>,
-    tell: impl Fn(&str),
+    on_call: impl Fn(&str),
 ) -> Result<Vec<(String, ToolProbe)>, ProbeError> {
     let mut state = match snapshot {
         Some(snapshot) => Some(take_stable_snapshot(snapshot).await?),
@@ -83,29 +84,29 @@ pub(crate) async fn probe(
             probed.push((tool, ToolProbe::Skipped("the server failed three times in a row".to_owned())));
             continue;
         }
-        tell(&tool);
-        let tried = call_twice(upstream, &tool, &arguments).await;
-        if matches!(tried, ProbeCall::TimedOut) {
-            // What still works on one call may not hear the next.
+        on_call(&tool);
+        let result = call_twice(upstream, &tool, &arguments).await;
+        if matches!(result, ProbeCall::TimedOut) {
+            // A server that still works on this call may not receive the next one.
             upstream.close().await;
         }
-        let answers = match tried {
+        let answers = match result {
             ProbeCall::Answered(answers) => answers,
             ProbeCall::TimedOut if !busy => AnswerComparison::Failed,
             ProbeCall::TimedOut => {
                 failures += 1;
-                let reason = "an earlier call may still keep the server busy".to_owned();
+                let reason = "the server may still be busy with an earlier call".to_owned();
                 probed.push((tool, ToolProbe::Skipped(reason)));
                 continue;
             }
             ProbeCall::Unreachable => {
                 failures += 1;
-                probed.push((tool, ToolProbe::Skipped("the server does not start again".to_owned())));
+                probed.push((tool, ToolProbe::Skipped("the server cannot be restarted".to_owned())));
                 continue;
             }
         };
-        // A program was ended, whatever is behind an address goes on.
-        busy = matches!(tried, ProbeCall::TimedOut) && !upstream.is_program();
+        // A program was stopped above, but a server behind a URL keeps working on the call.
+        busy = matches!(result, ProbeCall::TimedOut) && !upstream.is_program();
         failures = if answers == AnswerComparison::Failed { failures + 1 } else { 0 };
         let now = match snapshot {
             Some(snapshot) => Some(take_snapshot(snapshot).await?),
@@ -118,17 +119,17 @@ pub(crate) async fn probe(
     Ok(probed)
 }
 
-/// What came of a tool's two calls.
+/// The result of calling a tool twice.
 #[derive(Clone, Copy)]
 enum ProbeCall {
     Answered(AnswerComparison),
-    /// There was no answer in time.
+    /// The tool did not answer in time.
     TimedOut,
-    /// It was not called, since the server could not be reached.
+    /// The tool was not called because the server cannot be reached.
     Unreachable,
 }
 
-/// How two answers compare; there is no second call where the first came to nothing.
+/// Calls a tool twice and compares the answers. There is no second call if the first one failed.
 async fn call_twice(upstream: &Upstream, tool: &str, arguments: &Map<String, Value>) -> ProbeCall {
     let mut started = upstream.start().await;
     if let Err(UpstreamError::Unavailable { retry_after: Some(wait), .. }) = &started
@@ -137,7 +138,7 @@ async fn call_twice(upstream: &Upstream, tool: &str, arguments: &Map<String, Val
         tokio::time::sleep(*wait).await;
         started = upstream.start().await;
     }
-    // It failed over an earlier call, which is not the fault of this tool.
+    // An earlier call made the server fail, not this tool.
     if started.is_err() {
         return ProbeCall::Unreachable;
     }
@@ -157,19 +158,19 @@ async fn call_twice(upstream: &Upstream, tool: &str, arguments: &Map<String, Val
     }
 }
 
-/// What it means that there is no answer.
+/// Returns what an error says about the tool.
 fn classify_error(error: &UpstreamError) -> ProbeCall {
     match error {
-        // Nobody's arguments are to blame for a server that is at its end, such as one that answers 500.
+        // A server error, such as HTTP 500, is not caused by the made-up arguments.
         UpstreamError::Refusal(error) if matches!(error.code, Code::Internal | Code::TransportTimeout) => {
             ProbeCall::Answered(AnswerComparison::Failed)
         }
-        // Some servers refuse arguments by an error of the protocol.
+        // Some servers reject arguments with a protocol error.
         UpstreamError::Refused { .. } | UpstreamError::Refusal(_) => {
             ProbeCall::Answered(AnswerComparison::Refused)
         }
         UpstreamError::Timeout { .. } => ProbeCall::TimedOut,
-        // The server ended meanwhile and is left alone: this call did not reach it.
+        // The server has ended and is not restarted yet: this call did not reach it.
         UpstreamError::Unavailable { retry_after: Some(_), .. } => ProbeCall::Unreachable,
         _ => ProbeCall::Answered(AnswerComparison::Failed),
     }
@@ -183,7 +184,7 @@ async fn call(
     upstream.call_tool(tool, arguments.clone(), &Caller::nobody()).await
 }
 
-/// A snapshot that is the same twice.
+/// Takes two snapshots, which must be equal.
 async fn take_stable_snapshot(snapshot: &SnapshotCommand) -> Result<Vec<u8>, ProbeError> {
     let first = take_snapshot(snapshot).await?;
     if take_snapshot(snapshot).await? == first { Ok(first) } else { Err(ProbeError::Unstable) }
@@ -209,12 +210,16 @@ async fn take_snapshot(snapshot: &SnapshotCommand) -> Result<Vec<u8>, ProbeError
     match finished.ending {
         ProcessEnd::Exited(status) if status.success() => Ok(finished.stdout),
         ProcessEnd::Exited(status) | ProcessEnd::Held(status) => {
-            let said = String::from_utf8_lossy(&finished.stderr);
-            let last = said.trim().lines().last().unwrap_or_default();
-            let said = if last.is_empty() { String::new() } else { format!(": {last}") };
-            Err(ProbeError::Snapshot(format!("failed with {status}{said}")))
+            let stderr = String::from_utf8_lossy(&finished.stderr);
+            let last = stderr.trim().lines().last().unwrap_or_default();
+            let reason = if last.is_empty() { String::new() } else { format!(": {last}") };
+            Err(ProbeError::Snapshot(format!("failed with {status}{reason}")))
         }
-        ProcessEnd::TooLarge => Err(ProbeError::Snapshot("writes too much".to_owned())),
-        ProcessEnd::TimedOut => Err(ProbeError::Snapshot("takes too long".to_owned())),
+        ProcessEnd::TooLarge => {
+            Err(ProbeError::Snapshot(format!("printed more than {MAX_SNAPSHOT_BYTES} bytes")))
+        }
+        ProcessEnd::TimedOut => {
+            Err(ProbeError::Snapshot(format!("did not end within {} s", snapshot.timeout.as_secs())))
+        }
     }
 }

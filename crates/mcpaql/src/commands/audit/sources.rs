@@ -1,4 +1,4 @@
-//! The servers to audit: asked, read from files, or compiled from documents.
+//! Collects the servers to audit: running servers, saved lists of tools, and adapter documents.
 
 mod probe;
 
@@ -31,20 +31,20 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// All servers, those that could not be asked among them.
+/// The servers to audit, and those that failed.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     pub(super) servers: Vec<ServerTools>,
-    /// Where their tools were found, in the same order.
+    /// The origin of the tools of each server, in the same order.
     pub(super) origins: Vec<ToolsOrigin>,
     pub(super) failed: Vec<FailedServer>,
-    /// What decides how documents are served, by the index of their server.
+    /// The settings of adapter documents, by the index of their server.
     adapter_settings: HashMap<usize, (AdapterSettings, EntryOverrides)>,
-    /// Why the first of them failed, for those who asked for nothing else.
+    /// The first error, which is reported if there is no server to audit.
     error: Option<anyhow::Error>,
 }
 
-/// Everything that was named, else what the configuration of this folder names.
+/// Collects all named servers, or the adapters of the configuration of this folder.
 pub(super) async fn gather(args: &args::AuditArgs) -> Result<Sources> {
     args.access.check_flags(!args.url.is_empty(), !args.command.is_empty())?;
     let mut sources = Sources::default();
@@ -55,8 +55,8 @@ pub(super) async fn gather(args: &args::AuditArgs) -> Result<Sources> {
             Err(error) => sources.add_failure(name, error),
         }
     }
-    let nothing = args.tools.is_empty() && args.command.is_empty() && args.url.is_empty();
-    if !args.documents.is_empty() || (nothing && args.config.is_none()) {
+    let names_no_server = args.tools.is_empty() && args.command.is_empty() && args.url.is_empty();
+    if !args.documents.is_empty() || (names_no_server && args.config.is_none()) {
         documents(args, &mut sources)?;
     }
     let mut asked = Vec::new();
@@ -80,17 +80,17 @@ pub(super) async fn gather(args: &args::AuditArgs) -> Result<Sources> {
     match sources.error.take() {
         Some(error) if sources.servers.is_empty() => Err(error),
         _ if sources.servers.is_empty() => {
-            let hint = "name a document, --tools FILE, --url URL, or a command behind `--`";
-            Err(error_with_hint("there is no server to audit", hint))
+            let hint = "pass a document, --tools FILE, --url URL, or a command after `--`";
+            Err(error_with_hint("no server to audit", hint))
         }
         _ => Ok(sources),
     }
 }
 
 impl Sources {
-    /// Gives the name under which it is known from now on.
+    /// Adds a server, and returns its name, which is made unique.
     fn add(&mut self, mut server: ServerTools, origin: ToolsOrigin) -> String {
-        // Findings and baselines tell servers apart by their names.
+        // Findings and baselines identify servers by their names.
         let is_taken = |name: &str| self.servers.iter().any(|other| other.name == name);
         if is_taken(&server.name) {
             let numbered = (2_usize..).map(|number| format!("{}-{number}", server.name));
@@ -102,7 +102,7 @@ impl Sources {
         name
     }
 
-    /// The same of a server that may have more tools than are known.
+    /// Adds a server whose list of tools may be incomplete; `gap` is the reason.
     fn add_with_gap(&mut self, server: ServerTools, origin: ToolsOrigin, gap: Option<String>) {
         let Some(why) = gap else {
             self.add(server, origin);
@@ -118,7 +118,7 @@ impl Sources {
         }
     }
 
-    /// What they would cost as adapters, in their order: not every format shows it, and all tools are imported for it.
+    /// Returns the estimated cost of each server as an adapter. Not every format shows it, and it imports all tools.
     pub(super) fn costs_as_adapters(&self) -> Vec<Option<usize>> {
         let foreign = |server: &ServerTools| (!server.is_adapter).then_some(());
         self.servers
@@ -127,7 +127,7 @@ impl Sources {
             .collect()
     }
 
-    /// The only server by another name.
+    /// Renames the only server.
     fn rename_only_server(&mut self, name: &str) -> Result<()> {
         match self.servers.as_mut_slice() {
             [server] => {
@@ -140,7 +140,7 @@ impl Sources {
             [] => Ok(()),
             _ => {
                 let hint = "leave --name out, or audit one server at a time";
-                Err(error_with_hint("--name is for one server", hint))
+                Err(error_with_hint("--name works only with one server", hint))
             }
         }
     }
@@ -150,12 +150,12 @@ impl Sources {
         self.error.get_or_insert(error);
     }
 
-    /// Notes that a server was added which is more than what is known of it.
+    /// Records that the tools of an added server are incomplete.
     fn add_partial_failure(&mut self, name: String, why: String) {
         self.failed.push(FailedServer { name, why, in_part: true });
     }
 
-    /// The server of a document as it would be served with another text; `None` where it could not be.
+    /// Compiles the document of a server again with another text. Returns `None` if it cannot be served.
     pub(super) fn recompile(&self, index: usize, source: Source) -> Option<(ServerTools, ToolsOrigin)> {
         let (settings, entry) = self.adapter_settings.get(&index)?.clone();
         let adapter = PlannedAdapter::new(AdapterSource::Document(source.clone()), settings, entry);
@@ -164,7 +164,7 @@ impl Sources {
         Some((server_of_catalog(&catalog), origin))
     }
 
-    /// Asks all at once: the slowest decides how long it takes.
+    /// Asks all servers in parallel.
     async fn ask_servers(&mut self, asked: Vec<ServerToAudit>, timeout: u64) -> Result<()> {
         let mut tasks = JoinSet::new();
         for (index, asked) in asked.into_iter().enumerate() {
@@ -195,13 +195,13 @@ impl Sources {
     }
 }
 
-/// A server that is to be asked.
+/// A server to ask for its tools.
 struct ServerToAudit {
     name: String,
     target: McpTarget,
     auth: Auth,
     environment: Environment,
-    /// As rules on operations: which tools the client shows.
+    /// The tools that the client shows, as selection rules.
     include: Vec<String>,
     exclude: Vec<String>,
 }
@@ -218,14 +218,14 @@ impl ServerToAudit {
         }
     }
 
-    /// The same with a timeout.
+    /// Sets the timeout.
     fn with_timeout(mut self, seconds: u64) -> ServerToAudit {
         self.target.start_timeout_ms = seconds * 1000;
         self.target.timeout_ms = seconds * 1000;
         self
     }
 
-    /// What it said, as far as the client shows it.
+    /// Returns the server with the tools that the client shows.
     fn server(&self, capture: &Capture) -> ServerTools {
         let tools = capture.tools.iter().filter(|tool| self.shows(tool)).cloned().collect();
         ServerTools { name: self.name.clone(), tools, ..ServerTools::default() }
@@ -238,33 +238,33 @@ impl ServerToAudit {
     }
 }
 
-/// The servers of a client's configuration; those that cannot be started are noted.
+/// Returns the servers of a client's configuration, and records those that cannot be started as failed.
 fn client_servers(config: &str, sources: &mut Sources) -> Result<Vec<ServerToAudit>> {
     let configurations = import_config::read_client_configs(config)?;
-    let takeover = ConfigImport::from_configs(&configurations);
-    for left in &takeover.skipped {
-        let error = anyhow::anyhow!(left.reason.clone());
-        sources.add_failure(left.server.clone(), error);
+    let import = ConfigImport::from_configs(&configurations);
+    for skipped in &import.skipped {
+        let error = anyhow::anyhow!(skipped.reason.clone());
+        sources.add_failure(skipped.server.clone(), error);
     }
-    // What the configuration holds goes to the server it was written for, and nowhere else.
-    let values = takeover.variables.values();
+    // The credentials in the configuration are only passed to the servers that they were written for.
+    let values = import.variables.values();
     let process = environment::process();
     let environment: Environment = Arc::new(move |name| values.get(name).cloned().or_else(|| process(name)));
-    let asked = takeover.imported.into_iter().filter_map(|taken| {
-        let config::AdapterOrigin::Mcp(target) = taken.entry.origin else { return None };
+    let asked = import.imported.into_iter().filter_map(|imported| {
+        let config::AdapterOrigin::Mcp(target) = imported.entry.origin else { return None };
         Some(ServerToAudit {
-            name: taken.server,
+            name: imported.server,
             target: *target,
-            auth: taken.entry.auth.unwrap_or_default(),
+            auth: imported.entry.auth.unwrap_or_default(),
             environment: Arc::clone(&environment),
-            include: taken.entry.include,
-            exclude: taken.entry.exclude,
+            include: imported.entry.include,
+            exclude: imported.entry.exclude,
         })
     });
     Ok(asked.collect())
 }
 
-/// A saved list of tools; the server is called like the file.
+/// Reads a saved list of tools. The server gets the name of the file.
 fn read_saved_server(path: &Path) -> Result<(ServerTools, ToolsOrigin, Option<String>)> {
     let is_stdin = path.as_os_str() == "-";
     let (name, text) = if is_stdin {
@@ -273,8 +273,8 @@ fn read_saved_server(path: &Path) -> Result<(ServerTools, ToolsOrigin, Option<St
         (path.display().to_string(), file::read_text(path)?)
     };
     let source = Source::new(name, text);
-    let SavedTools { capture, pointer, duplicate_names: twice } = servers::parse_saved_tools(&source)?;
-    let gap = capture.incomplete_reason.map(str::to_owned).or_else(|| first_error(&twice));
+    let SavedTools { capture, pointer, duplicate_names } = servers::parse_saved_tools(&source)?;
+    let gap = capture.incomplete_reason.map(str::to_owned).or_else(|| first_error(&duplicate_names));
     let own = capture.server().and_then(|server| server.get("name")?.as_str()).map(str::to_owned);
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let server = if is_stdin { own.unwrap_or_else(|| "server".into()) } else { stem.unwrap_or_default() };
@@ -283,43 +283,43 @@ fn read_saved_server(path: &Path) -> Result<(ServerTools, ToolsOrigin, Option<St
     Ok((server, ToolsOrigin::List { source, pointer }, gap))
 }
 
-/// Adapters, as they would be served.
+/// Adds the adapters of documents, as they would be served.
 fn documents(args: &args::AuditArgs, sources: &mut Sources) -> Result<()> {
     let flags = args.settings();
     let request =
         AdapterRequest { documents: &args.documents, by_name: true, flags, ..AdapterRequest::default() };
     let plan = request.resolve()?;
     if plan.is_default {
-        let hint = "name a document, --tools FILE, --url URL, or a command behind `--`";
-        return Err(error_with_hint("nothing says what to audit", hint));
+        let hint = "pass a document, --tools FILE, --url URL, or a command after `--`";
+        return Err(error_with_hint("no server to audit", hint));
     }
     for (name, error) in plan.unreadable {
         sources.add_failure(name, error);
     }
-    let mut together: Vec<Catalog> = Vec::new();
+    let mut unified: Vec<Catalog> = Vec::new();
     for adapter in plan.adapters {
         let name = adapter.label();
-        let served = (adapter.settings.clone(), adapter.entry.clone());
+        let settings = (adapter.settings.clone(), adapter.entry.clone());
         match compile_adapter(adapter) {
             Err(error) => sources.add_failure(name, error),
             Ok(CompiledDocument { catalog, origin, errors }) => {
                 let server = if catalog.sharing.is_some() {
-                    together.push(catalog);
+                    unified.push(catalog);
                     SHARED_SERVER_NAME.to_owned()
                 } else {
-                    sources.adapter_settings.insert(sources.servers.len(), served);
+                    sources.adapter_settings.insert(sources.servers.len(), settings);
                     sources.add(server_of_catalog(&catalog), origin)
                 };
                 if let Some(why) = first_error(&errors) {
                     sources.add_partial_failure(
                         server,
-                        format!("what has an error in {name} is not served: {why}"),
+                        format!("parts of {name} have errors and are not served: {why}"),
                     );
                 }
             }
         }
     }
-    let catalogs: Vec<&Catalog> = together.iter().collect();
+    let catalogs: Vec<&Catalog> = unified.iter().collect();
     if let Some(sharing) = catalogs.first().and_then(|catalog| catalog.sharing) {
         let unified = Unified::new(&catalogs, sharing, None);
         let tools = unified.tools().iter().map(|tool| tool.to_json()).collect();
@@ -334,19 +334,19 @@ fn documents(args: &args::AuditArgs, sources: &mut Sources) -> Result<()> {
     Ok(())
 }
 
-/// What adapters are called that share their tools.
+/// Name of the server for adapters that share their tools.
 const SHARED_SERVER_NAME: &str = "mcpaql";
 
-/// A document that can be served, at least in part.
+/// A compiled document, which may have errors in parts.
 struct CompiledDocument {
     catalog: Catalog,
-    /// Where its operations stand.
+    /// Where its operations are in the text.
     origin: ToolsOrigin,
-    /// What keeps some of them out.
+    /// The errors of operations that are missing in the catalog.
     errors: Vec<Diagnostic>,
 }
 
-/// The first error, where it stands, and how many there are besides.
+/// Formats the first error with its position, and the number of other errors.
 fn first_error(errors: &[Diagnostic]) -> Option<String> {
     let first = errors.first()?;
     let place = first.span.map(|span| format!(" (line {}, column {})", span.line, span.column));
@@ -368,7 +368,7 @@ fn compile_adapter(adapter: PlannedAdapter) -> Result<CompiledDocument> {
     Ok(CompiledDocument { catalog, origin, errors })
 }
 
-/// The server that clients see.
+/// Returns the server as clients see it.
 fn server_of_catalog(catalog: &Catalog) -> ServerTools {
     ServerTools {
         name: catalog.adapter.name.clone(),
@@ -379,14 +379,14 @@ fn server_of_catalog(catalog: &Catalog) -> ServerTools {
     }
 }
 
-/// Where the tools of a document stand in it.
+/// Returns where the tools of a document are in its text.
 fn document_origin(catalog: &Catalog, source: Source) -> ToolsOrigin {
     let origins = source.parse().map(|parsed| load::load(&parsed.value).origins).unwrap_or_default();
     let operations = operations(catalog, &origins);
     ToolsOrigin::Document { source, operations }
 }
 
-/// By tool, where its operation is written; only tools that are one operation are there.
+/// Returns the pointer to the operation of each tool. Only in discrete mode, a tool is one operation.
 fn operations(catalog: &Catalog, origins: &Origins) -> HashMap<String, String> {
     if catalog.mode != Mode::Discrete {
         return HashMap::new();
@@ -396,14 +396,14 @@ fn operations(catalog: &Catalog, origins: &Origins) -> HashMap<String, String> {
         .map(|entry| {
             let model = format!("/operations/{}", entry.operation.name);
             let written = origins.resolve(&model);
-            // `introspect` and its like are not in the document.
+            // Built-in operations such as `introspect` are not in the document.
             let written = if written == model { "/name".to_owned() } else { written };
             (entry.tool.clone(), written)
         })
         .collect()
 }
 
-/// By tool, what the document says it does.
+/// Returns the facts that the document declares for each tool.
 fn known_effects(catalog: &Catalog) -> HashMap<String, KnownFacts> {
     if catalog.mode != Mode::Discrete {
         return HashMap::new();
@@ -413,7 +413,7 @@ fn known_effects(catalog: &Catalog) -> HashMap<String, KnownFacts> {
         .map(|entry| {
             let operation = &entry.operation;
             let mut facts = operation.facts;
-            // Only its author knows where a call ends.
+            // The author's hint about the reach of a call overrides the default.
             if let Some(open) = operation.hints.open_world {
                 facts.reach = if open { Reach::Open } else { Reach::Process };
             }
@@ -422,7 +422,7 @@ fn known_effects(catalog: &Catalog) -> HashMap<String, KnownFacts> {
         .collect()
 }
 
-/// What the tools would cost as an adapter with five tools, estimated.
+/// Estimates the cost of the tools as an adapter with five tools.
 fn cost_as_adapter(tools: &[Value]) -> Option<usize> {
     let command = McpCommand {
         command: vec!["server".into()],

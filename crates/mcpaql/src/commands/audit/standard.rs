@@ -1,4 +1,4 @@
-//! From flags and files to what tools are held against.
+//! Chooses the conventions, the policy and the rule levels of an audit, from flags and configuration.
 
 use crate::args;
 use crate::documents::{CONFIG_FILE, load_config};
@@ -14,16 +14,16 @@ use mcpaql_document::config::Config;
 use mcpaql_document::source::Source;
 use std::path::Path;
 
-/// What was chosen, and what could have been.
+/// The chosen standard, and everything that could have been chosen.
 pub(super) struct ChosenStandard {
     pub(super) standard: Standard,
-    /// Every convention, a team's own first.
+    /// All conventions, the user's own first.
     pub(super) known_conventions: Vec<Convention>,
-    /// A team's own policies.
+    /// The user's own policies.
     pub(super) policies: Vec<Policy>,
 }
 
-/// What flags say, and where they say nothing the configuration of this folder.
+/// Chooses the standard by the flags, or by the configuration of this folder where a flag is missing.
 pub(super) fn choose_standard(args: &args::AuditArgs) -> Result<ChosenStandard> {
     let (config, settings) = configured()?;
     let mut own = args.conventions.as_deref().map(read).transpose()?.unwrap_or_default();
@@ -53,7 +53,7 @@ pub(super) fn choose_standard(args: &args::AuditArgs) -> Result<ChosenStandard> 
     Ok(ChosenStandard { standard, known_conventions: known, policies })
 }
 
-/// A policy by its name: a team's own, or one of this version.
+/// Finds a policy by its name: one of the user's own, or a built-in one.
 pub(super) fn find_policy(name: &str, own: &[Policy]) -> Result<Policy> {
     policy::find(name, own).cloned().ok_or_else(|| {
         let names = own.iter().map(|policy| policy.name.as_str());
@@ -62,7 +62,7 @@ pub(super) fn find_policy(name: &str, own: &[Policy]) -> Result<Policy> {
     })
 }
 
-/// The configuration of this folder, where there is one.
+/// Loads the configuration of this folder, if there is one.
 fn configured() -> Result<(Config, settings::AuditSettings)> {
     let path = Path::new(CONFIG_FILE);
     if !path.exists() {
@@ -70,20 +70,20 @@ fn configured() -> Result<(Config, settings::AuditSettings)> {
     }
     let source = Source::new(CONFIG_FILE, crate::file::read_text(path)?);
     let (config, settings, mut diagnostics) = load_config(&source);
-    let decides = |diagnostic: &Diagnostic| {
+    let concerns_audit = |diagnostic: &Diagnostic| {
         let part = |part: &str| diagnostic.pointer.starts_with(part);
         part("/audit") || part("/policies") || part("/conventions") || diagnostic.pointer.is_empty()
     };
-    diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error && decides(diagnostic));
+    diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error && concerns_audit(diagnostic));
     if !diagnostics.is_empty() {
         source.locate(&mut diagnostics);
         output::print_diagnostics(&source, &diagnostics);
-        bail!("{CONFIG_FILE} does not say what tools are held against");
+        bail!("{CONFIG_FILE} has errors in its audit settings");
     }
     Ok((config, settings))
 }
 
-/// MCP itself, then what was named; every client and a team's own where nothing was.
+/// Returns MCP itself and the named conventions. If none is named, every client and the user's own conventions.
 fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Result<Vec<Convention>> {
     let mut chosen: Vec<Convention> = Vec::new();
     let mut add = |convention: &Convention| {
@@ -100,8 +100,8 @@ fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Re
     for name in named.iter().map(|name| name.trim()) {
         if name.is_empty() {
             return Err(error_with_hint(
-                "a convention has no name",
-                "leave --convention out for every known client",
+                "--convention has an empty name",
+                "leave --convention out to check every known client",
             ));
         }
         if name == CLIENTS {
@@ -117,19 +117,19 @@ fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Re
     Ok(chosen)
 }
 
-/// A file of conventions.
+/// Reads a file of conventions.
 fn read(path: &Path) -> Result<Vec<Convention>> {
     let source = Source::new(path.display().to_string(), crate::file::read_text(path)?);
     load::parse(&source).or_else(|diagnostics| {
         output::print_diagnostics(&source, &diagnostics);
-        bail!("{} cannot be used", source.name)
+        bail!("{} has errors", source.name)
     })
 }
 
-/// `NAME-001=off`.
+/// Parses the level of a rule, such as `NAME-001=off`.
 fn rule(pair: &str) -> Result<(String, Option<RuleLevel>)> {
     let Some((code, level)) = pair.split_once('=') else {
-        return Err(error_with_hint("--rule takes CODE=LEVEL", "such as --rule TITLE-001=off"));
+        return Err(error_with_hint("--rule takes CODE=LEVEL", "for example --rule TITLE-001=off"));
     };
     let wanted = code.trim();
     let named = || all_rules().find(|rule| rule.name.eq_ignore_ascii_case(wanted));
@@ -141,10 +141,9 @@ fn rule(pair: &str) -> Result<(String, Option<RuleLevel>)> {
         "off" => Ok((code, None)),
         word => match RuleLevel::parse(word) {
             Some(level) => Ok((code, Some(level))),
-            None => Err(error_with_hint(
-                format!("there is no level '{word}'"),
-                "choose off, advice, warning or error",
-            )),
+            None => {
+                Err(error_with_hint(format!("unknown level '{word}'"), "use off, advice, warning or error"))
+            }
         },
     }
 }
@@ -155,7 +154,7 @@ fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
     let hint = match near {
         Some(near) => format!("did you mean {near}?"),
         None if kind == "rule" => "`mcpaql explain` lists all rules".to_owned(),
-        None => format!("there is {}", known.join(", ")),
+        None => format!("use one of {}", known.join(", ")),
     };
-    error_with_hint(format!("there is no {kind} '{name}'"), hint)
+    error_with_hint(format!("unknown {kind} '{name}'"), hint)
 }

@@ -1,6 +1,6 @@
-//! What is wanted: flags over the configuration file over what is usual.
+//! Resolves the options of a run: flags override the configuration file, which overrides the defaults.
 //!
-//! Paths in the file are relative to it.
+//! Paths in the file are relative to the folder of the file.
 
 use super::error::{GenerateError, GenerateErrorKind};
 use crate::args::{self, ImportOptions, parse_language, parse_mode};
@@ -17,10 +17,10 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// Where a project is written unless somebody says otherwise.
+/// Default folder of a project.
 const DEFAULT_OUTPUT: &str = "./generated";
 
-/// Keys of the file whose values are texts.
+/// Keys with string values.
 const STRING_KEYS: &[&str] = &[
     "schema",
     "openapi",
@@ -36,12 +36,12 @@ const STRING_KEYS: &[&str] = &[
     "name",
     "overrides",
 ];
-/// Keys whose values are lists of texts.
+/// Keys with lists of strings.
 const LIST_KEYS: &[&str] = &["include", "exclude"];
-/// Keys whose values are true or false.
+/// Keys with boolean values.
 const BOOLEAN_KEYS: &[&str] = &["reproducible", "skip_unsupported", "strict"];
 
-/// Everything that was decided before anything is read.
+/// The resolved options of a run.
 #[derive(Debug)]
 pub(crate) struct GenerateRequest {
     pub(crate) source: GenerateSource,
@@ -52,24 +52,24 @@ pub(crate) struct GenerateRequest {
     pub(crate) strict: bool,
 }
 
-/// What the adapter is made from.
+/// The source of the adapter.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum GenerateSource {
-    /// A document, a description or a built-in adapter.
+    /// An adapter document, an OpenAPI description or the name of an adapter.
     Schema(String),
-    /// A description.
+    /// An OpenAPI description.
     Openapi(String),
     /// An MCP server.
     Server,
 }
 
-/// What the file says.
+/// The configuration file of the generator.
 #[derive(Debug, Default)]
 struct GenerateConfigFile {
-    /// Its folder.
+    /// The folder of the file.
     folder: PathBuf,
     members: serde_json::Map<String, Value>,
-    /// Its text, to show what is wrong with it.
+    /// Its text, for error messages; `None` without a file.
     source: Option<Source>,
 }
 
@@ -83,27 +83,27 @@ impl GenerateConfigFile {
         items.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// What is wrong with a value: in its place where the file says it, else of the flag.
+    /// Returns the error for an invalid value: with its line if it is in the file, otherwise for the flag.
     fn invalid_value(&self, key: &'static str, problem: Problem) -> GenerateError {
         let Problem { text, hint } = problem;
         let Some(source) = self.source.as_ref().filter(|_| self.text(key).is_some()) else {
             let failure = GenerateError::new(
                 GenerateErrorKind::Configuration,
-                format!("`{key}` cannot be used: {text}"),
+                format!("invalid value for `{key}`: {text}"),
             );
             return match hint {
                 Some(hint) => failure.hint(hint),
                 None => failure,
             };
         };
-        let message = format!("Field '{key}' cannot be used: {text}");
+        let message = format!("Field '{key}' has an invalid value: {text}");
         let problem = Diagnostic::error(Code::SchemaInvalidValue, format!("/{key}"), message);
         let mut problems = vec![match hint {
             Some(hint) => problem.suggest(hint),
             None => problem,
         }];
         source.locate(&mut problems);
-        let message = format!("{} cannot be used", source.name);
+        let message = format!("{} has errors", source.name);
         GenerateError::from_diagnostics(GenerateErrorKind::Configuration, message, source.clone(), problems)
     }
 
@@ -115,14 +115,14 @@ impl GenerateConfigFile {
         self.text(key).map(|path| self.folder.join(path))
     }
 
-    /// An address as it is, a file from here.
-    fn place(&self, key: &str) -> Option<String> {
+    /// Returns a source: a URL unchanged, a file relative to the current folder.
+    fn source_path(&self, key: &str) -> Option<String> {
         let text = self.text(key)?;
         if openapi_files::is_url(text) {
             return Some(text.to_owned());
         }
         let path = self.folder.join(text);
-        // The name of an adapter is no file.
+        // A plain word is the name of an adapter, not a file.
         Some(if path.is_file() || text.contains(['.', '/']) {
             path.display().to_string()
         } else {
@@ -131,7 +131,7 @@ impl GenerateConfigFile {
     }
 }
 
-/// What is wrong with a value, and what to do about it.
+/// Why a value is invalid, and how to fix it.
 struct Problem {
     text: String,
     hint: Option<String>,
@@ -143,25 +143,23 @@ impl From<String> for Problem {
     }
 }
 
-/// Decides.
+/// Resolves the options from the arguments and the configuration file.
 pub(crate) fn resolve_request(args: &args::GenerateArgs) -> Result<GenerateRequest, GenerateError> {
     let file = args.config.as_deref().map(read_config_file).transpose()?.unwrap_or_default();
-    let origin = choose_source(args, &file)?;
+    let source = choose_source(args, &file)?;
     let language = match (args.target, file.text("target")) {
         (Some(language), _) => language,
         (None, Some(word)) => {
             parse_language(word).map_err(|text| file.invalid_value("target", text.into()))?
         }
         (None, None) => {
-            let hint = "say --target rust, typescript or python";
-            return Err(GenerateError::new(
-                GenerateErrorKind::Configuration,
-                "nothing says which language to write",
-            )
-            .hint(hint));
+            let hint = "pass --target rust, typescript or python";
+            return Err(
+                GenerateError::new(GenerateErrorKind::Configuration, "no target language given").hint(hint)
+            );
         }
     };
-    let importing = ImportOptions {
+    let import_options = ImportOptions {
         name: args.import_options.name.clone().or_else(|| file.text("name").map(str::to_owned)),
         overrides: args.import_options.overrides.clone().or_else(|| file.path("overrides")),
         include: first_non_empty(&args.import_options.include, file.list("include")),
@@ -173,8 +171,8 @@ pub(crate) fn resolve_request(args: &args::GenerateArgs) -> Result<GenerateReque
         return Err(file.invalid_value(key, "it is empty".to_owned().into()));
     }
     Ok(GenerateRequest {
-        source: origin,
-        import_options: importing,
+        source,
+        import_options,
         output: args
             .output
             .clone()
@@ -186,7 +184,7 @@ pub(crate) fn resolve_request(args: &args::GenerateArgs) -> Result<GenerateReque
     })
 }
 
-/// Values of flags do not stand in a file.
+/// Returns the error for the invalid value of a flag.
 fn invalid_flag(key: &'static str, problem: Problem) -> GenerateError {
     GenerateConfigFile::default().invalid_value(key, problem)
 }
@@ -208,18 +206,16 @@ fn choose_source(
     if args.tools.is_some() || args.url.is_some() || !args.command.is_empty() {
         return Ok(GenerateSource::Server);
     }
-    match (file.place("schema"), file.place("openapi")) {
+    match (file.source_path("schema"), file.source_path("openapi")) {
         (Some(schema), None) => Ok(GenerateSource::Schema(schema)),
         (None, Some(source)) => Ok(GenerateSource::Openapi(source)),
         (Some(_), Some(_)) => {
-            let message = "the configuration names a schema and an OpenAPI description";
-            Err(GenerateError::new(GenerateErrorKind::Configuration, message).hint("leave one of them out"))
+            let message = "the configuration has both `schema` and `openapi`";
+            Err(GenerateError::new(GenerateErrorKind::Configuration, message).hint("remove one of them"))
         }
         (None, None) => {
-            let hint =
-                "name a document with --schema, a description with --openapi, or an MCP server behind `--`";
-            Err(GenerateError::new(GenerateErrorKind::Configuration, "nothing says what to generate from")
-                .hint(hint))
+            let hint = "pass a document with --schema, an OpenAPI description with --openapi, or the command of an MCP server after `--`";
+            Err(GenerateError::new(GenerateErrorKind::Configuration, "no source to generate from").hint(hint))
         }
     }
 }
@@ -263,7 +259,7 @@ fn options(
     })?;
     let usual = ProjectOptions::new(language);
     if language != Language::Rust && args.runtime.is_some() {
-        let message = format!("--runtime means nothing to a project in {}", language.as_str());
+        let message = format!("--runtime has no effect on a {} project", language.name());
         return Err(GenerateError::new(GenerateErrorKind::Configuration, message).hint("leave it out"));
     }
     let given = match (&args.runtime, file.text("runtime")) {
@@ -285,21 +281,21 @@ fn options(
     Ok(ProjectOptions { runtime, runtime_flag, settings, license, copyright, skip_unsupported, ..usual })
 }
 
-/// Where the runtime is.
+/// The runtime library as a dependency.
 struct RuntimeDependency {
     /// The value of a dependency in `Cargo.toml`.
     value: String,
-    /// The same as it is said in any folder.
+    /// The value of `--runtime` that works in any folder.
     flag: String,
 }
 
 fn dependency(spec: &str, folder: &Path) -> Result<RuntimeDependency, Problem> {
     if let Some(path) = spec.strip_prefix("path:").filter(|path| !path.is_empty()) {
         let path = std::path::absolute(folder.join(path)).unwrap_or_else(|_| folder.join(path));
-        let Some(shown) = path.to_str() else { return Err("the path is not UTF-8 text".to_owned().into()) };
+        let Some(shown) = path.to_str() else { return Err("the path is not UTF-8".to_owned().into()) };
         if !holds_runtime(&path) {
-            let text = format!("{shown} does not hold the library mcpaql-runtime");
-            let hint = "name the folder with its Cargo.toml: crates/mcpaql-runtime of the repository";
+            let text = format!("{shown} does not contain the library mcpaql-runtime");
+            let hint = "pass the folder with its Cargo.toml: crates/mcpaql-runtime in the repository";
             return Err(Problem { text, hint: Some(hint.to_owned()) });
         }
         return Ok(RuntimeDependency {
@@ -313,8 +309,8 @@ fn dependency(spec: &str, folder: &Path) -> Result<RuntimeDependency, Problem> {
             None => (url, None),
         };
         if !is_repository(address) {
-            let text = format!("'{address}' is no address of a repository");
-            let hint = "cargo takes addresses with a scheme, such as https://… and ssh://…";
+            let text = format!("'{address}' is not the URL of a repository");
+            let hint = "cargo needs a URL with a scheme, such as https://… or ssh://…";
             return Err(Problem { text, hint: Some(hint.to_owned()) });
         }
         let value = match revision {
@@ -332,13 +328,13 @@ fn dependency(spec: &str, folder: &Path) -> Result<RuntimeDependency, Problem> {
     Ok(RuntimeDependency { value: quoted(spec), flag: spec.to_owned() })
 }
 
-/// Whether the library is in that folder.
+/// Whether a folder contains the runtime library.
 fn holds_runtime(folder: &Path) -> bool {
     let manifest = std::fs::read_to_string(folder.join("Cargo.toml"));
     manifest.is_ok_and(|text| text.lines().any(|line| line.trim() == "name = \"mcpaql-runtime\""))
 }
 
-/// Whether cargo would fetch from there: `git@host:path` is an address for git alone.
+/// Whether cargo can fetch this URL. `git@host:path` works only in git itself.
 fn is_repository(address: &str) -> bool {
     Url::parse(address).is_ok_and(|url| match url.scheme() {
         "http" | "https" | "ssh" | "git" => url.has_host(),
@@ -347,7 +343,7 @@ fn is_repository(address: &str) -> bool {
     })
 }
 
-/// A string of TOML; what JSON escapes, TOML reads alike.
+/// Quotes a TOML string. TOML understands the escapes of JSON.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
@@ -386,13 +382,13 @@ fn read_config_file(path: &Path) -> Result<GenerateConfigFile, GenerateError> {
     source.locate(&mut problems);
     Err(GenerateError::from_diagnostics(
         GenerateErrorKind::Configuration,
-        format!("{} cannot be used", source.name),
+        format!("{} has errors", source.name),
         source,
         problems,
     ))
 }
 
-/// What is wrong with a member.
+/// Checks a key and its value.
 fn check_key(key: &str, value: &Value) -> Option<Diagnostic> {
     let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
     let expected = if STRING_KEYS.contains(&key) {
@@ -428,9 +424,9 @@ mod tests {
         let of = |spec: &str| parsed(spec).map_err(|problem| problem.text).unwrap().value;
         assert_eq!(of("0.1.0"), "\"0.1.0\"");
         assert_eq!(of("=0.1.0"), "\"=0.1.0\"");
-        assert!(parsed("path:x\"y").is_err(), "nothing is there");
+        assert!(parsed("path:x\"y").is_err(), "the folder has no Cargo.toml");
         std::fs::write(folder.join("Cargo.toml"), "[package]\nname = \"another\"\n").unwrap();
-        assert!(parsed("path:x\"y").is_err(), "another library is there");
+        assert!(parsed("path:x\"y").is_err(), "the folder contains another library");
         std::fs::write(folder.join("Cargo.toml"), "[package]\nname = \"mcpaql-runtime\"\n").unwrap();
         let shown = folder.to_str().unwrap();
         assert_eq!(of("path:x\"y"), format!("{{ path = {} }}", quoted(shown)));

@@ -1,12 +1,12 @@
-//! What keeps the generator from generating: of which kind, and every detail.
+//! Errors of the generator: the kind, which is the exit status, and the details.
 
-use crate::output::HintedError;
+use crate::output::{HintedError, messages};
 use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
 use mcpaql_core::error::Code;
 use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 
-/// The kinds, by the exit status that the specification gives each.
+/// Kinds of errors. The specification of the generator gives each an exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GenerateErrorKind {
     Internal,
@@ -42,26 +42,27 @@ impl GenerateErrorKind {
 #[derive(Debug)]
 pub(crate) struct GenerateError {
     pub(crate) kind: GenerateErrorKind,
-    /// One fragment or sentence.
+    /// The message for the user.
     pub(crate) message: String,
-    /// What to do about the whole, where the details do not say.
+    /// What to do, if the details do not say it.
     pub(crate) hint: Option<String>,
     pub(crate) details: Vec<GenerateIssue>,
-    /// What is only odd.
+    /// Warnings.
     pub(crate) warnings: Vec<GenerateIssue>,
-    /// What is wrong with a text, to be shown in it; it is among the details, too.
+    /// The problems of a text, to be printed with its lines. They are in `details`, too.
     pub(crate) source_diagnostics: Option<Box<(Source, Vec<Diagnostic>)>>,
 }
 
-/// One thing that is wrong, or odd.
+/// One problem or warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GenerateIssue {
     pub(crate) path: String,
     pub(crate) code: String,
     pub(crate) message: String,
     pub(crate) suggestion: Option<String>,
-    /// What should stand there, and what does.
+    /// The expected value.
     expected: Option<String>,
+    /// The actual value.
     found: Option<String>,
     /// Line and column.
     position: Option<(usize, usize)>,
@@ -85,7 +86,7 @@ impl GenerateIssue {
         self
     }
 
-    /// The same with what should stand in a line, and what does.
+    /// Adds the expected and the actual value, and their line.
     pub(crate) fn with_expected(
         mut self,
         expected: &str,
@@ -100,7 +101,7 @@ impl GenerateIssue {
 
     pub(crate) fn from_diagnostic(diagnostic: &Diagnostic) -> GenerateIssue {
         GenerateIssue {
-            // Programs always get one: what the report expects, else what to do about every problem of that kind.
+            // Programs always get a suggestion: that of the problem, or the general advice for its code.
             suggestion: diagnostic.suggestion.clone().or_else(|| Some(suggestion(diagnostic))),
             expected: diagnostic.expected.clone(),
             found: diagnostic.found.clone(),
@@ -115,21 +116,21 @@ impl GenerateIssue {
 
     pub(crate) fn to_json(&self) -> Value {
         let mut value = json!({"path": self.path, "code": self.code, "message": self.message});
-        let told = [
+        let members = [
             ("line", self.position.map(|(line, _)| line.into())),
             ("column", self.position.map(|(_, column)| column.into())),
             ("expected", self.expected.as_deref().map(Value::from)),
             ("found", self.found.as_deref().map(Value::from)),
             ("suggestion", self.suggestion.as_deref().map(Value::from)),
         ];
-        if let Some(members) = value.as_object_mut() {
-            members.extend(told.into_iter().filter_map(|(key, told)| Some((key.to_owned(), told?))));
+        if let Some(object) = value.as_object_mut() {
+            object.extend(members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
         }
         value
     }
 }
 
-/// What to do about a problem that does not say it itself.
+/// Returns the suggestion for a problem without one.
 fn suggestion(diagnostic: &Diagnostic) -> String {
     match (&diagnostic.expected, diagnostic.code) {
         (Some(expected), Code::SchemaUnknownField) => format!("remove it, or use {expected}"),
@@ -160,7 +161,7 @@ impl GenerateError {
         self
     }
 
-    /// What is wrong with a text.
+    /// Creates an error from the problems of a text.
     pub(crate) fn from_diagnostics(
         kind: GenerateErrorKind,
         message: impl Into<String>,
@@ -183,11 +184,11 @@ impl GenerateError {
         }
     }
 
-    /// An error of another part of the program: what the system refused is of its own kind, whoever asked it.
+    /// Converts an error of another part of the program. An I/O error anywhere in its chain makes it an I/O error.
     pub(crate) fn from_error(kind: GenerateErrorKind, error: &anyhow::Error) -> GenerateError {
         let is_io = error.chain().any(|cause| cause.is::<std::io::Error>());
-        let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-        let failure = GenerateError::new(if is_io { GenerateErrorKind::Io } else { kind }, causes.join(": "));
+        let message = messages(error).join(": ");
+        let failure = GenerateError::new(if is_io { GenerateErrorKind::Io } else { kind }, message);
         match error.downcast_ref::<HintedError>() {
             Some(hinted) => failure.hint(&hinted.hint),
             None => failure,

@@ -1,7 +1,7 @@
-//! What a project's folder holds, and what generating would change in it.
+//! Compares a project with its folder, and plans the changes.
 //!
-//! What always holds: nothing outside the folder is looked at or touched, wherever links in it lead; a file of the author's is
-//! never written over; a generated file that was edited is told from one that was not.
+//! What always holds: nothing outside the folder is read or changed, because links are not followed; a file of the author is never
+//! overwritten; an edited generated file is recognized by its hash.
 
 use super::error::{GenerateError, GenerateErrorKind, GenerateIssue};
 use mcpaql_generate::manifest::{self, Difference};
@@ -12,16 +12,16 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path};
 
-/// What happens to a file.
+/// The change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileChange {
     Created,
     Changed,
     Removed,
     Unchanged,
-    /// The author's, which is there.
+    /// A file of the author, which is not overwritten.
     Kept,
-    /// No longer generated, but edited.
+    /// A file that is no longer generated, but was edited.
     Left,
 }
 
@@ -37,50 +37,50 @@ impl FileChange {
         }
     }
 
-    /// Why, for people.
+    /// Returns the reason for the user.
     pub(crate) const fn reason(self) -> &'static str {
         match self {
-            FileChange::Created => "it was not there",
-            FileChange::Changed => "it is generated otherwise now",
-            FileChange::Removed => "it is no longer generated",
-            FileChange::Unchanged => "it is generated alike",
-            FileChange::Kept => "it is yours",
-            FileChange::Left => "it is no longer generated, but somebody edited it",
+            FileChange::Created => "new file",
+            FileChange::Changed => "its generated content has changed",
+            FileChange::Removed => "no longer generated",
+            FileChange::Unchanged => "its generated content is the same",
+            FileChange::Kept => "it is your file",
+            FileChange::Left => "no longer generated, but it was edited",
         }
     }
 }
 
-/// One file and what happens to it.
+/// One file and its change.
 #[derive(Debug)]
 pub(crate) struct FileStep {
     pub(crate) path: String,
     pub(crate) change: FileChange,
-    /// What is there.
+    /// The current content.
     pub(crate) old: Option<Vec<u8>>,
-    /// What shall be there.
+    /// The new content.
     pub(crate) new: Option<String>,
 }
 
-/// Everything that generating would change.
+/// All changes of a run.
 #[derive(Debug)]
 pub(crate) struct FolderPlan {
-    /// In order of the paths.
+    /// Sorted by path.
     pub(crate) steps: Vec<FileStep>,
-    /// Generated files that somebody edited and that would be written over.
+    /// Generated files that were edited and would be overwritten.
     pub(crate) edited: Vec<String>,
-    /// The folder holds something, and nothing of it is known to be generated.
+    /// The folder is not empty and was not generated.
     pub(crate) is_foreign: bool,
-    /// The language of the project that the folder holds, where it is another one.
+    /// The language of the existing project, if it is another one.
     pub(crate) other_language: Option<String>,
-    /// Files of the author's whose templates have changed since they were written.
+    /// Files of the author whose templates have changed since they were written.
     pub(crate) outdated: Vec<String>,
-    /// Where manifests of the author's say something else of the package than the project.
+    /// Differences between the author's manifests and the project.
     pub(crate) differences: Vec<(String, Difference)>,
-    /// Files of the author's that are left, each with the one that takes its place.
+    /// Files of the author that are no longer used, each with its replacement.
     pub(crate) abandoned: BTreeMap<String, Option<String>>,
 }
 
-/// Compares a project in a language with its folder.
+/// Compares the files of a project with its folder, and plans the changes.
 pub(crate) fn plan_changes(
     root: &Path,
     language: &str,
@@ -107,7 +107,7 @@ pub(crate) fn plan_changes(
         if !is_safe_path(&path) || !paths.insert(path.clone()) {
             return Err(GenerateError::new(
                 GenerateErrorKind::Internal,
-                format!("'{path}' cannot be a file of a project"),
+                format!("'{path}' is not a valid path in a project"),
             ));
         }
         let old = read_file(root, &path)?;
@@ -118,8 +118,8 @@ pub(crate) fn plan_changes(
                 let is_outdated = record.hash_of(&path).is_some_and(|was| was != provenance::hash(&text));
                 plan.outdated.extend(is_outdated.then(|| path.clone()));
                 let kept = String::from_utf8_lossy(old);
-                let otherwise = manifest::differences(&path, &kept, &text);
-                plan.differences.extend(otherwise.into_iter().map(|one| (path.clone(), one)));
+                let differences = manifest::differences(&path, &kept, &text);
+                plan.differences.extend(differences.into_iter().map(|one| (path.clone(), one)));
                 FileChange::Kept
             }
             Some(old) if path == provenance::FILE => match std::str::from_utf8(old) {
@@ -138,7 +138,7 @@ pub(crate) fn plan_changes(
         plan.steps.push(FileStep { path, change, old, new });
     }
     for path in record.paths().filter(|path| is_safe_path(path) && !paths.contains(*path)) {
-        // Whatever else stands there now was not generated.
+        // A folder or link at this path was not generated.
         let Ok(Some(old)) = read_file(root, path) else { continue };
         let change =
             if is_unedited(&record, path, Some(&old)) { FileChange::Removed } else { FileChange::Left };
@@ -154,7 +154,7 @@ pub(crate) fn plan_changes(
 }
 
 impl FolderPlan {
-    /// Why it must not be carried out.
+    /// Returns the error if the plan must not be applied without `--force`.
     pub(crate) fn refusal(&self, root: &Path) -> Option<GenerateError> {
         let shown = root.display();
         let whole = |code: &str, message: String, reason: String| {
@@ -163,12 +163,12 @@ impl FolderPlan {
             Some(GenerateError::new(GenerateErrorKind::Io, message).hint(hint).details(vec![detail]))
         };
         if self.is_foreign {
-            let message = format!("{shown} is not empty, and was not generated");
-            let reason = format!("there is no {} that tells what is generated", provenance::FILE);
+            let message = format!("{shown} is not empty and was not generated by mcpaql");
+            let reason = format!("it has no {}", provenance::FILE);
             return whole("OUTPUT_NOT_EMPTY", message, reason);
         }
         if let Some(language) = &self.other_language {
-            let message = format!("{shown} holds a project in another language");
+            let message = format!("{shown} contains a project in another language");
             return whole("OUTPUT_OTHER_LANGUAGE", message, format!("it was generated for {language}"));
         }
         if self.edited.is_empty() {
@@ -176,53 +176,55 @@ impl FolderPlan {
         }
         let details = self.edited.iter().map(|path| {
             GenerateIssue::new(path, "FILE_EDITED", "the file was edited after it was generated")
-                .suggest("move what you changed to where it is kept, or write over it with --force")
+                .suggest("move your changes to a file of your own, or overwrite it with --force")
         });
         let count = self.edited.len();
         let message = format!(
-            "{count} generated file{} of {shown} {} edited, and would be written over",
+            "{count} generated file{} in {shown} {} edited and would be overwritten",
             if count == 1 { "" } else { "s" },
             if count == 1 { "was" } else { "were" },
         );
-        let hint = "`--diff` shows what would be lost; move it to a handler of your own, or write over it with --force";
+        let hint = "run with --diff to see your changes; move them to a handler of your own, or overwrite them with --force";
         Some(GenerateError::new(GenerateErrorKind::Io, message).hint(hint).details(details.collect()))
     }
 
-    /// Why what happens to a file happens, for people.
+    /// Returns the reason for the change of a file.
     pub(crate) fn reason(&self, step: &FileStep) -> &'static str {
         match self.edited.contains(&step.path) {
-            true if self.is_foreign => "it was not generated, and --force writes over it",
-            true => "it was edited, and --force writes over it",
+            true if self.is_foreign => "it was not generated; overwritten because of --force",
+            true => "it was edited; overwritten because of --force",
             false => step.change.reason(),
         }
     }
 
-    /// What the author has to mend, because the files are the author's.
+    /// Returns warnings about manifests that the author must fix.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = GenerateIssue> {
-        self.differences.iter().map(|(path, Difference { actual: says, expected: should, line })| {
-            let message = match says {
-                Some(says) => {
-                    format!("{path} is yours and stays, but says `{says}` where the project has `{should}`")
+        self.differences.iter().map(|(path, Difference { actual, expected, line })| {
+            let message = match actual {
+                Some(actual) => {
+                    format!(
+                        "{path} is your file and was not changed, but has `{actual}` instead of `{expected}`"
+                    )
                 }
-                None => format!("{path} is yours and stays, but does not say `{should}`"),
+                None => format!("{path} is your file and was not changed, but lacks `{expected}`"),
             };
-            let mend = match line {
-                Some(line) => format!("change line {line} of it to `{should}`"),
-                None => format!("add `{should}` to it"),
+            let suggestion = match line {
+                Some(line) => format!("change line {line} to `{expected}`"),
+                None => format!("add `{expected}`"),
             };
-            let detail = GenerateIssue::new(path, "MANIFEST_DIFFERS", message).suggest(mend);
-            detail.with_expected(should, says.as_deref(), *line)
+            let detail = GenerateIssue::new(path, "MANIFEST_DIFFERS", message).suggest(suggestion);
+            detail.with_expected(expected, actual.as_deref(), *line)
         })
     }
 
-    /// What whoever goes on with the folder should know, and need not mend; `forced` is whether edited files are written over.
+    /// Returns notes about the folder, which need no fix; `forced` means that edited files are overwritten.
     pub(crate) fn notes(&self, forced: bool) -> impl Iterator<Item = GenerateIssue> {
         let replaced = self.edited.iter().filter(move |_| forced).map(|path| {
-            let was = if self.is_foreign { "not generated" } else { "edited" };
+            let state = if self.is_foreign { "not generated" } else { "edited" };
             GenerateIssue::new(
                 path,
                 "FILE_REPLACED",
-                format!("{path} was {was}, and is written over by --force"),
+                format!("{path} was {state} and is overwritten because of --force"),
             )
         });
         let left = self.steps.iter().filter(|step| step.change == FileChange::Left).map(|step| {
@@ -231,27 +233,26 @@ impl FolderPlan {
                 Some(Some(successor)) => GenerateIssue::new(
                     path,
                     "HANDLERS_UNUSED",
-                    format!(
-                        "what you wrote stands in {path} and is not used any more: move it to {successor}"
-                    ),
+                    format!("{path} is no longer used; move your code to {successor}"),
                 ),
                 Some(None) => GenerateIssue::new(
                     path,
                     "HANDLERS_UNUSED",
-                    format!("{path} is yours and is not used any more: remove it or keep it"),
+                    format!("{path} is your file and is no longer used; remove it or keep it"),
                 ),
                 None => GenerateIssue::new(
                     path,
                     "FILE_LEFT",
-                    format!("{path} is no longer generated, but was edited: remove it or keep it"),
+                    format!("{path} is no longer generated, but was edited; remove it or keep it"),
                 ),
             }
         });
-        // A warning says more.
+        // The warning contains more.
         let is_warned = |path: &String| self.differences.iter().any(|(other, _)| other == path);
         let outdated = self.outdated.iter().filter(move |path| !is_warned(path)).map(|path| {
-            let message =
-                format!("{path} is yours and stays; generated anew, it would not be as it was then");
+            let message = format!(
+                "{path} is your file and was not changed, but its template has changed since it was generated"
+            );
             GenerateIssue::new(path, "TEMPLATE_CHANGED", message)
         });
         replaced.chain(left).chain(outdated)
@@ -262,7 +263,7 @@ impl FolderPlan {
     }
 }
 
-/// Whether a file is as it was generated.
+/// Whether a file has the content that was generated.
 fn is_unedited(record: &ProvenanceRecord, path: &str, old: Option<&[u8]>) -> bool {
     match (record.hash_of(path), old) {
         (Some(hash), Some(old)) => {
@@ -272,7 +273,7 @@ fn is_unedited(record: &ProvenanceRecord, path: &str, old: Option<&[u8]>) -> boo
     }
 }
 
-/// The text as it was written: git on Windows checks files out with other ends of lines, which edits nothing.
+/// Returns the text with Unix line ends. Git on Windows may change line ends, which does not count as an edit.
 fn with_unix_line_ends(text: &[u8]) -> String {
     String::from_utf8_lossy(text).replace("\r\n", "\n")
 }
@@ -293,30 +294,30 @@ fn check_root(root: &Path) -> Result<(), GenerateError> {
             match root.ancestors().find(|above| is_broken_link(above)) {
                 None => Ok(()),
                 Some(link) => {
-                    let message = format!("{} is a symbolic link that leads nowhere", link.display());
-                    let hint = "make the folder that it leads to, or choose another folder with --output";
+                    let message = format!("{} is a broken symbolic link", link.display());
+                    let hint = "create the folder that it points to, or choose another folder with --output";
                     Err(GenerateError::new(GenerateErrorKind::Io, message).hint(hint))
                 }
             }
         }
-        Err(error) => Err(failed("look into", root, &error)),
+        Err(error) => Err(failed("read", root, &error)),
     }
 }
 
-/// A link that leads nowhere is there, although what it leads to is not.
+/// Whether a path is a symbolic link to a missing file.
 fn is_broken_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) && !path.exists()
 }
 
-/// A repository that was only begun holds nothing yet.
+/// Whether a folder is empty or missing. A folder with only `.git` is empty, too.
 fn is_empty(root: &Path) -> Result<bool, GenerateError> {
     let entries = match fs::read_dir(root) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
-        Err(error) => return Err(failed("look into", root, &error)),
+        Err(error) => return Err(failed("read", root, &error)),
     };
     for entry in entries {
-        let entry = entry.map_err(|error| failed("look into", root, &error))?;
+        let entry = entry.map_err(|error| failed("read", root, &error))?;
         if entry.file_name() != ".git" {
             return Ok(false);
         }
@@ -329,7 +330,7 @@ fn record(root: &Path) -> Result<Option<ProvenanceRecord>, GenerateError> {
     Ok(text.and_then(|text| ProvenanceRecord::read(&String::from_utf8(text).ok()?)))
 }
 
-/// Whether a path stays below the folder, on every system.
+/// Whether a relative path stays inside the folder, on every system.
 pub(super) fn is_safe_path(path: &str) -> bool {
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     !path.is_empty()
@@ -338,7 +339,7 @@ pub(super) fn is_safe_path(path: &str) -> bool {
         && Path::new(path).components().all(plain)
 }
 
-/// What a file holds; `None` where there is none. Links are not followed.
+/// Reads a file without following links. Returns `None` if it does not exist.
 pub(super) fn read_file(root: &Path, path: &str) -> Result<Option<Vec<u8>>, GenerateError> {
     let mut at = root.to_path_buf();
     let parts: Vec<&str> = path.split('/').collect();
@@ -348,19 +349,19 @@ pub(super) fn read_file(root: &Path, path: &str) -> Result<Option<Vec<u8>>, Gene
         let found = match fs::symlink_metadata(&at) {
             Ok(found) => found,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            // What stands before it is a file.
-            Err(error) => return Err(failed("look at", &at, &error)),
+            // For example, a parent is a file.
+            Err(error) => return Err(failed("read", &at, &error)),
         };
         let problem = match (is_last, found.is_symlink()) {
-            (_, true) if is_broken_link(&at) => "is a symbolic link that leads nowhere",
-            (_, true) => "is a symbolic link, which is not followed",
-            (false, _) if !found.is_dir() => "is a file where a folder must be",
+            (_, true) if is_broken_link(&at) => "is a broken symbolic link",
+            (_, true) => "is a symbolic link; links are not followed",
+            (false, _) if !found.is_dir() => "is a file, but must be a folder",
             (true, _) if !found.is_file() => "is not a file",
             _ => continue,
         };
         let message = format!("{} {problem}", at.display());
         return Err(GenerateError::new(GenerateErrorKind::Io, message)
-            .hint("take it away, or choose another folder with --output"));
+            .hint("remove it, or choose another folder with --output"));
     }
     fs::read(&at).map(Some).map_err(|error| failed("read", &at, &error))
 }

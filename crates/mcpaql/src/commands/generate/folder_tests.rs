@@ -1,4 +1,4 @@
-//! Folders that were generated, edited, mistaken or set up as traps.
+//! Project folders: generated, edited, not generated, or hostile.
 
 use super::folder::{self, FileChange, FolderPlan};
 use super::write::{STAGING_FOLDER, apply_steps, changed_steps, recover_interrupted, with_staging, write};
@@ -35,7 +35,7 @@ fn project(files: &[(&str, &str)]) -> Vec<ProjectFile> {
 const FIRST: &[(&str, &str)] = &[("README.md", "one\n"), ("src/main.x", "main\n"), ("src/old/a.x", "a\n")];
 const SECOND: &[(&str, &str)] = &[("README.md", "two\n"), ("src/main.x", "main\n"), ("src/new.x", "n\n")];
 
-/// A folder that holds the first project.
+/// Returns a folder with the first project.
 fn made() -> TempDir {
     let folder = tempdir().unwrap();
     let plan = plan(folder.path(), project(FIRST)).unwrap();
@@ -48,7 +48,7 @@ fn changes(plan: &FolderPlan) -> BTreeMap<&str, FileChange> {
     plan.steps.iter().map(|step| (step.path.as_str(), step.change)).collect()
 }
 
-/// Every file below a folder, with its text.
+/// Returns every file in a folder, with its text.
 fn tree(root: &Path) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     let mut folders = vec![root.to_path_buf()];
@@ -89,7 +89,7 @@ fn a_new_folder_gets_everything_and_nothing_else() {
 }
 
 #[test]
-fn generating_again_replaces_removes_and_keeps() {
+fn generating_again_replaces_removes_and_keeps_files() {
     let folder = made();
     std::fs::write(folder.path().join("src/handlers.x"), "mine\n").unwrap();
     std::fs::write(folder.path().join("src/extra.x"), "mine, too\n").unwrap();
@@ -110,7 +110,7 @@ fn generating_again_replaces_removes_and_keeps() {
     let found = tree(folder.path());
     assert_eq!((found["README.md"].as_str(), found["src/handlers.x"].as_str()), ("two\n", "mine\n"));
     assert_eq!(found["src/extra.x"], "mine, too\n");
-    assert!(!found.contains_key("src/old/"), "an empty folder is not left behind");
+    assert!(!found.contains_key("src/old/"), "an empty folder is removed");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn an_edited_file_is_named_and_refused_before_anything_is_touched() {
     assert_eq!(tree(folder.path()), before);
     // With force.
     let readme = edited.steps.iter().find(|step| step.path == "README.md").unwrap();
-    assert_eq!(edited.reason(readme), "it was edited, and --force writes over it");
+    assert_eq!(edited.reason(readme), "it was edited; overwritten because of --force");
     let notes: Vec<String> = edited.notes(true).map(|note| note.path).collect();
     assert_eq!(notes, ["README.md", "src/main.x"]);
     write(folder.path(), &edited).unwrap();
@@ -145,7 +145,7 @@ fn an_edited_file_is_named_and_refused_before_anything_is_touched() {
 }
 
 #[test]
-fn an_edit_that_says_what_would_be_generated_is_none() {
+fn an_edit_to_the_content_that_would_be_generated_is_not_an_edit() {
     let folder = made();
     std::fs::write(folder.path().join("README.md"), "two\n").unwrap();
     let plan = plan(folder.path(), project(SECOND)).unwrap();
@@ -154,7 +154,7 @@ fn an_edit_that_says_what_would_be_generated_is_none() {
 }
 
 #[test]
-fn other_ends_of_lines_are_no_edit() {
+fn other_line_ends_are_not_an_edit() {
     let folder = made();
     std::fs::write(folder.path().join("README.md"), "one\r\n").unwrap();
     let plan = plan(folder.path(), project(SECOND)).unwrap();
@@ -181,7 +181,7 @@ fn a_deleted_file_comes_back() {
     assert_eq!(changes(&plan)["README.md"], FileChange::Created);
 }
 
-/// The second project, whose file for the author begins otherwise.
+/// Returns the second project, whose template of the author's file has changed.
 fn renewed() -> Vec<ProjectFile> {
     let mut files = project(SECOND);
     for file in &mut files {
@@ -195,7 +195,7 @@ fn renewed() -> Vec<ProjectFile> {
 }
 
 #[test]
-fn an_authors_file_is_renewed_until_the_author_has_changed_it() {
+fn an_authors_file_is_updated_until_the_author_edits_it() {
     let folder = made();
     let untouched = plan(folder.path(), renewed()).unwrap();
     assert_eq!(changes(&untouched)["src/handlers.x"], FileChange::Changed);
@@ -206,7 +206,7 @@ fn an_authors_file_is_renewed_until_the_author_has_changed_it() {
     assert_eq!(edited.outdated, ["src/handlers.x"]);
     write(folder.path(), &edited).unwrap();
     assert_eq!(tree(folder.path())["src/handlers.x"], "mine\n");
-    assert!(plan(folder.path(), renewed()).unwrap().outdated.is_empty(), "it is told once");
+    assert!(plan(folder.path(), renewed()).unwrap().outdated.is_empty(), "it is reported once");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_project_in_another_language_is_not_replaced() {
 }
 
 #[test]
-fn a_folder_of_somebody_else_is_refused() {
+fn a_folder_that_was_not_generated_is_refused() {
     let folder = tempdir().unwrap();
     std::fs::create_dir(folder.path().join(".git")).unwrap();
     assert!(
@@ -234,7 +234,7 @@ fn a_folder_of_somebody_else_is_refused() {
 }
 
 #[test]
-fn an_authors_file_is_kept_even_where_everything_else_is_forced() {
+fn an_authors_file_is_kept_even_with_force() {
     let folder = tempdir().unwrap();
     std::fs::create_dir(folder.path().join("src")).unwrap();
     std::fs::write(folder.path().join("src/handlers.x"), "mine\n").unwrap();
@@ -256,7 +256,7 @@ fn no_path_leaves_the_folder() {
 }
 
 #[test]
-fn a_record_that_lies_removes_nothing_outside() {
+fn a_forged_provenance_removes_nothing_outside_the_folder() {
     let outer = tempdir().unwrap();
     let victim = outer.path().join("victim");
     std::fs::write(&victim, "precious").unwrap();
@@ -288,27 +288,23 @@ fn links_are_not_followed() {
         assert!(failure.message.contains("symbolic link"), "{}", failure.message);
         assert_eq!(tree(outside.path()).len(), 1);
     }
-    // The folder itself may be one: whoever named it means where it leads.
+    // The folder itself may be a link: the user named it.
     let real = tempdir().unwrap();
     let beside = tempdir().unwrap();
     let link = beside.path().join("link");
     symlink(real.path(), &link).unwrap();
     write(&link, &plan(&link, project(FIRST)).unwrap()).unwrap();
     assert!(real.path().join("src/main.x").exists());
-    // One that leads nowhere is nobody's folder.
+    // A broken link is refused.
     let dangling = beside.path().join("dangling");
     symlink(beside.path().join("nowhere"), &dangling).unwrap();
     for root in [dangling.clone(), dangling.join("below"), dangling.join("far/below")] {
         let failure = plan(&root, project(FIRST)).unwrap_err();
         assert_eq!(failure.kind.exit_code(), 4);
-        assert!(
-            failure.message.contains("dangling is a symbolic link that leads nowhere"),
-            "{}",
-            failure.message
-        );
+        assert!(failure.message.contains("dangling is a broken symbolic link"), "{}", failure.message);
     }
     assert!(!beside.path().join("nowhere").exists());
-    // Nor is one in the folder, wherever it stands: it may be what somebody means to mend.
+    // A broken link in the folder is refused, too: the user may want to fix it.
     for link in ["src", "README.md", "src/handlers.x", provenance::FILE] {
         let folder = tempdir().unwrap();
         let path = folder.path().join(link);
@@ -316,13 +312,13 @@ fn links_are_not_followed() {
         symlink("nowhere", &path).unwrap();
         let failure = plan(folder.path(), project(FIRST)).unwrap_err();
         assert_eq!(failure.kind.exit_code(), 4);
-        assert!(failure.message.contains("leads nowhere"), "{}", failure.message);
+        assert!(failure.message.contains("broken symbolic link"), "{}", failure.message);
         assert!(path.is_symlink());
     }
 }
 
 #[test]
-fn what_stands_in_the_way_is_named() {
+fn a_file_in_place_of_a_folder_is_reported() {
     let folder = tempdir().unwrap();
     std::fs::create_dir(folder.path().join("README.md")).unwrap();
     assert!(plan(folder.path(), project(FIRST)).unwrap_err().message.contains("is not a file"));
@@ -334,10 +330,10 @@ fn what_stands_in_the_way_is_named() {
 }
 
 #[test]
-fn a_failure_half_way_leaves_everything_as_it_was() {
+fn a_failed_write_is_rolled_back() {
     let folder = made();
     let plan = plan(folder.path(), project(SECOND)).unwrap();
-    // Something comes between looking and putting.
+    // Another program creates something after the plan was made.
     std::fs::create_dir(folder.path().join("src/new.x")).unwrap();
     std::fs::write(folder.path().join("src/new.x/in-the-way"), "x").unwrap();
     let before = tree(folder.path());
@@ -351,7 +347,7 @@ fn a_failure_half_way_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn what_somebody_wrote_since_the_plan_was_made_is_not_written_over() {
+fn files_that_changed_since_the_plan_are_not_overwritten() {
     type Meanwhile = fn(&Path);
     let meanwhiles: [Meanwhile; 3] = [
         |root| std::fs::write(root.join("README.md"), "by somebody else\n").unwrap(),
@@ -365,13 +361,13 @@ fn what_somebody_wrote_since_the_plan_was_made_is_not_written_over() {
         let before = tree(folder.path());
         let failure = write(folder.path(), &plan).unwrap_err();
         assert_eq!(failure.kind.exit_code(), 4);
-        assert!(failure.message.contains("meanwhile"), "{}", failure.message);
+        assert!(failure.message.contains("in the meantime"), "{}", failure.message);
         assert_eq!(tree(folder.path()), before);
     }
 }
 
 #[test]
-fn one_run_at_a_time_writes() {
+fn only_one_run_at_a_time_writes() {
     let folder = made();
     let root = folder.path();
     let plan = plan(root, project(SECOND)).unwrap();
@@ -388,14 +384,14 @@ fn one_run_at_a_time_writes() {
     write(root, &plan).unwrap();
 }
 
-/// A run that was killed after so many of its files were in place.
+/// Simulates a run that was killed after `done` files were in place.
 fn killed(root: &Path, plan: &FolderPlan, done: usize) {
     let mut left = BTreeMap::new();
     let steps = changed_steps(plan);
     with_staging(root, |staging| {
         let (first, _) = steps.split_at(done);
         apply_steps(root, staging, &steps).unwrap();
-        // What the others would have done is undone by hand.
+        // Undo the other steps by hand.
         for (index, step) in steps.iter().enumerate().skip(first.len()) {
             let path = root.join(&step.path);
             if let Some(text) = &step.new {
@@ -420,7 +416,7 @@ fn killed(root: &Path, plan: &FolderPlan, done: usize) {
 }
 
 #[test]
-fn a_run_that_was_killed_is_taken_back_by_the_next() {
+fn a_killed_run_is_rolled_back_by_the_next() {
     let steps = changed_steps(&plan(made().path(), project(SECOND)).unwrap()).len();
     for done in 0..=steps {
         let folder = made();
@@ -444,8 +440,8 @@ fn a_run_that_was_killed_is_taken_back_by_the_next() {
 }
 
 #[test]
-fn no_empty_folder_is_left_of_a_run_that_was_killed() {
-    // All is in place, and one of the folders that became empty is gone already.
+fn a_killed_run_leaves_no_empty_folder() {
+    // All files are in place, and one of the empty folders is already removed.
     let folder = made();
     let root = folder.path();
     let before = tree(root);
@@ -455,7 +451,7 @@ fn no_empty_folder_is_left_of_a_run_that_was_killed() {
     recover_interrupted(root, false).unwrap();
     assert_eq!(tree(root), before);
 
-    // Of two folders, one within the other, only the outer one was made.
+    // Only the outer of two nested folders was created.
     std::fs::create_dir_all(root.join(STAGING_FOLDER)).unwrap();
     std::fs::create_dir_all(root.join("src/outer")).unwrap();
     let rows = serde_json::json!([{"path": "src/outer/inner/a.x", "hash": hash("a")}]);
@@ -465,7 +461,7 @@ fn no_empty_folder_is_left_of_a_run_that_was_killed() {
 }
 
 #[test]
-fn what_was_written_after_a_run_was_killed_stays() {
+fn files_that_were_edited_after_a_killed_run_stay() {
     let folder = made();
     let root = folder.path();
     let second = plan(root, project(SECOND)).unwrap();
@@ -480,7 +476,7 @@ fn what_was_written_after_a_run_was_killed_stays() {
 }
 
 #[test]
-fn a_journal_that_lies_touches_nothing_outside() {
+fn a_forged_journal_touches_nothing_outside_the_folder() {
     let outer = tempdir().unwrap();
     let victim = outer.path().join("victim");
     std::fs::write(&victim, "precious").unwrap();
@@ -497,11 +493,11 @@ fn a_journal_that_lies_touches_nothing_outside() {
 }
 
 #[test]
-fn a_folder_that_could_not_be_filled_is_not_left_behind() {
+fn a_folder_of_a_failed_run_is_removed() {
     let outer = tempdir().unwrap();
     let root = outer.path().join("a/b");
     let mut plan = plan(&root, project(FIRST)).unwrap();
-    // No file system takes a name this long.
+    // No file system accepts a name this long.
     let long = "x".repeat(5000);
     plan.steps
         .iter_mut()

@@ -1,7 +1,8 @@
-//! What the adapter is made from → the document that the project carries.
+//! Reads the source of the adapter, and returns the document that the project contains. OpenAPI descriptions and MCP servers are
+//! imported as documents.
 //!
-//! What always holds: the project carries the text that its catalog was compiled from, so `mcpaql serve schema/FILE` serves the
-//! same. A description, and what an MCP server says, become a document on the way.
+//! What always holds: the project contains the text that its catalog was compiled from, so `mcpaql serve schema/FILE` serves the same
+//! adapter.
 
 mod configured;
 
@@ -28,74 +29,74 @@ use mcpaql_runtime::{builtin, environment};
 use serde_json::Value;
 use std::path::Path;
 
-/// A document, and what was noticed while it came to be.
+/// The document of a project, and the findings of its import.
 #[derive(Debug)]
 pub(crate) struct Input {
-    /// Its name in the project: letters, digits, `.`, `_` and `-`.
+    /// Its file name in the project: letters, digits, `.`, `_` and `-`.
     pub(crate) file: String,
     pub(crate) source: Source,
-    /// What it was derived from, where nobody wrote it.
+    /// What the document was derived from, unless it was written by hand.
     pub(crate) origin: Option<provenance::DocumentOrigin>,
-    /// The flags over what `mcpaql.yaml` decides, for one of its adapters.
+    /// For an adapter of `mcpaql.yaml`: its settings there, overridden by the flags.
     pub(crate) settings: Option<AdapterSettings>,
     pub(crate) imported: Option<ImportFindings>,
 }
 
-/// What an import decided.
+/// The findings of an import.
 #[derive(Debug)]
 pub(crate) struct ImportFindings {
-    /// What it noticed, all that the summary names included.
+    /// All warnings, including those in the summary.
     pub(crate) warnings: Vec<GenerateIssue>,
-    /// What could not be expressed.
+    /// Parts of the source that a document cannot express.
     pub(crate) lost_parts: Vec<GenerateIssue>,
-    /// How many operations became what.
+    /// Number of operations by category.
     pub(crate) counts: Value,
-    /// For people.
+    /// The summary as text.
     pub(crate) summary: String,
 }
 
-pub(crate) fn read(args: &args::GenerateArgs, wanted: &GenerateRequest) -> Result<Input, GenerateError> {
-    match &wanted.source {
-        GenerateSource::Schema(name) => schema(name, wanted),
+pub(crate) fn read(args: &args::GenerateArgs, request: &GenerateRequest) -> Result<Input, GenerateError> {
+    match &request.source {
+        GenerateSource::Schema(name) => schema(name, request),
         GenerateSource::Openapi(source) => {
             let description = openapi_files::read(source)
                 .map_err(|error| GenerateError::from_error(GenerateErrorKind::Io, &error))?;
-            openapi_input(description, wanted)
+            openapi_input(description, request)
         }
-        GenerateSource::Server => server_input(args, wanted),
+        GenerateSource::Server => server_input(args, request),
     }
 }
 
-fn schema(name: &str, wanted: &GenerateRequest) -> Result<Input, GenerateError> {
+fn schema(name: &str, request: &GenerateRequest) -> Result<Input, GenerateError> {
     let path = Path::new(name);
     if openapi_files::is_url(name) {
         let description = openapi_files::read(name)
             .map_err(|error| GenerateError::from_error(GenerateErrorKind::Io, &error))?;
-        return openapi_input(description, wanted);
+        return openapi_input(description, request);
     }
-    // A folder may have the name of an adapter, such as one that was generated before.
+    // A folder may have the name of an adapter, such as the project that was generated before.
     if !path.exists() || path.is_dir() {
-        return find_adapter(name, wanted);
+        return find_adapter(name, request);
     }
     let text =
         file::read_text(path).map_err(|error| GenerateError::from_error(GenerateErrorKind::Io, &error))?;
     if openapi::is_description(&text) {
-        return openapi_input(openapi_files::from_text(name, text), wanted);
+        return openapi_input(openapi_files::from_text(name, text), request);
     }
-    document_input(Source::new(name, text), wanted)
+    document_input(Source::new(name, text), request)
 }
 
-/// An adapter of the configuration, else a built-in one.
-fn find_adapter(name: &str, wanted: &GenerateRequest) -> Result<Input, GenerateError> {
+/// Finds an adapter of the configuration or a built-in adapter.
+fn find_adapter(name: &str, request: &GenerateRequest) -> Result<Input, GenerateError> {
     let mut others = Vec::new();
     if Path::new(CONFIG_FILE).exists() {
-        match configured::find_configured(name, wanted)? {
+        match configured::find_configured(name, request)? {
             InputLookup::Adapter(input) => return Ok(*input),
             InputLookup::Unknown(names) => others = names,
         }
     }
     if let Some(source) = builtin::document(name) {
-        return document_input(Source::new(format!("{name}-adapter.md"), source.text), wanted);
+        return document_input(Source::new(format!("{name}-adapter.md"), source.text), request);
     }
     let is_folder = Path::new(name).is_dir();
     if !others.is_empty() && !is_folder {
@@ -104,49 +105,48 @@ fn find_adapter(name: &str, wanted: &GenerateRequest) -> Result<Input, GenerateE
             &documents::unknown_adapter_error(name, &others),
         ));
     }
-    let message =
-        if is_folder { format!("'{name}' is a folder") } else { format!("there is no file '{name}'") };
+    let message = if is_folder { format!("'{name}' is a folder") } else { format!("'{name}' not found") };
     let known: Vec<&str> = builtin::names().collect();
     let hint = format!(
-        "name an adapter document, an OpenAPI description, or a built-in adapter ({})",
+        "pass an adapter document, an OpenAPI description, or a built-in adapter ({})",
         known.join(", ")
     );
     Err(GenerateError::new(GenerateErrorKind::Io, message).hint(hint))
 }
 
-/// A document as it is.
-fn document_input(source: Source, wanted: &GenerateRequest) -> Result<Input, GenerateError> {
+/// Returns an adapter document unchanged.
+fn document_input(source: Source, request: &GenerateRequest) -> Result<Input, GenerateError> {
     refuse_import_options(
-        &wanted.import_options,
+        &request.import_options,
         &format!("{} is an adapter document", source.name),
         "edit the document",
     )?;
     Ok(Input { file: file_name(&source), source, origin: None, settings: None, imported: None })
 }
 
-/// Refuses what decides about imports where something else does.
+/// Refuses import options for a source that is not imported.
 fn refuse_import_options(
-    importing: &ImportOptions,
+    import_options: &ImportOptions,
     because: &str,
     instead: &str,
 ) -> Result<(), GenerateError> {
     let given = [
-        ("name", importing.name.is_some()),
-        ("overrides", importing.overrides.is_some()),
-        ("include", !importing.include.is_empty()),
-        ("exclude", !importing.exclude.is_empty()),
+        ("name", import_options.name.is_some()),
+        ("overrides", import_options.overrides.is_some()),
+        ("include", !import_options.include.is_empty()),
+        ("exclude", !import_options.exclude.is_empty()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((what, _)) => {
-            let message = format!("`{what}` decides about imports, and {because}");
+            let message = format!("`{what}` applies only to imports, but {because}");
             Err(GenerateError::new(GenerateErrorKind::Configuration, message)
-                .hint(format!("leave it out, and {instead} instead")))
+                .hint(format!("remove the option and {instead} instead")))
         }
     }
 }
 
-/// The document's own name as far as every language and file system takes it.
+/// Returns the file name of the document, or a name that every language and file system accepts.
 fn file_name(source: &Source) -> String {
     let path = Path::new(&source.name);
     let is_plain = |text: &str| {
@@ -173,75 +173,76 @@ fn file_name(source: &Source) -> String {
     }
 }
 
-fn openapi_input(description: Description, wanted: &GenerateRequest) -> Result<Input, GenerateError> {
-    let import = documents::OpenApiSource::new(description, &wanted.import_options)
+fn openapi_input(description: Description, request: &GenerateRequest) -> Result<Input, GenerateError> {
+    let import = documents::OpenApiSource::new(description, &request.import_options)
         .map_err(|error| GenerateError::from_error(GenerateErrorKind::Configuration, &error))?;
     import_openapi(import, |_| {})
 }
 
-/// The document of a description, with what is `decided` over it.
+/// Imports an OpenAPI description as a document; `adjust` applies the overrides of the configuration.
 fn import_openapi(
-    wanted: documents::OpenApiSource,
-    decided: impl FnOnce(&mut Adapter),
+    openapi: documents::OpenApiSource,
+    adjust: impl FnOnce(&mut Adapter),
 ) -> Result<Input, GenerateError> {
-    let from = wanted.description.name.clone();
-    let fingerprint = openapi_files::fingerprint(&wanted.description.text);
-    let mut origin = origin::openapi_origin(&wanted.description, &wanted.import_options);
-    let import = wanted.open().map_err(|(source, diagnostics)| {
+    let from = openapi.description.name.clone();
+    let fingerprint = openapi_files::fingerprint(&openapi.description.text);
+    let mut origin = origin::openapi_origin(&openapi.description, &openapi.import_options);
+    let import = openapi.open().map_err(|(source, diagnostics)| {
         let is_description = source.name == from;
         let kind = if is_description { GenerateErrorKind::Schema } else { GenerateErrorKind::Configuration };
-        GenerateError::from_diagnostics(kind, format!("{} cannot be used", source.name), source, diagnostics)
+        GenerateError::from_diagnostics(kind, format!("{} has errors", source.name), source, diagnostics)
     })?;
     let openapi::FullAdapter { mut adapter, notes } = openapi::full_adapter(&import);
     if adapter.operations.is_empty() {
-        let message = format!("{from} describes no operation");
+        let message = format!("{from} has no operations");
         return Err(GenerateError::new(GenerateErrorKind::Schema, message)
-            .hint("`paths` must be an object that holds at least one operation"));
+            .hint("`paths` must be an object with at least one operation"));
     }
-    decided(&mut adapter);
+    adjust(&mut adapter);
     origin.version.clone_from(&import.version);
     let provenance = Provenance { source: from, version: import.version, fingerprint: Some(fingerprint) };
     let report = import.report.without_unreadable(&adapter);
     Ok(imported_input(&adapter, &provenance, &report, &notes, origin))
 }
 
-fn server_input(args: &args::GenerateArgs, wanted: &GenerateRequest) -> Result<Input, GenerateError> {
+fn server_input(args: &args::GenerateArgs, request: &GenerateRequest) -> Result<Input, GenerateError> {
     let configuration =
         |error: &anyhow::Error| GenerateError::from_error(GenerateErrorKind::Configuration, error);
-    let reached = servers::server_target(args.url.as_deref(), &args.command, &args.access)
+    let server = servers::server_target(args.url.as_deref(), &args.command, &args.access)
         .map_err(|e| configuration(&e))?;
-    let Some((target, auth)) = reached else {
-        let hint = "name its command behind `--`, or its address with --url";
-        let message = "nothing says how the server of these tools is reached";
+    let Some((target, auth)) = server else {
+        let hint = "pass its command after `--`, or its URL with --url";
+        let message = "no command or URL for the server of these tools";
         return Err(GenerateError::new(GenerateErrorKind::Configuration, message).hint(hint));
     };
-    let (corrections, overrides) =
-        documents::read_overrides(&wanted.import_options).map_err(|e| configuration(&e))?;
-    let selection = Selection::parse(&wanted.import_options.include, &wanted.import_options.exclude)
+    let (overrides_file, overrides) =
+        documents::read_overrides(&request.import_options).map_err(|e| configuration(&e))?;
+    let selection = Selection::parse(&request.import_options.include, &request.import_options.exclude)
         .map_err(|error| GenerateError::new(GenerateErrorKind::Configuration, error.to_string()))?;
-    let options = mcp::McpImportOptions { name: wanted.import_options.name.clone(), selection, overrides };
-    let server = ServerImport { target, auth, options, import_options: &wanted.import_options, corrections };
+    let options = mcp::McpImportOptions { name: request.import_options.name.clone(), selection, overrides };
+    let server =
+        ServerImport { target, auth, options, import_options: &request.import_options, overrides_file };
     server.import_document(args.tools.as_deref(), |_| {})
 }
 
-/// An MCP server and how what it says is imported.
+/// An MCP server, and the options of its import.
 struct ServerImport<'a> {
     target: McpTarget,
     auth: Auth,
     options: mcp::McpImportOptions,
     import_options: &'a ImportOptions,
-    /// The file of corrections, where there is one.
-    corrections: Option<Source>,
+    /// The overrides file, if there is one.
+    overrides_file: Option<Source>,
 }
 
 impl ServerImport<'_> {
-    /// The document of what the server says or said, with what is `decided` over it.
+    /// Imports the tools of the server, or the saved tools, as a document; `adjust` applies the overrides of the configuration.
     fn import_document(
         self,
         saved: Option<&Path>,
-        decided: impl FnOnce(&mut Adapter),
+        adjust: impl FnOnce(&mut Adapter),
     ) -> Result<Input, GenerateError> {
-        let ServerImport { target, auth, options, import_options: importing, corrections } = self;
+        let ServerImport { target, auth, options, import_options, overrides_file } = self;
         let capture = match saved {
             Some(path) => servers::read_saved_tools(path)
                 .map_err(|error| GenerateError::from_error(GenerateErrorKind::Schema, &error))?,
@@ -250,14 +251,14 @@ impl ServerImport<'_> {
         if capture.tools.is_empty() {
             return Err(GenerateError::new(GenerateErrorKind::Schema, "the server has no tools"));
         }
-        let mut origin = origin::server_origin(&capture, saved, &target, importing);
+        let mut origin = origin::server_origin(&capture, saved, &target, import_options);
         let mut imported = mcp::import(&capture, target, auth, &options).map_err(|mut diagnostics| {
-            let source = corrections.unwrap_or_else(|| Source::new("overrides", String::new()));
+            let source = overrides_file.unwrap_or_else(|| Source::new("overrides", String::new()));
             source.locate(&mut diagnostics);
-            let message = format!("{} cannot be used", source.name);
+            let message = format!("{} has errors", source.name);
             GenerateError::from_diagnostics(GenerateErrorKind::Configuration, message, source, diagnostics)
         })?;
-        decided(&mut imported.adapter);
+        adjust(&mut imported.adapter);
         let fingerprint = openapi_files::fingerprint(&mcp::canonical(&capture));
         let from = import::mcp::source_name(&capture, &imported, saved);
         origin.version.clone_from(&imported.version);
@@ -271,12 +272,12 @@ fn capture_server(target: &McpTarget, auth: &Auth) -> Result<Capture, GenerateEr
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| GenerateError::new(GenerateErrorKind::Internal, error.to_string()))?;
-    let heard = runtime.block_on(servers::capture_server(target, auth, &environment::process()));
+    let capture = runtime.block_on(servers::capture_server(target, auth, &environment::process()));
     runtime.shutdown_background();
-    heard.map_err(|error| GenerateError::from_error(GenerateErrorKind::Io, &error))
+    capture.map_err(|error| GenerateError::from_error(GenerateErrorKind::Io, &error))
 }
 
-/// The document of an import.
+/// Returns the document of an import, with its findings.
 fn imported_input(
     adapter: &Adapter,
     provenance: &Provenance,
@@ -298,7 +299,7 @@ fn imported_input(
     Input { origin: Some(origin), imported: Some(imported), ..adapter_input(adapter, provenance) }
 }
 
-/// The document of an adapter.
+/// Returns the document of an adapter.
 fn adapter_input(adapter: &Adapter, provenance: &Provenance) -> Input {
     let stem = adapter.name.strip_suffix("-adapter").unwrap_or(&adapter.name);
     let file = format!("{stem}-adapter.md");
@@ -306,18 +307,18 @@ fn adapter_input(adapter: &Adapter, provenance: &Provenance) -> Input {
     Input { file, source, origin: None, settings: None, imported: None }
 }
 
-/// What an operation lost that its description says.
+/// Returns an issue for each part of an operation that a document cannot express.
 fn lost_part_issues<'a>(operation: &'a str, notes: &'a [Note]) -> impl Iterator<Item = GenerateIssue> + 'a {
     notes.iter().filter(|note| note.lost).map(move |note| {
         GenerateIssue::new(format!("{operation}.{}", note.place), "IMPORT_PART_LOST", note.what.clone())
     })
 }
 
-/// What a person should look at is a warning like any other.
-fn review_issue((judged, why): (&ClassifiedOperation, String)) -> GenerateIssue {
-    let message = format!("{} should be looked at: {why}", judged.name);
-    GenerateIssue::new(judged.origin.to_string(), "IMPORT_TO_REVIEW", message)
-        .suggest("say what it is with --overrides")
+/// Returns a warning for an operation that the user should review.
+fn review_issue((operation, why): (&ClassifiedOperation, String)) -> GenerateIssue {
+    let message = format!("review {}: {why}", operation.name);
+    GenerateIssue::new(operation.origin.to_string(), "IMPORT_TO_REVIEW", message)
+        .suggest("confirm or correct it with --overrides")
 }
 
 #[cfg(test)]
@@ -325,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_keeps_its_name_where_everything_takes_it() {
+    fn a_document_keeps_its_name_if_it_is_portable() {
         for (name, text, file) in [
             ("/a/b/github-api-adapter.md", "", "github-api-adapter.md"),
             ("x.yaml", "a: 1", "x.yaml"),

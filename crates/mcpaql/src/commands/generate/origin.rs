@@ -1,6 +1,6 @@
-//! What a document was derived from, for the provenance of the project.
+//! The origin of a document, for the provenance of the project.
 //!
-//! What always holds: no folder, credential or query of an address gets into it.
+//! What always holds: it contains no folder, no credential and no query of a URL.
 
 use crate::args::ImportOptions;
 use crate::file;
@@ -16,8 +16,8 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use url::Url;
 
-/// Of a description, with what it refers to.
-pub(crate) fn openapi_origin(description: &Description, importing: &ImportOptions) -> DocumentOrigin {
+/// Returns the origin for an OpenAPI description and the documents that it refers to.
+pub(crate) fn openapi_origin(description: &Description, import_options: &ImportOptions) -> DocumentOrigin {
     let name = match &description.url {
         Some(url) => fetch::display_url(url),
         None => file_name(Path::new(&description.name)),
@@ -26,15 +26,15 @@ pub(crate) fn openapi_origin(description: &Description, importing: &ImportOption
     let mut references: Vec<String> = description.references.texts().into_iter().map(of).collect();
     references.sort_unstable();
     let fingerprint = of(&description.text);
-    DocumentOrigin { references, ..origin(OriginKind::Openapi, name, fingerprint, importing) }
+    DocumentOrigin { references, ..origin(OriginKind::Openapi, name, fingerprint, import_options) }
 }
 
-/// Of an MCP server, asked or saved in a file. Both have the same fingerprint where they say the same.
+/// Returns the origin for an MCP server, running or saved in a file. Both have the same fingerprint if their tools are the same.
 pub(crate) fn server_origin(
     capture: &Capture,
     saved: Option<&Path>,
     target: &McpTarget,
-    importing: &ImportOptions,
+    import_options: &ImportOptions,
 ) -> DocumentOrigin {
     let (kind, name) = match saved {
         Some(path) => (OriginKind::Tools, file_name(path)),
@@ -42,27 +42,32 @@ pub(crate) fn server_origin(
     };
     let mut tools = capture.tools.clone();
     tools.sort_by_key(|tool| tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned());
-    let said = |key: &str| capture.initialize.get(key).cloned().unwrap_or_default();
+    let member = |key: &str| capture.initialize.get(key).cloned().unwrap_or_default();
     let value =
-        json!({"instructions": said("instructions"), "serverInfo": said("serverInfo"), "tools": tools});
-    origin(kind, name, fingerprint_of(&value), importing)
+        json!({"instructions": member("instructions"), "serverInfo": member("serverInfo"), "tools": tools});
+    origin(kind, name, fingerprint_of(&value), import_options)
 }
 
-/// Of a document that a configuration decides over.
+/// Returns the origin for the document of an adapter in the configuration.
 pub(crate) fn document_origin(source: &Source) -> DocumentOrigin {
     let file = file_name(Path::new(&source.name));
     let fingerprint = fingerprint(&ProjectDocument { file: &file, text: &source.text });
     origin(OriginKind::Document, file, fingerprint, &ImportOptions::default())
 }
 
-fn origin(kind: OriginKind, name: String, fingerprint: String, importing: &ImportOptions) -> DocumentOrigin {
+fn origin(
+    kind: OriginKind,
+    name: String,
+    fingerprint: String,
+    import_options: &ImportOptions,
+) -> DocumentOrigin {
     DocumentOrigin {
         kind,
         name,
         version: None,
         fingerprint,
         references: Vec::new(),
-        options: options(importing),
+        options: options(import_options),
         configured_as: None,
     }
 }
@@ -75,7 +80,7 @@ fn server_name(link: &McpLink) -> String {
     match link {
         McpLink::Command(program) => {
             let words = program.command.iter().enumerate().map(|(index, word)| match index {
-                // Which program it is does not depend on where it is.
+                // The folder of the program does not matter.
                 0 => file_name(Path::new(word)),
                 _ => without_credentials("base_url", word).into_owned(),
             });
@@ -90,9 +95,9 @@ fn server_name(link: &McpLink) -> String {
     }
 }
 
-/// What was chosen for an import.
-fn options(importing: &ImportOptions) -> Map<String, Value> {
-    let ImportOptions { name, overrides, include, exclude } = importing;
+/// Returns the options of an import.
+fn options(import_options: &ImportOptions) -> Map<String, Value> {
+    let ImportOptions { name, overrides, include, exclude } = import_options;
     let mut out = Map::new();
     out.extend(name.as_deref().map(|name| ("name".to_owned(), name.into())));
     for (key, rules) in [("include", include), ("exclude", exclude)] {
@@ -123,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_and_its_saved_answer_are_told_apart_by_what_they_say_alone() {
+    fn a_server_and_its_saved_tools_have_the_same_fingerprint() {
         let address = target(McpLink::Url {
             url: "https://me:hunter2@example.com/mcp?key=hunter2#x".into(),
             headers: Default::default(),
@@ -142,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_told_without_the_folder_of_its_program() {
+    fn a_command_is_named_without_the_folder_of_its_program() {
         let command = ["/opt/bin/server", "--root", "data"].map(str::to_owned).to_vec();
         let link =
             McpLink::Command(McpCommand { command, cwd: None, env: Vec::new(), set_env: Default::default() });

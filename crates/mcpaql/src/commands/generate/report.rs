@@ -1,5 +1,4 @@
-//! What is told: for people or for programs. Data goes to standard output, warnings and errors of people's reports to
-//! standard error.
+//! Prints the result of a run, as text or as JSON. In text mode, warnings and errors go to standard error.
 
 use super::config::GenerateRequest;
 use super::error::{GenerateError, GenerateIssue};
@@ -12,20 +11,20 @@ use mcpaql_generate::{Project, VERSION};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Where a project in Rust says which library it stands on.
+/// The file of a Rust project that names the runtime library.
 const MANIFEST: &str = "Cargo.toml";
 
-/// What came of a run.
+/// The result of a run.
 pub(crate) struct GenerateReport<'a> {
     pub(crate) args: &'a args::GenerateArgs,
     pub(crate) request: &'a GenerateRequest,
     pub(crate) plan: &'a FolderPlan,
     pub(crate) fingerprint: String,
-    /// What an import decided; its summary names the first of what it noticed.
+    /// The findings of an import. Its summary contains the first warnings.
     pub(crate) imported: Option<ImportFindings>,
     pub(crate) warnings: Vec<GenerateIssue>,
     pub(crate) project: &'a Project<'a>,
-    /// What would change, where somebody asked.
+    /// The diff, with `--diff`.
     pub(crate) diff: Option<String>,
 }
 
@@ -46,15 +45,15 @@ impl GenerateReport<'_> {
             .filter(|step| is_file(step.change))
             .map(|step| step.path.as_str())
             .collect();
-        let noticed = self.imported.iter().flat_map(|imported| &imported.warnings);
-        let lost = self.imported.iter().flat_map(|imported| imported.lost_parts.clone());
+        let import_warnings = self.imported.iter().flat_map(|imported| &imported.warnings);
+        let lost_parts = self.imported.iter().flat_map(|imported| imported.lost_parts.clone());
         let mut value = json!({
             "success": true,
             "output_directory": self.request.output.display().to_string(),
             "files_generated": files,
             "provenance": {"schema_fingerprint": self.fingerprint, "generator_version": VERSION},
-            "warnings": noticed.chain(&self.warnings).map(GenerateIssue::to_json).collect::<Vec<_>>(),
-            "notes": lost.chain(self.notes()).map(|note| note.to_json()).collect::<Vec<_>>(),
+            "warnings": import_warnings.chain(&self.warnings).map(GenerateIssue::to_json).collect::<Vec<_>>(),
+            "notes": lost_parts.chain(self.notes()).map(|note| note.to_json()).collect::<Vec<_>>(),
             "changes": self.changes(),
             "written": !self.is_trial(),
         });
@@ -66,18 +65,18 @@ impl GenerateReport<'_> {
         value
     }
 
-    /// What to know and not to mend: of the library, as long as its place is the generator's choice, and of the folder.
+    /// Notes that need no fix: about the runtime library, unless the author wrote the manifest, and about the folder.
     fn notes(&self) -> impl Iterator<Item = GenerateIssue> {
         let is_kept = |step: &FileStep| step.path == MANIFEST && step.change == FileChange::Kept;
-        let is_theirs = self.plan.steps.iter().any(is_kept);
-        let runtime = self.project.runtime_note().filter(|_| !is_theirs).map(|note| {
-            let message = format!("the project takes {}", note.message);
+        let is_authors = self.plan.steps.iter().any(is_kept);
+        let runtime = self.project.runtime_note().filter(|_| !is_authors).map(|note| {
+            let message = format!("the project uses {}", note.message);
             GenerateIssue::new(MANIFEST, "RUNTIME_FROM_REGISTRY", message).suggest(note.suggestion)
         });
         runtime.into_iter().chain(self.plan.notes(self.args.force))
     }
 
-    /// What becomes of which files, but for those that stay as they are.
+    /// Returns the files by change, except unchanged ones.
     fn changes(&self) -> Value {
         let of = |change: FileChange| -> Vec<&str> {
             self.plan
@@ -87,14 +86,14 @@ impl GenerateReport<'_> {
                 .map(|step| step.path.as_str())
                 .collect()
         };
-        let told = [
+        let changes = [
             FileChange::Created,
             FileChange::Changed,
             FileChange::Removed,
             FileChange::Kept,
             FileChange::Left,
         ];
-        told.into_iter().map(|change| (change.as_str().to_owned(), json!(of(change)))).collect()
+        changes.into_iter().map(|change| (change.as_str().to_owned(), json!(of(change)))).collect()
     }
 
     fn is_trial(&self) -> bool {
@@ -144,7 +143,7 @@ impl GenerateReport<'_> {
             output::status_line(&format!("note: {}{}", note.message, suggestion_suffix(note)));
         }
         if let Some(more) = notes.len().checked_sub(shown).filter(|more| *more > 0) {
-            output::status_line(&format!("note: and {more} more, which --verbose shows"));
+            output::status_line(&format!("note: {more} more; use --verbose to see all"));
         }
     }
 
@@ -178,12 +177,12 @@ impl GenerateReport<'_> {
             let _ = writeln!(text, "  {command}");
         }
         let start = self.project.start().join(" ");
-        let _ = write!(text, "  {start}   # an MCP server on standard input and output");
+        let _ = write!(text, "  {start}   # starts the MCP server on standard input and output");
         text
     }
 }
 
-/// A path as a shell takes it.
+/// Quotes a path for a shell.
 fn shell_word(path: &str) -> String {
     let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:+,@%=".contains(c);
@@ -193,32 +192,32 @@ fn shell_word(path: &str) -> String {
     format!("'{}'", path.replace('\'', "'\\''"))
 }
 
-/// What to do about it, behind what it is.
+/// Returns the suggestion of an issue, to be appended to its message.
 fn suggestion_suffix(detail: &GenerateIssue) -> String {
     detail.suggestion.as_ref().map(|suggestion| format!("; {suggestion}")).unwrap_or_default()
 }
 
-/// Whether the sentence begins with the place, which need not be told again then.
+/// Whether the message starts with the path, so that the path need not be printed again.
 fn starts_with_path(detail: &GenerateIssue) -> bool {
     detail.message.starts_with(&detail.path)
 }
 
-/// How many warnings are shown unless all are asked for.
+/// Maximum number of printed warnings without `--verbose`.
 const MAX_SHOWN: usize = 10;
 
 fn print_warnings(warnings: &[GenerateIssue], all: bool) {
     let shown = if all { warnings.len() } else { MAX_SHOWN };
     for warning in warnings.iter().take(shown) {
-        let place = if starts_with_path(warning) { String::new() } else { format!(" ({})", warning.path) };
-        output::status_line(&format!("warning: {}{place}{}", warning.message, suggestion_suffix(warning)));
+        let path = if starts_with_path(warning) { String::new() } else { format!(" ({})", warning.path) };
+        output::status_line(&format!("warning: {}{path}{}", warning.message, suggestion_suffix(warning)));
     }
     let more = warnings.len().saturating_sub(shown);
     if more > 0 {
-        output::status_line(&format!("warning: and {more} more, which --verbose shows"));
+        output::status_line(&format!("warning: {more} more; use --verbose to see all"));
     }
 }
 
-/// Tells why nothing was generated.
+/// Prints an error.
 pub(crate) fn print_error(failure: &GenerateError, format: OutputFormat, quiet: bool) {
     if format == OutputFormat::Json {
         output::print_data(&format!("{:#}", failure.to_json()));
@@ -226,17 +225,18 @@ pub(crate) fn print_error(failure: &GenerateError, format: OutputFormat, quiet: 
     }
     match failure.source_diagnostics.as_deref() {
         Some((source, diagnostics)) => {
-            let told = |one: &&Diagnostic| !quiet || one.severity == Severity::Error;
-            let diagnostics: Vec<Diagnostic> = diagnostics.iter().filter(told).cloned().collect();
+            let is_printed = |one: &&Diagnostic| !quiet || one.severity == Severity::Error;
+            let diagnostics: Vec<Diagnostic> = diagnostics.iter().filter(is_printed).cloned().collect();
             output::print_diagnostics(source, &diagnostics);
         }
         None => {
             for detail in &failure.details {
-                let place =
+                let path =
                     if starts_with_path(detail) { String::new() } else { format!("{}: ", detail.path) };
-                // The hint below says what to do about all of them.
-                let more = if failure.hint.is_some() { String::new() } else { suggestion_suffix(detail) };
-                output::status_line(&format!("{place}{}{more}", detail.message));
+                // The hint below is for all details.
+                let suggestion =
+                    if failure.hint.is_some() { String::new() } else { suggestion_suffix(detail) };
+                output::status_line(&format!("{path}{}{suggestion}", detail.message));
             }
         }
     }
@@ -246,7 +246,7 @@ pub(crate) fn print_error(failure: &GenerateError, format: OutputFormat, quiet: 
     }
 }
 
-/// A diff with colours.
+/// Adds colours to a diff.
 pub(crate) fn colorize_diff(diff: &str) -> String {
     let mut out = String::with_capacity(diff.len());
     for line in diff.split_inclusive('\n') {

@@ -1,8 +1,8 @@
-//! Carries out a plan: all of it or nothing.
+//! Applies a plan completely or not at all.
 //!
-//! What always holds: every file is written beside the project first and then put in its place at once; where anything fails, all
-//! that was put in place is taken back; a run that was killed half way is taken back by the next one. One run at a time writes
-//! into a folder, and only where it is as it was when the plan was made.
+//! What always holds: every file is written to a staging folder first and then moved into place; if anything fails, all changes are
+//! rolled back; a run that was killed is rolled back by the next one. Only one run at a time writes into a folder, and only if the
+//! folder has not changed since the plan was made.
 
 mod journal;
 mod lock;
@@ -16,10 +16,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder in a project's that is there while it is written.
+/// Name of the staging folder, which exists in the project folder during a run.
 pub(crate) const STAGING_FOLDER: &str = ".mcpaql-generating";
 
-/// Takes back what an earlier run began and could not end, unless this one is a trial, which changes nothing.
+/// Rolls back an interrupted run. A trial (`--dry-run` or `--diff`) changes nothing and fails instead.
 pub(crate) fn recover_interrupted(root: &Path, is_trial: bool) -> Result<(), GenerateError> {
     let staging = root.join(STAGING_FOLDER);
     if !fs::symlink_metadata(&staging).is_ok_and(|found| found.is_dir()) {
@@ -29,17 +29,17 @@ pub(crate) fn recover_interrupted(root: &Path, is_trial: bool) -> Result<(), Gen
         if StagingLock::is_held(&staging) {
             return Err(busy(root));
         }
-        let message = format!("an earlier run was interrupted while it wrote into {}", root.display());
-        let hint = "generate without --dry-run and --diff: what it began is taken back then";
+        let message = format!("an earlier run was interrupted while writing to {}", root.display());
+        let hint = "run without --dry-run and --diff to roll it back";
         return Err(GenerateError::new(GenerateErrorKind::Io, message).hint(hint));
     }
-    let Some(claim) = with_path(&staging, StagingLock::acquire(&staging)).map_err(failed)? else {
+    let Some(lock) = with_path(&staging, StagingLock::acquire(&staging)).map_err(failed)? else {
         return Err(busy(root));
     };
     if let Some(journal) = Journal::read(&staging) {
         journal.roll_back(root, &staging);
     }
-    with_path(&staging, claim.release()).map_err(failed)
+    with_path(&staging, lock.release()).map_err(failed)
 }
 
 pub(crate) fn write(root: &Path, plan: &FolderPlan) -> Result<(), GenerateError> {
@@ -51,24 +51,24 @@ pub(crate) fn write(root: &Path, plan: &FolderPlan) -> Result<(), GenerateError>
     with_staging(root, |staging| {
         check_unchanged(root, &steps)?;
         apply_steps(root, staging, &steps).map_err(failed)?;
-        // As long as there is a journal: whoever is killed here leaves this to the next run as well.
+        // Before the journal is removed, so that the next run finishes this if the process is killed here.
         let removed = steps.iter().filter(|step| step.change == FileChange::Removed);
         remove_empty_folders(root, removed.map(|step| step.path.as_str()));
         Ok(())
     })
 }
 
-/// The steps that write anything. What tells of the others comes last.
+/// Returns the steps that change a file. The provenance describes all other files, so it comes last.
 pub(super) fn changed_steps(plan: &FolderPlan) -> Vec<&FileStep> {
-    let is_touched = |step: &&FileStep| {
+    let is_change = |step: &&FileStep| {
         matches!(step.change, FileChange::Created | FileChange::Changed | FileChange::Removed)
     };
-    let mut steps: Vec<&FileStep> = plan.steps.iter().filter(is_touched).collect();
+    let mut steps: Vec<&FileStep> = plan.steps.iter().filter(is_change).collect();
     steps.sort_by_key(|step| step.path == provenance::FILE);
     steps
 }
 
-/// Works in a folder of its own within the project's, which is made for it where there is none.
+/// Runs `work` with a locked staging folder. Creates the project folder if necessary.
 pub(super) fn with_staging(
     root: &Path,
     work: impl FnOnce(&Path) -> Result<(), GenerateError>,
@@ -81,10 +81,10 @@ pub(super) fn with_staging(
         Err(error) => Err(failed((root.to_path_buf(), error))),
     });
     let worked = begun.and_then(|()| match StagingLock::acquire(&staging) {
-        Ok(Some(claim)) => {
+        Ok(Some(lock)) => {
             let worked = work(&staging);
-            // What is left of it holds no journal, and the next run removes it.
-            let _ = claim.release();
+            // If this fails, the next run removes the rest, which contains no journal.
+            let _ = lock.release();
             worked
         }
         Ok(None) => Err(busy(root)),
@@ -99,7 +99,7 @@ pub(super) fn with_staging(
     worked
 }
 
-/// Stages all files and puts them in place; where that fails, takes everything back.
+/// Stages all files and moves them into place. Rolls back on failure.
 pub(super) fn apply_steps(root: &Path, staging: &Path, steps: &[&FileStep]) -> WriteResult<()> {
     let mut done = RollbackLog::default();
     let written = stage(staging, steps)
@@ -112,35 +112,37 @@ pub(super) fn apply_steps(root: &Path, staging: &Path, steps: &[&FileStep]) -> W
 }
 
 fn busy(root: &Path) -> GenerateError {
-    let message = format!("another run of the generator is writing into {}", root.display());
-    GenerateError::new(GenerateErrorKind::Io, message).hint("wait until it has ended, and generate again")
+    let message = format!("another run of the generator is writing to {}", root.display());
+    GenerateError::new(GenerateErrorKind::Io, message)
+        .hint("wait until it has finished, then run the command again")
 }
 
 fn failed((path, error): (PathBuf, io::Error)) -> GenerateError {
     let message = format!("cannot write {}: {error}", path.display());
     GenerateError::new(GenerateErrorKind::Io, message)
-        .hint("nothing was changed; mend it, or choose another folder with --output")
+        .hint("nothing was changed; fix the cause, or choose another folder with --output")
 }
 
-/// Refuses where somebody wrote after the plan was made.
+/// Fails if a file has changed since the plan was made.
 fn check_unchanged(root: &Path, steps: &[&FileStep]) -> Result<(), GenerateError> {
     for step in steps {
         if folder::read_file(root, &step.path)? != step.old {
-            let message = format!("somebody else wrote {} meanwhile", root.join(&step.path).display());
+            let message =
+                format!("{} was changed by another program in the meantime", root.join(&step.path).display());
             return Err(GenerateError::new(GenerateErrorKind::Io, message)
-                .hint("nothing was changed; generate again"));
+                .hint("nothing was written; run the command again"));
         }
     }
     Ok(())
 }
 
-/// Keeps Ctrl-C from ending the program half way: what is begun is done in a moment.
+/// Ignores Ctrl-C and other signals while files are written, which takes only a moment.
 fn ignore_signals() {
     #[cfg(unix)]
     if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
         use tokio::signal::unix::{SignalKind, signal};
         let _entered = runtime.enter();
-        // Whoever has listened once is not ended by it any more.
+        // After a handler was installed once, the signal no longer ends the process.
         for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
             drop(signal(kind));
         }
@@ -180,16 +182,16 @@ fn move_into_place(
     for (index, step) in steps.iter().enumerate() {
         let path = root.join(&step.path);
         if step.old.is_some() {
-            let aside = backup_path(staging, index);
+            let backup = backup_path(staging, index);
             if let Ok(found) = fs::metadata(&path) {
-                // Whoever made a file executable wants the next one to be.
+                // Keep the permissions, such as an executable bit that the user set.
                 let _ = step
                     .new
                     .is_some()
                     .then(|| fs::set_permissions(staged_path(staging, index), found.permissions()));
             }
-            with_path(&path, fs::rename(&path, &aside))?;
-            done.0.push(AppliedStep::Moved { from: path.clone(), to: aside });
+            with_path(&path, fs::rename(&path, &backup))?;
+            done.0.push(AppliedStep::Moved { from: path.clone(), to: backup });
         }
         if step.new.is_some() {
             if let Some(folder) = path.parent() {
@@ -202,7 +204,7 @@ fn move_into_place(
     Ok(())
 }
 
-/// What was done, to be taken back.
+/// The applied steps, for a rollback.
 #[derive(Default)]
 struct RollbackLog(Vec<AppliedStep>);
 
@@ -213,7 +215,7 @@ enum AppliedStep {
 }
 
 impl RollbackLog {
-    /// Makes a folder and those above it.
+    /// Creates a folder and its parents.
     fn create_folder(&mut self, folder: &Path) -> WriteResult<()> {
         if folder.as_os_str().is_empty() || folder.is_dir() {
             return Ok(());
@@ -223,7 +225,7 @@ impl RollbackLog {
         }
         match fs::create_dir(folder) {
             Ok(()) => self.0.push(AppliedStep::Folder(folder.to_path_buf())),
-            // Somebody else made it at the same time.
+            // Another process created it at the same time.
             Err(_) if folder.is_dir() => {}
             Err(error) => return Err((folder.to_path_buf(), error)),
         }
@@ -231,9 +233,9 @@ impl RollbackLog {
     }
 
     fn roll_back(&mut self) {
-        // What cannot be taken back is left for whoever reads the error.
-        for deed in std::mem::take(&mut self.0).into_iter().rev() {
-            let _ = match deed {
+        // The error of the write is reported; errors of the rollback are ignored.
+        for step in std::mem::take(&mut self.0).into_iter().rev() {
+            let _ = match step {
                 AppliedStep::Moved { from, to } => fs::rename(to, from),
                 AppliedStep::Put(path) => fs::remove_file(path),
                 AppliedStep::Folder(path) => fs::remove_dir(path),
@@ -242,13 +244,13 @@ impl RollbackLog {
     }
 }
 
-/// Removes the folders that nothing is left in.
+/// Removes the folders of removed files that are now empty.
 fn remove_empty_folders<'a>(root: &Path, removed: impl Iterator<Item = &'a str>) {
     for path in removed {
         let mut path = Path::new(path);
         while let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
             match fs::remove_dir(root.join(above)) {
-                // One that was never made, or is gone already, says nothing of those above it.
+                // A missing folder does not mean that its parent is in use.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => break,
                 _ => path = above,
             }

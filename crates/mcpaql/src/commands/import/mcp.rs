@@ -1,6 +1,6 @@
-//! `mcpaql import mcp`: an MCP server → an adapter document that passes calls on to it.
+//! `mcpaql import mcp`: creates an adapter document that forwards calls to an MCP server.
 //!
-//! What always holds: no tool is called, and no value of a variable gets into what is written.
+//! What always holds: no tool is called, and the output never contains the value of an environment variable.
 
 use super::{ImportResult, check_overwrite, write_to_existing_folder};
 use crate::documents::read_overrides;
@@ -24,10 +24,10 @@ pub(crate) async fn run(args: args::ImportMcpArgs) -> Result<CommandOutcome> {
     let (source, overrides) = read_overrides(&args.import_options)?;
     let selection = Selection::parse(&args.import_options.include, &args.import_options.exclude)?;
     let options = McpImportOptions { name: args.import_options.name.clone(), selection, overrides };
-    let read = || args.tools.as_deref().into_iter().chain(args.import_options.overrides.as_deref());
-    check_overwrite(&args.output_args, read())?;
+    let inputs = || args.tools.as_deref().into_iter().chain(args.import_options.overrides.as_deref());
+    check_overwrite(&args.output_args, inputs())?;
     if let Some(path) = &args.bundle {
-        file::check_not_input(path, read())?;
+        file::check_not_input(path, inputs())?;
         if !args.output_args.force {
             file::check_written_by_us(path, "is not a discovery bundle", is_bundle)?;
         }
@@ -37,10 +37,10 @@ pub(crate) async fn run(args: args::ImportMcpArgs) -> Result<CommandOutcome> {
         None => servers::capture_server(&target, &auth, &environment::process()).await?,
     };
     if let Some(gap) = capture.incomplete_reason {
-        output::status_line(&format!("warning: these are not all tools: {gap}"));
+        output::status_line(&format!("warning: the list of tools is incomplete: {gap}"));
     }
     if capture.tools.is_empty() {
-        let hint = "a server with resources or prompts alone has no operations to import";
+        let hint = "only tools can be imported, not resources or prompts";
         return Err(error_with_hint("the server has no tools", hint));
     }
     let imported = match mcp::import(&capture, target, auth, &options) {
@@ -73,7 +73,7 @@ fn show_problems(source: Option<Source>, mut diagnostics: Vec<Diagnostic>) {
     output::print_diagnostics(&source, &diagnostics);
 }
 
-/// What the document says it comes from: the server's own name, else the file, else the adapter's name.
+/// Returns the source to write into the document: the name of the server, or of the file, or of the adapter.
 pub(crate) fn source_name(capture: &Capture, imported: &ImportedServer, tools: Option<&Path>) -> String {
     let server = capture.server().and_then(|server| server.get("name")).and_then(Value::as_str);
     let file = tools.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
@@ -85,7 +85,7 @@ fn is_bundle(text: &str) -> bool {
         .is_ok_and(|value| value.get("provenance").is_some() && value.get("capture").is_some())
 }
 
-/// Where the server is, from what was typed.
+/// Returns the server that the arguments name.
 fn server_target(args: &args::ImportMcpArgs) -> Result<(McpTarget, Auth)> {
     let words =
         args.target.as_deref().filter(|target| !openapi_files::is_url(target)).map(split).transpose()?;
@@ -93,15 +93,15 @@ fn server_target(args: &args::ImportMcpArgs) -> Result<(McpTarget, Auth)> {
     let command = words.unwrap_or_else(|| args.command.clone());
     servers::server_target(url.as_deref(), &command, &args.access)?.ok_or_else(|| {
         let message = match args.tools {
-            Some(_) => "nothing says how the server of these tools is reached",
-            None => "nothing says which server to import",
+            Some(_) => "no command or URL for the server of these tools",
+            None => "no server to import",
         };
-        let hint = "name its command behind `--`, or its address with --url; with --tools also by --target";
+        let hint = "pass its command after `--`, or its URL with --url; with --tools, --target works too";
         error_with_hint(message, hint)
     })
 }
 
-/// A command line as words; quotes hold words together, and nothing else is special.
+/// Splits a command line into words. Quotes keep words together; no other character is special.
 fn split(line: &str) -> Result<Vec<String>> {
     let mut words: Vec<String> = Vec::new();
     let mut word: Option<String> = None;
@@ -120,7 +120,7 @@ fn split(line: &str) -> Result<Vec<String>> {
     words.extend(word);
     match quote {
         None => Ok(words),
-        Some(_) => Err(error_with_hint("--target has a quote that does not end", "close it")),
+        Some(_) => Err(error_with_hint("--target has an unclosed quote", "close the quote")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `mcpaql import openapi`.
+//! `mcpaql import openapi`: creates an adapter document from an OpenAPI description.
 
 use super::{ImportResult, check_overwrite};
 use crate::documents::OpenApiSource;
@@ -12,10 +12,10 @@ pub(crate) fn run(args: &args::ImportOpenapiArgs) -> Result<CommandOutcome> {
     let description = openapi_files::read(&args.source)?;
     let source = description.name.clone();
     let fingerprint = openapi_files::fingerprint(&description.text);
-    let wanted = OpenApiSource::new(description, &args.import_options)?;
+    let openapi = OpenApiSource::new(description, &args.import_options)?;
     let overrides = args.import_options.overrides.as_deref();
     check_overwrite(&args.output_args, overrides.into_iter().chain([Path::new(&args.source)]))?;
-    let import = match wanted.open() {
+    let import = match openapi.open() {
         Ok(import) => import,
         Err((source, diagnostics)) => {
             output::print_diagnostics(&source, &diagnostics);

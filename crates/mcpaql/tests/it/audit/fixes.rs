@@ -1,11 +1,11 @@
-//! `--fix`: what is safe is written, nothing else is touched, and the findings are gone where it is used.
+//! `--fix`: writes safe corrections, touches nothing else, and removes the findings.
 
 use super::{finding_codes, report};
 use crate::fixture::TestFolder;
 use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 
-/// Tools of a server that says little of itself.
+/// Tools of a server without hints and titles.
 fn tracker() -> Value {
     json!({"tools": [
         {"name": "create_issue", "description": "Opens an issue in a project, with a title and labels.",
@@ -35,7 +35,7 @@ fn overrides(place: &TestFolder) -> String {
     std::fs::read_to_string(place.path().join("overrides.yaml")).unwrap()
 }
 
-/// `RULE tool` of every finding that comes with a correction.
+/// Returns `RULE tool` for every finding with a correction.
 fn correctable(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap().iter();
     let fixed = findings.filter(|finding| !finding["fix"].is_null());
@@ -71,7 +71,7 @@ async fn overrides_import_cleanly_and_the_findings_are_gone() {
 }
 
 #[tokio::test]
-async fn what_somebody_decided_in_the_overrides_stays() {
+async fn existing_decisions_in_the_overrides_stay() {
     let place = place();
     let mine = "# mine\nadapter: {name: tr}   # short\noperations:\n  create_issue:\n    title: Open it  # better\n    danger: reversible\n";
     place.file("overrides.yaml", mine);
@@ -95,7 +95,7 @@ async fn a_dry_run_shows_and_writes_nothing() {
     let place = place();
     let ran = fix(&place, &["--dry-run"]).await;
     assert!(
-        ran.stderr.contains("+++ overrides.yaml") && ran.stderr.contains("Nothing was written"),
+        ran.stderr.contains("+++ overrides.yaml") && ran.stderr.contains("Dry run: nothing was written"),
         "{ran:?}"
     );
     assert!(ran.stderr.contains("\n@@ -0,0 +1,"), "{}", ran.stderr);
@@ -112,7 +112,7 @@ async fn corrections_of_a_server_need_a_file_and_one_server() {
     let ran = fix(&place, &["--tools", "other.json"]).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("one server at a time"), "{}", ran.stderr);
-    // Not even where only one of them has anything to correct: the file would not say whose it is.
+    // Refused even if only one of them has corrections, because the file does not name its server.
     place.file("other.json", r#"{"tools": []}"#);
     let ran = fix(&place, &["--tools", "other.json"]).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
@@ -170,7 +170,7 @@ async fn a_document_is_corrected_in_its_own_text() {
 }
 
 #[tokio::test]
-async fn a_corrected_document_goes_where_it_was_asked_for() {
+async fn a_corrected_document_is_written_to_the_output_file() {
     let place = TestFolder::new();
     place.file("shop.md", DOCUMENT);
     let read = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();
@@ -185,7 +185,7 @@ async fn a_corrected_document_goes_where_it_was_asked_for() {
         place.file("tracker.json", &tracker().to_string());
         let ran = place.run(&[&["audit", "shop.md", "--fix", "-o", "both.md"], &others[..]].concat()).await;
         assert_eq!(ran.status, Some(2), "{others:?}: {ran:?}");
-        assert!(ran.stderr.contains("--fix writes one document to the file of -o"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("--fix can write only one document to the file of -o"), "{}", ran.stderr);
         assert!(!place.path().join("both.md").exists() && read("shop.md") == DOCUMENT);
     }
 }
@@ -194,7 +194,7 @@ const CAUTIOUS: &str =
     "{readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true}";
 
 #[tokio::test]
-async fn no_correction_takes_back_what_an_author_warns_of() {
+async fn no_correction_weakens_a_warning_of_the_author() {
     let place = TestFolder::new();
     let document = DOCUMENT
         .replace("title: get_book", &format!("annotations: {CAUTIOUS}\n      title: Get book"))
@@ -224,7 +224,7 @@ async fn no_correction_takes_back_what_an_author_warns_of() {
 }
 
 #[tokio::test]
-async fn a_correction_that_a_document_cannot_hold_is_not_reported_as_made() {
+async fn a_correction_that_does_not_fit_a_document_is_not_reported_as_made() {
     let place = TestFolder::new();
     let document = DOCUMENT
         .replace("mode: discrete", "mode: discrete\npolicy: nextcloud")
@@ -242,13 +242,13 @@ async fn a_correction_that_a_document_cannot_hold_is_not_reported_as_made() {
 }
 
 #[tokio::test]
-async fn a_file_without_corrections_is_one_that_an_import_takes() {
+async fn an_import_accepts_a_file_without_corrections() {
     let place = TestFolder::new();
     let tool = json!({"name": "get_note", "inputSchema": {"type": "object"}});
     place.file("notes.json", &json!({"tools": [tool]}).to_string());
     let fix = ["audit", "--tools", "notes.json", "--fix", "-o", "o.yaml", "--rule", "TITLE-001=off"];
     let ran = place.run(&fix).await;
-    assert!(ran.stderr.contains("There is nothing that is safe to correct"), "{ran:?}");
+    assert!(ran.stderr.contains("No safe corrections found"), "{ran:?}");
     assert!(ran.stderr.contains("Wrote o.yaml"), "{ran:?}");
     let written = || std::fs::read_to_string(place.path().join("o.yaml")).unwrap();
     assert!(written().ends_with("operations: {}\n"), "{}", written());
@@ -257,11 +257,11 @@ async fn a_file_without_corrections_is_one_that_an_import_takes() {
     assert_eq!(ran.status, Some(0), "{ran:?}");
     place.file("o.yaml", "adapter: {name: mine}\n");
     let ran = place.run(&fix).await;
-    assert!(ran.stderr.contains("o.yaml stays as it is"), "{ran:?}");
+    assert!(ran.stderr.contains("o.yaml is unchanged"), "{ran:?}");
     assert_eq!(written(), "adapter: {name: mine}\n");
 }
 
-/// A document that says of one operation that it reads and destroys.
+/// A document with an operation that is both read-only and destructive.
 const CONTRARY: &str = "---
 name: contrary
 type: adapter
@@ -283,7 +283,7 @@ operations:
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_document_from_a_pipe_is_corrected_in_a_file_of_its_own() {
+async fn a_document_from_a_pipe_is_corrected_in_the_output_file() {
     let place = TestFolder::new();
     place.file("a.md", CONTRARY);
     let piped = async |more: &str| {
@@ -295,7 +295,7 @@ async fn a_document_from_a_pipe_is_corrected_in_a_file_of_its_own() {
     };
     let ran = piped("").await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("hint: name a file with -o"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: pass a file with -o"), "{}", ran.stderr);
     let ran = piped("-o b.md").await;
     assert!(ran.stderr.contains("Wrote b.md"), "{}", ran.stderr);
 }
@@ -307,7 +307,7 @@ async fn a_copy_is_not_written_over_another_document() {
     place.file("other.md", "mine\n");
     let ran = place.run(&["audit", "a.md", "--fix", "-o", "other.md"]).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("name another file, or remove it first"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("choose another file, or remove it first"), "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(place.path().join("other.md")).unwrap(), "mine\n");
     for path in ["new.md", "a.md"] {
         let ran = place.run(&["audit", "a.md", "--fix", "-o", path]).await;
@@ -316,7 +316,7 @@ async fn a_copy_is_not_written_over_another_document() {
 }
 
 #[tokio::test]
-async fn what_an_import_announces_is_not_held_against_it() {
+async fn the_tools_of_an_import_have_no_findings() {
     let place = TestFolder::new();
     let hints = json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true});
     let path = json!({"type": "object", "properties": {"path": {"type": "string", "description": "Where"}}});

@@ -1,4 +1,4 @@
-//! Servers that misbehave, and ends of a pipe that go away: nothing of it looks like a clean report.
+//! Servers that misbehave, and closed pipes: none of them gives a clean report.
 
 use super::{finding_codes, notes, report};
 use crate::fixture::{BINARY, RunOutput, TestFolder};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::process::Command;
 
-/// A server that answers `tools/list` with this result and calls as its shell script says.
+/// A server that answers `tools/list` with this result, and calls by this shell script.
 fn server(list: &str, call: &str) -> TestFolder {
     let place = TestFolder::new();
     place.file("list.json", &format!("{list}\n"));
@@ -43,7 +43,7 @@ fn readers(count: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_list_that_cannot_be_read_is_not_taken_for_an_empty_one() {
+async fn an_unreadable_list_is_not_an_empty_list() {
     let deep = format!(r#"{{"tools":[{{"name":"a","x":{}1{}}}]}}"#, "[".repeat(200), "]".repeat(200));
     for list in [&deep, r#"{"tools":[{"name":"a","description":"\ud800"}]}"#, r#"{"tools":"nope"}"#, "{}"] {
         let place = server(list, "exit 4");
@@ -64,22 +64,22 @@ async fn a_server_without_tools_has_no_score() {
 }
 
 #[tokio::test]
-async fn a_call_without_an_answer_is_found_and_three_of_them_are_enough() {
+async fn a_call_without_an_answer_is_a_finding_and_three_stop_the_probe() {
     let place = server(&readers(5), "exit 4");
     let (ran, report) = report(&place, &[&["--probe"], &SERVER[..]].concat()).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
     let silent = finding_codes(&report).iter().filter(|finding| finding.starts_with("HINT-103")).count();
     assert_eq!(silent, 3, "{report:#}");
     assert!(ran.stderr.contains("Called 3 of 5 tools: 3 did not answer"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("2 left alone: the server failed three times in a row"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("2 skipped: the server failed three times in a row"), "{}", ran.stderr);
     let probe = &report["servers"][0]["probe"];
     assert_eq!(probe[0], json!({"tool": "get_note_0", "called": true, "answers": "failed", "changed": null}));
     assert_eq!(probe[4]["called"], false);
 }
 
 #[tokio::test]
-async fn a_call_that_hangs_is_not_the_fault_of_the_tools_behind_it() {
-    // It hears everything from then on and answers nothing.
+async fn a_call_that_hangs_is_not_blamed_on_the_next_tools() {
+    // After that, the server reads everything and answers nothing.
     let call = r#"case "$line" in
       *get_note_1*) while read -r line; do :; done ;;
       *) printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}\n' "$id" ;;
@@ -90,13 +90,13 @@ async fn a_call_that_hangs_is_not_the_fault_of_the_tools_behind_it() {
     let silent: Vec<_> = found.iter().filter(|finding| finding.starts_with("HINT-103")).collect();
     assert_eq!(silent, ["HINT-103 get_note_1"], "{ran:?}");
     assert!(
-        ran.stderr.contains("Called 4 of 4 tools: 3 answered twice the same, 1 did not answer"),
+        ran.stderr.contains("Called 4 of 4 tools: 3 gave the same answer twice, 1 did not answer"),
         "{}",
         ran.stderr
     );
 }
 
-/// Answers as MCP servers do over HTTP, but for calls of the tools behind the first, which it never comes back from.
+/// Answers as an MCP server over HTTP, but never answers calls of any tool after the first.
 async fn half_dead(request: String) -> Response {
     let request: Value = serde_json::from_str(&request).unwrap_or_default();
     let Some(id) = request.get("id") else { return StatusCode::ACCEPTED.into_response() };
@@ -111,7 +111,7 @@ async fn half_dead(request: String) -> Response {
 }
 
 #[tokio::test]
-async fn behind_an_address_only_the_first_call_that_hangs_is_blamed() {
+async fn with_a_url_only_the_first_call_that_hangs_is_blamed() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, Router::new().route("/mcp", post(half_dead))).await });
@@ -119,12 +119,12 @@ async fn behind_an_address_only_the_first_call_that_hangs_is_blamed() {
     let found = finding_codes(&report);
     let silent: Vec<_> = found.iter().filter(|finding| finding.starts_with("HINT-103")).collect();
     assert_eq!(silent, ["HINT-103 get_note_1"], "{ran:?}");
-    let reason = "1 left alone: an earlier call may still keep the server busy";
+    let reason = "1 skipped: the server may still be busy with an earlier call";
     assert!(ran.stderr.contains(reason), "{}", ran.stderr);
 }
 
 #[tokio::test]
-async fn a_tool_that_refuses_made_up_arguments_was_not_compared() {
+async fn a_tool_that_rejects_made_up_arguments_is_not_compared() {
     let refusals = [
         r#"printf '{"jsonrpc":"2.0","id":%s,"result":{"isError":true,"content":[]}}\n' "$id""#,
         r#"printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no"}}\n' "$id""#,
@@ -133,7 +133,7 @@ async fn a_tool_that_refuses_made_up_arguments_was_not_compared() {
         let (ran, report) =
             report(&server(&readers(4), refusal), &[&["--probe"], &SERVER[..]].concat()).await;
         assert!(
-            ran.stderr.contains("Called 4 of 4 tools: 4 refused the made-up arguments"),
+            ran.stderr.contains("Called 4 of 4 tools: 4 rejected the made-up arguments"),
             "{}",
             ran.stderr
         );
@@ -142,7 +142,7 @@ async fn a_tool_that_refuses_made_up_arguments_was_not_compared() {
 }
 
 #[tokio::test]
-async fn servers_of_the_same_name_are_told_apart() {
+async fn servers_with_the_same_name_are_numbered() {
     let place = notes();
     let (_, report) = report(&place, &["--tools", "notes.json", "--tools", "notes.json"]).await;
     assert_eq!(report["servers"][0]["name"], "notes");
@@ -151,7 +151,7 @@ async fn servers_of_the_same_name_are_told_apart() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_report_that_is_lost_is_no_success_and_nobody_has_to_listen() {
+async fn a_lost_report_is_a_failure_but_a_closed_pipe_is_not() {
     let place = notes();
     for (line, status) in [
         ("audit --list > /dev/full", 2),
@@ -163,17 +163,17 @@ async fn a_report_that_is_lost_is_no_success_and_nobody_has_to_listen() {
         shell.args(["-c", &format!("{BINARY} {line}")]).current_dir(place.path());
         let ran = RunOutput::of(shell).await;
         assert_eq!(ran.status, Some(status), "{line}: {ran:?}");
-        assert_eq!(ran.stderr.contains("the output could not be written"), line.contains(" > /dev/full"));
+        assert_eq!(ran.stderr.contains("cannot write to standard output"), line.contains(" > /dev/full"));
     }
 }
 
 #[tokio::test]
-async fn a_policy_that_is_not_there_and_depth_are_called_by_their_names() {
+async fn an_unknown_policy_and_deep_nesting_are_reported() {
     let place = notes();
     place.file("ours.yaml", "ours: {policy: nix}\n");
     let ran = place.run(&["audit", "--conventions", "ours.yaml", "--tools", "notes.json"]).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("there is no policy 'nix'"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("unknown policy 'nix'"), "{}", ran.stderr);
     place.file("deep.json", &format!("{}{}", "[".repeat(500), "]".repeat(500)));
     let ran = place.run(&["audit", "--tools", "deep.json"]).await;
     assert!(ran.stderr.contains("nested too deeply"), "{}", ran.stderr);
@@ -190,14 +190,17 @@ async fn a_document_with_errors_is_never_clean() {
         let place = TestFolder::new();
         place.file("a-adapter.md", &text);
         for (format, said) in [
-            ("full", "audited only in part lightdash: what has an error in a-adapter.md is not served: "),
+            (
+                "full",
+                "audited only in part lightdash: parts of a-adapter.md have errors and are not served: ",
+            ),
             ("json", "\"in_part\": true"),
             ("sarif", "lightdash was audited only in part"),
             ("markdown", "lightdash was audited only in part"),
             ("github", "::error title=mcpaql audit::lightdash was audited only in part"),
             (
                 "junit",
-                "<error message=\"audited only in part: what has an error in a-adapter.md is not served: ",
+                "<error message=\"audited only in part: parts of a-adapter.md have errors and are not served: ",
             ),
         ] {
             let ran =
@@ -209,17 +212,17 @@ async fn a_document_with_errors_is_never_clean() {
 }
 
 #[tokio::test]
-async fn a_list_that_is_not_whole_is_never_clean() {
+async fn an_incomplete_list_is_never_clean() {
     let endless = readers(1).replace("]}", r#"],"nextCursor":"same"}"#);
     let ran = audited(&server(&endless, "exit 4"), &["--fail-on", "error"]).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
     assert!(ran.stdout.contains("audited only in part server: the list does not end"), "{}", ran.stdout);
-    assert!(!ran.stdout.contains("NAME-013"), "nothing is there twice: {}", ran.stdout);
+    assert!(!ran.stdout.contains("NAME-013"), "no duplicate names: {}", ran.stdout);
     let place = TestFolder::new();
     place.file("page.json", &readers(1).replace("]}", r#"],"nextCursor":"2"}"#));
     let ran = place.run(&["audit", "--tools", "page.json", "--fail-on", "error"]).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
-    assert!(ran.stdout.contains("audited only in part page: the list goes on"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("audited only in part page: the list has more pages"), "{}", ran.stdout);
     for (args, name) in [
         (["--tools", "page.json", "--name", "tracker"], "tracker"),
         (["--tools", "page.json", "--tools", "page.json"], "page"),
@@ -238,9 +241,13 @@ async fn a_list_that_is_not_whole_is_never_clean() {
     place.file("none.json", r#"{"tools": [], "nextCursor": "2"}"#);
     let ran = place.run(&["audit", "--tools", "none.json"]).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("error: none.json: the list goes on"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error: none.json: the list has more pages"), "{}", ran.stderr);
     let ran = place.run(&["import", "mcp", "--tools", "page.json", "--", "x"]).await;
-    assert!(ran.stderr.contains("warning: these are not all tools: the list goes on"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("warning: the list of tools is incomplete: the list has more pages"),
+        "{}",
+        ran.stderr
+    );
     let place = server(r#"{"tools":[]}"#, "exit 4");
     let script = std::fs::read_to_string(place.path().join("server.sh")).unwrap();
     let refuses = script.replace(
@@ -255,7 +262,7 @@ async fn a_list_that_is_not_whole_is_never_clean() {
 }
 
 #[tokio::test]
-async fn what_a_list_says_twice_or_cannot_say_is_told_with_its_place() {
+async fn duplicate_and_invalid_values_of_a_list_are_reported_with_their_position() {
     let place = TestFolder::new();
     let tool = r#"{"name": "get_a", "inputSchema": {"type": "object"}}"#;
     let audit = async |text: String| {
@@ -264,7 +271,7 @@ async fn what_a_list_says_twice_or_cannot_say_is_told_with_its_place() {
     };
     let ran = audit(format!("{{\"tools\": [{tool},\n {{\"name\": \"get_b\", \"name\": \"get c\"}}]}}")).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
-    let said = "audited only in part list: `name` stands twice in the same object; clients take the last (line 2, column 20)";
+    let said = "audited only in part list: `name` occurs twice in the same object; clients use the last one (line 2, column 20)";
     assert!(ran.stdout.contains(said), "{}", ran.stdout);
     assert!(
         ran.stdout.contains("'get c'") && !ran.stdout.contains("get_b"),
@@ -272,10 +279,10 @@ async fn what_a_list_says_twice_or_cannot_say_is_told_with_its_place() {
         ran.stdout
     );
     let ran = place.run(&["import", "mcp", "--tools", "list.json", "--", "x"]).await;
-    assert!(ran.stderr.contains("`name` stands twice"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`name` occurs twice"), "{}", ran.stderr);
     let ran = audit(format!("{{\"tools\": [{tool}], \"tools\": []}}")).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("`tools` stands twice"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`tools` occurs twice"), "{}", ran.stderr);
     for (odd, said) in [(r#""a\ud800x""#, "half of a surrogate pair"), ("1e999", "the number is too large")] {
         let ran = audit(format!("{{\"result\": {{\"tools\": [{tool},\n {{\"name\": {odd}}}]}}}}")).await;
         assert_eq!(ran.status, Some(2), "{odd}: {ran:?}");
@@ -286,7 +293,7 @@ async fn what_a_list_says_twice_or_cannot_say_is_told_with_its_place() {
 }
 
 #[tokio::test]
-async fn nothing_from_outside_begins_a_line_of_talk() {
+async fn untrusted_text_never_starts_a_status_line() {
     let place = notes();
     let refusal = r#"{"code":-32000,"message":"no \u001b[31mway\n::error::x"}"#;
     let script = r#"read -r line; printf '{"jsonrpc":"2.0","id":%s,"error":%s}\n' "$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')" "$(cat refusal.json)"; cat > /dev/null"#;
@@ -307,7 +314,7 @@ async fn nothing_from_outside_begins_a_line_of_talk() {
 }
 
 #[tokio::test]
-async fn no_name_begins_a_line_of_a_comparison() {
+async fn a_name_never_starts_a_line_of_a_comparison() {
     let place = TestFolder::new();
     let name = "delete\n::error::x\u{85}::y\u{2028}::z";
     let list = json!({"tools": [{"name": name, "inputSchema": {"type": "object"}}]});
@@ -326,7 +333,7 @@ async fn no_name_begins_a_line_of_a_comparison() {
 }
 
 #[tokio::test]
-async fn a_comparison_takes_no_flag_that_means_nothing_to_it() {
+async fn a_comparison_refuses_flags_that_have_no_effect() {
     let place = notes();
     let compare = ["audit", "--tools", "notes.json", "--diff-policy", "mcpaql", "mcpaql-issue"];
     for flags in [
@@ -345,7 +352,7 @@ async fn a_comparison_takes_no_flag_that_means_nothing_to_it() {
     assert_eq!(place.run(&compare).await.status, Some(0));
 }
 
-/// Breaks down over every call.
+/// Answers every call with an internal error.
 async fn broken(request: String) -> Response {
     match request.contains("tools/call") {
         true => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
@@ -354,7 +361,7 @@ async fn broken(request: String) -> Response {
 }
 
 #[tokio::test]
-async fn a_server_that_breaks_down_refused_nothing() {
+async fn an_internal_error_is_not_a_rejection_of_arguments() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, Router::new().route("/mcp", post(broken))).await });

@@ -1,9 +1,9 @@
-//! `--probe`: a server's word put to the test, against a server that runs.
+//! `--probe`: tests the hints of a running server.
 
 use super::{finding_codes, report};
 use crate::fixture::TestFolder;
 
-/// Four programs as tools: one that reads, one that says so and writes, one that writes and says so, one whose answer changes.
+/// Four commands as tools: one reads, one is marked read-only but writes, one writes and says so, one changes its answer.
 const DOCUMENT: &str = r#"
 name: log
 type: adapter
@@ -27,11 +27,11 @@ fn log() -> TestFolder {
     place
 }
 
-/// Audits a server that is this program itself.
+/// The audited server is this program itself.
 const SERVER: [&str; 5] = ["--", env!("CARGO_BIN_EXE_mcpaql"), "serve", "log.yaml", "--no-watch"];
 
 #[tokio::test]
-async fn a_tool_that_says_it_only_reads_and_writes_is_found_out() {
+async fn a_read_only_tool_that_writes_is_found() {
     let place = log();
     let args = [&["--probe", "--snapshot", "cat log.txt"], &SERVER[..]].concat();
     let (ran, report) = report(&place, &args).await;
@@ -43,17 +43,17 @@ async fn a_tool_that_says_it_only_reads_and_writes_is_found_out() {
         assert!(!found.contains(&honest.to_owned()), "{found:?}");
     }
     assert!(
-        ran.stderr.contains("1 answered differently the second time; 1 changed the state"),
+        ran.stderr.contains("1 gave another answer the second time; 1 changed the state"),
         "{}",
         ran.stderr
     );
     let written = std::fs::read_to_string(place.path().join("log.txt")).unwrap();
-    // Only what says that it reads was called: two visits, and no line that was added openly.
+    // Only tools marked read-only were called: two visits, and no line of the tool that is marked as writing.
     assert_eq!(written, "one\n{}{}");
 }
 
 #[tokio::test]
-async fn no_correction_reassures_anybody_about_a_tool_that_was_found_out() {
+async fn a_tool_that_was_caught_writing_gets_no_read_only_correction() {
     let place = log();
     let args = [&["audit", "--probe", "--snapshot", "cat log.txt", "--fix", "-o", "fixed.yaml"], &SERVER[..]]
         .concat();
@@ -69,11 +69,11 @@ async fn without_a_snapshot_only_answers_are_compared() {
     let args = [&["--probe"], &SERVER[..]].concat();
     let (ran, report) = report(&place, &args).await;
     assert!(!finding_codes(&report).iter().any(|finding| finding.starts_with("HINT-101")));
-    assert!(ran.stderr.contains("without --snapshot only answers were compared"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("without --snapshot, only answers were compared"), "{}", ran.stderr);
 }
 
 #[tokio::test]
-async fn a_snapshot_that_is_of_no_use_stops_before_anything_is_called() {
+async fn an_unusable_snapshot_stops_the_probe_before_any_call() {
     for (command, why) in [
         ("date +%N", "the snapshot changes by itself"),
         ("cat nowhere.txt", "the snapshot command failed"),
@@ -89,12 +89,12 @@ async fn a_snapshot_that_is_of_no_use_stops_before_anything_is_called() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_called_cannot_be_probed() {
+async fn only_a_running_server_can_be_probed() {
     let place = log();
     for args in [&["audit", "log.yaml", "--probe"][..], &["audit", "--snapshot", "true", "log.yaml"]] {
         let ran = place.run(args).await;
         assert_eq!(ran.status, Some(2), "{args:?}: {}", ran.stderr);
     }
     let ran = place.run(&["audit", "log.yaml", "--probe"]).await;
-    assert!(ran.stderr.contains("--probe takes one server that can be called"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--probe needs exactly one server"), "{}", ran.stderr);
 }

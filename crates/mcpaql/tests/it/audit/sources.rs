@@ -1,11 +1,11 @@
-//! Where tools come from, and what happens where they do not.
+//! Sources of tools, and their errors.
 
 use super::{finding_codes, notes, report, tools};
 use crate::fixture::{BINARY, RunOutput, ServerProcess, TestFolder};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_saved_list_is_audited_in_every_shape_and_findings_point_into_it() {
+async fn a_saved_list_is_audited_in_every_form_and_findings_point_into_it() {
     let tools = tools();
     for (saved, line) in [
         (format!("{tools:#}"), "\"name\": \"delete note\""),
@@ -42,7 +42,7 @@ async fn several_sources_are_audited_together() {
 }
 
 #[tokio::test]
-async fn a_server_is_called_what_its_client_calls_it() {
+async fn a_server_has_the_name_of_its_client_entry() {
     let place = TestFolder::new();
     let name = "x".repeat(50);
     let tool =
@@ -55,20 +55,20 @@ async fn a_server_is_called_what_its_client_calls_it() {
     };
     let (_, guessed) = audit(&[]).await;
     assert_eq!(guessed["servers"][0]["name"], "notes", "the file is called so");
-    assert!(message(&guessed).unwrap().contains("fits only behind a server's name"), "{guessed:#}");
+    assert!(message(&guessed).unwrap().contains("fits only if the server name has"), "{guessed:#}");
     let (_, named) = audit(&["--name", "my-notebooks"]).await;
     assert_eq!(named["servers"][0]["name"], "my-notebooks");
-    assert!(message(&named).unwrap().contains("of 12, is too long by"), "{named:#}");
+    assert!(message(&named).unwrap().contains("(12 characters) is too long by"), "{named:#}");
     let (_, short) = audit(&["--name", "n"]).await;
     assert_eq!(message(&short), None, "{short:#}");
     place.file("other.json", &tools().to_string());
     let (ran, _) = audit(&["--tools", "other.json", "--name", "n"]).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("--name is for one server"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--name works only with one server"), "{}", ran.stderr);
 }
 
 #[tokio::test]
-async fn a_list_comes_through_standard_input() {
+async fn a_list_is_read_from_standard_input() {
     let place = TestFolder::new();
     let ran = RunOutput::with_input(place.binary(&["audit", "--tools", "-"]), &tools().to_string()).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
@@ -76,7 +76,7 @@ async fn a_list_comes_through_standard_input() {
 }
 
 #[tokio::test]
-async fn a_server_is_started_asked_and_ended() {
+async fn a_server_is_started_asked_and_stopped() {
     let place = TestFolder::new();
     let (ran, report) = report(&place, &["--", BINARY, "serve", "notebook"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
@@ -88,7 +88,7 @@ async fn a_server_is_started_asked_and_ended() {
 }
 
 #[tokio::test]
-async fn a_server_at_an_address_is_asked_with_its_token() {
+async fn a_server_with_a_url_is_asked_with_its_token() {
     let place = TestFolder::new();
     let mut serve = place.binary(&["serve", "notebook", "--http", "127.0.0.1:0", "--token-env", "TOKEN"]);
     serve.env("TOKEN", "hunter2-server");
@@ -148,9 +148,9 @@ async fn without_a_source_the_configuration_of_the_folder_is_audited() {
 }
 
 #[tokio::test]
-async fn the_servers_of_a_client_are_asked_with_what_it_would_give_them() {
+async fn the_servers_of_a_client_get_their_credentials() {
     let place = TestFolder::new();
-    // It answers only where it is given its credential, and shows one tool of two that its client does not hide.
+    // The server answers only if it gets its credential; its client hides one of the two tools.
     let script = r#"[ "$KEY" = hunter2-key-0123456789 ] || exit 3
 read line
 echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}'
@@ -181,11 +181,11 @@ read line"#;
 }
 
 #[tokio::test]
-async fn a_server_that_dies_or_hangs_is_told_and_does_not_stay() {
+async fn a_server_that_exits_or_hangs_is_reported_and_stopped() {
     let place = TestFolder::new();
     let dies = place.run(&["audit", "--", "sh", "-c", "exit 3"]).await;
     assert_eq!(dies.status, Some(2), "{dies:?}");
-    assert!(dies.stderr.contains("try the command by itself"), "{}", dies.stderr);
+    assert!(dies.stderr.contains("run the command by itself"), "{}", dies.stderr);
     let hangs = place
         .run(&[
             "audit",
@@ -198,11 +198,11 @@ async fn a_server_that_dies_or_hangs_is_told_and_does_not_stay() {
         ])
         .await;
     assert_eq!(hangs.status, Some(2), "{hangs:?}");
-    assert!(hangs.stderr.contains("is it an MCP server"), "{}", hangs.stderr);
+    assert!(hangs.stderr.contains("check that the command starts an MCP server"), "{}", hangs.stderr);
     gone(&place).await;
 }
 
-/// Waits until the server that wrote its id is not there any more.
+/// Waits until the server that wrote its process id has exited.
 async fn gone(place: &TestFolder) {
     let id: i32 = std::fs::read_to_string(place.path().join("pid")).unwrap().trim().parse().unwrap();
     crate::fixture::with_timeout(async {
@@ -215,7 +215,7 @@ async fn gone(place: &TestFolder) {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn an_interrupt_ends_the_servers_that_were_started() {
+async fn an_interrupt_stops_the_started_servers() {
     let place = TestFolder::new();
     let waits = "echo $$ > pid; echo started >&2; while read line; do :; done; sleep 60";
     let mut command = place.binary(&["audit", "--", "sh", "-c", waits]);
@@ -235,13 +235,13 @@ async fn an_interrupt_ends_the_servers_that_were_started() {
 }
 
 #[tokio::test]
-async fn what_is_no_list_of_tools_is_refused() {
+async fn a_file_that_is_not_a_list_of_tools_is_refused() {
     let place = TestFolder::new();
     for (text, said) in [
         ("nonsense", "is not JSON"),
-        ("{}", "holds no list of tools"),
-        ("{\"tools\": 1}", "holds no list of tools"),
-        ("\"tools\"", "holds no list of tools"),
+        ("{}", "contains no list of tools"),
+        ("{\"tools\": 1}", "contains no list of tools"),
+        ("\"tools\"", "contains no list of tools"),
     ] {
         place.file("bad.json", text);
         let ran = place.run(&["audit", "--tools", "bad.json"]).await;
@@ -263,7 +263,7 @@ async fn what_is_no_list_of_tools_is_refused() {
 }
 
 #[tokio::test]
-async fn a_large_list_is_read_and_one_without_end_is_refused() {
+async fn a_large_list_is_read_and_an_endless_one_is_refused() {
     let place = TestFolder::new();
     let tool = |n: usize| json!({"name": format!("get_{n}"), "_meta": {"x": "0 ".repeat(1 << 19)}, "inputSchema": {"type": "object"}});
     let tools: Vec<_> = (0..10).map(tool).collect();
@@ -275,5 +275,5 @@ async fn a_large_list_is_read_and_one_without_end_is_refused() {
     std::fs::File::create(place.path().join("endless.json")).unwrap().set_len(1 << 40).unwrap();
     let ran = place.run(&["audit", "--tools", "endless.json"]).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("more than the"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("larger than the maximum"), "{}", ran.stderr);
 }

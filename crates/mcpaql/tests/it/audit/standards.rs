@@ -1,4 +1,4 @@
-//! What tools are held against, what fails, and what is known already.
+//! Conventions, policies, levels and baselines.
 
 use super::{finding_codes, notes, report};
 use crate::fixture::TestFolder;
@@ -20,16 +20,16 @@ async fn conventions_are_chosen_by_name_and_mcp_is_always_among_them() {
 }
 
 #[tokio::test]
-async fn what_is_misspelled_is_refused_with_a_suggestion() {
+async fn a_misspelled_name_is_refused_with_a_suggestion() {
     let place = notes();
     for (flags, hint) in [
         (["--convention", "curser"], "did you mean cursor?"),
-        (["--convention", ""], "a convention has no name"),
-        (["--convention", "mcp,"], "a convention has no name"),
+        (["--convention", ""], "--convention has an empty name"),
+        (["--convention", "mcp,"], "--convention has an empty name"),
         (["--policy", "mcpaq"], "did you mean mcpaql?"),
         (["--rule", "NAME-01=off"], "did you mean NAME-001?"),
-        (["--rule", "NAME-001"], "such as --rule TITLE-001=off"),
-        (["--rule", "NAME-001=fatal"], "choose off, advice, warning or error"),
+        (["--rule", "NAME-001"], "for example --rule TITLE-001=off"),
+        (["--rule", "NAME-001=fatal"], "use off, advice, warning or error"),
         (["--fail-on", "fatal"], "expected one of advice, warning, error"),
         (["--format", "xml"], "expected one of full, json"),
         (["--diff-policy", "mcpaql"], "2 values required"),
@@ -118,7 +118,7 @@ async fn a_team_defines_its_own_in_a_file_or_in_its_configuration() {
 }
 
 #[tokio::test]
-async fn what_there_is_to_choose_from_is_listed() {
+async fn rules_conventions_and_policies_are_listed() {
     let place = TestFolder::new();
     let ran = place.run(&["audit", "--list"]).await;
     assert_eq!(ran.status, Some(0));
@@ -170,7 +170,7 @@ async fn policies_are_compared() {
 }
 
 #[tokio::test]
-async fn a_comparison_of_policies_is_written_and_takes_nothing_that_it_would_ignore() {
+async fn a_comparison_of_policies_is_written_and_refuses_flags_without_effect() {
     let place = notes();
     let compare = ["audit", "--tools", "notes.json", "--diff-policy", "mcpaql", "mcp"];
     let run = async |flags: &[&str]| place.run(&[&compare, flags].concat()).await;
@@ -239,7 +239,7 @@ async fn a_report_is_written_to_a_file() {
 }
 
 #[tokio::test]
-async fn nothing_is_written_over_what_is_read_or_twice_to_one_file() {
+async fn inputs_are_not_overwritten_and_outputs_need_different_files() {
     let place = notes();
     let before = std::fs::read_to_string(place.path().join("notes.json")).unwrap();
     place.run(&["audit", "--tools", "notes.json", "--write-baseline", "known.json"]).await;
@@ -252,7 +252,7 @@ async fn nothing_is_written_over_what_is_read_or_twice_to_one_file() {
     ] {
         let ran = place.run(&[&["audit", "--tools", "notes.json"], flags].concat()).await;
         assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{flags:?}: {ran:?}");
-        assert!(ran.stderr.contains("name another file"), "{flags:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("choose another"), "{flags:?}: {}", ran.stderr);
     }
     assert_eq!(std::fs::read_to_string(place.path().join("notes.json")).unwrap(), before);
     let again = ["--baseline", "known.json", "--write-baseline", "known.json"];
@@ -261,18 +261,18 @@ async fn nothing_is_written_over_what_is_read_or_twice_to_one_file() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_made_for_a_file_is_told() {
+async fn a_folder_that_is_created_for_a_file_is_reported() {
     let place = notes();
     let run =
         async |flags: &[&str]| place.run(&[&["audit", "--tools", "notes.json"], flags].concat()).await.stderr;
     let report = Path::new("out").join("audit").join("report.txt");
     let told = run(&["-o", report.to_str().unwrap()]).await;
     let folder = report.parent().unwrap().display();
-    assert_eq!(told.trim_end(), format!("Wrote {} and made the folder {folder}", report.display()));
+    assert_eq!(told.trim_end(), format!("Wrote {} and created the folder {folder}", report.display()));
     let told = run(&["-o", report.to_str().unwrap()]).await;
-    assert_eq!(told.trim_end(), format!("Wrote {}", report.display()), "it is there now");
+    assert_eq!(told.trim_end(), format!("Wrote {}", report.display()), "the folder exists now");
     let told = run(&["--write-baseline", "known/all.json"]).await;
-    assert!(told.trim_end().ends_with("to known/all.json and made the folder known"), "{told}");
+    assert!(told.trim_end().ends_with("to known/all.json and created the folder known"), "{told}");
     let told = run(&["--fix", "-o", "fixes/overrides.yaml", "--convention", "claude-directory"]).await;
-    assert!(told.contains("and made the folder fixes"), "{told}");
+    assert!(told.contains("and created the folder fixes"), "{told}");
 }

@@ -1,18 +1,18 @@
-//! What is named as a file and is none: pipes and devices are read within bounds, written to, and never replaced.
+//! Pipes and devices as files: they are read up to a limit, written to, and never replaced.
 
 use super::notes;
 use crate::fixture::{BINARY, RunOutput, TestFolder};
 use std::os::unix::fs::FileTypeExt;
 use tokio::process::Command;
 
-/// Runs a line of the shell in which `$0` is the program.
+/// Runs a shell command line in which `$0` is the program.
 async fn shell(place: &TestFolder, line: &str) -> RunOutput {
     let mut shell = Command::new("sh");
     shell.args(["-c", line, BINARY]).current_dir(place.path()).env("HOME", place.path()).kill_on_drop(true);
     RunOutput::of(shell).await
 }
 
-/// What a pipe carries that this command was told to write to.
+/// Returns what this command writes to a pipe.
 async fn through_a_pipe(place: &TestFolder, command: &str) -> String {
     let ran =
         shell(place, &format!("mkfifo pipe; cat pipe > heard & $0 {command} > out 2> told; wait")).await;
@@ -24,7 +24,7 @@ async fn through_a_pipe(place: &TestFolder, command: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_is_no_file_is_written_to_and_stays() {
+async fn a_device_or_pipe_is_written_to_and_not_replaced() {
     let place = notes();
     place.file("api.json", r#"{"openapi": "3.0.0", "info": {"title": "Notes", "version": "1"}, "servers": [{"url": "https://example.com"}], "paths": {"/notes": {"get": {"operationId": "listNotes", "responses": {"200": {"description": "ok"}}}}}}"#);
     place.file("claude.json", r#"{"mcpServers": {"notes": {"command": "notes"}}}"#);
@@ -42,7 +42,7 @@ async fn what_is_no_file_is_written_to_and_stays() {
 }
 
 #[tokio::test]
-async fn a_report_goes_to_what_is_open_already() {
+async fn a_report_is_written_to_an_open_stream() {
     let place = notes();
     let plain = place.run(&["audit", "--tools", "notes.json"]).await;
     let named = place.run(&["audit", "--tools", "notes.json", "-o", "/dev/stdout"]).await;
@@ -55,29 +55,33 @@ async fn a_report_goes_to_what_is_open_already() {
 }
 
 #[tokio::test]
-async fn what_never_ends_is_refused_and_a_pipe_is_read() {
+async fn an_endless_input_is_refused_and_a_pipe_is_read() {
     let place = notes();
     for command in
         ["audit --tools /dev/zero", "audit /dev/zero", "import config /dev/zero", "audit --tools -"]
     {
         let ran = shell(&place, &format!("$0 {command} < /dev/zero")).await;
         assert_eq!(ran.status, Some(2), "{command}: {ran:?}");
-        assert!(ran.stderr.contains("has more than the 67108864 bytes"), "{command}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("is larger than the maximum of 67108864 bytes"),
+            "{command}: {}",
+            ran.stderr
+        );
     }
     let read = shell(&place, "mkfifo list; cat notes.json > list & $0 audit --tools list").await;
     assert!(read.stdout.contains("NAME-001"), "{read:?}");
 }
 
 #[tokio::test]
-async fn a_configuration_that_is_no_file_is_not_changed() {
+async fn a_configuration_that_is_a_device_is_not_changed() {
     let place = TestFolder::new();
     let ran = shell(&place, "mkfifo config.json; $0 install cursor --path config.json").await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("is not a file but a device, a pipe or a socket"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is a device, a pipe or a socket, not a file"), "{}", ran.stderr);
 }
 
 #[tokio::test]
-async fn standard_streams_are_written_where_they_stand() {
+async fn redirected_streams_are_appended_to() {
     let place = notes();
     let plain = place.run(&["audit", "--tools", "notes.json"]).await.stdout;
     for path in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "-"] {
@@ -99,7 +103,7 @@ async fn standard_streams_are_written_where_they_stand() {
 }
 
 #[tokio::test]
-async fn what_is_read_is_not_written_to_by_any_of_its_names() {
+async fn an_input_is_not_overwritten_under_another_name() {
     let place = notes();
     let before = std::fs::read_to_string(place.path().join("notes.json")).unwrap();
     place.file("overrides.yaml", "operations: {}\n");
@@ -111,7 +115,11 @@ async fn what_is_read_is_not_written_to_by_any_of_its_names() {
     ] {
         let ran = shell(&place, &format!("$0 {command}")).await;
         assert_eq!(ran.status, Some(2), "{command}: {ran:?}");
-        assert!(ran.stderr.contains("would be written over what is read"), "{command}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("is an input file and would be overwritten"),
+            "{command}: {}",
+            ran.stderr
+        );
     }
     assert_eq!(std::fs::read_to_string(place.path().join("notes.json")).unwrap(), before);
 }

@@ -1,4 +1,4 @@
-//! `import config`: what clients have comes behind the gateway, and no credential with it.
+//! `import config`: imports the servers of clients without their credentials.
 
 use super::{CLIENTS, HomeFolder, SECRET, address, command, set_env, two_servers, user_file};
 use crate::fixture::RunOutput;
@@ -7,13 +7,13 @@ use serde_json::json;
 use std::path::Path;
 
 #[tokio::test]
-async fn the_servers_of_every_client_come_behind_the_gateway() {
+async fn the_servers_of_every_client_are_imported() {
     for client in CLIENTS {
         let home = HomeFolder::new();
         home.write(user_file(client), &two_servers(client));
         let ran = home.run(&["import", "config", client]).await;
         assert_eq!(ran.status, Some(0), "{client}: {ran:?}");
-        assert!(ran.stderr.contains("Took over 2 of 2 servers"), "{client}: {}", ran.stderr);
+        assert!(ran.stderr.contains("Imported 2 of 2 servers"), "{client}: {}", ran.stderr);
         assert!(ran.stderr.contains("export GIT_TOKEN=…"), "{client}: {}", ran.stderr);
         assert!(ran.stderr.contains("export REMOTE_AUTHORIZATION=…"), "{client}: {}", ran.stderr);
         let servers = home.servers("mcpaql.yaml");
@@ -27,7 +27,7 @@ async fn the_servers_of_every_client_come_behind_the_gateway() {
 }
 
 #[tokio::test]
-async fn credentials_are_found_wherever_they_stand() {
+async fn credentials_are_found_everywhere() {
     let home = HomeFolder::new();
     for (args, expected) in [
         (json!(["--api-key", "hunter2"]), json!(["--api-key", "${env:ONE_API_KEY}"])),
@@ -137,21 +137,21 @@ async fn arguments_refer_to_the_variables_of_their_own_server() {
 }
 
 #[tokio::test]
-async fn arguments_and_variables_that_are_no_text_are_noted() {
+async fn arguments_and_variables_of_other_types_are_noted() {
     let home = HomeFolder::new();
     let server = json!({"command": "x", "args": [1, null, {"a": "hunter2"}], "env": {"A": null}});
     home.write("all.json", &json!({"mcpServers": {"one": server}}).to_string());
     let ran = home.run(&["import", "config", "all.json", "--json"]).await;
     let notes = json!([
-        "an argument that is neither text, number nor switch was left out",
-        "its `env` › `A` is not text and was left out",
+        "an argument that is not a string, number or boolean was ignored",
+        "`env` › `A` is not a string, number or boolean and was ignored",
     ]);
     assert_eq!(ran.json()["servers"][0]["notes"], notes);
     assert_eq!(command(&home.servers("mcpaql.yaml")[0].1), ["x", "1"]);
 }
 
 #[tokio::test]
-async fn one_name_never_stands_for_two_values() {
+async fn one_variable_never_has_two_values() {
     let home = HomeFolder::new();
     let server = |token: &str| json!({"command": "x", "env": {"API_TOKEN": token}});
     let servers = json!({"mcpServers": {
@@ -177,7 +177,7 @@ async fn one_name_never_stands_for_two_values() {
 }
 
 #[tokio::test]
-async fn what_vs_code_asks_for_becomes_a_variable() {
+async fn inputs_of_vs_code_become_variables() {
     let home = HomeFolder::new();
     let config = json!({
         "inputs": [
@@ -195,7 +195,7 @@ async fn what_vs_code_asks_for_becomes_a_variable() {
     home.write("shop/.env", "# mine\nexport API_TOKEN=hunter2\nLEVEL=hunter2\n");
     let ran = home.run(&["import", "config", "shop/.vscode/mcp.json"]).await;
     assert!(
-        ran.stderr.contains("asks: it uses `${command:…}`, which only its client can fill in"),
+        ran.stderr.contains("asks: it uses `${command:…}`, which only its client can resolve"),
         "{}",
         ran.stderr
     );
@@ -219,11 +219,11 @@ async fn what_vs_code_asks_for_becomes_a_variable() {
 
     home.write("settings.json", &json!({"editor.x": 1, "mcp": config}).to_string());
     home.run(&["import", "config", "settings.json"]).await;
-    assert_eq!(home.servers("mcpaql.yaml").len(), 2, "settings.json holds the same one level deeper");
+    assert_eq!(home.servers("mcpaql.yaml").len(), 2, "settings.json has the same servers one level deeper");
 }
 
 #[tokio::test]
-async fn what_cannot_be_taken_over_is_listed_with_the_reason() {
+async fn skipped_servers_are_listed_with_the_reason() {
     let home = HomeFolder::new();
     let servers = json!({"mcpServers": {
         "sse": {"type": "sse", "url": "https://example.com/x"},
@@ -251,11 +251,11 @@ async fn what_cannot_be_taken_over_is_listed_with_the_reason() {
     for (server, word) in [
         ("sse", "HTTP+SSE"),
         ("old", "HTTP+SSE"),
-        ("off", "switched off"),
+        ("off", "disabled"),
         ("ours", "mcpaql itself"),
-        ("extension", "neither a command nor an address"),
+        ("extension", "neither a command nor a URL"),
         ("odd", "`type`"),
-        ("empty", "no program"),
+        ("empty", "its command is empty"),
         ("text", "not an object"),
         ("login", "a user and a password"),
         ("scheme", "https://"),
@@ -266,7 +266,7 @@ async fn what_cannot_be_taken_over_is_listed_with_the_reason() {
         );
     }
     assert_eq!(reasons.len(), 10);
-    assert_eq!(told["servers"][0]["notes"], json!(["its `oauth` has no counterpart and was left out"]));
+    assert_eq!(told["servers"][0]["notes"], json!(["`oauth` is not supported and was ignored"]));
     let (name, target) = home.servers("mcpaql.yaml").remove(0);
     assert_eq!((name.as_str(), target.timeout_ms), ("fine", 90_000));
     assert!(home.read("mcpaql.yaml").contains("op:deleteAll"));
@@ -285,7 +285,7 @@ async fn what_cannot_be_taken_over_is_listed_with_the_reason() {
 }
 
 #[tokio::test]
-async fn claude_code_has_servers_of_the_folder_too() {
+async fn project_servers_of_claude_code_are_imported() {
     let home = HomeFolder::new();
     let folder = home.0.path().canonicalize().unwrap();
     let server = |name: &str| json!({"command": name});
@@ -305,19 +305,20 @@ async fn claude_code_has_servers_of_the_folder_too() {
 }
 
 #[tokio::test]
-async fn what_people_wrote_is_not_written_over() {
+async fn edited_files_are_not_overwritten() {
     let home = HomeFolder::new();
     home.write(user_file("cursor"), &two_servers("cursor"));
     let import = ["import", "config", "cursor"];
     assert_eq!(home.run(&import).await.status, Some(0));
     let first = home.read("mcpaql.yaml");
-    assert_eq!(home.run(&import).await.status, Some(0), "what it wrote itself may go");
+    assert_eq!(home.run(&import).await.status, Some(0), "a file that it wrote itself may be overwritten");
     assert_eq!(home.read("mcpaql.yaml"), first, "the same servers give the same bytes");
     home.write("mcpaql.yaml", &first.replace("debug", "trace"));
     let ran = home.run(&import).await;
     assert_eq!(ran.status, Some(2));
     assert!(
-        ran.stderr.contains("written or changed by hand") && ran.stderr.contains("--force"),
+        ran.stderr.contains("was not written by this command or was edited since")
+            && ran.stderr.contains("--force"),
         "{}",
         ran.stderr
     );
@@ -327,7 +328,7 @@ async fn what_people_wrote_is_not_written_over() {
 }
 
 #[tokio::test]
-async fn configurations_come_from_standard_input_and_go_to_standard_output() {
+async fn configurations_are_read_from_standard_input_and_written_to_standard_output() {
     let home = HomeFolder::new();
     let command = home.0.binary(&["import", "config", "-", "-o", "-"]);
     let ran = RunOutput::with_input(command, &two_servers("cursor")).await;
@@ -339,23 +340,23 @@ async fn configurations_come_from_standard_input_and_go_to_standard_output() {
 }
 
 #[tokio::test]
-async fn broken_and_missing_configurations_are_told_apart() {
+async fn invalid_and_missing_configurations_have_different_errors() {
     let home = HomeFolder::new();
     home.write("broken.json", "{\n  \"mcpServers\": {\"a\": {\"env\": {\"T\": \"hunter2}}}\n");
     let ran = home.run(&["import", "config", "broken.json"]).await;
     assert_eq!(ran.status, Some(2));
-    assert!(ran.stderr.contains("broken.json is not JSON: line 2, column 37"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("broken.json is not valid JSON: line 2, column 37"), "{}", ran.stderr);
     let ran = home.run(&["import", "config", "cursor"]).await;
-    assert!(ran.stderr.contains("Cursor has no configuration here"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no configuration of Cursor found"), "{}", ran.stderr);
     assert!(ran.stderr.contains("~/.cursor/mcp.json") || cfg!(windows), "{}", ran.stderr);
     let ran = home.run(&["import", "config", "curser"]).await;
     assert!(
-        ran.stderr.contains("there is no file 'curser'") && ran.stderr.contains("claude-desktop"),
+        ran.stderr.contains("'curser' not found") && ran.stderr.contains("claude-desktop"),
         "{}",
         ran.stderr
     );
     home.write("blank.json", "\n");
     let ran = home.run(&["import", "config", "blank.json"]).await;
     assert_eq!(ran.status, Some(1));
-    assert!(ran.stderr.contains("There are no servers in blank.json"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("No servers found in blank.json"), "{}", ran.stderr);
 }

@@ -1,4 +1,4 @@
-//! `install`: this program in a client's configuration, and nothing else of it changed.
+//! `install`: adds this program to a client's configuration, and changes nothing else.
 
 use super::{CLIENTS, HomeFolder, two_servers, user_file};
 use crate::fixture::BINARY;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 #[tokio::test]
-async fn every_client_gets_the_program_beside_what_it_has() {
+async fn the_program_is_added_to_the_servers_of_every_client() {
     for client in CLIENTS {
         let home = HomeFolder::new();
         let (path, before) = (user_file(client), two_servers(client));
@@ -76,7 +76,7 @@ async fn the_program_is_found_from_any_folder() {
 }
 
 #[tokio::test]
-async fn what_people_added_to_our_entry_stays() {
+async fn keys_that_the_user_added_stay() {
     let home = HomeFolder::new();
     let text = "{\n\t\"mcpServers\": {\n\t\t\"mcpaql\": {\"command\": \"/old/mcpaql\", \"args\": [\"serve\"], \"env\": {\"T_KEY\": \"hunter2\"}} // mine\n\t}\n}\n";
     home.write(".cursor/mcp.json", text);
@@ -94,7 +94,7 @@ async fn what_people_added_to_our_entry_stays() {
 }
 
 #[tokio::test]
-async fn another_server_of_the_name_is_not_touched() {
+async fn another_server_with_the_name_is_not_touched() {
     let home = HomeFolder::new();
     let text = json!({"mcpServers": {"mcpaql": {"command": "other", "env": {"K": "hunter2"}}}}).to_string();
     home.write(".cursor/mcp.json", &text);
@@ -102,7 +102,7 @@ async fn another_server_of_the_name_is_not_touched() {
         let ran = home.run(args).await;
         assert_eq!(ran.status, Some(2));
         assert!(
-            ran.stderr.contains("another server called 'mcpaql'") && ran.stderr.contains("--name"),
+            ran.stderr.contains("another server 'mcpaql'") && ran.stderr.contains("--name"),
             "{}",
             ran.stderr
         );
@@ -113,7 +113,7 @@ async fn another_server_of_the_name_is_not_touched() {
 }
 
 #[tokio::test]
-async fn a_broken_file_is_left_as_it_is() {
+async fn an_invalid_file_is_not_changed() {
     let home = HomeFolder::new();
     for text in ["{\"mcpServers\": {\"a\": \"hunter2\"", "[]", "{\"mcpServers\": [\"hunter2\"]}"] {
         home.write(".cursor/mcp.json", text);
@@ -121,7 +121,7 @@ async fn a_broken_file_is_left_as_it_is() {
         assert_eq!(ran.status, Some(2), "{text}");
         assert!(ran.stderr.contains("hint: fix it"), "{}", ran.stderr);
         assert_eq!(home.read(".cursor/mcp.json"), text);
-        assert_eq!(home.files(".cursor"), ["mcp.json"], "no copy and no remains");
+        assert_eq!(home.files(".cursor"), ["mcp.json"], "no backup and no temporary file");
     }
 }
 
@@ -136,7 +136,7 @@ async fn scopes_and_paths_choose_the_file() {
     assert_eq!(home.json("settings.json")["mcp"]["servers"]["mcpaql"]["args"], json!(["serve"]));
     let ran = home.run(&["install", "windsurf", "--scope", "project"]).await;
     assert_eq!(ran.status, Some(2));
-    assert!(ran.stderr.contains("no configuration of scope project"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no configuration file for the scope 'project'"), "{}", ran.stderr);
     assert_eq!(home.run(&["install"]).await.status, Some(2), "a client must be named");
 }
 
@@ -161,5 +161,5 @@ async fn links_are_followed_and_permissions_kept() {
 
     std::fs::remove_file(real).unwrap();
     let ran = home.run(&["install", "claude-code"]).await;
-    assert!(ran.stderr.contains("leads nowhere"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("broken symbolic link"), "{}", ran.stderr);
 }

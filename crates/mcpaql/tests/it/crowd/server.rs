@@ -1,13 +1,13 @@
-//! An MCP server in a process of its own, for the gateway to stand before: this very test program, started with one test that
-//! serves instead of testing.
+//! An MCP server in a separate process, as the upstream of a gateway. It is this test program, started with one test that serves
+//! instead of testing.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 
-/// Nobody serves without it.
+/// Environment variable that makes the test serve.
 pub(super) const SERVES: &str = "CROWD_FIXTURE";
 
-/// The arguments that make this program a server.
+/// The arguments that run only the test that serves.
 pub(super) const ARGUMENTS: [&str; 4] =
     ["crowd::server::serves_other_tests", "--exact", "--ignored", "--nocapture"];
 
@@ -55,7 +55,7 @@ fn tools() -> Value {
     ]})
 }
 
-/// What the tool says; nothing where its caller waits for ever.
+/// Returns the answer of a tool, or `None` for a call that is never answered.
 fn called(params: &Value, held: &mut usize) -> Option<String> {
     let arguments = &params["arguments"];
     match params["name"].as_str().unwrap() {

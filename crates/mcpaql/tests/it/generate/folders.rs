@@ -1,4 +1,4 @@
-//! Folders that are odd, and what comes between a run and its end.
+//! Unusual folders, and interrupted runs.
 
 use super::{PROVENANCE, generate, generate_ok, http, test_folder, tree};
 use crate::fixture::{BINARY, RunOutput, TestFolder, with_timeout};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 #[cfg(unix)]
 #[tokio::test]
-async fn links_in_the_folder_lead_nowhere() {
+async fn links_in_the_folder_are_not_followed() {
     let place = test_folder();
     std::fs::create_dir_all(place.path().join("outside")).unwrap();
     generate_ok(&place, &["-o", "p"]).await;
@@ -20,7 +20,7 @@ async fn links_in_the_folder_lead_nowhere() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn links_that_lead_nowhere_are_named_and_stay() {
+async fn broken_links_are_reported_and_stay() {
     let place = test_folder();
     std::os::unix::fs::symlink("nowhere", place.path().join("dangling")).unwrap();
     generate_ok(&place, &["-o", "p"]).await;
@@ -32,7 +32,7 @@ async fn links_that_lead_nowhere_are_named_and_stay() {
             let ran =
                 generate(&place, &[&["-s", "things.md", "-t", "rust", "-o", output], force].concat()).await;
             assert_eq!(ran.status, Some(4), "{output}: {ran:?}");
-            let said = format!("{link} is a symbolic link that leads nowhere");
+            let said = format!("{link} is a broken symbolic link");
             assert!(ran.stderr.contains(&said) && ran.stderr.contains("hint: "), "{}", ran.stderr);
         }
     }
@@ -41,7 +41,7 @@ async fn links_that_lead_nowhere_are_named_and_stay() {
 }
 
 #[tokio::test]
-async fn a_folder_holds_one_language() {
+async fn a_folder_has_one_language() {
     let place = test_folder();
     generate_ok(&place, &[]).await;
     let ran = generate(&place, &["-s", "things.md", "-t", "python"]).await;
@@ -54,7 +54,7 @@ async fn a_folder_holds_one_language() {
 }
 
 #[tokio::test]
-async fn runs_at_the_same_time_leave_one_whole_project() {
+async fn concurrent_runs_leave_one_complete_project() {
     let place = test_folder();
     place.file("others.md", &http().replace("name: things", "name: others"));
     for language in ["python", "rust"] {
@@ -87,7 +87,7 @@ async fn shell(place: &TestFolder, line: &str) -> RunOutput {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn whoever_does_not_get_the_report_is_told_by_the_status() {
+async fn a_report_that_cannot_be_written_fails_the_run() {
     let place = test_folder();
     let run = "\"$BINARY\" generate -s things.md -t rust -o out --output-format json";
     for (rest, status) in [("> /dev/full", 4), ("2> /dev/full", 0), ("| true", 0)] {
@@ -98,25 +98,25 @@ async fn whoever_does_not_get_the_report_is_told_by_the_status() {
 }
 
 #[tokio::test]
-async fn odd_folders_are_written_as_they_are_named() {
+async fn unusual_folder_names_are_accepted() {
     let place = test_folder();
     for (output, shown) in [("my folder/größe 🎉", "cd 'my folder/größe 🎉'"), ("./-x", "cd ./-x")] {
         let ran = generate_ok(&place, &["-o", output]).await;
         assert!(ran.stdout.contains(&format!("  {shown}\n")), "{}", ran.stdout);
         assert!(place.path().join(output).join(PROVENANCE).exists());
     }
-    // An empty one is no folder, and above all not this one.
+    // An empty name is not a folder, and must not mean the current one.
     place.file("g.yaml", "schema: things.md\ntarget: rust\noutput: ''\n");
     let ran = generate(&place, &["-c", "g.yaml"]).await;
     assert_eq!(ran.status, Some(3), "{ran:?}");
-    assert!(ran.stderr.contains("'output' cannot be used: it is empty"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("'output' has an invalid value: it is empty"), "{}", ran.stderr);
     assert!(!place.path().join(PROVENANCE).exists());
 }
 
-/// A run that is interrupted ends what it began, or has not begun.
+/// An interrupted run either completes or writes nothing.
 #[cfg(unix)]
 #[tokio::test]
-async fn an_interrupted_run_leaves_a_whole_project_or_none() {
+async fn an_interrupted_run_leaves_a_complete_project_or_none() {
     let place = test_folder();
     generate_ok(&place, &["-o", "whole", "--reproducible"]).await;
     let whole = tree(&place.path().join("whole"));
@@ -125,7 +125,7 @@ async fn an_interrupted_run_leaves_a_whole_project_or_none() {
         let root = place.path().join(&output);
         let args = ["generate", "-s", "things.md", "-t", "rust", "-o", &output, "--reproducible", "-q"];
         let mut child = place.binary(&args).spawn().unwrap();
-        // Now it writes.
+        // Now the run is writing.
         while !root.exists() && child.try_wait().unwrap().is_none() {
             tokio::task::yield_now().await;
         }
@@ -140,7 +140,7 @@ async fn an_interrupted_run_leaves_a_whole_project_or_none() {
 }
 
 #[tokio::test]
-async fn a_source_that_a_killed_run_put_aside_is_taken_back_before_it_is_read() {
+async fn a_killed_run_is_rolled_back_before_its_source_is_read() {
     let place = test_folder();
     generate_ok(&place, &["-o", "p", "--reproducible"]).await;
     let (root, whole) = (place.path().join("p"), tree(&place.path().join("p")));

@@ -1,17 +1,17 @@
-//! What a project is made from: imports, and adapters of a configuration.
+//! The origin of a project: imports, and adapters of a configuration.
 
 use super::{BOOKSHOP, PROVENANCE, TRACKER, generate, generate_ok, read, test_folder};
 use crate::fixture::{BINARY, TestFolder};
 use serde_json::{Value, json};
 
-/// What a project's provenance says of its document.
+/// Returns the origin of the document in a project's provenance.
 fn derived(place: &TestFolder, output: &str) -> Value {
     let provenance: Value = serde_json::from_str(&read(place, &format!("{output}/{PROVENANCE}"))).unwrap();
     provenance["schema"]["derived_from"].clone()
 }
 
 #[tokio::test]
-async fn the_provenance_of_an_import_tells_what_it_was_made_from() {
+async fn the_provenance_of_an_import_names_its_source() {
     let place = test_folder();
     std::fs::create_dir(place.path().join("deep")).unwrap();
     place.file("deep/bookshop.yaml", BOOKSHOP);
@@ -31,7 +31,7 @@ async fn the_provenance_of_an_import_tells_what_it_was_made_from() {
     let fingerprint = told["fingerprint"].as_str().unwrap();
     assert!(fingerprint.starts_with("sha256:") && read(&place, "a/README.md").contains(fingerprint));
 
-    // The same description in another spelling has the same fingerprint, and another one another.
+    // The same description in another format has the same fingerprint; another description has another one.
     place.file("same.yaml", &format!("# A comment.\n{BOOKSHOP}"));
     place.file("other.yaml", &BOOKSHOP.replace("2.4.0", "2.4.1"));
     for (file, is_same) in [("same.yaml", true), ("other.yaml", false)] {
@@ -51,13 +51,13 @@ async fn the_provenance_of_an_import_tells_what_it_was_made_from() {
     assert_eq!(told["kind"], "server");
     assert!(told["name"].as_str().unwrap().ends_with("serve --data d --mode discrete"), "{told}");
     assert!(!told["name"].as_str().unwrap().contains('/'), "no folder of this machine: {told}");
-    // A document that was written is its own origin.
+    // A document that was written by hand has no other origin.
     generate_ok(&place, &["-o", "own"]).await;
     assert_eq!(derived(&place, "own"), Value::Null);
 }
 
 #[tokio::test]
-async fn adapters_of_the_configuration_are_taken_by_name() {
+async fn adapters_of_the_configuration_are_found_by_name() {
     let place = test_folder();
     place.file("bookshop.yaml", BOOKSHOP);
     place.file(
@@ -99,7 +99,7 @@ async fn adapters_of_the_configuration_are_taken_by_name() {
     assert!(!few.contains("create_thing"), "{few}");
     assert!(read(&place, "books/schema/books-adapter.md").contains("token_env: BOOKS_TOKEN"));
 
-    // A flag wins, a file that is there is meant, and what is neither is told with the names there are.
+    // A flag overrides the configuration, an existing file takes precedence, and an unknown name is reported with the known names.
     let ran = generate(&place, &["-s", "things", "-t", "rust", "-o", "flag", "--prefix", "mine_"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(read(&place, "flag/README.md").contains("mine_mcpaql_read"));

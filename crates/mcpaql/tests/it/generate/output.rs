@@ -1,10 +1,10 @@
-//! What people and programs are told beside success and failure.
+//! Notes, warnings and hints, in text and JSON.
 
 use super::{generate, generate_ok, http, read, test_folder};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn where_nobody_says_where_the_runtime_is_everybody_is_told() {
+async fn the_default_runtime_is_noted() {
     let place = test_folder();
     let says = "--runtime git:https://github.com/mcpaql/mcpaql";
     let human = generate_ok(&place, &["--strict"]).await;
@@ -15,7 +15,7 @@ async fn where_nobody_says_where_the_runtime_is_everybody_is_told() {
     assert_eq!(json["notes"][0]["code"], "RUNTIME_FROM_REGISTRY", "{json}");
     assert!(json["notes"][0]["suggestion"].as_str().unwrap().contains(says), "{json}");
     assert_eq!(generate_ok(&place, &["-q"]).await.stderr, "");
-    // Whoever edited the manifest knows better.
+    // No note if the author has edited the manifest.
     let manifest = read(&place, "generated/Cargo.toml");
     place.file("generated/Cargo.toml", &format!("{manifest}# mine\n"));
     assert_eq!(generate_ok(&place, &[]).await.stderr, "");
@@ -24,7 +24,7 @@ async fn where_nobody_says_where_the_runtime_is_everybody_is_told() {
 }
 
 #[tokio::test]
-async fn what_the_author_edits_in_python_runs_after_the_commands_of_the_readme() {
+async fn edits_in_python_run_after_the_commands_of_the_readme() {
     let place = test_folder();
     let ran = generate(&place, &["-s", "things.md", "-t", "python", "-o", "p"]).await;
     assert!(ran.stdout.contains(".venv/bin/pip install -e .\n"), "{}", ran.stdout);
@@ -34,7 +34,7 @@ async fn what_the_author_edits_in_python_runs_after_the_commands_of_the_readme()
 }
 
 #[tokio::test]
-async fn programs_are_told_every_note_and_what_an_import_came_to() {
+async fn the_json_report_has_every_note_and_the_counts_of_the_import() {
     let place = test_folder();
     let python: &[&str] = &["-t", "python", "-o", "out"];
     assert_eq!(generate(&place, &[&["-s", "things.md"], python].concat()).await.status, Some(0));
@@ -77,7 +77,7 @@ async fn programs_are_told_every_note_and_what_an_import_came_to() {
 }
 
 #[tokio::test]
-async fn a_manifest_of_the_authors_that_says_otherwise_is_warned_of_until_it_is_mended() {
+async fn a_manifest_that_differs_gives_a_warning_until_it_is_fixed() {
     let place = test_folder();
     place.file("desk.md", &http().replace("name: things", "name: desk").replace("1.0.0", "2.0.0"));
     for (language, manifest, package) in [
@@ -99,7 +99,7 @@ async fn a_manifest_of_the_authors_that_says_otherwise_is_warned_of_until_it_is_
                 (&json!("MANIFEST_DIFFERS"), &json!(manifest))
             );
             assert_eq!((&warnings[0]["expected"], &warnings[0]["line"]), (&json!(package), &json!(2)));
-            assert_eq!(warnings[0]["suggestion"], format!("change line 2 of it to `{package}`"));
+            assert_eq!(warnings[0]["suggestion"], format!("change line 2 to `{package}`"));
             let human = generate(&place, &desk).await;
             assert!(human.stderr.contains("things-adapter") && human.stderr.contains("line 2"), "{human:?}");
             let strict = generate(&place, &[&desk[..], &["--strict"]].concat()).await;
@@ -117,7 +117,7 @@ async fn a_manifest_of_the_authors_that_says_otherwise_is_warned_of_until_it_is_
 }
 
 #[tokio::test]
-async fn problems_of_a_document_tell_programs_what_to_do() {
+async fn problems_in_the_json_report_have_suggestions() {
     let place = test_folder();
     place.file(
         "odd.md",
@@ -140,7 +140,7 @@ async fn problems_of_a_document_tell_programs_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_wrong_value_of_a_configuration_has_its_place() {
+async fn an_invalid_value_of_a_configuration_has_a_position() {
     let place = test_folder();
     for (line, path) in [
         ("target: cobol", "target"),
@@ -160,7 +160,7 @@ async fn a_wrong_value_of_a_configuration_has_its_place() {
 }
 
 #[tokio::test]
-async fn whoever_wants_quiet_hears_of_errors_alone() {
+async fn quiet_prints_only_errors() {
     let place = test_folder();
     let both =
         http().replace("api.example.com/v1", "api.example.com/v1/").replace("type: string", "type: strng");
@@ -173,7 +173,7 @@ async fn whoever_wants_quiet_hears_of_errors_alone() {
 }
 
 #[tokio::test]
-async fn a_difference_of_an_edited_file_says_nothing_of_force() {
+async fn the_diff_of_an_edited_file_does_not_mention_force() {
     let place = test_folder();
     generate_ok(&place, &["-o", "p"]).await;
     place.file("p/src/main.rs", "// mine\n");

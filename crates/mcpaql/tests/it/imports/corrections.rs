@@ -1,9 +1,9 @@
-//! `--overrides`: corrections that an author keeps beside a description.
+//! `--overrides`: a file with corrections to an import.
 
 use super::{import, import_ok, names, shop};
 
 #[tokio::test]
-async fn corrections_rename_judge_describe_and_leave_out() {
+async fn corrections_rename_classify_describe_and_exclude() {
     let place = shop();
     place.file(
         "overrides.yaml",
@@ -43,9 +43,9 @@ async fn corrections_rename_judge_describe_and_leave_out() {
     assert_eq!(report["counts"]["to_review"], 0);
 }
 
-/// A correction that corrects nothing would be believed in.
+/// A correction without effect would go unnoticed.
 #[tokio::test]
-async fn a_correction_of_nothing_is_an_error_that_names_the_nearest() {
+async fn a_correction_of_an_unknown_operation_is_an_error_that_names_the_nearest() {
     let rows = [
         ("operation: {}\n", 2, "operations"),
         ("operations: {getBook: {nam: x}}\n", 2, "did you mean `name`"),
@@ -54,7 +54,7 @@ async fn a_correction_of_nothing_is_an_error_that_names_the_nearest() {
         ("operations: {\"GET /boks\": {name: x}}\n", 1, "did you mean 'GET /books'"),
         ("operations: {getBook: {params: {book: {description: x}}}}\n", 1, "did you mean 'book_id'"),
         ("operations: {getBook: {params: {book_id: {from: [list_boks]}}}}\n", 1, "did you mean 'list_books'"),
-        ("operations: {getBook: {name: list_books}}\n", 1, "'list_books' has it"),
+        ("operations: {getBook: {name: list_books}}\n", 1, "'list_books' already has it"),
         ("operations: {getBook: {name: Get Book}}\n", 1, "snake_case"),
         (
             "operations: {getBook: {name: a_b}, \"GET /books/{bookId}\": {title: T}}\n",
@@ -75,11 +75,11 @@ async fn a_correction_of_nothing_is_an_error_that_names_the_nearest() {
 }
 
 #[tokio::test]
-async fn serving_takes_the_same_corrections() {
+async fn serve_accepts_the_same_corrections() {
     let place = shop();
     place.file("overrides.yaml", "operations: {getBok: {name: x}}\n");
     let mut command = place.binary(&["serve", "--openapi", "bookshop.yaml", "--overrides", "overrides.yaml"]);
-    // As long as its client stays, the program is the one to end.
+    // The client stays connected, so the program must exit by itself.
     let mut child =
         command.stdin(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let input = child.stdin.take();

@@ -1,4 +1,4 @@
-//! What an import writes, reports and refuses.
+//! The output, the report and the errors of an import.
 
 use super::{BOOKSHOP, bookshop_json, import, import_ok, names, shop};
 use crate::fixture::TestFolder;
@@ -29,7 +29,7 @@ async fn json_and_yaml_give_the_same_operations() {
     assert_eq!(front(&from_json), front(&from_yaml));
 }
 
-/// The lines that only one of two documents has; they are in the same order.
+/// Returns the lines that only `document` has.
 fn only_in<'d>(document: &'d str, other: &str) -> Vec<&'d str> {
     let mut rest = other.lines();
     let mut out = Vec::new();
@@ -108,7 +108,7 @@ async fn the_report_lists_every_decision() {
 }
 
 #[tokio::test]
-async fn operations_are_chosen_by_rules_of_every_kind() {
+async fn operations_are_selected_by_rules_of_every_kind() {
     let rows: [(&[&str], usize, &str); 8] = [
         (&["--include", "tag:authors"], 2, "list_authors"),
         (&["--include", "path:/books/**"], 6, "get_book"),
@@ -128,7 +128,7 @@ async fn operations_are_chosen_by_rules_of_every_kind() {
 }
 
 #[tokio::test]
-async fn a_rule_that_matches_nothing_warns_and_one_that_means_nothing_is_refused() {
+async fn a_rule_without_matches_is_a_warning_and_an_invalid_rule_is_refused() {
     let place = shop();
     let ran = import(&place, &["--include", "tag:books", "--exclude", "tag:bokos"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
@@ -143,7 +143,7 @@ async fn a_rule_that_matches_nothing_warns_and_one_that_means_nothing_is_refused
 }
 
 #[tokio::test]
-async fn what_somebody_else_wrote_is_kept() {
+async fn files_of_others_are_not_overwritten() {
     let place = shop();
     for foreign in [&b"# My own notes\n"[..], b"---\nname: mine\n---\n", b"\xff\xfe not text", b""] {
         let path = place.path().join("bookshop-adapter.md");
@@ -190,7 +190,7 @@ async fn a_description_is_found_in_the_same_way_before_and_after_its_import() {
 }
 
 #[tokio::test]
-async fn every_command_takes_a_description_for_a_document() {
+async fn every_command_accepts_a_description_as_document() {
     let place: TestFolder = shop();
     let checked = place.run(&["check", "bookshop.yaml"]).await;
     assert!(checked.stdout.contains("14 operations, 5 tools"), "{checked:?}");
@@ -202,9 +202,9 @@ async fn every_command_takes_a_description_for_a_document() {
     assert_eq!(called.json()["operation"]["name"], "get_book");
 }
 
-/// So many operations need the shop that naming where it comes from says nothing, in a description as in its document.
+/// Nearly all operations need the shop, so naming its source in each result is useless, both in a description and in its document.
 #[tokio::test]
-async fn what_every_operation_needs_is_not_explained_in_every_hit() {
+async fn a_parameter_of_every_operation_is_not_explained_in_every_result() {
     let place = TestFolder::new();
     let mut paths = json!({"/shops": {"get": {"operationId": "listShops", "responses": {"200": {"description": "d",
         "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object",

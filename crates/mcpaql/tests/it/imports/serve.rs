@@ -1,4 +1,4 @@
-//! `mcpaql serve --openapi`: from a description to a call, through a client.
+//! `mcpaql serve --openapi`: a client calls operations of a description.
 
 use super::{API, BOOKSHOP, import_ok, shop};
 use crate::fixture::{ALL_CONNECTIONS, TestFolder, connect_with};
@@ -8,7 +8,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-/// A shop that answers with what it was sent.
+/// An API that answers with what it received.
 async fn api() -> String {
     fn allowed(headers: &HeaderMap) -> bool {
         headers.get("authorization").is_some_and(|value| value == "Bearer t0ken")
@@ -34,7 +34,7 @@ async fn api() -> String {
 }
 
 #[tokio::test]
-async fn an_agent_searches_and_calls_what_it_found() {
+async fn an_agent_searches_operations_and_calls_one() {
     let api = api().await;
     for (wire, revision) in ALL_CONNECTIONS {
         let place = TestFolder::new();
@@ -80,7 +80,7 @@ async fn an_agent_searches_and_calls_what_it_found() {
     }
 }
 
-/// Serving the description and serving its document must look the same to a client.
+/// To a client, serving the description and serving its document must look the same.
 #[tokio::test]
 async fn a_description_is_served_as_its_document_is() {
     let place = shop();
@@ -98,7 +98,7 @@ async fn a_description_is_served_as_its_document_is() {
 }
 
 #[tokio::test]
-async fn descriptions_and_documents_stand_behind_one_server() {
+async fn descriptions_and_documents_share_one_server() {
     let place = shop();
     place.file("notes.md", crate::documents::command_document());
     let (wire, revision) = ALL_CONNECTIONS[0];

@@ -1,10 +1,14 @@
-//! What an import of an MCP server writes, reports and refuses.
+//! Importing MCP servers: the output, the report and the errors.
 
 use super::names;
 use crate::fixture::{BINARY, RunOutput, TestFolder};
+use axum::Router;
+use axum::http::StatusCode;
+use axum::response::Html;
+use axum::routing::any;
 use serde_json::{Value, json};
 
-/// The list that people are shown is the one that is tested.
+/// The list of the documentation.
 const TOOLS: &str = include_str!("../../../../../examples/tracker-tools.json");
 const TARGET: &str = "npx -y '@acme/tracker-mcp'";
 
@@ -39,7 +43,7 @@ async fn a_saved_list_gives_the_same_document_each_time_and_it_has_no_problems()
 }
 
 #[tokio::test]
-async fn a_running_server_is_asked_and_ended() {
+async fn a_running_server_is_asked_and_stopped() {
     let place = TestFolder::new();
     let ran =
         import(&place, &["-o", "notes.md", "--", BINARY, "serve", "notebook", "--mode", "discrete"]).await;
@@ -73,7 +77,7 @@ async fn a_tool_is_split_by_its_switch() {
 }
 
 #[tokio::test]
-async fn the_bundle_holds_what_was_heard_and_decided() {
+async fn the_bundle_contains_what_was_captured_and_decided() {
     let place = tracker();
     document(&place, &["--bundle", "bundle.json"]).await;
     let text = std::fs::read_to_string(place.path().join("bundle.json")).unwrap();
@@ -89,13 +93,13 @@ async fn the_bundle_holds_what_was_heard_and_decided() {
     document(&place, &["--bundle", "bundle.json"]).await;
     let again = std::fs::read_to_string(place.path().join("bundle.json")).unwrap();
     assert_eq!(again, text);
-    // What was captured can be imported again.
+    // A bundle can be imported again.
     let ran = import(&place, &["--tools", "bundle.json", "--target", TARGET]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
 }
 
 #[tokio::test]
-async fn only_names_of_variables_get_into_what_is_written() {
+async fn the_output_contains_only_names_of_variables() {
     let place = tracker();
     let flags = [
         "import",
@@ -129,36 +133,35 @@ async fn only_names_of_variables_get_into_what_is_written() {
 }
 
 #[tokio::test]
-async fn mistakes_are_told_with_what_to_do() {
+async fn errors_have_hints() {
     let place = tracker();
     place.file("empty.json", "{\"tools\": []}");
     place.file("other.json", "{\"openapi\": \"3.0.0\"}");
     place.file("mine.md", "# Mine\n");
     for (flags, expected) in [
-        (&[][..], "nothing says which server to import"),
-        (&["--tools", "tools.json"], "nothing says how the server of these tools is reached"),
+        (&[][..], "no server to import"),
+        (&["--tools", "tools.json"], "no command or URL for the server of these tools"),
         (&["--tools", "missing.json", "--target", "x"], "cannot read missing.json"),
         (&["--tools", "empty.json", "--target", "x"], "the server has no tools"),
-        (&["--tools", "other.json", "--target", "x"], "other.json holds no list of tools"),
+        (&["--tools", "other.json", "--target", "x"], "other.json contains no list of tools"),
         (
             &["--tools", "tools.json", "--target", "x", "-o", "mine.md"],
-            "mine.md is there and is not an imported",
+            "mine.md already exists and is not an imported",
         ),
         (
             &["--tools", "tools.json", "--target", "x", "--bundle", "mine.md"],
-            "mine.md is there and is not a discovery",
+            "mine.md already exists and is not a discovery",
         ),
         (&["--", "no-such-program"], "the program 'no-such-program' is not installed"),
         (&["--", "true"], "ended with exit status 0"),
-        (&["--", "server", "--api-key", "hunter2"], "word 3 of the command holds a credential"),
-        (&["--url", "https://me:hunter2@x.example/mcp"], "the address holds a credential"),
+        (&["--", "server", "--api-key", "hunter2"], "word 3 of the command contains a credential"),
+        (&["--url", "https://me:hunter2@x.example/mcp"], "the URL contains a credential"),
         (&["--url", "https://x.example/mcp", "--bearer-env", "hunter2!"], "--bearer-env takes the name of"),
-        (
-            &["--url", "https://x.example/mcp", "--env", "A"],
-            "--env means nothing to a server with an address",
-        ),
+        (&["--url", "https://x.example/mcp", "--env", "A"], "--env has no effect on a server with a URL"),
+        (&["--url", "http://x.example/mcp"], "allow plain http with --allow-http"),
+        (&["--url", "http://127.0.0.1:9/mcp"], "hint: check the URL, and that the server is running"),
         (&["--env", "A=hunter2", "--", "x"], "--env takes the name of an environment variable"),
-        (&["--bearer-env", "A", "--", "x"], "--bearer-env means nothing to a server with a command"),
+        (&["--bearer-env", "A", "--", "x"], "--bearer-env has no effect on a server with a command"),
     ] {
         let ran = import(&place, flags).await;
         assert_eq!(ran.status, Some(2), "{flags:?} {ran:?}");
@@ -170,4 +173,31 @@ async fn mistakes_are_told_with_what_to_do() {
         assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
     }
     assert_eq!(std::fs::read_to_string(place.path().join("mine.md")).unwrap(), "# Mine\n");
+}
+
+#[tokio::test]
+async fn a_url_that_is_not_an_mcp_server_is_reported_as_such() {
+    let router = Router::new()
+        .route("/unsupported", any(|| async { StatusCode::NOT_IMPLEMENTED }))
+        .route("/page", any(|| async { Html("<!doctype html><title>Hello</title>") }))
+        .route("/private", any(|| async { StatusCode::UNAUTHORIZED }))
+        .route("/down", any(|| async { StatusCode::SERVICE_UNAVAILABLE }));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let place = TestFolder::new();
+    for (path, message, hint) in [
+        ("unsupported", " does not answer as an MCP server (HTTP 501)\n", "hint: check the URL"),
+        ("missing", " does not answer as an MCP server (HTTP 404)\n", "hint: check the URL"),
+        ("page", " does not answer as an MCP server\n", "hint: check the URL"),
+        ("private", " rejected the request (HTTP 401)\n", "--bearer-env or --header"),
+        ("down", " rejected the request (HTTP 503)\n", "hint: try again later"),
+    ] {
+        let url = format!("http://{address}/{path}");
+        let ran = place.run(&["import", "mcp", "--url", &url]).await;
+        assert_eq!(ran.status, Some(2), "{path}: {ran:?}");
+        assert!(ran.stderr.starts_with(&format!("error: {url}{message}")), "{path}: {}", ran.stderr);
+        assert!(ran.stderr.contains(hint), "{path}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("set the variable"), "{path}: {}", ran.stderr);
+    }
 }

@@ -1,4 +1,4 @@
-//! Where descriptions come from: files, addresses, and the documents they refer to.
+//! Sources of descriptions: files, URLs, and the documents they refer to.
 
 use super::{API, BOOKSHOP, names, shop};
 use crate::fixture::TestFolder;
@@ -10,7 +10,7 @@ use axum::routing::get;
 const LARGEST: u64 = 64 << 20;
 
 #[tokio::test]
-async fn what_is_no_description_is_refused_with_a_reason() {
+async fn a_file_that_is_not_a_description_is_refused_with_a_reason() {
     let place = TestFolder::new();
     let rows: [(&str, &[u8], i32, &str); 8] = [
         ("empty.yaml", b"", 1, "empty"),
@@ -28,20 +28,22 @@ async fn what_is_no_description_is_refused_with_a_reason() {
         assert_eq!((ran.status, ran.stdout.as_str()), (Some(status), ""), "{name}: {ran:?}");
         assert!(ran.stderr.contains(said) && ran.stderr.contains(name), "{name}: {}", ran.stderr);
     }
-    for (source, said) in
-        [("absent.yaml", "no file"), (".", "cannot read"), ("ftp://example.com/x", "https://")]
-    {
+    for (source, said) in [
+        ("absent.yaml", "'absent.yaml' not found"),
+        (".", "cannot read"),
+        ("ftp://example.com/x", "https://"),
+    ] {
         let ran = place.run(&["import", "openapi", source]).await;
         assert!(ran.status == Some(2) && ran.stderr.contains(said), "{source}: {ran:?}");
     }
     let huge = std::fs::File::create(place.path().join("huge.json")).unwrap();
     huge.set_len(LARGEST + 1).unwrap();
     let ran = place.run(&["import", "openapi", "huge.json"]).await;
-    assert!(ran.status == Some(2) && ran.stderr.contains("more than"), "{ran:?}");
+    assert!(ran.status == Some(2) && ran.stderr.contains("larger than the maximum"), "{ran:?}");
 }
 
 #[tokio::test]
-async fn a_mistake_of_syntax_points_to_its_place() {
+async fn a_syntax_error_has_a_position() {
     let place = TestFolder::new();
     let colon = "{\n  \"openapi\": \"3.0.0\",\n  \"info\": {\"title\" \"x\"}\n}\n";
     for (name, text, at) in [
@@ -57,7 +59,7 @@ async fn a_mistake_of_syntax_points_to_its_place() {
     }
 }
 
-/// The description with one more operation, whose answer is described elsewhere.
+/// Returns the description with one more operation, whose response is a reference.
 fn with_reference(reference: &str) -> String {
     let added = format!(
         "  /shelves:\n    get:\n      operationId: listShelves\n      responses:\n        \"200\":\n          description: Shelves\n          \
@@ -67,7 +69,7 @@ fn with_reference(reference: &str) -> String {
 }
 
 #[tokio::test]
-async fn references_lead_to_files_beside_the_description() {
+async fn references_to_files_in_the_folder_are_followed() {
     let place = TestFolder::new();
     let folder = place.path().join("schemas");
     std::fs::create_dir(&folder).unwrap();
@@ -85,9 +87,9 @@ async fn references_lead_to_files_beside_the_description() {
     assert!(served.stdout.contains("cellar"), "{served:?}");
 }
 
-/// One reference that is not followed costs what it stands for, never the description.
+/// A reference that is not followed is reported; the rest of the description is imported.
 #[tokio::test]
-async fn references_that_leave_are_diagnosed_and_not_followed() {
+async fn references_to_other_places_are_reported_and_not_followed() {
     let outside = tempfile::tempdir().unwrap();
     let secret = outside.path().join("secret.json");
     std::fs::write(&secret, r#"{"type": "string", "enum": ["do-not-read"]}"#).unwrap();
@@ -117,7 +119,7 @@ async fn references_that_leave_are_diagnosed_and_not_followed() {
     upstream.abort();
 }
 
-/// Serves what `router` makes, which may need to know its own address.
+/// Serves the router that `router` returns for its own URL.
 async fn described(router: impl FnOnce(&str) -> Router) -> (tokio::task::JoinHandle<()>, String) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -158,7 +160,7 @@ async fn a_description_is_fetched_with_what_it_refers_to() {
 }
 
 #[tokio::test]
-async fn a_document_says_where_it_comes_from_and_not_where_that_lay() {
+async fn a_document_names_its_source_without_the_folder() {
     let place = shop();
     let absolute = place.path().join("bookshop.yaml");
     let ran = place.run(&["import", "openapi", absolute.to_str().unwrap()]).await;

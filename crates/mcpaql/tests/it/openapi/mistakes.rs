@@ -1,4 +1,4 @@
-//! Mistakes that bridges from OpenAPI to MCP make, each as a test that it is not made here.
+//! Mistakes of other bridges from OpenAPI to MCP. Each test is named after a mistake, and checks that it is not made here.
 
 use super::ServedApi;
 use serde_json::{Map, Value, json};
@@ -132,7 +132,7 @@ async fn every_hit_of_a_search_brings_its_whole_schema() {
     }
 }
 
-/// A description with that many operations.
+/// Returns a description with this many operations.
 fn large(count: usize) -> String {
     let path = |number: usize| {
         let get = json!({"operationId": format!("things/get-{number}"), "tags": [format!("group{}", number % 40)],

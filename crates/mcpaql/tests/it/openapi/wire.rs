@@ -1,4 +1,4 @@
-//! Byte by byte: every style of parameter, every kind of body, every kind of credential.
+//! Requests byte by byte: every style of parameter, every kind of body, every kind of credential.
 
 use super::{ReceivedRequest, ServedApi};
 use serde_json::{Value, json};
@@ -169,7 +169,7 @@ async fn form_bodies_are_encoded_field_by_field() {
     assert_eq!(sent.text(), expected);
 }
 
-/// Head and content of each part.
+/// Returns the headers and the content of each part.
 fn parts(sent: &ReceivedRequest) -> Vec<(String, Vec<u8>)> {
     let kind = typed(sent);
     let boundary = format!("--{}", kind.strip_prefix("multipart/form-data; boundary=").unwrap());

@@ -1,4 +1,4 @@
-//! Product, action and object: three products behind two hosts and one sign-in.
+//! The Firefly example: three products on two hosts with one sign-in.
 
 use super::{FakeApi, Row, assert_passes, assert_shows, data, example, refusal, replies, serve};
 use crate::fixture::{TestClient, TestFolder};
@@ -13,7 +13,7 @@ fn hints(title: &str, read_only: bool, destructive: bool) -> Value {
 }
 
 #[tokio::test]
-async fn thirteen_tools_say_everything_about_themselves() {
+async fn thirteen_tools_have_titles_and_all_hints() {
     let (client, _place) = serve("firefly-adapter.md", &[]).await;
     let rows: [(&str, &str, bool, bool); 13] = [
         ("firefly_generate_image", "Generate Image", false, false),
@@ -44,7 +44,7 @@ async fn the_document_passes_its_convention() {
     assert_passes("firefly-adapter.md", &options).await;
 }
 
-/// Adobe's two hosts, of which the first hands out tokens too.
+/// Adobe's two hosts. The first one also issues tokens.
 struct Adobe {
     firefly: Arc<FakeApi>,
     image: Arc<FakeApi>,
@@ -87,7 +87,7 @@ fn picture() -> Value {
     json!({"source": {"uploadId": "8f3c"}})
 }
 
-/// Tool, arguments, the path they go to, and the body that arrives there.
+/// Tool, arguments, and the path and body of the request.
 fn generations() -> [(&'static str, Value, &'static str, Value); 5] {
     [
         (
@@ -133,7 +133,7 @@ fn generations() -> [(&'static str, Value, &'static str, Value); 5] {
     ]
 }
 
-/// Tool, arguments, which are the body too, and the path.
+/// Tool, arguments (which are also the body), and path.
 fn edits() -> [(&'static str, Value, &'static str); 6] {
     let replacement = json!({"layers": [{"name": "Hero", "input": file("hero.png")}]});
     let text = json!({"layers": [{"id": 7, "text": {"content": "Summer sale"}}]});
@@ -210,7 +210,7 @@ async fn every_tool_is_one_signed_request_to_its_product_s_host() {
 }
 
 #[tokio::test]
-async fn a_picture_is_uploaded_as_the_bytes_it_is() {
+async fn a_picture_is_uploaded_as_bytes() {
     let adobe = Adobe::start(|_| replies(200, json!({"images": [{"id": "8f3c"}]}))).await;
     let arguments = json!({"image": "iVBORwD/", "media_type": "image/png"});
     let found = data(&adobe.client, "firefly_upload_image", arguments).await;
@@ -221,7 +221,7 @@ async fn a_picture_is_uploaded_as_the_bytes_it_is() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_said_and_no_secret_with_it() {
+async fn errors_are_reported_without_secrets() {
     let adobe = Adobe::start(|request| {
         let said = request.header("authorization").unwrap_or_default().to_owned();
         replies(403, json!({"error_code": "403003", "message": format!("not entitled: {said}")}))

@@ -1,4 +1,4 @@
-//! A constant prefix, short names, titles, and two hints: reads of a closed world.
+//! The Lightdash example: a constant prefix, short names, titles, and two hints (read-only, closed world).
 
 use super::{FakeApi, Row, assert_passes, assert_shows, data, refusal, replies, serve};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ const PROJECT: &str = "21a6dbd4-8b2e-4d0e-9e4c-0c5f4b1f7d3a";
 const OTHER: &str = "7c0e7f0a-52e4-4b8e-9d55-6f1f0a0f7b11";
 
 #[tokio::test]
-async fn ten_tools_say_that_they_read_a_closed_world_and_no_more() {
+async fn ten_tools_have_titles_and_two_hints() {
     let (client, _place) = serve("lightdash-adapter.md", &[]).await;
     let titles = [
         ("lightdash_tools__list_projects", "List projects"),
@@ -73,7 +73,7 @@ async fn every_tool_is_one_request() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_said_before_or_after_the_request() {
+async fn errors_are_reported_before_or_after_the_request() {
     let (api, url) = FakeApi::start(|_| {
         replies(404, json!({"error": {"name": "NotFoundError", "message": "no project"}}))
     })

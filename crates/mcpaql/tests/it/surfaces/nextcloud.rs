@@ -1,4 +1,4 @@
-//! Titles for people, hints by what a tool does, and updates that an etag guards.
+//! The Nextcloud example: titles, hints by effect, and updates that are guarded by an etag.
 
 use super::{FakeApi, Row, assert_passes, assert_shows, data, refusal, replies, serve};
 use crate::fixture::{TestClient, TestFolder};
@@ -26,7 +26,7 @@ fn deletes() -> Value {
 }
 
 #[tokio::test]
-async fn every_tool_has_a_title_and_the_hints_of_its_kind() {
+async fn every_tool_has_a_title_and_the_hints_of_its_effect() {
     let (client, _place) = serve("nextcloud-adapter.md", &[]).await;
     let sets = json!({"idempotentHint": true, "openWorldHint": true});
     let session = json!({"readOnlyHint": false, "idempotentHint": false, "openWorldHint": true});
@@ -72,7 +72,7 @@ async fn the_document_passes_its_convention() {
     assert_passes("nextcloud-adapter.md", &["--convention", "nextcloud"]).await;
 }
 
-/// A cloud with one note, whose etag changes with it.
+/// A fake cloud with one note, whose etag changes with each update.
 #[derive(Default)]
 struct Cloud {
     version: u32,
@@ -135,7 +135,7 @@ impl Account {
         Account { api, cloud, client, _place: place }
     }
 
-    /// One call that must come through, and the request that it made.
+    /// Makes a call that must succeed, and returns its request.
     async fn sent(&self, tool: &str, arguments: Value) -> ReceivedRequest {
         data(&self.client, tool, arguments).await;
         let sent = self.api.only_request();
@@ -268,7 +268,7 @@ async fn creating_sends_json_or_a_text_that_overwrites_nothing() {
 }
 
 #[tokio::test]
-async fn the_same_update_a_second_time_meets_another_etag() {
+async fn the_same_update_twice_fails_because_of_the_etag() {
     let account = Account::open().await;
     let change = json!({"note_id": 76, "etag": "\"v0\"", "category": "Work"});
     let sent = account.sent("nc_notes_update_note", change.clone()).await;
@@ -316,7 +316,7 @@ async fn an_update_without_a_usable_etag_is_not_sent() {
 }
 
 #[tokio::test]
-async fn updates_replace_what_the_etag_names() {
+async fn updates_replace_the_version_of_the_etag() {
     let account = Account::open().await;
     let event = json!({"calendar": "personal", "event": "tea", "etag": "\"e1\"", "ical": ICAL});
     let sent = account.sent("nc_calendar_update_event", event).await;
@@ -374,7 +374,7 @@ async fn deleting_names_one_thing_and_never_the_whole_folder() {
 }
 
 #[tokio::test]
-async fn a_login_begins_without_the_credentials_that_it_is_to_bring() {
+async fn a_login_starts_without_credentials() {
     let account = Account::open().await;
     data(&account.client, "provision_nextcloud_access", json!({})).await;
     let sent = account.api.only_request();

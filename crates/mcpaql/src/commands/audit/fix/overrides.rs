@@ -1,4 +1,4 @@
-//! Corrections as overrides for `mcpaql import mcp`: a new file, or what is missing in one that is there.
+//! Writes corrections as overrides for `mcpaql import mcp`: a new file, or additions to an existing one.
 
 use super::{Corrections, ToolCorrection, name, write_or_show_diff as write_file};
 use crate::commands::audit::sources::Sources;
@@ -12,9 +12,9 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const HEAD: &str = "# Corrections for `mcpaql import mcp --overrides`, begun by `mcpaql audit --fix`.\n";
+const HEAD: &str = "# Corrections for `mcpaql import mcp --overrides`, created by `mcpaql audit --fix`.\n";
 
-/// Writes the corrections of a server; its tools are then as they will be imported.
+/// Writes the corrections of a server, and applies them to its tools in `sources`.
 pub(super) fn write(
     path: &Path,
     dry_run: bool,
@@ -24,39 +24,39 @@ pub(super) fn write(
 ) -> Result<usize> {
     let tools = corrections.get(&server).into_iter().flatten();
     let Some(server) = sources.servers.get_mut(server) else { return Ok(0) };
-    let wanted: BTreeMap<usize, ToolCorrection> =
-        tools.map(|(index, correction)| (*index, importable(correction))).collect();
+    let importable: BTreeMap<usize, ToolCorrection> =
+        tools.map(|(index, correction)| (*index, without_invalid_name(correction))).collect();
     let named = |index: &usize| server.tools.get(*index).map(name).unwrap_or_default();
     let pairs: Vec<(&str, &ToolCorrection)> =
-        wanted.iter().map(|(index, correction)| (named(index), correction)).collect();
+        importable.iter().map(|(index, correction)| (named(index), correction)).collect();
     let old = if file::would_replace(path) { file::read_text(path)? } else { String::new() };
     let new = if old.trim().is_empty() { new_file(&pairs) } else { merged(path, &old, &pairs)? };
     let written = Source::new(path.display().to_string(), new);
     if let Err(diagnostics) = overrides::parse(&written) {
         output::print_diagnostics(&written, &diagnostics);
-        bail!("{} would not be readable any more", written.name);
+        bail!("{} was not written: the corrections would cause errors", written.name);
     }
-    if written.text == old && wanted.is_empty() {
-        output::status_line(&format!("{} stays as it is", written.name));
+    if written.text == old && importable.is_empty() {
+        output::status_line(&format!("{} is unchanged", written.name));
     } else if written.text == old {
-        output::status_line(&format!("{} has all corrections already", written.name));
+        output::status_line(&format!("{} already has all corrections", written.name));
     } else {
         write_file(path, &old, &written.text, dry_run)?;
     }
-    for (index, correction) in &wanted {
+    for (index, correction) in &importable {
         if let Some(tool) = server.tools.get_mut(*index) {
             correction.apply(tool);
         }
     }
-    Ok(wanted.len())
+    Ok(importable.len())
 }
 
-/// Without a name that no operation can have.
-fn importable(correction: &ToolCorrection) -> ToolCorrection {
-    let legal = |name: &String| {
+/// Removes a name that is not valid for an operation.
+fn without_invalid_name(correction: &ToolCorrection) -> ToolCorrection {
+    let is_valid = |name: &String| {
         name.starts_with(|first: char| first.is_ascii_lowercase()) && snake_case(name) == *name
     };
-    ToolCorrection { name: correction.name.clone().filter(legal), ..correction.clone() }
+    ToolCorrection { name: correction.name.clone().filter(is_valid), ..correction.clone() }
 }
 
 fn override_members(correction: &ToolCorrection) -> Map<String, Value> {
@@ -69,7 +69,7 @@ fn override_members(correction: &ToolCorrection) -> Map<String, Value> {
     members
 }
 
-/// A file of its own.
+/// Returns the text of a new file.
 fn new_file(tools: &[(&str, &ToolCorrection)]) -> String {
     format!("{HEAD}{}", operations(tools))
 }
@@ -96,12 +96,12 @@ fn operations(tools: &[(&str, &ToolCorrection)]) -> String {
     text
 }
 
-/// What is there, with what it lacks; decisions that are there stay.
+/// Returns the existing text with the missing corrections. Existing decisions stay.
 fn merged(path: &Path, old: &str, tools: &[(&str, &ToolCorrection)]) -> Result<String> {
     let source = Source::new(path.display().to_string(), old);
     if let Err(diagnostics) = overrides::parse(&source) {
         output::print_diagnostics(&source, &diagnostics);
-        bail!("{} holds no overrides to add to", source.name);
+        bail!("{} exists, but is not a valid overrides file", source.name);
     }
     let document = source.parse().map(|parsed| parsed.value).unwrap_or_default();
     if tools.is_empty() {
@@ -131,14 +131,14 @@ fn merged(path: &Path, old: &str, tools: &[(&str, &ToolCorrection)]) -> Result<S
     let (text, refused) = source.apply_edits(&edits);
     for edit in refused.iter().filter_map(|index| edits.get(*index)) {
         output::status_line(&format!(
-            "Write {} of {} by hand: the file has no room for it",
+            "Add {} to {} by hand: the file cannot be edited automatically",
             edit.key, edit.parent
         ));
     }
     Ok(text)
 }
 
-/// The members that a correction lacks.
+/// Returns the edits for the members that are missing in an override.
 fn missing(
     document: &Value,
     parent: &str,
@@ -150,8 +150,8 @@ fn missing(
     for (key, value) in wanted {
         match value {
             Value::Object(mut hints) => {
-                let said = own.and_then(|own| own.get(&key)?.as_object());
-                hints.retain(|hint, _| said.is_none_or(|said| !said.contains_key(hint)));
+                let existing = own.and_then(|own| own.get(&key)?.as_object());
+                hints.retain(|hint, _| existing.is_none_or(|existing| !existing.contains_key(hint)));
                 if !hints.is_empty() {
                     edits.extend(members(document, parent, &key, hints));
                 }

@@ -1,4 +1,4 @@
-//! `--probe`: one server whose word is put to the test.
+//! `--probe`: tests the hints of one server by calling its tools.
 
 use super::super::probe::{self, SnapshotCommand, ToolProbe};
 use super::{ServerToAudit, Sources};
@@ -11,7 +11,7 @@ use mcpaql_audit::probe::{AnswerComparison, ProbeResult};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Asks and probes the one server that was named; what was seen goes with its tools.
+/// Asks and probes the named server, and adds it with the results of the probe.
 pub(super) async fn probe(
     sources: &mut Sources,
     asked: Vec<ServerToAudit>,
@@ -19,22 +19,22 @@ pub(super) async fn probe(
 ) -> Result<()> {
     let Ok([asked]) = <[ServerToAudit; 1]>::try_from(asked) else {
         return Err(error_with_hint(
-            "--probe takes one server that can be called",
-            "name one command behind `--`, or one --url: a change must belong to one server",
+            "--probe needs exactly one server that can be called",
+            "pass one command after `--`, or one --url, so that every change belongs to that server",
         ));
     };
     let timeout = Duration::from_secs(args.timeout);
     let snapshot = args.snapshot.clone().map(|command| SnapshotCommand { command, timeout });
     let asked = asked.with_timeout(args.timeout);
     let ServerToAudit { target, auth, environment, .. } = &asked;
-    let heard = servers::capture_server_with(target, auth, environment, async |upstream, capture| {
+    let result = servers::capture_server_with(target, auth, environment, async |upstream, capture| {
         let mut server = asked.server(capture);
-        let tell = |tool: &str| {
+        let on_call = |tool: &str| {
             if output::stderr_is_terminal() {
                 output::status_line(&format!("Calling {tool}"));
             }
         };
-        let probed = probe::probe(upstream, &server, snapshot.as_ref(), tell).await?;
+        let probed = probe::probe(upstream, &server, snapshot.as_ref(), on_call).await?;
         output::status_lines(&summary(&probed, snapshot.is_some()));
         for (tool, probed) in probed {
             match probed {
@@ -44,7 +44,7 @@ pub(super) async fn probe(
         }
         Ok(server)
     });
-    match heard.await {
+    match result.await {
         Ok((capture, server)) => {
             sources.add_with_gap(server, ToolsOrigin::Asked, capture.incomplete_reason.map(str::to_owned))
         }
@@ -54,40 +54,40 @@ pub(super) async fn probe(
     Ok(())
 }
 
-/// How many tools were called and what came of it, and why the others were not.
-fn summary(probed: &[(String, ToolProbe)], compared: bool) -> String {
-    let mut left: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut seen = [
-        (AnswerComparison::Same, 0, "answered twice the same"),
-        (AnswerComparison::Different, 0, "answered differently the second time"),
-        (AnswerComparison::Refused, 0, "refused the made-up arguments"),
+/// Summarizes how many tools were called with which result, and why the others were skipped.
+fn summary(probed: &[(String, ToolProbe)], has_snapshot: bool) -> String {
+    let mut skipped: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut results = [
+        (AnswerComparison::Same, 0, "gave the same answer twice"),
+        (AnswerComparison::Different, 0, "gave another answer the second time"),
+        (AnswerComparison::Refused, 0, "rejected the made-up arguments"),
         (AnswerComparison::Failed, 0, "did not answer"),
     ];
     let mut changed = 0;
     for (_, probed) in probed {
         match probed {
-            ToolProbe::Skipped(reason) => *left.entry(reason).or_default() += 1,
-            ToolProbe::Called(ProbeResult { answers, changed: seen_change }) => {
-                changed += usize::from(*seen_change == Some(true));
-                seen.iter_mut().filter(|(kind, ..)| kind == answers).for_each(|(_, count, _)| *count += 1);
+            ToolProbe::Skipped(reason) => *skipped.entry(reason).or_default() += 1,
+            ToolProbe::Called(ProbeResult { answers, changed: state_changed }) => {
+                changed += usize::from(*state_changed == Some(true));
+                results.iter_mut().filter(|(kind, ..)| kind == answers).for_each(|(_, count, _)| *count += 1);
             }
         }
     }
-    let called: usize = seen.iter().map(|(_, count, _)| count).sum();
+    let called: usize = results.iter().map(|(_, count, _)| count).sum();
     let mut text = format!("Called {called} of {} tools", probed.len());
-    let seen = seen.iter().filter(|(_, count, _)| *count > 0);
-    let seen: Vec<String> = seen.map(|(_, count, what)| format!("{count} {what}")).collect();
-    if !seen.is_empty() {
-        text.push_str(&format!(": {}", seen.join(", ")));
+    let results = results.iter().filter(|(_, count, _)| *count > 0);
+    let results: Vec<String> = results.map(|(_, count, what)| format!("{count} {what}")).collect();
+    if !results.is_empty() {
+        text.push_str(&format!(": {}", results.join(", ")));
     }
     if changed > 0 {
         text.push_str(&format!("; {changed} changed the state"));
     }
-    if !compared {
-        text.push_str("; without --snapshot only answers were compared");
+    if !has_snapshot {
+        text.push_str("; without --snapshot, only answers were compared");
     }
-    for (reason, count) in left {
-        text.push_str(&format!("\n  {count} left alone: {}", output::sanitize_line(reason)));
+    for (reason, count) in skipped {
+        text.push_str(&format!("\n  {count} skipped: {}", output::sanitize_line(reason)));
     }
     text
 }

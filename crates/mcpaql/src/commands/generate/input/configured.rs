@@ -1,6 +1,6 @@
-//! An adapter of `mcpaql.yaml` by its name → its document, with all that the configuration decides about it.
+//! Finds an adapter of `mcpaql.yaml` by its name, and returns its document with the overrides of its entry.
 //!
-//! What always holds: the document says what the entry decides, as far as a document can; the rest are settings.
+//! What always holds: the document contains the overrides that a document can express; the others are settings.
 
 use super::super::config::GenerateRequest;
 use super::super::error::{GenerateError, GenerateErrorKind};
@@ -18,19 +18,19 @@ use mcpaql_document::source::Source;
 use mcpaql_import::emit::Provenance;
 use mcpaql_runtime::builtin;
 
-/// What a name means in the configuration.
+/// The result of looking up a name in the configuration.
 pub(super) enum InputLookup {
     Adapter(Box<Input>),
-    /// Nothing; these are the names that would.
+    /// No adapter has that name; these are the known names.
     Unknown(Vec<String>),
 }
 
-pub(super) fn find_configured(name: &str, wanted: &GenerateRequest) -> Result<InputLookup, GenerateError> {
+pub(super) fn find_configured(name: &str, request: &GenerateRequest) -> Result<InputLookup, GenerateError> {
     let configured =
-        AdapterPlan::find_configured(name, &SettingsLayers::new(wanted.options.settings.clone()));
+        AdapterPlan::find_configured(name, &SettingsLayers::new(request.options.settings.clone()));
     match configured.map_err(|error| GenerateError::from_error(GenerateErrorKind::Configuration, &error))? {
         AdapterLookup::Adapter { adapter: planned, .. } => {
-            configured_input(name, *planned, wanted).map(Box::new).map(InputLookup::Adapter)
+            configured_input(name, *planned, request).map(Box::new).map(InputLookup::Adapter)
         }
         AdapterLookup::Unknown { names, config } => match config {
             Some((source, diagnostics))
@@ -38,7 +38,7 @@ pub(super) fn find_configured(name: &str, wanted: &GenerateRequest) -> Result<In
                     && builtin::document(name).is_none()
                     && diagnostics.iter().any(|one| one.severity == Severity::Error) =>
             {
-                let message = format!("{} cannot be used", source.name);
+                let message = format!("{} has errors", source.name);
                 Err(GenerateError::from_diagnostics(
                     GenerateErrorKind::Configuration,
                     message,
@@ -54,26 +54,25 @@ pub(super) fn find_configured(name: &str, wanted: &GenerateRequest) -> Result<In
 fn configured_input(
     name: &str,
     planned: PlannedAdapter,
-    wanted: &GenerateRequest,
+    request: &GenerateRequest,
 ) -> Result<Input, GenerateError> {
     let because = format!("'{name}' is an adapter of {CONFIG_FILE}");
-    refuse_import_options(&wanted.import_options, &because, "edit its entry")?;
+    refuse_import_options(&request.import_options, &because, "edit its entry")?;
     let PlannedAdapter { source, mut settings, entry, .. } = planned;
-    // What is decided for all adapters together means nothing to one that is alone.
-    if settings.sharing.take().is_some() && wanted.options.settings.mode.is_none() {
-        let message =
-            format!("{CONFIG_FILE} gives all adapters the same tools, and a project has one adapter");
+    // A project has one adapter, so tools cannot be shared.
+    if settings.sharing.take().is_some() && request.options.settings.mode.is_none() {
+        let message = format!("{CONFIG_FILE} uses a unified mode, but a project has only one adapter");
         return Err(GenerateError::new(GenerateErrorKind::Configuration, message)
-            .hint("say --mode semantic, or another mode"));
+            .hint("pass --mode semantic, or another mode that is not unified"));
     }
     let mut input = match source {
         AdapterSource::Document(source) => configured_document(source, &entry)?,
         AdapterSource::Openapi(import) => import_openapi(*import, |adapter| entry.apply_to_import(adapter))?,
         AdapterSource::Mcp(server) => {
-            let McpSource { target, auth, options, import_options: importing, .. } = (*server).clone();
-            let reached =
-                ServerImport { target, auth, options, import_options: &importing, corrections: None };
-            reached.import_document(None, |adapter| server.set_display_name(adapter))?
+            let McpSource { target, auth, options, import_options, .. } = (*server).clone();
+            let import =
+                ServerImport { target, auth, options, import_options: &import_options, overrides_file: None };
+            import.import_document(None, |adapter| server.set_display_name(adapter))?
         }
     };
     input.origin.iter_mut().for_each(|origin| origin.configured_as = Some(name.to_owned()));
@@ -82,7 +81,7 @@ fn configured_input(
     Ok(Input { settings: Some(settings), ..input })
 }
 
-/// The policy that a document names.
+/// Returns the policy that a document names.
 fn policy(source: &Source) -> Option<String> {
     let value = source.parse().ok()?.value;
     let policy = value.get("policy").or_else(|| value.pointer("/adapter/policy"))?;
@@ -99,15 +98,15 @@ fn configured_document(source: Source, entry: &EntryOverrides) -> Result<Input, 
         let file = file_name(&source);
         return Ok(Input { file, source, origin: Some(origin), settings: None, imported: None });
     }
-    let (mut decided, mut noticed) = (None, Vec::new());
+    let (mut overridden, mut problems) = (None, Vec::new());
     let CheckOutput { mut diagnostics, .. } =
         check::check_with(&source, &AdapterSettings::default(), |adapter| {
-            noticed = entry.apply_to_document(adapter);
-            decided = Some(adapter.clone());
+            problems = entry.apply_to_document(adapter);
+            overridden = Some(adapter.clone());
         });
-    diagnostics.extend(noticed);
-    let is_wrong = diagnostics.iter().any(|one| one.severity == Severity::Error);
-    let Some(adapter) = decided.filter(|_| !is_wrong) else {
+    diagnostics.extend(problems);
+    let has_errors = diagnostics.iter().any(|one| one.severity == Severity::Error);
+    let Some(adapter) = overridden.filter(|_| !has_errors) else {
         return Err(GenerateError::from_diagnostics(
             GenerateErrorKind::Schema,
             "Schema validation failed",

@@ -1,6 +1,8 @@
-//! What a run is about to do, written before it does it, so that the next one can take it back if it is killed.
+//! The journal of a run: its planned changes, written before they are made, so that the next run can roll them back if this one is
+//! killed.
 //!
-//! What always holds: nothing outside the project's folder is touched, whatever the file says; what somebody wrote since stays.
+//! What always holds: nothing outside the project folder is touched, whatever the journal contains; files that were edited since are
+//! kept.
 
 use super::super::folder::{self, FileStep};
 use super::{backup_path, remove_empty_folders, staged_path};
@@ -12,7 +14,7 @@ use std::path::Path;
 
 const JOURNAL_FILE: &str = "journal.json";
 
-/// Forgets what the run in that folder was about to do, which is done or taken back.
+/// Removes the journal of a run that is complete or rolled back.
 pub(super) fn remove(staging: &Path) -> io::Result<()> {
     match fs::remove_file(staging.join(JOURNAL_FILE)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -20,7 +22,7 @@ pub(super) fn remove(staging: &Path) -> io::Result<()> {
     }
 }
 
-/// In order of the steps: each path, and the hash of what is put there.
+/// The path of each step, and the hash of its new content, in order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Journal(Vec<(String, Option<String>)>);
 
@@ -34,7 +36,7 @@ impl Journal {
         fs::write(staging.join(JOURNAL_FILE), Value::Array(rows.collect()).to_string())
     }
 
-    /// `None` where the run had not come so far.
+    /// Reads the journal. Returns `None` if the run was killed before it wrote one.
     pub(super) fn read(staging: &Path) -> Option<Journal> {
         let rows: Vec<Value> =
             serde_json::from_str(&fs::read_to_string(staging.join(JOURNAL_FILE)).ok()?).ok()?;
@@ -45,24 +47,24 @@ impl Journal {
         rows.iter().map(row).collect::<Option<Vec<_>>>().map(Journal)
     }
 
-    /// Puts everything where it was.
+    /// Undoes all changes.
     pub(super) fn roll_back(&self, root: &Path, staging: &Path) {
         for (index, (path, hash)) in self.0.iter().enumerate().rev() {
             if !folder::is_safe_path(path) {
                 continue;
             }
-            // What cannot be looked at was not put there.
+            // A path that cannot be read was not written by the run.
             let Ok(found) = folder::read_file(root, path) else { continue };
             let is_ours = found.as_deref().is_none_or(|found| Some(hash_bytes(found)) == *hash);
-            let aside = backup_path(staging, index);
+            let backup = backup_path(staging, index);
             if !is_ours {
                 continue;
             }
-            if fs::symlink_metadata(&aside).is_ok_and(|aside| aside.is_file()) {
+            if fs::symlink_metadata(&backup).is_ok_and(|found| found.is_file()) {
                 let path = root.join(path);
-                // Its folder may have been removed as one that nothing is left in.
+                // Its folder may have been removed because it was empty.
                 let _ = path.parent().map(fs::create_dir_all);
-                let _ = fs::rename(aside, path);
+                let _ = fs::rename(backup, path);
             } else if found.is_some() && !staged_path(staging, index).exists() {
                 let _ = fs::remove_file(root.join(path));
             }
