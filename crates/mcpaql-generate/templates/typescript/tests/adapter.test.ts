@@ -1,4 +1,4 @@
-// The adapter as a client sees it: over standard input and output, from the built project.
+// Runs the built server over stdio, as a client does.
 
 import assert from "node:assert/strict";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
@@ -50,12 +50,12 @@ after(() => {
 });
 
 const own = data.operations.find((operation) => operation.name === "introspect");
-/** Documents may leave introspection out of their tools. */
+/** A document may have no tool for `introspect`. */
 const skip = own?.tool === "";
 const introspect = (params: JsonObject): Promise<JsonObject> =>
   client.call(own?.tool ?? "", { operation: "introspect", params });
 
-test("the tools of the catalog are listed as they are", async () => {
+test("the tools of the catalog are listed unchanged", async () => {
   const { tools } = await client.ask("tools/list");
   assert.deepEqual((tools as unknown[]).slice(0, data.tools.length), data.tools);
 });
@@ -82,7 +82,7 @@ test("a search finds an operation by the words of its name", { skip }, async () 
   }
 });
 
-test("a call that is wrong is refused before anything is sent", async () => {
+test("a wrong call is rejected before anything is sent", async () => {
   for (const operation of data.operations.filter(({ tool }) => tool !== "")) {
     const params = { no_such_parameter: 1 };
     const answer = await client.call(operation.tool, { operation: operation.name, params });

@@ -1,4 +1,4 @@
-// Programs: what they get, what becomes of their output, and that none is left behind.
+// Programs: their arguments, their output, and how they are stopped.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -31,14 +31,14 @@ test("arguments are filled in, left out, and never become options", async () => 
   assert.equal((await errorOf(run({ argv }, { a: "-x" }))).code, "VALIDATION_INVALID_VALUE");
 });
 
-test("output is read as the document says", async () => {
+test("output is read in the form of the document", async () => {
   assert.deepEqual(await run({ argv: ["printf", "a\\nb\\n"], output: "lines" }), ["a", "b"]);
   assert.deepEqual(await run({ argv: ["cat"], stdin: "params", output: "json" }, { n: 1 }), { n: 1 });
   assert.equal(await run({ argv: ["sh", "-c", "echo $OWN"] }), "set");
   assert.equal((await errorOf(run({ argv: ["echo", "{"], output: "json" }))).code, "INTERNAL_ERROR");
   const lines = (text: string): Promise<unknown> => run({ argv: ["printf", text], output: "jsonlines" });
   assert.deepEqual(await lines("1\\n \\n[2]\\r\\n"), [1, [2]]);
-  // Together the lines would be an array of other values.
+  // Joined with commas these lines would be JSON, but of other values.
   for (const text of ["1,2\\n3", "[1\\n2]", "1]\\n[2"]) {
     assert.equal((await errorOf(lines(text))).code, "INTERNAL_ERROR");
   }
@@ -59,18 +59,24 @@ test("a cancelled call ends its program", async () => {
   assert(Date.now() - started < 2000);
 });
 
-test("sensitive values are masked in what a program says, however short they are", async () => {
+test("a process that a program leaves behind is stopped", async () => {
+  const started = Date.now();
+  assert.equal(await run({ argv: ["sh", "-c", "sleep 9 & echo done"] }), "done");
+  assert(Date.now() - started < 2000);
+});
+
+test("sensitive values are masked in the output of a program, even short ones", async () => {
   const params = { pin: { sensitive: true }, codes: { sensitive: true } };
   const line = { argv: ["sh", "-c", "echo pin 7 of 42, then first and second >&2; exit 1"], params };
   const failed = await errorOf(run(line, { pin: 7, codes: { a: "42", b: "first\nsecond" } }));
   assert.equal(failed.details["stderr"], "pin *** of ***, then *** and ***");
 });
 
-test("a server that is told to stop ends its programs", async () => {
+test("a server that gets SIGTERM ends its programs", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  // The program is connected as long as it lives.
+  // The connection closes when the program ends.
   const program = [process.execPath, "-e", `require("node:net").connect(${port}, "127.0.0.1").resume()`];
   const runtime = new URL("../src/runtime/command.js", import.meta.url).href;
   const target = { protocol: "command", cwd: null, ...LIMITS, timeout_ms: 60_000 };

@@ -1,11 +1,11 @@
-// Requests as an API sees them, and what becomes of its answers.
+// Requests to an API, and how its answers are read.
 
 import assert from "node:assert/strict";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import type { Auth } from "../src/runtime/auth.js";
+import { type Auth, Credentials, Tokens } from "../src/runtime/auth.js";
 import { OpError, type Warning } from "../src/runtime/errors.js";
 import { HttpClient } from "../src/runtime/http.js";
 import { type JsonObject, parse } from "../src/runtime/json.js";
@@ -61,7 +61,7 @@ const json = (value: unknown, status = 200): Answer => (_request, response) => {
 
 const get: HttpRequest = { method: "GET", path: "/things", params: {}, repeatable: true };
 
-test("parameters go where the document says", async () => {
+test("parameters are sent in the place that the document names", async () => {
   answer = json({ ok: true });
   const request: HttpRequest = {
     method: "POST",
@@ -92,7 +92,7 @@ test("files are parts of a multipart body", async () => {
   assert.equal(await codeOf(call(request, { photo: "?" })), "VALIDATION_INVALID_ENCODING");
 });
 
-test("credentials are sent, masked, and stay with their origin", async () => {
+test("credentials are sent to their origin only, and masked in answers", async () => {
   process.env["TEST_TOKEN"] = "secret-token";
   const auth: Auth = { type: "bearer", token_env: "TEST_TOKEN", header: "Authorization", prefix: "Bearer " };
   answer = json({ echo: "Bearer secret-token" });
@@ -108,7 +108,7 @@ test("credentials are sent, masked, and stay with their origin", async () => {
   assert.equal(await codeOf(call(get, {}, auth)), "PERMISSION_DENIED");
 });
 
-test("a token is fetched once, and again when it is refused", async () => {
+test("a token is fetched once, and again when the API rejects it", async () => {
   Object.assign(process.env, { TEST_ID: "id", TEST_SECRET: "s3cret" });
   const token_url = `http://127.0.0.1:${portOf(other)}/token`;
   const names = { client_id_env: "TEST_ID", client_secret_env: "TEST_SECRET", refresh_token_env: null };
@@ -124,18 +124,40 @@ test("a token is fetched once, and again when it is refused", async () => {
   };
   assert.deepEqual(await call(get, {}, auth), {});
   assert.equal(issued, 2);
-  // The service that issues tokens has no more time than the call.
+  // The timeout of the call also limits the token service.
   answer = () => undefined;
   const started = Date.now();
   assert.equal(await codeOf(call(get, {}, auth, { timeout_ms: 200 })), "TRANSPORT_TIMEOUT");
   assert(Date.now() - started < 1500);
-  // A client that was understood is not asked for its credentials again.
+  // The token service knows the client, so the credentials are not sent again in the body.
   answer = json({ error: "invalid_scope" }, 400);
   assert.equal(await codeOf(call(get, {}, auth)), "PERMISSION_DENIED");
   assert.equal(seen.length, 1);
 });
 
-test("short secrets are masked where they stand alone", async () => {
+test("calls that need the same token share one request for it", async () => {
+  Object.assign(process.env, { TEST_ID: "id", TEST_SECRET: "s3cret" });
+  const names = { client_id_env: "TEST_ID", client_secret_env: "TEST_SECRET", refresh_token_env: null };
+  const oauth: Auth = { type: "oauth2", token_url: `http://127.0.0.1:${portOf(other)}/token`, ...names, scopes: [] };
+  let asked = 0;
+  const tokens = new Tokens(async () => {
+    asked += 1;
+    await Promise.resolve();
+    return asked === 1 ? { status: 503, body: {} } : { status: 200, body: { access_token: `t${asked}` } };
+  });
+  const read = (): Promise<Credentials> => Credentials.read(oauth, new Map(), tokens);
+  const failed = await Promise.allSettled([read(), read()]);
+  assert.deepEqual([failed.map(({ status }) => status), asked], [["rejected", "rejected"], 1]);
+  const [first, second] = await Promise.all([read(), read()]);
+  assert.deepEqual([first.headers.get("authorization"), asked], ["Bearer t2", 2]);
+  assert(first.giveUp());
+  assert.equal((await read()).headers.get("authorization"), "Bearer t3");
+  // The second call has the old token, which is replaced already.
+  assert(second.giveUp());
+  assert.equal((await read()).headers.get("authorization"), "Bearer t3");
+});
+
+test("short secrets are masked only as whole words", async () => {
   const request: HttpRequest = { ...get, params: { pin: { in: "header", sensitive: true } } };
   answer = json({ message: "pin 123 of order 41235" }, 404);
   const error: unknown = await call(request, { pin: 123 }).catch((caught: unknown) => caught);
@@ -144,7 +166,7 @@ test("short secrets are masked where they stand alone", async () => {
   assert.deepEqual(error.details["upstream"], { status: 404, body });
 });
 
-test("only what may be repeated is repeated, as often as the target says", async () => {
+test("only repeatable requests are retried, as often as the target allows", async () => {
   answer = json({}, 503);
   assert.equal(await codeOf(call(get)), "INTERNAL_ERROR");
   assert.equal(seen.length, 2);
@@ -164,7 +186,7 @@ test("errors of the API have codes and details", async () => {
   assert.deepEqual([error.code, error.details["retry_after_seconds"]], ["RATE_LIMIT_EXCEEDED", 100]);
 });
 
-test("answers are unpacked, read within a limit, and never waited for without end", async () => {
+test("answers are decompressed, and limited in size and time", async () => {
   answer = (_request, response) => {
     const headers = { "content-type": "application/json", "content-encoding": "gzip" };
     response.writeHead(200, headers).end(gzipSync('{"id":9007199254740993}'));
@@ -178,7 +200,7 @@ test("answers are unpacked, read within a limit, and never waited for without en
   assert.equal(await codeOf(call(get)), "VALIDATION_PAYLOAD_TOO_LARGE");
 });
 
-test("an answer that switches protocols is an error of the API, and not asked for again", async () => {
+test("an answer that switches protocols is an error of the API, and is not retried", async () => {
   for (const headers of ["", "upgrade: websocket\r\nconnection: upgrade\r\n"]) {
     answer = (request) => void request.socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`);
     assert.equal(await codeOf(call(get)), "INTERNAL_ERROR");
@@ -186,7 +208,7 @@ test("an answer that switches protocols is an error of the API, and not asked fo
   }
 });
 
-test("an answer has no more headers than is reasonable", async () => {
+test("the headers of an answer are limited", async () => {
   const withHeaders = (count: number, value: string): Answer => (request) => {
     const headers = Array.from({ length: count }, (_none, at) => `x-${at}: ${value}\r\n`).join("");
     request.socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 1\r\n${headers}\r\n1`);
@@ -202,7 +224,7 @@ test("an answer has no more headers than is reasonable", async () => {
   }
 });
 
-test("lines of JSON are an array, and text where one of them is no JSON", async () => {
+test("lines of JSON are an array, or text if one of them is no JSON", async () => {
   const lines = (text: string): Promise<unknown> => {
     answer = (_request, response) => void response.writeHead(200, { "content-type": "application/x-ndjson" }).end(text);
     return call(get);
@@ -211,7 +233,7 @@ test("lines of JSON are an array, and text where one of them is no JSON", async 
   for (const text of ["1\nx", "1,2\n3", "[1\n2]", '"a\nb"']) assert.equal(await lines(text), text);
 });
 
-test("an answer that stalls or breaks off ends the call, compressed or not", async () => {
+test("an answer that stalls or breaks off ends the call, whether compressed or not", async () => {
   const begin = (headers: Record<string, string>, after: (response: ServerResponse) => void): Answer =>
     (_request, response) => {
       response.writeHead(200, { "content-type": "application/json", ...headers });

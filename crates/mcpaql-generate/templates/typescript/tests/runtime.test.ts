@@ -1,4 +1,4 @@
-// The parts of the runtime that every adapter shares.
+// The parts of the runtime that do not depend on the target.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { OpError, failure } from "../src/runtime/errors.js";
 import { type JsonObject, parse, pick, stringify } from "../src/runtime/json.js";
 import { nearest, snakeCase } from "../src/runtime/suggest.js";
 
-/** A catalog with one operation that takes these parameters. */
+/** A catalog with one operation with these parameters. */
 function catalogOf(properties: JsonObject, rest: Partial<Operation> = {}, definitions: JsonObject = {}): Catalog {
   const params = Object.keys(properties).map((name) => ({ name }));
   const own = Catalog.own().data;
@@ -31,7 +31,7 @@ function codeOf(catalog: Catalog, params: JsonObject): string {
   }
 }
 
-test("integers of any size are read and written as they are", () => {
+test("integers of any size are read and written exactly", () => {
   const text = '{"id":9007199254740993,"small":[1,-2.5],"text":"12345678901234567890"}';
   assert.equal(stringify(parse(text)), text);
   assert.deepEqual(parse('{"id":9007199254740993}'), { id: 9007199254740993n });
@@ -42,7 +42,7 @@ test("a long text beside a large integer is read", () => {
   assert.equal(stringify(parse(`[12345678901234567890,${text}]`)), `[12345678901234567890,${text}]`);
 });
 
-test("numbers pass through as they are written, and a handler gets what its types say", async () => {
+test("numbers pass through unchanged, and a handler gets the types of its parameters", async () => {
   const written = '{ "id": 9007199254740993, "count": 9007199254740993, "ratio": 1.0, "2": 1e400, "1": [ 5 ] }';
   const target = { call: ({ read }: { read: (json: string) => unknown }): unknown => Promise.resolve(read(written)) };
   const send: Handler<object, unknown> = (params, call) => call.send({}, params);
@@ -66,7 +66,7 @@ test("numbers pass through as they are written, and a handler gets what its type
   assert.match(await ask(own, { count: 9007199254740993n }), /VALIDATION_INVALID_VALUE/);
 });
 
-test("large integers are compared exactly, and must have been written as such", () => {
+test("large integers are compared exactly, and must be written as integers", () => {
   const [low, high] = [9007199254740993n, 9223372036854775807n];
   const catalog = catalogOf({
     n: { type: "integer", minimum: low, maximum: high },
@@ -117,7 +117,7 @@ test("names are accepted in other spellings", () => {
   assert.deepEqual(nearest("isue", ["issue", "label"]), ["issue"]);
 });
 
-test("only what the agent cannot repair is an error of the tool", () => {
+test("isError is set only if the agent cannot fix the call", () => {
   assert.equal(failure(new OpError("NOT_FOUND_RESOURCE", "Gone."), "unrecoverable").isError, false);
   assert.equal(failure(new OpError("TRANSPORT_TIMEOUT", "Late."), "unrecoverable").isError, true);
   assert.equal(failure(new OpError("NOT_FOUND_RESOURCE", "Gone."), "all").isError, true);
@@ -127,14 +127,14 @@ test("an answer is trimmed to some of its members", () => {
   assert.deepEqual(pick({ id: 1, title: "x", body: "y" }, "id", "title"), { id: 1, title: "x" });
 });
 
-test("text that is no JSON is refused at once", () => {
+test("text that is no JSON is rejected quickly", () => {
   const text = `{"a":1234567890123456789 "${'\\"'.repeat(150_000)}`;
   const started = performance.now();
   assert.throws(() => parse(text), SyntaxError);
   assert(performance.now() - started < 1000);
 });
 
-test("a parameter may have the name of a member of every object", () => {
+test("a parameter may be called `constructor`", () => {
   const catalog = catalogOf({ constructor: { type: "string" }, valueOf: { type: "string" } });
   assert.equal(codeOf(catalog, {}), "");
   assert.equal(codeOf(catalog, { constructor: 1 }), "VALIDATION_INVALID_TYPE");
