@@ -135,11 +135,7 @@ fn a_name_that_is_only_cut_is_a_warning() {
     let name = "a".repeat(60);
     let cut = found(server("notes", &[&name]), &named(&["vscode", "codex"]), "NAME-005");
     assert_eq!(cut[0].level, RuleLevel::Warning);
-    assert_eq!(
-        cut[0].help.as_deref(),
-        Some("shorten it by 8 characters"),
-        "no server name is short enough"
-    );
+    assert_eq!(cut[0].help.as_deref(), Some("shorten it by 8 characters"), "no server name is short enough");
     assert!(!cut[0].message.contains("(0 characters)"));
     let mixed = found(server("notes", &[&name]), &named(&["vscode", "claude-code"]), "NAME-005");
     assert_eq!(mixed[0].level, RuleLevel::Error);
