@@ -82,7 +82,7 @@ pub(crate) struct SurfaceArgs {
     /// Prefix of tool names, such as `gh_`, instead of the adapter's name.
     #[arg(long)]
     prefix: Option<String>,
-    /// Hint policy: mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud, or one of mcpaql.yaml.
+    /// Hint policy: mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud, or one defined in mcpaql.yaml.
     #[arg(long)]
     policy: Option<String>,
 }
@@ -300,7 +300,7 @@ pub(crate) enum ReportFormat {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Exit status: 0 found something, 1 found nothing, 2 could not run.")]
 pub(crate) struct SearchArgs {
-    /// Adapter document, OpenAPI description, or the name of an adapter of mcpaql.yaml or of a built-in one.
+    /// Adapter document, OpenAPI description, or the name of an adapter (in mcpaql.yaml or built-in).
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
     /// What the operation should do, in plain words.
@@ -316,7 +316,7 @@ pub(crate) struct SearchArgs {
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Without documents, serves mcpaql.yaml of this folder; without that file, the built-in notebook."
+    after_help = "Without documents, serves mcpaql.yaml in this folder; without that file, the built-in notebook."
 )]
 pub(crate) struct ServeArgs {
     /// Adapter documents (Markdown with front matter, YAML or JSON), OpenAPI descriptions, or names of built-in adapters.
@@ -373,7 +373,7 @@ fn parse_http_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Without documents, checks mcpaql.yaml of this folder and its adapters.\n\
+#[command(after_help = "Without documents, checks mcpaql.yaml in this folder and its adapters.\n\
     Exit status: 0 clean or warnings only, 1 errors, 2 a file could not be read.")]
 pub(crate) struct CheckArgs {
     /// Adapter documents.
@@ -395,10 +395,10 @@ fn parse_diagnostic_format(text: &str) -> Result<DiagnosticFormat, String> {
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Without documents, shows mcpaql.yaml of this folder; without that file, the built-in notebook."
+    after_help = "Without documents, shows mcpaql.yaml in this folder; without that file, the built-in notebook."
 )]
 pub(crate) struct ToolsArgs {
-    /// Adapter documents, or the name of an adapter of mcpaql.yaml or of a built-in one.
+    /// Adapter documents, or the name of an adapter (in mcpaql.yaml or built-in).
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
     /// Print the exact result of tools/list.
@@ -417,7 +417,7 @@ pub(crate) struct ToolsArgs {
     Exit status: 0 success, 1 the call failed and the caller can fix it, 2 the target failed or could not be reached."
 )]
 pub(crate) struct CallCommandArgs {
-    /// Adapter document, or the name of an adapter of mcpaql.yaml or of a built-in one (notebook).
+    /// Adapter document, or the name of an adapter (in mcpaql.yaml, or built-in: notebook).
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
     /// Operation to call; `introspect` lists all operations.

@@ -9,12 +9,12 @@ use std::path::PathBuf;
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Tools are called only with --probe. Without a source, audits the adapters of mcpaql.yaml of this folder.\n\
+    after_help = "Tools are called only with --probe. Without a source, audits the adapters of mcpaql.yaml in this folder.\n\
     Example: mcpaql audit -- npx -y @modelcontextprotocol/server-filesystem /srv\n\
     Exit status: 0 clean or only findings below --fail-on, 1 findings, 2 could not run."
 )]
 pub(crate) struct AuditArgs {
-    /// Adapter documents, OpenAPI descriptions, or the name of an adapter of mcpaql.yaml or of a built-in one.
+    /// Adapter documents, OpenAPI descriptions, or the name of an adapter (in mcpaql.yaml or built-in).
     #[arg(value_name = "DOCUMENT", help_heading = "Sources")]
     pub(crate) documents: Vec<String>,
     /// Command that starts an MCP server, with its arguments; the server is asked for its tools and stopped.

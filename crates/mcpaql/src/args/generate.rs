@@ -15,7 +15,7 @@ use std::path::PathBuf;
     4 reading or writing failed or was refused, 5 the language does not support what the schema needs."
 )]
 pub(crate) struct GenerateArgs {
-    /// Adapter document, OpenAPI description, or the name of an adapter of mcpaql.yaml or of a built-in one.
+    /// Adapter document, OpenAPI description, or the name of an adapter (in mcpaql.yaml or built-in).
     #[arg(long, short, value_name = "FILE", help_heading = "Source")]
     pub(crate) schema: Option<String>,
     /// OpenAPI description, as a file or URL.

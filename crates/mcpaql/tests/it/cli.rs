@@ -95,12 +95,12 @@ async fn the_status_of_call_says_who_can_fix_a_failure() {
         (&["absent.md", "create_note"], 2, "absent.md"),
         (&["api.md", "get_thing", "id=1"], 2, "TRANSPORT_CONNECTION_FAILED"),
     ];
-    for (args, status, said) in rows {
+    for (args, status, expected) in rows {
         let mut command = place.binary(&[&["call", "--data", "data"], args].concat());
         command.env("UPSTREAM_TOKEN", "t");
         let ran = RunOutput::of(command).await;
         assert_eq!(ran.status, Some(status), "{args:?}: {ran:?}");
-        assert!(ran.stderr.contains(said), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
         assert_eq!(ran.stdout, "", "{args:?}");
     }
     let failed = place.run(&["call", "--data", "data", "--envelope", "notebook", "create_note"]).await;

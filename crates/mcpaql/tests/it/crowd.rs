@@ -60,8 +60,8 @@ impl Gateway {
     /// Stops the gateway as a service manager does. It must exit by itself and without an error.
     async fn stop(self) {
         self.server.signal(Signal::TERM);
-        let (status, said) = self.server.wait_for_exit().await;
-        assert_eq!(status.code(), Some(0), "{said}");
+        let (status, stderr) = self.server.wait_for_exit().await;
+        assert_eq!(status.code(), Some(0), "{stderr}");
     }
 }
 

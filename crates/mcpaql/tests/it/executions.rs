@@ -131,7 +131,7 @@ async fn an_interrupt_at_the_command_line_ends_the_program() {
     let server = ServerProcess::start(command);
     let pid = pid(&place).await;
     server.signal(Signal::INT);
-    let (status, said) = server.wait_for_exit().await;
-    assert!(!status.success() && said.contains("interrupted"), "{said}");
+    let (status, stderr) = server.wait_for_exit().await;
+    assert!(!status.success() && stderr.contains("interrupted"), "{stderr}");
     gone(&pid).await;
 }

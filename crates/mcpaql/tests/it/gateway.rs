@@ -74,8 +74,8 @@ async fn adapters_that_fail_do_not_stop_the_others() {
     assert_eq!(failed["error"]["code"], "INTERNAL_ERROR");
     let message = failed["error"]["message"].as_str().unwrap();
     assert!(message.contains("'lame'") && message.contains("WHERE_TO"), "{message}");
-    let said = raw.server.wait_for_stderr("adapter not available").await;
-    assert!(said.contains("broken.yaml") && said.contains("absent.yaml"), "{said}");
+    let stderr = raw.server.wait_for_stderr("adapter not available").await;
+    assert!(stderr.contains("broken.yaml") && stderr.contains("absent.yaml"), "{stderr}");
 }
 
 #[tokio::test]

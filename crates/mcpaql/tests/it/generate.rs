@@ -162,11 +162,11 @@ async fn every_kind_of_failure_has_its_status() {
         (&["--", "/no/such/program"], 4, "program"),
         (&["-s", "code.yaml"], 5, "serve it from that program"),
     ];
-    for (args, status, said) in rows {
+    for (args, status, expected) in rows {
         let ran = generate(&place, &[&rust[..], args].concat()).await;
         assert_eq!(ran.status, Some(status), "{args:?}: {ran:?}");
         // An invalid command line is reported before the output format is known.
-        assert!(ran.stderr.contains(said), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(expected), "{args:?}: {ran:?}");
         assert_eq!(ran.stdout, "", "{args:?}");
         assert!(!place.path().join("generated").exists(), "{args:?}");
 
@@ -467,8 +467,8 @@ async fn generating_again_keeps_handlers_and_refuses_edits() {
     assert!(diff.stderr.contains("README.md"), "{}", diff.stderr);
     assert_eq!(tree(&root), before, "nothing was touched");
     let forced = generate_ok(&place, &["--force", "-v"]).await;
-    let told = "changed    README.md  (it was edited; overwritten because of --force)";
-    assert!(forced.stdout.contains(told), "{}", forced.stdout);
+    let expected = "changed    README.md  (it was edited; overwritten because of --force)";
+    assert!(forced.stdout.contains(expected), "{}", forced.stdout);
     assert!(
         forced.stderr.contains("note: README.md was edited and is overwritten because of --force"),
         "{forced:?}"
@@ -530,7 +530,7 @@ async fn an_operation_to_review_is_a_warning() {
     place.file("bookshop.yaml", BOOKSHOP);
     place.file("tracker.json", TRACKER);
     let tracker: &[&str] = &["--tools", "tracker.json"];
-    for (source, server, count, said) in [
+    for (source, server, count, expected) in [
         (&["--openapi", "bookshop.yaml"][..], &[][..], 1, "review check_stock: "),
         (
             tracker,
@@ -543,13 +543,13 @@ async fn an_operation_to_review_is_a_warning() {
         let human = generate(&place, &of(&["--dry-run"])).await;
         assert_eq!(human.status, Some(0), "{human:?}");
         assert!(human.stderr.contains(&format!("{count} should be reviewed:")), "{}", human.stderr);
-        assert!(!human.stderr.contains("warning:"), "nothing is said twice: {}", human.stderr);
+        assert!(!human.stderr.contains("warning:"), "warnings are not repeated: {}", human.stderr);
         let ran = generate(&place, &of(&["--dry-run", "--output-format", "json"])).await;
         let warnings = ran.json()["warnings"].clone();
         let reviews: Vec<&Value> =
             warnings.as_array().unwrap().iter().filter(|one| one["code"] == "IMPORT_TO_REVIEW").collect();
         assert_eq!(reviews.len(), count, "{warnings}");
-        assert!(reviews[0]["message"].as_str().unwrap().contains(said), "{warnings}");
+        assert!(reviews[0]["message"].as_str().unwrap().contains(expected), "{warnings}");
         let strict = generate(&place, &of(&["--strict", "--output-format", "json"])).await;
         assert_eq!(strict.status, Some(2), "{strict:?}");
         assert_eq!(strict.json()["error"]["details"], warnings);
@@ -587,8 +587,8 @@ async fn rust_projects_support_background_executions() {
     let ran = generate(&place, &["-s", "work.yaml", "-t", "rust", "-o", "rust"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let readme = read(&place, "rust/README.md");
-    for said in ["## Work in the background", "`run_job`", "`get_execution`", "| `XDG_DATA_HOME` |"] {
-        assert!(readme.contains(said), "{said}: {readme}");
+    for expected in ["## Work in the background", "`run_job`", "`get_execution`", "| `XDG_DATA_HOME` |"] {
+        assert!(readme.contains(expected), "{expected}: {readme}");
     }
 }
 

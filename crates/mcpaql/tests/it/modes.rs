@@ -243,7 +243,7 @@ async fn wrong_envelopes_are_explained(session: &Session) {
         assert!(envelope["error"]["code"].as_str().unwrap().starts_with("VALIDATION_"), "{envelope}");
     }
     let (beside, _) = session.client.call(&tool, json!({"operation": "list_notes", "first": 1})).await;
-    assert_eq!(beside["success"], true, "parameters may stand beside the operation: {beside}");
+    assert_eq!(beside["success"], true, "parameters may be next to the operation: {beside}");
 }
 
 async fn the_wrong_endpoint_names_the_right_one(session: &Session) {

@@ -65,11 +65,11 @@ async fn record_request(State(kept): State<RequestLog>, request: Request) -> Res
     let status = target.rsplit('/').next().and_then(|last| last.parse::<u16>().ok());
     let method = parts.method.to_string();
     kept.lock().unwrap().push(ReceivedRequest { method, target, headers: parts.headers, body });
-    let said = json!({"message": "The title is taken", "field": "title"}).to_string();
+    let body = json!({"message": "The title is taken", "field": "title"}).to_string();
     let json = [("content-type", "application/json")];
     match status {
-        Some(429) => (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "7")], said).into_response(),
-        Some(status @ 400..=599) => (StatusCode::from_u16(status).unwrap(), json, said).into_response(),
+        Some(429) => (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "7")], body).into_response(),
+        Some(status @ 400..=599) => (StatusCode::from_u16(status).unwrap(), json, body).into_response(),
         _ => (StatusCode::OK, json, r#"{"fine":true}"#).into_response(),
     }
 }

@@ -15,9 +15,9 @@ async fn nothing_but_the_protocol_is_on_standard_output() {
     assert_eq!(raw.envelope().await["success"], true);
     raw.end_input();
     assert_eq!(raw.receive().await, None);
-    let (status, said) = raw.server.wait_for_exit().await;
+    let (status, stderr) = raw.server.wait_for_exit().await;
     assert!(status.success());
-    assert!(said.contains("serving"), "{said}");
+    assert!(stderr.contains("serving"), "{stderr}");
 }
 
 #[tokio::test]
@@ -125,8 +125,8 @@ async fn health_is_open_and_tools_are_behind_the_token() {
     assert_eq!(post("hunter2-wrong").send().await.unwrap().status(), 401);
     assert_eq!(post("hunter2-server").send().await.unwrap().status(), 200);
     server.child.start_kill().unwrap();
-    let (_, said) = server.wait_for_exit().await;
-    assert!(!said.contains("hunter2"), "{said}");
+    let (_, stderr) = server.wait_for_exit().await;
+    assert!(!stderr.contains("hunter2"), "{stderr}");
 }
 
 #[tokio::test]
@@ -143,9 +143,9 @@ async fn secrets_are_never_logged() {
     let envelope = raw.envelope().await;
     assert_eq!(envelope["success"], false);
     raw.end_input();
-    let (_, said) = raw.server.wait_for_exit().await;
-    assert!(said.contains("call failed"), "{said}");
-    assert!(!said.contains("hunter2") && !envelope.to_string().contains("hunter2"), "{said}");
+    let (_, stderr) = raw.server.wait_for_exit().await;
+    assert!(stderr.contains("call failed"), "{stderr}");
+    assert!(!stderr.contains("hunter2") && !envelope.to_string().contains("hunter2"), "{stderr}");
 }
 
 #[tokio::test]

@@ -82,7 +82,7 @@ async fn another_configuration_file_can_be_named() {
     place.file("elsewhere/shelf.md", &shelf("single"));
     place.file("elsewhere/mine.yaml", "adapters: [shelf.md]\n");
     let listed = names(&place, &["--config", "elsewhere/mine.yaml"], &[]).await;
-    assert_eq!(listed, ["from_document_mcpaql"], "documents are found beside the configuration");
+    assert_eq!(listed, ["from_document_mcpaql"], "documents are relative to the configuration");
 }
 
 #[tokio::test]

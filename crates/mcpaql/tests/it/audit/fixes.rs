@@ -235,7 +235,7 @@ async fn a_correction_that_does_not_fit_a_document_is_not_reported_as_made() {
     let written = std::fs::read_to_string(place.path().join("shop.md")).unwrap();
     assert!(written.contains("title:   'Get book'  # good"), "{written}");
     let (_, after) = report(&place, &directory).await;
-    assert_eq!(finding_codes(&fixed), finding_codes(&after), "what is told is what is there");
+    assert_eq!(finding_codes(&fixed), finding_codes(&after), "the report shows the written findings");
     assert!(finding_codes(&after).iter().any(|finding| finding.starts_with("TITLE-006")), "{after:#}");
     let (_, dry) = report(&place, &[directory.as_slice(), &["--fix", "--dry-run"]].concat()).await;
     assert_eq!(finding_codes(&dry), finding_codes(&after));

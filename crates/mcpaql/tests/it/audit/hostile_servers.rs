@@ -189,7 +189,7 @@ async fn a_document_with_errors_is_never_clean() {
     for text in [LIGHTDASH.replace("maps_to:", "maps_too:"), LIGHTDASH.replacen("maps_to:", "maps_too:", 1)] {
         let place = TestFolder::new();
         place.file("a-adapter.md", &text);
-        for (format, said) in [
+        for (format, expected) in [
             (
                 "full",
                 "audited only in part lightdash: parts of a-adapter.md have errors and are not served: ",
@@ -206,7 +206,7 @@ async fn a_document_with_errors_is_never_clean() {
             let ran =
                 place.run(&["audit", "a-adapter.md", "--convention", "lightdash", "--format", format]).await;
             assert_eq!(ran.status, Some(1), "{format}: {ran:?}");
-            assert!(ran.stdout.contains(said), "{format}: {}", ran.stdout);
+            assert!(ran.stdout.contains(expected), "{format}: {}", ran.stdout);
         }
     }
 }
@@ -271,8 +271,8 @@ async fn duplicate_and_invalid_values_of_a_list_are_reported_with_their_position
     };
     let ran = audit(format!("{{\"tools\": [{tool},\n {{\"name\": \"get_b\", \"name\": \"get c\"}}]}}")).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
-    let said = "audited only in part list: `name` occurs twice in the same object; clients use the last one (line 2, column 20)";
-    assert!(ran.stdout.contains(said), "{}", ran.stdout);
+    let expected = "audited only in part list: `name` occurs twice in the same object; clients use the last one (line 2, column 20)";
+    assert!(ran.stdout.contains(expected), "{}", ran.stdout);
     assert!(
         ran.stdout.contains("'get c'") && !ran.stdout.contains("get_b"),
         "as clients see it: {}",
@@ -283,12 +283,14 @@ async fn duplicate_and_invalid_values_of_a_list_are_reported_with_their_position
     let ran = audit(format!("{{\"tools\": [{tool}], \"tools\": []}}")).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("`tools` occurs twice"), "{}", ran.stderr);
-    for (odd, said) in [(r#""a\ud800x""#, "half of a surrogate pair"), ("1e999", "the number is too large")] {
-        let ran = audit(format!("{{\"result\": {{\"tools\": [{tool},\n {{\"name\": {odd}}}]}}}}")).await;
-        assert_eq!(ran.status, Some(2), "{odd}: {ran:?}");
+    for (invalid, expected) in
+        [(r#""a\ud800x""#, "half of a surrogate pair"), ("1e999", "the number is too large")]
+    {
+        let ran = audit(format!("{{\"result\": {{\"tools\": [{tool},\n {{\"name\": {invalid}}}]}}}}")).await;
+        assert_eq!(ran.status, Some(2), "{invalid}: {ran:?}");
         let place = "list.json is not JSON: line 2, column ";
         assert!(ran.stderr.contains(place) && ran.stderr.contains(", in tools[1]: "), "{}", ran.stderr);
-        assert!(ran.stderr.contains(said), "{odd}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{invalid}: {}", ran.stderr);
     }
 }
 

@@ -228,16 +228,16 @@ async fn an_interrupt_stops_the_started_servers() {
     })
     .await;
     server.signal(rustix::process::Signal::INT);
-    let (status, said) = server.wait_for_exit().await;
-    assert_eq!(status.code(), Some(2), "{said}");
-    assert!(said.contains("interrupted"), "{said}");
+    let (status, stderr) = server.wait_for_exit().await;
+    assert_eq!(status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("interrupted"), "{stderr}");
     gone(&place).await;
 }
 
 #[tokio::test]
 async fn a_file_that_is_not_a_list_of_tools_is_refused() {
     let place = TestFolder::new();
-    for (text, said) in [
+    for (text, expected) in [
         ("nonsense", "is not JSON"),
         ("{}", "contains no list of tools"),
         ("{\"tools\": 1}", "contains no list of tools"),
@@ -246,7 +246,7 @@ async fn a_file_that_is_not_a_list_of_tools_is_refused() {
         place.file("bad.json", text);
         let ran = place.run(&["audit", "--tools", "bad.json"]).await;
         assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
-        assert!(ran.stderr.contains(said), "{text}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{text}: {}", ran.stderr);
     }
     let absent = place.run(&["audit", "--tools", "absent.json"]).await;
     assert_eq!(absent.status, Some(2), "{absent:?}");

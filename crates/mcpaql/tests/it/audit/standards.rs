@@ -162,8 +162,12 @@ async fn policies_are_compared() {
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let changes = ran.json()["changes"].as_array().unwrap().clone();
     let delete = changes.iter().find(|one| one["tool"] == "notebook_delete_note").unwrap();
-    let said = (&delete["hint"], &delete["from"], &delete["to"]);
-    assert_eq!(said, (&json!("idempotentHint"), &json!(true), &Value::Null), "the other leaves it unsaid");
+    let change = (&delete["hint"], &delete["from"], &delete["to"]);
+    assert_eq!(
+        change,
+        (&json!("idempotentHint"), &json!(true), &Value::Null),
+        "the other policy does not set it"
+    );
     let table =
         place.run(&["audit", "notebook", "--mode", "discrete", "--diff-policy", "mcpaql", "mcpaql"]).await;
     assert_eq!(table.stdout, "0 hints of 0 of 12 tools would change\n");
@@ -257,7 +261,7 @@ async fn inputs_are_not_overwritten_and_outputs_need_different_files() {
     assert_eq!(std::fs::read_to_string(place.path().join("notes.json")).unwrap(), before);
     let again = ["--baseline", "known.json", "--write-baseline", "known.json"];
     let ran = place.run(&[&["audit", "--tools", "notes.json"], &again[..]].concat()).await;
-    assert_eq!(ran.status, Some(0), "a baseline may be written anew: {ran:?}");
+    assert_eq!(ran.status, Some(0), "a baseline may be replaced: {ran:?}");
 }
 
 #[tokio::test]
@@ -266,13 +270,13 @@ async fn a_folder_that_is_created_for_a_file_is_reported() {
     let run =
         async |flags: &[&str]| place.run(&[&["audit", "--tools", "notes.json"], flags].concat()).await.stderr;
     let report = Path::new("out").join("audit").join("report.txt");
-    let told = run(&["-o", report.to_str().unwrap()]).await;
+    let stderr = run(&["-o", report.to_str().unwrap()]).await;
     let folder = report.parent().unwrap().display();
-    assert_eq!(told.trim_end(), format!("Wrote {} and created the folder {folder}", report.display()));
-    let told = run(&["-o", report.to_str().unwrap()]).await;
-    assert_eq!(told.trim_end(), format!("Wrote {}", report.display()), "the folder exists now");
-    let told = run(&["--write-baseline", "known/all.json"]).await;
-    assert!(told.trim_end().ends_with("to known/all.json and created the folder known"), "{told}");
-    let told = run(&["--fix", "-o", "fixes/overrides.yaml", "--convention", "claude-directory"]).await;
-    assert!(told.contains("and created the folder fixes"), "{told}");
+    assert_eq!(stderr.trim_end(), format!("Wrote {} and created the folder {folder}", report.display()));
+    let stderr = run(&["-o", report.to_str().unwrap()]).await;
+    assert_eq!(stderr.trim_end(), format!("Wrote {}", report.display()), "the folder exists now");
+    let stderr = run(&["--write-baseline", "known/all.json"]).await;
+    assert!(stderr.trim_end().ends_with("to known/all.json and created the folder known"), "{stderr}");
+    let stderr = run(&["--fix", "-o", "fixes/overrides.yaml", "--convention", "claude-directory"]).await;
+    assert!(stderr.contains("and created the folder fixes"), "{stderr}");
 }

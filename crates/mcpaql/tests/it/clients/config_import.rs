@@ -170,10 +170,10 @@ async fn one_variable_never_has_two_values() {
     assert_eq!(token("server-c"), "${env:API_TOKEN}");
     assert_eq!(token("a-b"), "${env:SET_TOKEN}");
     assert_eq!(token("server-d"), "${env:SERVER_D_SET_TOKEN}");
-    let told = &ran.json()["variables"];
-    assert_eq!(told[0]["name"], "API_TOKEN");
-    assert_eq!(told[0]["places"][1], "mcpServers › c › env › API_TOKEN in all.json");
-    assert_eq!(told.as_array().unwrap().len(), 4, "{told}");
+    let variables = &ran.json()["variables"];
+    assert_eq!(variables[0]["name"], "API_TOKEN");
+    assert_eq!(variables[0]["places"][1], "mcpServers › c › env › API_TOKEN in all.json");
+    assert_eq!(variables.as_array().unwrap().len(), 4, "{variables}");
 }
 
 #[tokio::test]
@@ -241,8 +241,8 @@ async fn skipped_servers_are_listed_with_the_reason() {
     home.write("all.json", &servers.to_string());
     let ran = home.run(&["import", "config", "all.json", "--json"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    let told = ran.json();
-    let reasons: Vec<String> = told["left_out"]
+    let report = ran.json();
+    let reasons: Vec<String> = report["left_out"]
         .as_array()
         .unwrap()
         .iter()
@@ -266,7 +266,7 @@ async fn skipped_servers_are_listed_with_the_reason() {
         );
     }
     assert_eq!(reasons.len(), 10);
-    assert_eq!(told["servers"][0]["notes"], json!(["`oauth` is not supported and was ignored"]));
+    assert_eq!(report["servers"][0]["notes"], json!(["`oauth` is not supported and was ignored"]));
     let (name, target) = home.servers("mcpaql.yaml").remove(0);
     assert_eq!((name.as_str(), target.timeout_ms), ("fine", 90_000));
     assert!(home.read("mcpaql.yaml").contains("op:deleteAll"));

@@ -32,8 +32,8 @@ async fn broken_links_are_reported_and_stay() {
             let ran =
                 generate(&place, &[&["-s", "things.md", "-t", "rust", "-o", output], force].concat()).await;
             assert_eq!(ran.status, Some(4), "{output}: {ran:?}");
-            let said = format!("{link} is a broken symbolic link");
-            assert!(ran.stderr.contains(&said) && ran.stderr.contains("hint: "), "{}", ran.stderr);
+            let expected = format!("{link} is a broken symbolic link");
+            assert!(ran.stderr.contains(&expected) && ran.stderr.contains("hint: "), "{}", ran.stderr);
         }
     }
     assert!(!place.path().join("nowhere").exists());

@@ -22,13 +22,13 @@ async fn the_provenance_of_an_import_names_its_source() {
     let openapi = ["--openapi", "deep/bookshop.yaml", "-o", "a"];
     let ran = generate(&place, &[&args[..], &options, &openapi].concat()).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    let told = derived(&place, "a");
-    let value = json!({"kind": told["kind"], "name": told["name"], "version": told["version"]});
+    let origin = derived(&place, "a");
+    let value = json!({"kind": origin["kind"], "name": origin["name"], "version": origin["version"]});
     assert_eq!(value, json!({"kind": "openapi", "name": "bookshop.yaml", "version": "2.4.0"}));
-    let fixes = told["options"]["overrides"].clone();
-    assert_eq!(told["options"], json!({"name": "books", "include": ["category:READ"], "overrides": fixes}));
+    let fixes = origin["options"]["overrides"].clone();
+    assert_eq!(origin["options"], json!({"name": "books", "include": ["category:READ"], "overrides": fixes}));
     assert_eq!(fixes["filename"], "fixes.yaml");
-    let fingerprint = told["fingerprint"].as_str().unwrap();
+    let fingerprint = origin["fingerprint"].as_str().unwrap();
     assert!(fingerprint.starts_with("sha256:") && read(&place, "a/README.md").contains(fingerprint));
 
     // The same description in another format has the same fingerprint; another description has another one.
@@ -38,19 +38,19 @@ async fn the_provenance_of_an_import_names_its_source() {
         let output = format!("{is_same}");
         let ran = generate(&place, &[&args[..], &["-s", file, "-o", &output]].concat()).await;
         assert_eq!(ran.status, Some(0), "{ran:?}");
-        assert_eq!(derived(&place, &output)["fingerprint"] == told["fingerprint"], is_same, "{file}");
+        assert_eq!(derived(&place, &output)["fingerprint"] == origin["fingerprint"], is_same, "{file}");
     }
 
     let tools = ["--tools", "tracker.json", "-o", "t", "--", "/opt/tracker", "--root", "x"];
     assert_eq!(generate(&place, &[&args[..], &tools].concat()).await.status, Some(0));
-    let told = derived(&place, "t");
-    assert_eq!((&told["kind"], &told["name"]), (&json!("tools"), &json!("tracker.json")));
+    let origin = derived(&place, "t");
+    assert_eq!((&origin["kind"], &origin["name"]), (&json!("tools"), &json!("tracker.json")));
     let server = ["-o", "s", "--", BINARY, "serve", "--data", "d", "--mode", "discrete"];
     assert_eq!(generate(&place, &[&args[..], &server].concat()).await.status, Some(0));
-    let told = derived(&place, "s");
-    assert_eq!(told["kind"], "server");
-    assert!(told["name"].as_str().unwrap().ends_with("serve --data d --mode discrete"), "{told}");
-    assert!(!told["name"].as_str().unwrap().contains('/'), "no folder of this machine: {told}");
+    let origin = derived(&place, "s");
+    assert_eq!(origin["kind"], "server");
+    assert!(origin["name"].as_str().unwrap().ends_with("serve --data d --mode discrete"), "{origin}");
+    assert!(!origin["name"].as_str().unwrap().contains('/'), "no folder of this machine: {origin}");
     // A document that was written by hand has no other origin.
     generate_ok(&place, &["-o", "own"]).await;
     assert_eq!(derived(&place, "own"), Value::Null);
@@ -79,8 +79,8 @@ async fn adapters_of_the_configuration_are_found_by_name() {
     ] {
         let ran = generate(&place, &[&args[..], &["-s", name, "-o", name]].concat()).await;
         assert_eq!(ran.status, Some(0), "{name}: {ran:?}");
-        let told = derived(&place, name);
-        assert_eq!((&told["kind"], &told["configured_as"]), (&json!(kind), &json!(name)));
+        let origin = derived(&place, name);
+        assert_eq!((&origin["kind"], &origin["configured_as"]), (&json!(kind), &json!(name)));
         let checked = place.run(&["check", &format!("{name}/schema/{file}")]).await;
         assert_eq!(checked.status, Some(0), "{name}: {checked:?}");
         let readme = read(&place, &format!("{name}/README.md"));
@@ -108,10 +108,10 @@ async fn adapters_of_the_configuration_are_found_by_name() {
         (&["-s", "books", "--include", "deprecated"], 3, "edit its entry"),
         (&["-s", "things", "--name", "x"], 3, "edit its entry"),
     ];
-    for (args, status, said) in refused {
+    for (args, status, expected) in refused {
         let ran = generate(&place, &[&["-t", "rust", "-o", "no"], args].concat()).await;
         assert_eq!(ran.status, Some(status), "{args:?}: {ran:?}");
-        assert!(ran.stderr.contains(said), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
     place.file("mcpaql.yaml", "mode: unified\nadapters:\n  - {document: things.md}\n");
     let shared = generate(&place, &["-s", "things", "-t", "rust", "-o", "no"]).await;

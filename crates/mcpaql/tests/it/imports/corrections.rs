@@ -62,12 +62,16 @@ async fn a_correction_of_an_unknown_operation_is_an_error_that_names_the_nearest
             "already has an override",
         ),
     ];
-    for (text, status, said) in rows {
+    for (text, status, expected) in rows {
         let place = shop();
         place.file("overrides.yaml", text);
         let ran = import(&place, &["--overrides", "overrides.yaml"]).await;
         assert_eq!(ran.status, Some(status), "{text}: {ran:?}");
-        assert!(ran.stderr.contains(said) && ran.stderr.contains("overrides.yaml"), "{text}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains(expected) && ran.stderr.contains("overrides.yaml"),
+            "{text}: {}",
+            ran.stderr
+        );
         assert!(!place.path().join("bookshop-adapter.md").exists(), "{text}");
     }
     let missing = import(&shop(), &["--overrides", "absent.yaml"]).await;
@@ -85,10 +89,10 @@ async fn serve_accepts_the_same_corrections() {
     let input = child.stdin.take();
     let output = crate::fixture::with_timeout(child.wait_with_output()).await.unwrap();
     drop(input);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(
-        said.contains("did you mean 'getBook'") && said.contains("bookshop.yaml cannot be served"),
-        "{said}"
+        stderr.contains("did you mean 'getBook'") && stderr.contains("bookshop.yaml cannot be served"),
+        "{stderr}"
     );
 }

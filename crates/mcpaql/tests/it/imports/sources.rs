@@ -22,19 +22,19 @@ async fn a_file_that_is_not_a_description_is_refused_with_a_reason() {
         ("latin.yaml", b"openapi: caf\xe9\n", 2, "UTF-8"),
         ("utf16.json", b"\xff\xfe{\0", 2, "UTF-8"),
     ];
-    for (name, bytes, status, said) in rows {
+    for (name, bytes, status, expected) in rows {
         std::fs::write(place.path().join(name), bytes).unwrap();
         let ran = place.run(&["import", "openapi", name]).await;
         assert_eq!((ran.status, ran.stdout.as_str()), (Some(status), ""), "{name}: {ran:?}");
-        assert!(ran.stderr.contains(said) && ran.stderr.contains(name), "{name}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected) && ran.stderr.contains(name), "{name}: {}", ran.stderr);
     }
-    for (source, said) in [
+    for (source, expected) in [
         ("absent.yaml", "'absent.yaml' not found"),
         (".", "cannot read"),
         ("ftp://example.com/x", "https://"),
     ] {
         let ran = place.run(&["import", "openapi", source]).await;
-        assert!(ran.status == Some(2) && ran.stderr.contains(said), "{source}: {ran:?}");
+        assert!(ran.status == Some(2) && ran.stderr.contains(expected), "{source}: {ran:?}");
     }
     let huge = std::fs::File::create(place.path().join("huge.json")).unwrap();
     huge.set_len(LARGEST + 1).unwrap();
@@ -113,8 +113,8 @@ async fn references_to_other_places_are_reported_and_not_followed() {
             .unwrap()
             .iter()
             .any(|own| own["path"] == "/shelves" && own["notes"].to_string().contains("\"lost\":true"));
-        let told = lost || !report["diagnostics"].as_array().unwrap().is_empty();
-        assert!(told, "{reference}: {report:#}");
+        let is_reported = lost || !report["diagnostics"].as_array().unwrap().is_empty();
+        assert!(is_reported, "{reference}: {report:#}");
     }
     upstream.abort();
 }
@@ -148,15 +148,15 @@ async fn a_description_is_fetched_with_what_it_refers_to() {
         assert!(ran.stdout.contains(&format!("base_url: {address}/v1\n")), "relative to where it was found");
         assert!(!ran.stdout.contains("s3cret") && !ran.stderr.contains("s3cret"), "{ran:?}");
     }
-    for (path, said) in [("/gone?key=s3cret", "410"), ("/nothing", "404"), ("/bytes", "UTF-8")] {
+    for (path, expected) in [("/gone?key=s3cret", "410"), ("/nothing", "404"), ("/bytes", "UTF-8")] {
         let ran = place.run(&["import", "openapi", &format!("{address}{path}")]).await;
-        assert!(ran.status == Some(2) && ran.stderr.contains(said), "{path}: {ran:?}");
+        assert!(ran.status == Some(2) && ran.stderr.contains(expected), "{path}: {ran:?}");
         assert!(!ran.stderr.contains("s3cret"), "{}", ran.stderr);
     }
     upstream.abort();
     let _ = upstream.await;
-    let nobody = place.run(&["import", "openapi", &format!("{address}/spec/openapi.yaml")]).await;
-    assert!(nobody.status == Some(2) && nobody.stderr.contains("cannot fetch"), "{nobody:?}");
+    let unreachable = place.run(&["import", "openapi", &format!("{address}/spec/openapi.yaml")]).await;
+    assert!(unreachable.status == Some(2) && unreachable.stderr.contains("cannot fetch"), "{unreachable:?}");
 }
 
 #[tokio::test]

@@ -90,7 +90,7 @@ async fn an_error_of_the_api_looks_like_success() {
         assert_eq!(envelope["success"], false, "{status}: {envelope}");
         assert!(envelope.get("data").is_none(), "{status}: {envelope}");
         assert!(envelope["error"]["code"].is_string(), "{status}: {envelope}");
-        assert_eq!(flagged, status >= 500, "an agent can mend {status}: {envelope}");
+        assert_eq!(flagged, status >= 500, "an agent can fix {status}: {envelope}");
     }
 }
 

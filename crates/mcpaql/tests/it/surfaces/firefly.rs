@@ -223,8 +223,8 @@ async fn a_picture_is_uploaded_as_bytes() {
 #[tokio::test]
 async fn errors_are_reported_without_secrets() {
     let adobe = Adobe::start(|request| {
-        let said = request.header("authorization").unwrap_or_default().to_owned();
-        replies(403, json!({"error_code": "403003", "message": format!("not entitled: {said}")}))
+        let authorization = request.header("authorization").unwrap_or_default().to_owned();
+        replies(403, json!({"error_code": "403003", "message": format!("not entitled: {authorization}")}))
     })
     .await;
     let (code, error) =

@@ -364,7 +364,7 @@ async fn deleting_names_one_thing_and_never_the_whole_folder() {
         assert_eq!(account.sent(tool, arguments).await.request_line(), format!("DELETE {target}"));
     }
     let (code, _) = refusal(&account.client, "nc_notes_delete_note", json!({"note_id": 77})).await;
-    assert_eq!(code, "NOT_FOUND_RESOURCE", "gone is gone, and said so");
+    assert_eq!(code, "NOT_FOUND_RESOURCE", "a deleted record is not found");
     account.api.received_requests();
     for path in ["/", "", "../bob", "a/../../bob", "a//b"] {
         let (code, _) = refusal(&account.client, "nc_webdav_delete_resource", json!({"path": path})).await;
