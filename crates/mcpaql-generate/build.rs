@@ -1,4 +1,4 @@
-//! Lists the runtimes below `templates/`, so that a new file there is part of every project without being named anywhere.
+//! Lists the runtime files in `templates/`, so that a new file there becomes part of every project.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn folder(variable: &str) -> io::Result<PathBuf> {
     env::var_os(variable).map(PathBuf::from).ok_or_else(|| io::Error::other(variable.to_owned()))
 }
 
-/// A constant with every file of those folders that ends so, and the text of each.
+/// Returns a constant with the path and the text of every file in these folders that has this extension.
 fn table(name: &str, root: &Path, folders: &[&str], ending: &str) -> io::Result<String> {
     let mut found = Vec::new();
     for folder in folders {

@@ -1,33 +1,33 @@
-//! How an operation reaches its target, as one literal that every language writes in its own way.
+//! The call of an operation as one JSON literal, which each language writes in its own syntax.
 //!
-//! What always holds: variables are named, never read; what is as usual is left out; `{name}` in a template is a parameter
-//! and nothing else is.
+//! What always holds: variables are named, never read; default values are left out; `{name}` in a template is always a
+//! parameter.
 //!
 //! A request (`HttpRequest`):
 //!
-//! | member | what |
+//! | member | meaning |
 //! |---|---|
-//! | `method`, `path` | `GET`, `/repos/{owner}`; the literal parts of a path are percent-encoded, braces too |
+//! | `method`, `path` | `GET`, `/repos/{owner}`; literal parts of a path are percent-encoded, including braces |
 //! | `params` | name → `{in, as?, style?, explode?, reserved?, sensitive?, file?}` in the order of the document |
-//! | `body?` | `form`, `multipart`, `text` or `binary`; JSON where it is not there |
-//! | `body_param?` | the parameter that is the whole body, as the only one of `text` and `binary` always is |
-//! | `content_type?`, `base_url?`, `auth?` | in place of the usual |
+//! | `body?` | `form`, `multipart`, `text` or `binary`; JSON by default |
+//! | `body_param?` | the parameter that is the whole body; always present for `text` and `binary` with one parameter |
+//! | `content_type?`, `base_url?`, `auth?` | replace those of the target |
 //! | `repeatable?` | may be sent again after a failure |
-//! | `removes?` | a repeated request that finds nothing has done its work |
-//! | `target?` | the parameter that chooses among several targets |
+//! | `removes?` | if a repeated request gets "not found", the first one succeeded |
+//! | `target?` | the parameter that selects one of several targets |
 //!
-//! `style` and `explode` are those of OpenAPI, and as usual for the place where they are not there. `file` is true where a
-//! multipart field is a file in base64, or the names of such properties where the parameter is the whole body.
+//! `style` and `explode` are those of OpenAPI, with its defaults for the location. `file` is true if a multipart field is a
+//! file in base64. If the parameter is the whole body, `file` lists the properties that are files.
 //!
 //! A command (`CommandLine`):
 //!
-//! | member | what |
+//! | member | meaning |
 //! |---|---|
-//! | `argv` | each a template, a list of templates that stays away where one of its parameters is not given, or `{when, args}`: arguments that are there where the flag `when` is true |
-//! | `params` | name → `{as?, sensitive?}`, only those that say something |
-//! | `stdin?` | `params`: all parameters as JSON; `{param}`: the text of that one |
+//! | `argv` | each entry is a template; a list of templates, left out if one of its parameters is missing; or `{when, args}`: arguments that are passed if the parameter `when` is true |
+//! | `params` | name → `{as?, sensitive?}`; parameters without either are left out |
+//! | `stdin?` | `params`: all parameters as JSON; `{param}`: the text of one parameter |
 //! | `output` | `json`, `text`, `lines` or `jsonl` |
-//! | `timeout_ms?` | in place of the target's |
+//! | `timeout_ms?` | replaces that of the target |
 //! | `exit?` | exit status → `success` or an error code |
 //! | `target?` | as above |
 
@@ -49,10 +49,10 @@ pub(crate) enum BindingKind {
     Command,
 }
 
-/// How an operation reaches its target.
+/// Returns the literal of an operation's call.
 ///
 /// # Errors
-/// For kinds of targets that are not part of a small project, and templates that cannot be written as text.
+/// Returns an error for targets that need Rust, and for templates that cannot be written as text.
 pub(crate) fn operation_binding(operation: &Operation) -> Result<(BindingKind, Value), Unsupported> {
     let (kind, mut literal) = match &operation.binding {
         Binding::Http(binding) => (BindingKind::Http, http(operation, binding)),
@@ -96,7 +96,7 @@ fn http(operation: &Operation, binding: &HttpBinding) -> Map<String, Value> {
     out
 }
 
-/// The parameter that is the whole text or file, where the document does not name it.
+/// Returns the only body parameter of a `text` or `binary` body, if the document has no `body_param`.
 fn only_body_param<'o>(operation: &'o Operation, binding: &HttpBinding) -> Option<&'o str> {
     let mut declared = operation.params.iter().filter(|param| param.location == ParamLocation::Body);
     match (binding.body, declared.next(), declared.next()) {
@@ -113,7 +113,7 @@ fn path(segments: &[Segment]) -> String {
     segments.iter().map(piece).collect()
 }
 
-/// A literal character of a path. `%` stays, because authors write `%2F` themselves.
+/// Encodes a literal character of a path. `%` is kept, because authors write `%2F` themselves.
 fn encoded(literal: char) -> String {
     if literal.is_ascii_graphic() && !"\"#<>\\^`{|}".contains(literal) {
         return literal.to_string();
@@ -153,7 +153,7 @@ fn http_param(param: &Param, binding: &HttpBinding) -> Value {
     out.into()
 }
 
-/// The properties of an object that are files.
+/// Returns the names of the properties that are files.
 fn files_in(schema: &Value) -> Vec<&str> {
     let all = schema.get("properties").and_then(Value::as_object);
     all.into_iter().flatten().filter(|(_, schema)| is_file(schema)).map(|(name, _)| name.as_str()).collect()
@@ -196,7 +196,7 @@ fn command(operation: &Operation, binding: &CommandBinding) -> Result<Map<String
     Ok(out)
 }
 
-/// What is to be said of a parameter, where there is something.
+/// Returns the entry of a parameter in `params`, unless it would be empty.
 fn command_param(param: &Param) -> Option<(String, Value)> {
     let mut out = Map::new();
     if param.wire != param.name {
@@ -208,7 +208,7 @@ fn command_param(param: &Param) -> Option<(String, Value)> {
     (!out.is_empty()).then(|| (param.name.clone(), out.into()))
 }
 
-/// A template as text.
+/// Returns a template as text.
 fn template(operation: &Operation, pieces: &[Segment]) -> Result<String, Unsupported> {
     let piece = |segment: &Segment| match segment {
         Segment::Literal(text) => text.clone(),
@@ -220,14 +220,14 @@ fn template(operation: &Operation, pieces: &[Segment]) -> Result<String, Unsuppo
         return Ok(text);
     }
     let message = format!(
-        "the template {} of the operation '{}' holds braces around what is no parameter",
+        "the template {} of the operation '{}' contains braces that are not parameters",
         Value::from(text),
         operation.name
     );
     Err(Unsupported { message, suggestion: USE_RUST })
 }
 
-/// How many `{snake_case}` a text has.
+/// Counts the occurrences of `{snake_case}` in a text.
 fn placeholders(text: &str) -> usize {
     let is_name = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -236,7 +236,7 @@ fn placeholders(text: &str) -> usize {
     text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).filter(|(name, _)| is_name(name)).count()
 }
 
-/// The target of an adapter, its alternatives and the credentials of each.
+/// Returns the target of an adapter and its alternatives, each with the names of its credentials.
 pub(crate) fn target(adapter: &Adapter) -> Value {
     let mut out = one_target(&adapter.target, &adapter.auth);
     if !adapter.targets.is_empty() {
@@ -252,7 +252,7 @@ pub(crate) fn target(adapter: &Adapter) -> Value {
 }
 
 fn one_target(target: &TargetConfig, own: &Auth) -> Map<String, Value> {
-    let told = match target {
+    let members = match target {
         TargetConfig::Http(target) => http_target(target),
         TargetConfig::Command(command) => json!({
             "protocol": "command",
@@ -262,10 +262,10 @@ fn one_target(target: &TargetConfig, own: &Auth) -> Map<String, Value> {
             "timeout_ms": command.timeout_ms,
             "max_output_bytes": command.max_output_bytes,
         }),
-        // No operation of it is part of the project.
+        // The project has no operations for these targets.
         TargetConfig::Store(_) | TargetConfig::Mcp(_) | TargetConfig::Code(_) => json!({"protocol": "none"}),
     };
-    let mut out = match told {
+    let mut out = match members {
         Value::Object(out) => out,
         _ => Map::new(),
     };
@@ -287,7 +287,7 @@ fn http_target(http: &HttpTarget) -> Value {
     })
 }
 
-/// How calls are authenticated, by the names of variables; null where they are not.
+/// Returns how calls are authenticated, with names of variables; null without authentication.
 fn auth(own: &Auth) -> Value {
     match own {
         Auth::None => Value::Null,
@@ -314,7 +314,7 @@ fn auth(own: &Auth) -> Value {
     }
 }
 
-/// The kinds of targets that a project reaches: it carries the files of those alone.
+/// The kinds of targets that a project uses. It contains only the files for these.
 pub(crate) struct UsedTargets {
     pub(crate) http: bool,
     pub(crate) command: bool,

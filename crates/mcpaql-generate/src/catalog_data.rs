@@ -1,42 +1,42 @@
-//! The catalog as the one data file of a small project: what `tools/list` and `introspect` answer, and how calls are checked.
+//! `catalog.json`: the data of a project in TypeScript or Python, for `tools/list`, `introspect` and validation.
 //!
-//! What always holds: it is a view of the same catalog that `mcpaql serve` answers from, made by asking that catalog; the same
-//! catalog gives the same text, byte for byte; no secret is in it, only the names of the variables that hold them. Each
-//! tool, operation, type and definition stands on a line of its own.
+//! What always holds: the data comes from the same catalog that `mcpaql serve` uses; the same catalog gives the same text,
+//! byte for byte; it contains no secrets, only the names of their variables. Each tool, operation, type and definition is
+//! on its own line.
 //!
-//! | member | what |
+//! | member | meaning |
 //! |---|---|
 //! | `adapter` | `{name, display_name, version, description}` |
-//! | `instructions` | what `initialize` answers |
-//! | `mode`, `errors` | `semantic`, `single`, `all` or `discrete`; `unrecoverable` or `all`: which failures carry `isError` |
+//! | `instructions` | the instructions in the answer to `initialize` |
+//! | `mode`, `errors` | `semantic`, `single`, `all` or `discrete`; `unrecoverable` or `all`: which errors have `isError` |
 //! | `limits` | `{request_bytes, response_bytes, string_bytes, array_items, depth}` |
 //! | `protocol` | `_protocol` of a plain list of operations |
-//! | `target` | where calls go: see `binding` |
+//! | `target` | the target of calls: see `binding` |
 //! | `tools` | the objects of `tools/list`, in order |
-//! | `routes` | tool → `{endpoint}`, `{whole: true}` or `{operation}` (its name); `renamed_to` where the name is an alias |
+//! | `routes` | tool → `{endpoint}`, `{whole: true}` or `{operation}` (its name); `renamed_to` if the name is an alias |
 //! | `operations` | in order, `introspect` last |
 //! | `types` | in order: `{detail, signature?}` |
 //! | `$defs` | named types that parameters refer to, as JSON Schema 2020-12 |
 //!
 //! An operation:
 //!
-//! | member | what |
+//! | member | meaning |
 //! |---|---|
-//! | `name`, `category`, `endpoint`, `tool` | the head |
-//! | `aliases?`, `deprecated?` | other names; what to use instead, perhaps empty |
-//! | `group`, `tagged?` | the group that a long list counts it in; whether that is a tag |
-//! | `summary` | `description` of a row of a list |
-//! | `listed` | `signature` of a row of a list with `detail: signature` |
+//! | `name`, `category`, `endpoint`, `tool` | identify the operation |
+//! | `aliases?`, `deprecated?` | other names; the replacement, which may be empty |
+//! | `group`, `tagged?` | the group of the operation in a long list; whether the group is a tag |
+//! | `summary` | `description` in a list |
+//! | `listed` | `signature` in a list with `detail: signature` |
 //! | `brief` | the signature of a search hit and of a suggestion |
 //! | `signature` | `details.signature` of errors |
-//! | `detail` | the whole answer to `name`; other forms are parts of it |
+//! | `detail` | the complete answer to `name`; shorter answers are parts of it |
 //! | `params` | `{name, required?, sensitive?, identifier?, text?, default?}` in order |
-//! | `spellings?` | other spellings of parameters → the name, null where ambiguous |
-//! | `takes_input?` | fields of an update may stand in `input`; identifiers may not |
+//! | `spellings?` | other spellings of parameters → the name, null if ambiguous |
+//! | `takes_input?` | fields of an update may be in `input`; identifiers may not |
 //! | `schema` | JSON Schema of the parameters: an object with `properties`, nothing required |
 //!
-//! `text` is `no_nul` (no U+0000) or `no_control` (no control character but the tab). A definition that leads back to itself
-//! has `x-recursive: true`, so that a validator can count how often it is entered.
+//! `text` is `no_nul` (no U+0000) or `no_control` (no control characters except tab). A recursive definition has
+//! `x-recursive: true`, so that a validator can limit its depth.
 
 use indexmap::IndexMap;
 use mcpaql_core::adapter::ErrorPolicy;
@@ -51,12 +51,12 @@ use mcpaql_core::validate::ParamRule;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Estimated tokens of the signature of a search hit.
+/// Maximum estimated tokens for the signature of a search hit.
 const MAX_HIT_TOKENS: usize = 40;
-/// The longest page of a list.
+/// Maximum items on a page of a list.
 const MAX_PAGE_ITEMS: usize = 200;
 
-/// The data file.
+/// Returns the text of `catalog.json`.
 pub(crate) fn text(catalog: &Catalog) -> String {
     let mut members = head(catalog);
     let operations: Vec<Value> = operations(catalog);
@@ -69,7 +69,7 @@ pub(crate) fn text(catalog: &Catalog) -> String {
     lines(&members)
 }
 
-/// A member on each line; what holds many things has a line for each of them.
+/// Writes one member per line; long lists have one line per item.
 fn lines(members: &Map<String, Value>) -> String {
     let mut out = Vec::new();
     for (name, member) in members {
@@ -97,12 +97,12 @@ fn head(catalog: &Catalog) -> Map<String, Value> {
     let mut protocol =
         introspect_answer(catalog, json!({"first": 1})).remove("_protocol").unwrap_or_default();
     if let Some(Value::Object(capabilities)) = protocol.get_mut("capabilities") {
-        // What `mcpaql serve` has and a small project has not.
+        // Features of `mcpaql serve` that these projects do not have.
         for missing in ["ranked_search", "background_executions", "store", "mcp_upstreams"] {
             capabilities.insert(missing.to_owned(), false.into());
         }
     }
-    let told = json!({
+    let members = json!({
         "adapter": {
             "name": adapter.name,
             "display_name": adapter.display_name,
@@ -125,7 +125,7 @@ fn head(catalog: &Catalog) -> Map<String, Value> {
         "protocol": protocol,
         "target": crate::binding::target(adapter),
     });
-    match told {
+    match members {
         Value::Object(members) => members,
         _ => Map::new(),
     }
@@ -152,7 +152,7 @@ fn routes(catalog: &Catalog) -> Value {
     json!(routes)
 }
 
-/// What `introspect` answers.
+/// Returns the answer of `introspect`.
 fn introspect_answer(catalog: &Catalog, params: Value) -> Map<String, Value> {
     let Value::Object(params) = params else { return Map::new() };
     match introspect::answer(catalog, &params).map(|answer| answer.data.into_value()) {
@@ -161,7 +161,7 @@ fn introspect_answer(catalog: &Catalog, params: Value) -> Map<String, Value> {
     }
 }
 
-/// Every row of a list, page by page.
+/// Returns all rows of a list by reading every page.
 fn list_all(catalog: &Catalog, query: &str, detail: &str) -> Vec<Value> {
     let mut rows = Vec::new();
     let mut after = String::new();
@@ -231,7 +231,7 @@ fn operation_head(entry: &CatalogEntry) -> Map<String, Value> {
     out
 }
 
-/// How the parameters of an operation are checked.
+/// Adds the data that validates the parameters of an operation.
 fn checks(whole: FullOperation<'_>, out: &mut Map<String, Value>) {
     let mut properties = Map::new();
     let mut params = Vec::new();
@@ -274,7 +274,7 @@ fn types(catalog: &Catalog) -> Value {
     list_all(catalog, "types", "full").into_iter().map(one).collect()
 }
 
-/// The named types that the operations' schemas lead to, in order of their names.
+/// Returns the named types that the schemas of the operations refer to, ordered by name.
 fn definitions(catalog: &Catalog, operations: &[Value]) -> Map<String, Value> {
     let Some(schemas) = schemas(catalog) else { return Map::new() };
     let names: IndexMap<String, String> =
@@ -312,13 +312,13 @@ fn schemas(catalog: &Catalog) -> Option<&SchemaSet> {
     catalog.operations.first().and_then(|entry| catalog.full_operation(entry)).map(|whole| whole.schemas)
 }
 
-/// How a named type is referred to.
+/// Returns the `$ref` of a named type.
 fn reference(schemas: &SchemaSet, name: &str) -> Option<String> {
     let reference = schemas.to_json_schema(schemas.named(name)?);
     reference.get("$ref").and_then(Value::as_str).map(str::to_owned)
 }
 
-/// Whether a type leads back to itself.
+/// Returns whether a type refers to itself, directly or through others.
 fn is_recursive(
     name: &str,
     leads_to: &[String],
@@ -339,7 +339,7 @@ fn is_recursive(
     false
 }
 
-/// Every `$ref` in a schema.
+/// Collects every `$ref` in a schema.
 fn references(schema: &Value, found: &mut Vec<String>) {
     match schema {
         Value::Object(members) => {

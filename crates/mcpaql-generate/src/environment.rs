@@ -1,4 +1,4 @@
-//! The variables of the environment that a served adapter reads, by their names only.
+//! The environment variables that a served adapter reads. Only their names, never their values.
 
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Auth, McpLink, TargetConfig};
@@ -6,21 +6,21 @@ use mcpaql_core::catalog::Catalog;
 use mcpaql_core::operation::Binding;
 use mcpaql_core::template::{EnvPiece, EnvTemplate};
 
-/// Name → what it is for, in the order in which they are met.
+/// Name → purpose, in the order of first use.
 pub(crate) type VariablePurposes = IndexMap<String, &'static str>;
 
-const SECRET: &str = "secret: a credential of the API";
+const SECRET: &str = "secret: a credential for the API";
 const VALUE: &str = "a value in an address, a header, a command or its environment";
 const OPTIONAL: &str =
-    "optional: a value in an address, a header, a command or its environment, which has a default";
-const PASSED: &str = "passed on to the programs that are started";
+    "optional: a value in an address, a header, a command or its environment, with a default";
+const PASSED: &str = "passed on to the programs that the server starts";
 
-/// Those that the server does not do without.
+/// Returns the names of the variables without a default.
 pub(crate) fn required(catalog: &Catalog) -> impl Iterator<Item = String> {
     all_variables(catalog).into_iter().filter(|(_, purpose)| *purpose != OPTIONAL).map(|(name, _)| name)
 }
 
-/// Every variable that the adapter names.
+/// Returns every variable that the adapter uses.
 pub(crate) fn all_variables(catalog: &Catalog) -> VariablePurposes {
     let mut out = VariablePurposes::new();
     let adapter = &catalog.adapter;
@@ -42,7 +42,7 @@ pub(crate) fn all_variables(catalog: &Catalog) -> VariablePurposes {
 
 fn put(out: &mut VariablePurposes, name: &str, purpose: &'static str) {
     let known = out.entry(name.to_owned()).or_insert(purpose);
-    // Where one place has no default, the variable is needed.
+    // One use without a default makes the variable required.
     if *known == OPTIONAL {
         *known = purpose;
     }
@@ -95,7 +95,7 @@ fn target(out: &mut VariablePurposes, target: &TargetConfig) {
     }
 }
 
-/// The names in `${env:NAME}` and `${env:NAME:-fallback}`.
+/// Adds the names in `${env:NAME}` and `${env:NAME:-fallback}`.
 fn template(out: &mut VariablePurposes, text: &str) {
     for piece in EnvTemplate::parse(text).iter().flat_map(EnvTemplate::pieces) {
         match piece {

@@ -1,9 +1,9 @@
-//! An adapter → a project that serves it, as source that its author owns.
+//! Generates a project from an adapter: source code of an MCP server that the author owns.
 //!
-//! What always holds: the same project gives the same files, byte for byte; nothing here reads a file, a clock or chance. A
-//! generated project answers as `mcpaql serve` does: a project in Rust stands on the same library, and one in another language
-//! gets what it lists, introspects and checks from the same catalog (`catalog_data`), with a small runtime of `templates/`
-//! that every project of that language shares.
+//! What always holds: the same input gives the same files, byte for byte. This crate reads no files, no clock and no random
+//! numbers. A generated project gives the same answers as `mcpaql serve`: a project in Rust uses the same library, and a
+//! project in another language gets its lists, introspection and schemas from the same catalog (`catalog_data`), with a
+//! small runtime from `templates/` that all projects of that language share.
 
 mod binding;
 mod catalog_data;
@@ -26,22 +26,22 @@ use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::operation::{Binding, INTROSPECT};
 use std::fmt;
 
-/// A language that projects are written in.
+/// The language of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// On `mcpaql-runtime`.
+    /// Based on `mcpaql-runtime`.
     Rust,
-    /// On the official MCP SDK, alone.
+    /// Based on the official MCP SDK, without `mcpaql-runtime`.
     TypeScript,
-    /// On the official MCP SDK, alone.
+    /// Based on the official MCP SDK, without `mcpaql-runtime`.
     Python,
 }
 
 impl Language {
-    /// All three.
+    /// All languages.
     pub const ALL: [Language; 3] = [Language::Rust, Language::TypeScript, Language::Python];
 
-    /// The word on the command line and in provenance.
+    /// Returns the word for the command line and the provenance file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Language {
         }
     }
 
-    /// Its own name.
+    /// Returns the name of the language for texts.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -61,36 +61,36 @@ impl Language {
         }
     }
 
-    /// The language of that word.
+    /// Parses the word from the command line.
     #[must_use]
     pub fn parse(word: &str) -> Option<Language> {
         Language::ALL.into_iter().find(|language| language.as_str() == word)
     }
 }
 
-/// What a project is made from.
+/// The input of a generated project.
 #[derive(Debug)]
 pub struct Project<'a> {
-    /// The adapter as it is served, with the options' settings.
+    /// The adapter as it is served, with the settings of the options.
     pub catalog: &'a Catalog,
-    /// The document it was compiled from, which the project carries as `schema/`.
+    /// The document of the adapter. The project contains it in `schema/`.
     pub document: ProjectDocument<'a>,
-    /// What the document was derived from; `None` where the author wrote it.
+    /// The origin of the document; `None` if the author wrote it.
     pub origin: Option<provenance::DocumentOrigin>,
-    /// What the author chose.
+    /// The choices of the author.
     pub options: ProjectOptions,
 }
 
 impl Project<'_> {
-    /// What its package is called: `github-api-adapter`. No word of a language is a name like that, and no library that a
-    /// project needs.
+    /// Returns the name of the package: `github-api-adapter`. With this suffix it is never a keyword or the name of a
+    /// dependency.
     #[must_use]
     pub fn package(&self) -> String {
         let name = self.catalog.adapter.name.replace('_', "-");
         if name.ends_with("-adapter") { name } else { format!("{name}-adapter") }
     }
 
-    /// What builds it, one command each, in its folder.
+    /// Returns the commands that build the project, to be run in its folder.
     #[must_use]
     pub fn build(&self) -> &'static [&'static str] {
         match self.options.language {
@@ -100,7 +100,7 @@ impl Project<'_> {
         }
     }
 
-    /// What lints and tests it once it was built, line by line, in its folder.
+    /// Returns the commands that lint and test the built project, to be run in its folder.
     pub(crate) fn checks(&self) -> &'static [&'static str] {
         match self.options.language {
             Language::Rust => {
@@ -117,7 +117,7 @@ impl Project<'_> {
         }
     }
 
-    /// What starts it once it was built: the program and its arguments, in its folder.
+    /// Returns the program and the arguments that start the built server, to be run in its folder.
     #[must_use]
     pub fn start(&self) -> Vec<String> {
         match self.options.language {
@@ -127,66 +127,66 @@ impl Project<'_> {
         }
     }
 
-    /// What whoever builds it should know of the library that it stands on, where nobody said where that is. It holds before
-    /// and after a version is published, which cannot be known here.
+    /// Returns a note about `mcpaql-runtime` for projects in Rust without `--runtime`. Whether this version is published is
+    /// not known here, so the note covers both cases.
     #[must_use]
     pub fn runtime_note(&self) -> Option<RuntimeNote> {
         (self.options.language == Language::Rust && self.options.runtime_flag.is_none()).then(|| RuntimeNote {
             message: format!("`mcpaql-runtime` {VERSION} from crates.io"),
             suggestion: format!(
-                "where cargo does not find that version there, generate with `--runtime git:{}` or `--runtime path:DIR`",
+                "if cargo does not find this version, generate with `--runtime git:{}` or `--runtime path:DIR`",
                 env!("CARGO_PKG_REPOSITORY"),
             ),
         })
     }
 
-    /// The package's name as an identifier: `github_api_adapter`.
+    /// Returns the name of the package as an identifier: `github_api_adapter`.
     #[must_use]
     pub fn module(&self) -> String {
         self.package().replace('-', "_")
     }
 }
 
-/// Where a project finds its library.
+/// A note about the library that a project depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuntimeNote {
-    /// Which library, from where.
+    /// The library and its source.
     pub message: String,
-    /// What to do where it is not there.
+    /// What to do if the library is not found.
     pub suggestion: String,
 }
 
 /// The document of an adapter.
 #[derive(Debug, Clone, Copy)]
 pub struct ProjectDocument<'a> {
-    /// Its name without a folder: `github-api-adapter.md`. Letters, digits, `.`, `_` and `-` only.
+    /// The file name without a folder: `github-api-adapter.md`. Letters, digits, `.`, `_` and `-` only.
     pub file: &'a str,
-    /// What it says.
+    /// The content.
     pub text: &'a str,
 }
 
-/// What the author of a project chooses.
+/// The choices of a project's author.
 #[derive(Debug, Clone)]
 pub struct ProjectOptions {
-    /// Which language.
+    /// The language of the project.
     pub language: Language,
-    /// Where a project in Rust finds `mcpaql-runtime`: the value of a dependency in `Cargo.toml`.
+    /// The source of `mcpaql-runtime` for projects in Rust, as the value of a dependency in `Cargo.toml`.
     pub runtime: String,
-    /// The same as it is said on the command line, from any folder; `None` where it is as usual.
+    /// The value of `--runtime` with absolute paths; `None` for the default.
     pub runtime_flag: Option<String>,
-    /// What is decided over the document: mode, profile, prefix, policy. The catalog was compiled with it; a project that
-    /// compiles the document itself does the same. The environment of the running server decides over it.
+    /// Settings that override the document: mode, profile, prefix, policy. The catalog was compiled with them, and a project
+    /// in Rust compiles the document with them. Variables of the running server override them.
     pub settings: AdapterSettings,
     /// The licence of the project, as an SPDX expression or `UNLICENSED`.
     pub license: String,
-    /// Who holds the rights, where the author says: the rest of the line `Copyright (c) …`.
+    /// The copyright holders, if given: the rest of the line `Copyright (c) …`.
     pub copyright: Option<String>,
-    /// Operations that the language cannot serve were left out of the catalog.
+    /// Whether operations that the language does not support were left out of the catalog.
     pub skip_unsupported: bool,
 }
 
 impl ProjectOptions {
-    /// A project in that language, with everything else as usual.
+    /// Returns the default options for a language.
     #[must_use]
     pub fn new(language: Language) -> ProjectOptions {
         ProjectOptions {
@@ -207,11 +207,11 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A file of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectFile {
-    /// Below the project's folder, with `/`.
+    /// The path in the project's folder, with `/`.
     pub path: String,
-    /// What it says.
+    /// The content.
     pub text: String,
-    /// Whose it is.
+    /// The owner of the file.
     pub owner: FileOwner,
 }
 
@@ -221,27 +221,27 @@ impl ProjectFile {
     }
 }
 
-/// Whose a file is.
+/// The owner of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileOwner {
-    /// The generator's: written anew each time.
+    /// The generator: written again each time.
     Generator,
-    /// The author's: written once, then left alone as soon as the author has changed it.
+    /// The author: written once, and never overwritten after the author has changed it.
     Author,
 }
 
-/// Why there is no project in that language.
+/// The reason why an adapter cannot be generated in a language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
-    /// One sentence, without what to do instead.
+    /// One sentence, without the suggestion.
     pub message: String,
     /// What to do instead.
     pub suggestion: &'static str,
 }
 
-/// What to do about a document that only one of the languages takes.
+/// The suggestion for a document that only Rust supports.
 const USE_RUST: &str = "generate it with --target rust, or serve the document with `mcpaql serve`";
-/// The same where something remains without those operations.
+/// The suggestion if other operations remain without the unsupported ones.
 const USE_RUST_OR_SKIP: &str = "generate it with --target rust, serve the document with `mcpaql serve`, or leave these operations out with \
      --skip-unsupported";
 
@@ -253,19 +253,19 @@ impl fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// All files of a project, in order of their paths; `timestamp` is when it was generated, where that shall be told.
+/// Returns all files of a project, ordered by path. `timestamp` is the time for the provenance file, if it shall have one.
 ///
 /// # Errors
-/// Where the language's runtime does not know something that the adapter needs.
+/// Returns an error if the adapter needs something that the language does not support.
 pub fn files(project: &Project<'_>, timestamp: Option<&str>) -> Result<Vec<ProjectFile>, Unsupported> {
     Ok(complete(project, sources(project)?, timestamp))
 }
 
-/// The source files of a project, in order of their paths: what belongs to its language, without what every project has
-/// (README, licence, provenance, the document).
+/// Returns the source files of a project, ordered by path, without the files that do not depend on the language (README,
+/// licence, provenance, the document).
 ///
 /// # Errors
-/// Where the language's runtime does not know something that the adapter needs.
+/// Returns an error if the adapter needs something that the language does not support.
 pub fn sources(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     let mut files = match project.options.language {
         Language::Rust => rust::files(project)?,
@@ -276,16 +276,17 @@ pub fn sources(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     Ok(files)
 }
 
-/// An operation that projects of a language cannot serve.
+/// An operation that projects in a language do not support.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnsupportedOperation {
-    /// Its name.
+    /// The name of the operation.
     pub name: String,
-    /// What it needs: `the store`.
+    /// The missing feature: `the store`.
     pub needs: &'static str,
 }
 
-/// The operations that projects of that language cannot serve, in order. Small projects reach HTTP APIs and commands.
+/// Returns the operations that projects in a language do not support, in order. TypeScript and Python support HTTP APIs
+/// and commands.
 #[must_use]
 pub fn unsupported_operations(catalog: &Catalog, language: Language) -> Vec<UnsupportedOperation> {
     let needs = |entry: &mcpaql_core::catalog::CatalogEntry| {
@@ -294,7 +295,7 @@ pub fn unsupported_operations(catalog: &Catalog, language: Language) -> Vec<Unsu
         };
         match &whole.operation.binding {
             _ if language == Language::Rust => None,
-            // They are there because other operations run in the background.
+            // These exist only because other operations run in the background.
             Binding::Introspect | Binding::Execution(_) => None,
             _ if entry.operation.lifecycle.is_some() => Some("work in the background"),
             Binding::Store(_) => Some("the store"),
@@ -302,19 +303,19 @@ pub fn unsupported_operations(catalog: &Catalog, language: Language) -> Vec<Unsu
             Binding::Code => Some("code of the program that embeds it"),
             Binding::Http(_) | Binding::Command(_) => match binding::operation_binding(whole.operation) {
                 Ok(_) => None,
-                Err(_) => Some("braces in its command that are no parameter"),
+                Err(_) => Some("braces in its command that are not parameters"),
             },
         }
     };
-    let told = |entry| Some((entry, needs(entry)?));
-    let all = catalog.operations.iter().filter_map(told);
+    let with_need = |entry| Some((entry, needs(entry)?));
+    let all = catalog.operations.iter().filter_map(with_need);
     all.map(|(entry, needs)| UnsupportedOperation { name: entry.operation.name.clone(), needs }).collect()
 }
 
-/// Operations that a message names.
+/// Maximum number of operations that a message lists.
 const MAX_NAMED_OPERATIONS: usize = 12;
 
-/// Whether projects of the language can serve the adapter.
+/// Returns an error that names the operations that the language does not support.
 fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
     let catalog = project.catalog;
     let (language, adapter) = (project.options.language.name(), &catalog.adapter.name);
@@ -322,7 +323,7 @@ fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
         let message = format!(
             "projects in {language} cannot serve the adapter '{adapter}': its operations are code of the program that embeds it"
         );
-        let suggestion = "serve it from that program, or give it a target that is reached from elsewhere";
+        let suggestion = "serve it from that program, or give it an HTTP or command target";
         return Err(Unsupported { message, suggestion });
     }
     let found = unsupported_operations(catalog, project.options.language);
@@ -332,7 +333,7 @@ fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
             false => Ok(()),
             true => Err(Unsupported {
                 message: format!(
-                    "projects in {language} can serve no operation of the adapter '{adapter}', so nothing is left"
+                    "projects in {language} support no operation of the adapter '{adapter}', so nothing is left"
                 ),
                 suggestion: USE_RUST,
             }),
@@ -342,7 +343,7 @@ fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
     for operation in found.iter().take(MAX_NAMED_OPERATIONS) {
         needs.entry(operation.needs).or_default().push(&operation.name);
     }
-    let told: Vec<String> =
+    let reasons: Vec<String> =
         needs.iter().map(|(needs, names)| format!("{} (needs {needs})", names.join(", "))).collect();
     let more = match found.len().saturating_sub(MAX_NAMED_OPERATIONS) {
         0 => String::new(),
@@ -351,12 +352,12 @@ fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
     let message = format!(
         "projects in {language} cannot serve {} of the operations of the adapter '{adapter}': {}{more}",
         found.len(),
-        told.join("; ")
+        reasons.join("; ")
     );
     Err(Unsupported { message, suggestion: USE_RUST_OR_SKIP })
 }
 
-/// The sources with what every project has.
+/// Returns the sources with the files that every project has.
 fn complete(project: &Project<'_>, sources: Vec<ProjectFile>, timestamp: Option<&str>) -> Vec<ProjectFile> {
     let fingerprint = provenance::fingerprint(&project.document);
     let mut files = sources;

@@ -1,14 +1,14 @@
-//! The licence of a project, which is its author's choice: what the word means, and the text of `LICENSE`.
+//! The licence of a project, chosen by its author: parses the SPDX expression and writes `LICENSE`.
 
 use crate::Project;
 
-/// What a project has where its author says nothing.
+/// The default licence of a project.
 pub const DEFAULT: &str = "Apache-2.0";
 
-/// No licence at all: all rights reserved.
+/// No licence: all rights reserved.
 pub const NONE: &str = "UNLICENSED";
 
-/// Texts that are written out, by their identifiers.
+/// The included licence texts, by SPDX identifier.
 const TEXTS: &[(&[&str], &str)] = &[
     (&["0BSD"], include_str!("../templates/licenses/0BSD.txt")),
     (&["AGPL-3.0-only", "AGPL-3.0-or-later"], include_str!("../templates/licenses/AGPL-3.0.txt")),
@@ -26,29 +26,29 @@ const TEXTS: &[(&[&str], &str)] = &[
     (&["Unlicense"], include_str!("../templates/licenses/Unlicense.txt")),
 ];
 
-/// It adds permissions to the other, so it is nothing without it.
+/// The LGPL adds permissions to the GPL, so both texts are needed.
 const LGPL_TEXT: &str = concat!(
     include_str!("../templates/licenses/LGPL-3.0.txt"),
     "\n",
     include_str!("../templates/licenses/GPL-3.0.txt")
 );
 
-/// Stands in the texts where the holders of the rights do.
+/// The placeholder for the copyright holders in the texts.
 const HOLDERS: &str = "__COPYRIGHT_HOLDERS__";
 
-/// Why a licence cannot be taken: one fragment, and what to write.
+/// The error for an invalid licence expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidLicense {
-    /// What is wrong.
+    /// The problem, as a fragment.
     pub message: String,
     /// What to write instead.
     pub suggestion: String,
 }
 
-/// The licence as it is written from here on.
+/// Parses a licence and returns it in canonical spelling.
 ///
 /// # Errors
-/// Where it is no SPDX expression.
+/// Returns an error if the text is not an SPDX expression.
 pub fn parse(text: &str) -> Result<String, InvalidLicense> {
     let spaced = text.replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
@@ -64,7 +64,7 @@ pub fn parse(text: &str) -> Result<String, InvalidLicense> {
         return Ok(out);
     }
     Err(InvalidLicense {
-        message: format!("'{text}' is no SPDX licence expression"),
+        message: format!("'{text}' is not an SPDX licence expression"),
         suggestion:
             "write an identifier such as MIT or GPL-3.0-or-later, several with OR or AND between them, \
             LicenseRef-NAME for one of your own, or UNLICENSED"
@@ -72,7 +72,7 @@ pub fn parse(text: &str) -> Result<String, InvalidLicense> {
     })
 }
 
-/// Parentheses may stand so deep.
+/// Maximum depth of parentheses.
 const MAX_DEPTH: usize = 16;
 
 /// Reads `term (AND|OR term)*`.
@@ -124,7 +124,8 @@ fn is_identifier(word: &str) -> bool {
         && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':'))
 }
 
-/// An identifier in its own spelling, which readers of licences compare exactly; older ones by what took their place.
+/// Returns an identifier in its official spelling, because tools compare it exactly. Old identifiers are replaced by the
+/// current ones.
 fn canonical_identifier(word: &str) -> &str {
     let own = TEXTS.iter().flat_map(|(names, _)| names.iter()).find(|name| name.eq_ignore_ascii_case(word));
     let older = |word: &str| match word.to_ascii_uppercase().as_str() {
@@ -143,13 +144,13 @@ fn canonical_identifier(word: &str) -> &str {
     own.copied().or_else(|| older(word)).unwrap_or(word)
 }
 
-/// Whether it stands for itself in a package's own file: `UNLICENSED` is no SPDX expression.
+/// Returns whether a manifest can name the licence: `UNLICENSED` is not an SPDX expression.
 #[must_use]
 pub fn is_expression(license: &str) -> bool {
     license != NONE
 }
 
-/// What the author has to do, because not every text is known here.
+/// Returns a warning if the text of a licence is not included.
 #[must_use]
 pub fn warning(license: &str) -> Option<String> {
     let missing: Vec<&str> =
@@ -170,7 +171,7 @@ fn full_text(name: &str) -> Option<&'static str> {
     TEXTS.iter().find(|(names, _)| names.contains(&name)).map(|(_, text)| *text)
 }
 
-/// The text of `LICENSE`.
+/// Returns the text of `LICENSE`.
 pub(crate) fn text(project: &Project<'_>) -> String {
     let license = project.options.license.as_str();
     let default = || format!("the authors of {}", project.catalog.adapter.name);
@@ -201,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expressions_are_read_and_written_in_their_own_spelling() {
+    fn expressions_are_written_in_their_official_spelling() {
         for (text, read) in [
             ("mit", "MIT"),
             ("apache-2.0", "Apache-2.0"),
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_expression_is_refused() {
+    fn invalid_expressions_are_rejected() {
         let deep = "(".repeat(100);
         for text in [
             "",
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_is_whole() {
+    fn every_text_is_complete() {
         for (names, text) in TEXTS {
             assert!(text.len() > 500 && text.ends_with('\n'), "{names:?}");
             for name in *names {
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_not_there_is_told() {
+    fn a_missing_text_gives_a_warning() {
         assert!(warning("EUPL-1.2 OR MIT").is_some_and(|text| text.contains("names EUPL-1.2 without")));
         assert!(warning("LicenseRef-Acme").is_some());
         assert_eq!(warning(NONE), None);

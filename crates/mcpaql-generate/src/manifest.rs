@@ -1,26 +1,26 @@
-//! What a package's manifest says of the project: once it is the author's it is not written again, and may come to say otherwise.
+//! Compares the manifest of a project with the generated one. The author owns the manifest, so it is not overwritten and may become
+//! outdated.
 //!
-//! What always holds: a member is compared only where the manifest itself says it; what is taken from elsewhere (`version.workspace`)
-//! is the author's choice.
+//! What always holds: a member is compared only if the manifest sets it itself. Inherited values (`version.workspace`) are the
+//! author's choice.
 
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_document::source::Source;
 use serde_json::Value;
 
-/// A member of a manifest that says something else than the project.
+/// A member of a manifest that differs from the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// What stands there: `name = "old"`; nothing where it is missing.
+    /// The current member: `name = "old"`; `None` if it is missing.
     pub actual: Option<String>,
-    /// What should.
+    /// The expected member.
     pub expected: String,
-    /// Where, counted from 1.
+    /// The line of the current member, counted from 1.
     pub line: Option<usize>,
 }
 
-/// Where the manifest of that path, as it is kept, says something else of the package than the generated one; nothing where the file
-/// is no manifest.
+/// Returns the differences between the kept manifest and the generated one. Other files than manifests have none.
 #[must_use]
 pub fn differences(path: &str, kept: &str, generated: &str) -> Vec<Difference> {
     match path {
@@ -31,7 +31,7 @@ pub fn differences(path: &str, kept: &str, generated: &str) -> Vec<Difference> {
     }
 }
 
-/// Members of `[package]`, of which one stands.
+/// Members of `[package]`. Each entry lists alternatives, one of which is present.
 const CARGO: [&[&str]; 3] = [&["name"], &["version"], &["license", "license-file"]];
 
 /// Members of `[project]`.
@@ -56,14 +56,14 @@ fn toml(kept: &str, generated: &str, table: &str, members: &[&[&str]]) -> Vec<Di
 /// A member of a table in TOML.
 struct TomlMember<'t> {
     key: &'t str,
-    /// `None` where it is no plain string.
+    /// `None` if the value is not a plain string.
     value: Option<String>,
-    /// The whole, without what stands behind it.
+    /// The line, trimmed.
     text: &'t str,
     line: usize,
 }
 
-/// The first of these members of the table. Only what people write in a manifest is read: one member to a line, strings on one.
+/// Returns the first of these members in the table. Only the usual layout is supported: one member per line, strings on one line.
 fn member<'t>(text: &'t str, table: &str, keys: &[&str]) -> Option<TomlMember<'t>> {
     let mut inside = false;
     for (index, line) in text.lines().enumerate() {
@@ -85,7 +85,7 @@ fn member<'t>(text: &'t str, table: &str, keys: &[&str]) -> Option<TomlMember<'t
     None
 }
 
-/// A string of TOML on one line; what JSON escapes, TOML reads alike.
+/// Reads a TOML string on one line. Basic strings of TOML and JSON have the same escapes here.
 fn string(value: &str) -> Option<String> {
     if let Some(rest) = value.strip_prefix('\'') {
         return rest.split('\'').next().map(str::to_owned);
@@ -124,13 +124,13 @@ mod tests {
     const GENERATED: &str = "[package]\nname = \"desk-adapter\"\nversion = \"2.0.0\"\nlicense = \"MIT\"\n";
 
     #[test]
-    fn what_a_kept_manifest_says_otherwise_is_found_with_its_line() {
+    fn differences_of_a_kept_manifest_have_their_line() {
         let kept = "# mine\n[package]\nname = 'tickets-adapter' # old\nversion.workspace = true\nlicense-file = \"LICENSE\"\n\n\
                     [dependencies]\nname = \"x\"\n";
         let found = differences("Cargo.toml", kept, GENERATED);
-        let told: Vec<(Option<usize>, &str)> =
+        let lines: Vec<(Option<usize>, &str)> =
             found.iter().map(|one| (one.line, one.expected.as_str())).collect();
-        assert_eq!(told, [(Some(3), "name = \"desk-adapter\""), (Some(5), "license = \"MIT\"")]);
+        assert_eq!(lines, [(Some(3), "name = \"desk-adapter\""), (Some(5), "license = \"MIT\"")]);
         let nothing = differences("Cargo.toml", "[package]\nname = \"desk-adapter\"\n", GENERATED);
         assert_eq!(nothing.iter().filter(|one| one.actual.is_none()).count(), 2, "{nothing:?}");
         assert_eq!(differences("Cargo.toml", GENERATED, GENERATED), []);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_of_npm_is_compared_by_its_members() {
+    fn a_package_json_is_compared_member_by_member() {
         let generated = r#"{"name": "desk-adapter", "version": "2.0.0", "license": "MIT"}"#;
         let kept = "{\n  \"version\": \"2.0.0\",\n  \"name\": \"tickets-adapter\",\n  \"x\": 1\n}";
         let found = differences("package.json", kept, generated);

@@ -1,9 +1,14 @@
-//! What operations take, as types that every language has: the JSON Schema of parameters, made small.
+//! The parameters and results of operations as types that every language has, read from their JSON Schemas.
 //!
-//! What always holds: every catalog has a model, and reading it ends (depth, variants and literals are bounded, references lead
-//! somewhere or mean anything); each identifier is legal in its language and unique where it stands; every [`Type::Named`] is the
-//! name of a definition of the model; no chain of aliases leads back to itself, so that only objects are recursive; a type is
-//! never narrower than its schema, save that a schema with properties is an object even where it does not say so.
+//! What always holds:
+//!
+//! - Every catalog has a model, and reading it ends: depth, variants and literals are limited, and an unresolved reference is
+//!   any value.
+//! - Each identifier is valid in its language and unique in its scope.
+//! - Every [`Type::Named`] is the name of a definition of the model.
+//! - Aliases are never recursive; only objects are.
+//! - A type is never narrower than its schema, with one exception: a schema with properties is an object even without
+//!   `type: object`.
 
 mod code_writer;
 mod docs;
@@ -21,79 +26,79 @@ use mcpaql_core::catalog::Catalog;
 use mcpaql_core::operation::{Binding, Operation};
 use serde_json::Value;
 
-/// All operations of an adapter that have a target, and the types that they take.
+/// The operations of an adapter that have a target, and their types.
 #[derive(Debug)]
 pub(crate) struct Model<'c> {
-    /// In the order of the catalog; without those that the protocol answers itself.
+    /// In the order of the catalog, without the operations of the protocol itself.
     pub(crate) operations: Vec<Signature<'c>>,
-    /// In the order in which they are met.
+    /// In the order of first use.
     pub(crate) types: Vec<Definition>,
-    /// The names of types that are taken, for those that a language needs besides.
+    /// The used names of types, so that a language can add further types.
     pub(crate) scope: IdentifierScope,
 }
 
-/// One operation and what it takes.
+/// An operation with its parameters and result.
 #[derive(Debug)]
 pub(crate) struct Signature<'c> {
-    /// With parameters and binding.
+    /// The operation with parameters and binding.
     pub(crate) operation: &'c Operation,
-    /// The name of its function, in the language's style.
+    /// The name of its function, in the style of the language.
     pub(crate) function: String,
     /// The name of the type of its parameters: `CreateIssueParams`.
     pub(crate) params: String,
     /// Its parameters, in the order of the document.
     pub(crate) fields: Vec<ModelField>,
-    /// What it answers, where the document says so and the language's style wants it; at most one, without a name.
+    /// Its result, if the document declares one and the language uses it; at most one, without a name.
     pub(crate) result: Vec<ModelField>,
 }
 
 /// A parameter, or a property of an object.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ModelField {
-    /// As callers and answers write it: the key in JSON.
+    /// The key in JSON.
     pub(crate) name: String,
-    /// As the language writes it; unique among its siblings.
+    /// The identifier in the language; unique among its siblings.
     pub(crate) ident: String,
-    /// Must be given.
+    /// Whether it is required.
     pub(crate) required: bool,
-    /// May be null, besides `kind`; [`Type::Any`] may be so anyway.
+    /// Whether null is allowed besides `kind`; [`Type::Any`] always allows it.
     pub(crate) nullable: bool,
-    /// A secret: never shown.
+    /// Whether it is a secret, which is never shown.
     pub(crate) sensitive: bool,
-    /// What is known of it; may be empty, may be anything.
+    /// The description from the document, unescaped; may be empty.
     pub(crate) docs: String,
-    /// What it holds where it is not null.
+    /// The type of values other than null.
     pub(crate) kind: Type,
-    /// What is filled in where the caller gives nothing.
+    /// The value that is used if the caller gives none.
     pub(crate) default: Option<Value>,
 }
 
-/// What a value is.
+/// The type of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Type {
-    /// Anything.
+    /// Any value.
     Any,
-    /// Null alone.
+    /// Only null.
     Null,
     /// `true` or `false`.
     Boolean,
-    /// A whole number.
+    /// An integer.
     Integer,
-    /// A whole number that may be larger than a double holds.
+    /// An integer that a double may not hold exactly.
     WideInteger,
     /// Any number.
     Number,
-    /// A text.
+    /// A string.
     String,
-    /// One of these: at least one, all different; booleans, whole numbers and texts only.
+    /// One of these values: at least one, all different; only booleans, integers and strings.
     Literals(Vec<Value>),
-    /// Any number of these.
+    /// A list of this type.
     List(Box<Type>),
-    /// An object with keys that the caller chooses.
+    /// An object with arbitrary keys.
     Map(Box<Type>),
     /// A definition of the model, by its identifier.
     Named(String),
-    /// One of these: at least two, all different, none of them a union or anything; null comes last.
+    /// One of these types: at least two, all different, without unions and `Any`; null comes last.
     Union(Vec<Type>),
 }
 
@@ -102,28 +107,28 @@ pub(crate) enum Type {
 pub(crate) struct Definition {
     /// Unique in the model, in PascalCase.
     pub(crate) ident: String,
-    /// What is known of it; may be empty, may be anything.
+    /// The description from the document, unescaped; may be empty.
     pub(crate) docs: String,
-    /// What it is.
+    /// The kind of the type.
     pub(crate) shape: DefinitionKind,
 }
 
-/// What a named type is.
+/// The kind of a named type.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum DefinitionKind {
     /// An object with declared fields.
     Object {
         /// In the order of the schema; may be empty.
         fields: Vec<ModelField>,
-        /// What other keys hold; none are allowed where there is nothing.
+        /// The type of other keys; `None` if no other keys are allowed.
         rest: Option<Type>,
     },
-    /// Another name for that type.
+    /// Another name for a type.
     Alias(Type),
 }
 
 impl Type {
-    /// The type without null, and whether null was part of it.
+    /// Returns the type without null, and whether null was part of it.
     pub(crate) fn split_null(self) -> (Type, bool) {
         match self {
             Type::Union(mut variants) if variants.last() == Some(&Type::Null) => {
@@ -135,7 +140,7 @@ impl Type {
         }
     }
 
-    /// Every definition that the type names.
+    /// Collects the names of all definitions that the type uses.
     pub(crate) fn names<'t>(&'t self, found: &mut Vec<&'t str>) {
         match self {
             Type::Named(name) => found.push(name),
@@ -147,7 +152,7 @@ impl Type {
 }
 
 impl<'c> Model<'c> {
-    /// The model of an adapter, in the style of a language.
+    /// Builds the model of an adapter in the style of a language.
     pub(crate) fn of(catalog: &'c Catalog, style: &LanguageStyle) -> Model<'c> {
         let mut reader = read::SchemaReader::new(style);
         let mut functions = IdentifierScope::new(style.reserved);
@@ -158,7 +163,7 @@ impl<'c> Model<'c> {
                 continue;
             }
             let function = functions.take(&identifier(&whole.operation.name, style.functions));
-            // The names of parameters come before those of types, so that they never depend on what is inside.
+            // Names of parameter types are reserved first, so that they do not depend on the types inside.
             let params = reader.reserve(&format!("{}Params", type_name(&whole.operation.name)));
             operations.push((whole, function, params));
         }

@@ -1,7 +1,7 @@
-//! `MCPAQL-PROVENANCE.json`: what a project was made from and by what, and how each generated file left the generator.
+//! `MCPAQL-PROVENANCE.json`: the source and the generator of a project, and a hash of each generated file.
 //!
-//! What always holds: two documents that say the same have the same fingerprint, however they are spelled; whoever has the file
-//! can tell a generated file that was edited since from one that was not. No folder of a machine stands in it.
+//! What always holds: two documents with the same content have the same fingerprint, in any format; the hashes reveal which
+//! generated files were edited. The file contains no local paths.
 
 use crate::{FileOwner, Project, ProjectDocument, ProjectFile, ProjectOptions, VERSION};
 use mcpaql_core::adapter::ErrorPolicy;
@@ -13,45 +13,45 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The file's name.
+/// The file name.
 pub const FILE: &str = "MCPAQL-PROVENANCE.json";
-/// What calls itself the generator.
+/// The name of the generator.
 pub const GENERATOR: &str = "mcpaql";
 
-/// What a document was derived from, where it is not the text that its author wrote.
+/// The origin of a document that its author did not write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DocumentOrigin {
-    /// What that is.
+    /// The kind of the origin.
     pub kind: OriginKind,
-    /// A file's name without its folder, an address without credentials and query, or a command.
+    /// A file name without its folder, a URL without credentials and query, or a command.
     pub name: String,
-    /// The version that it gives itself.
+    /// The version that the origin states.
     pub version: Option<String>,
-    /// What tells it from another that says something else, as [`fingerprint`].
+    /// The fingerprint of the origin, as in [`fingerprint`].
     pub fingerprint: String,
-    /// The same of every other document that it refers to.
+    /// The fingerprints of all documents that it refers to.
     pub references: Vec<String>,
-    /// What was chosen on the way, as far as anything was.
+    /// The options of the import that were set.
     pub options: Map<String, Value>,
-    /// The name in `mcpaql.yaml`, where that decides how it is read.
+    /// The name of the adapter in `mcpaql.yaml`, if its settings apply.
     pub configured_as: Option<String>,
 }
 
-/// What a document is derived from.
+/// The kind of a document's origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OriginKind {
-    /// An adapter document that a configuration decides over.
+    /// An adapter document with settings from a configuration.
     Document,
-    /// The description of an API.
+    /// An OpenAPI description.
     Openapi,
     /// A saved answer of `tools/list`.
     Tools,
-    /// A running MCP server, which was asked.
+    /// A running MCP server.
     Server,
 }
 
 impl OriginKind {
-    /// The word in provenance.
+    /// Returns the word in the provenance file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl OriginKind {
         }
     }
 
-    /// What it is called in a sentence.
+    /// Returns the name in a sentence.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             OriginKind::Document => "the document",
@@ -91,13 +91,13 @@ impl DocumentOrigin {
     }
 }
 
-/// What tells one text from another: `sha256:…`.
+/// Returns the hash of a text: `sha256:…`.
 #[must_use]
 pub fn hash(text: &str) -> String {
     hash_bytes(text.as_bytes())
 }
 
-/// The same of bytes that need not be text.
+/// Returns the hash of bytes: `sha256:…`.
 #[must_use]
 pub fn hash_bytes(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold("sha256:".to_owned(), |mut out, byte| {
@@ -106,7 +106,7 @@ pub fn hash_bytes(bytes: &[u8]) -> String {
     })
 }
 
-/// What tells what one document says from what another says: of its value, with sorted keys and without spaces.
+/// Returns the fingerprint of a document: the hash of its value with sorted keys and without spaces.
 #[must_use]
 pub fn fingerprint(document: &ProjectDocument<'_>) -> String {
     match Source::new(document.file, document.text).parse() {
@@ -115,13 +115,13 @@ pub fn fingerprint(document: &ProjectDocument<'_>) -> String {
     }
 }
 
-/// The same of a value.
+/// Returns the fingerprint of a value.
 #[must_use]
 pub fn fingerprint_of(value: &Value) -> String {
     hash(&canonical(value))
 }
 
-/// A value in the one way that JavaScript's `JSON.stringify` writes it where all keys are sorted.
+/// Writes a value as JavaScript's `JSON.stringify` does if all keys are sorted.
 fn canonical(value: &Value) -> String {
     let mut out = String::new();
     write_canonical(&mut out, value);
@@ -161,7 +161,7 @@ fn write_canonical(out: &mut String, value: &Value) {
     }
 }
 
-/// The whole file. `files` are all others of the project.
+/// Returns the text of the file. `files` are all other files of the project.
 pub(crate) fn text(
     project: &Project<'_>,
     fingerprint: &str,
@@ -201,7 +201,7 @@ pub(crate) fn text(
     format!("{value:#}\n")
 }
 
-/// One hash over all generated files: of a line `HASH  PATH` for each, in order of the paths, as `sha256sum` would write them.
+/// Returns one hash over all generated files: the hash of one line `HASH  PATH` per file, ordered by path, in the format of `sha256sum`.
 fn code_hash(hashes: &Map<String, Value>) -> String {
     let lines = hashes.iter().map(|(path, hash)| {
         let hash = hash.as_str().unwrap_or_default();
@@ -210,7 +210,7 @@ fn code_hash(hashes: &Map<String, Value>) -> String {
     hash(&lines.collect::<String>())
 }
 
-/// What the author chose, as far as it is not as usual.
+/// Returns the options that differ from the defaults.
 fn options(options: &ProjectOptions) -> Map<String, Value> {
     let usual = ProjectOptions::new(options.language);
     let mut out = Map::new();
@@ -232,7 +232,7 @@ fn options(options: &ProjectOptions) -> Map<String, Value> {
     out
 }
 
-/// What a configuration decides and no flag says.
+/// Returns the settings of a configuration that have no flag.
 pub(crate) fn settings_without_flag(settings: &AdapterSettings) -> Map<String, Value> {
     let errors = settings.errors.map(|errors| match errors {
         ErrorPolicy::Unrecoverable => "unrecoverable",
@@ -250,19 +250,19 @@ pub(crate) fn settings_without_flag(settings: &AdapterSettings) -> Map<String, V
     decided.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// What the file of an earlier generation says.
+/// The provenance file of an earlier run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProvenanceRecord {
-    /// Path → hash of each file as it was generated.
+    /// Path → hash of each generated file.
     pub files: BTreeMap<String, String>,
-    /// The same of those that were generated for the author to go on with.
+    /// Path → hash of each file that was generated for the author to edit.
     pub handwritten: BTreeMap<String, String>,
-    /// In which language.
+    /// The language of the project.
     pub target: Option<String>,
 }
 
 impl ProvenanceRecord {
-    /// Reads it; `None` where the text is something else.
+    /// Reads the file; `None` if the text is not a provenance file.
     #[must_use]
     pub fn read(text: &str) -> Option<ProvenanceRecord> {
         let value: Value = serde_json::from_str(text).ok()?;
@@ -278,19 +278,19 @@ impl ProvenanceRecord {
         })
     }
 
-    /// The hash of a file as it was generated, whoever has owned it since.
+    /// Returns the hash of a file as it was generated, for both kinds of files.
     #[must_use]
     pub fn hash_of(&self, path: &str) -> Option<&str> {
         self.files.get(path).or_else(|| self.handwritten.get(path)).map(String::as_str)
     }
 
-    /// Every path that was generated.
+    /// Returns the paths of all generated files.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().chain(self.handwritten.keys()).map(String::as_str)
     }
 }
 
-/// Whether two files of this kind differ in nothing but the time.
+/// Returns whether two provenance files differ only in the timestamp.
 #[must_use]
 pub fn equal_except_timestamp(old: &str, new: &str) -> bool {
     let timeless = |text: &str| {
@@ -306,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_says_the_same_has_the_same_fingerprint() {
+    fn the_same_content_has_the_same_fingerprint() {
         let yaml = "# a comment\nname: x\nlist: [1, 2.0]\n";
         let json = r#"{"list": [1.0, 2], "name": "x"}"#;
         let markdown = "---\nlist:\n  - 1\n  - 2\nname: \"x\"\n---\nProse.\n";
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_back_and_anything_else_is_none() {
+    fn a_record_is_read_and_other_texts_are_none() {
         let text = r#"{"generation": {"target": "rust"}, "files": {"a": "sha256:1"}}"#;
         let record = ProvenanceRecord::read(text).unwrap();
         assert_eq!(
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_time_may_differ() {
+    fn only_the_timestamp_may_differ() {
         let at = |time: &str| format!(r#"{{"generation": {{"timestamp": "{time}", "target": "rust"}}}}"#);
         assert!(equal_except_timestamp(&at("a"), &at("b")));
         assert!(!equal_except_timestamp(&at("a"), r#"{"generation": {"target": "rust"}}"#));

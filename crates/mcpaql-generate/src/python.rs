@@ -1,7 +1,7 @@
-//! Projects in Python, on the official MCP SDK.
+//! Projects in Python, based on the official MCP SDK.
 //!
-//! What always holds: what is written is laid out as the language's formatter would lay it out; bindings stand in the code of
-//! operations, everything else that the runtime interprets stands in `catalog.json`.
+//! What always holds: generated code has the layout of the language's formatter; bindings are in the code of operations, and
+//! all other data of the runtime is in `catalog.json`.
 
 mod binding;
 mod expression;
@@ -17,15 +17,15 @@ use expression::WIDTH;
 use operations::Module;
 use types::TypeAnnotations;
 
-/// Words of the language.
+/// Keywords of the language.
 const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
     "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
     "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// No function and no field of an adapter: words of the language, what annotations are made of, and what modules of operations
-/// import.
+/// Names that no function or field of an adapter may have: keywords, names in annotations, and imports of the modules of
+/// operations.
 const RESERVED: &[&str] = &[
     "False",
     "None",
@@ -74,7 +74,7 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
-/// No type of an adapter: what generated files use.
+/// Types that generated files use, so that no type of an adapter may have their name.
 const TYPES: &[&str] = &[
     "Call",
     "CommandLine",
@@ -102,7 +102,7 @@ const STYLE: LanguageStyle = LanguageStyle {
     results: true,
 };
 
-/// Files that every project has besides the runtime, by their place in it.
+/// Files that every project has besides the runtime, by path.
 const PROJECT_FILES: [(&str, &str); 7] = [
     (
         "src/adapter_template/__init__.py",
@@ -119,7 +119,7 @@ const PROJECT_FILES: [(&str, &str); 7] = [
     ("tests/test_server.py", include_str!("../templates/python/tests/test_server.py")),
 ];
 
-/// Files that belong to the author after the first time.
+/// Files that the author owns after the first run.
 const AUTHOR_FILES: [(&str, &str); 2] = [
     ("pyproject.toml", include_str!("../templates/python/pyproject.toml")),
     (
@@ -156,7 +156,7 @@ impl TargetCode {
     }
 }
 
-/// The source files of a project.
+/// Returns the source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     crate::supported(project)?;
     let package = format!("src/{}", project.module());
@@ -194,7 +194,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupport
     Ok(files)
 }
 
-/// A template with the project's names in it.
+/// Replaces the placeholders of a template.
 fn filled(project: &Project<'_>, template: &str) -> String {
     let adapter = &project.catalog.adapter;
     let about = |text: &str| {
@@ -210,7 +210,7 @@ fn filled(project: &Project<'_>, template: &str) -> String {
         .replace("version = \"0.0.0\"", &format!("version = \"{}\"", release(&adapter.version)))
 }
 
-/// The part of a version that every packager accepts.
+/// Returns the part of a version that every package manager accepts.
 fn release(version: &str) -> String {
     let numbers: Vec<&str> = version
         .split(|ch: char| !ch.is_ascii_digit() && ch != '.')
@@ -240,22 +240,22 @@ fn modules<'m>(model: &'m Model<'m>) -> Vec<Module<'m>> {
     modules
 }
 
-/// Whether a key can be a field of a class.
+/// Returns whether a key can be a field of a class.
 fn is_plain_name(name: &str) -> bool {
     let mut chars = name.chars();
     let begins = chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
     begins
         && chars.all(|ch| ch.is_ascii_alphanumeric() || ch == '_')
-        // Names like that are changed inside a class.
+        // Python mangles such names inside a class.
         && !name.starts_with("__")
         && !KEYWORDS.contains(&name)
 }
 
-/// A text about what stands before it; nothing where it says nothing.
+/// Writes a docstring, unless the text is empty.
 fn docstring(text: &mut CodeWriter, about: &str) {
     let room = text.room(WIDTH).saturating_sub(3);
     let mut lines = doc_lines(about, CommentStyle::Triple, room);
-    // The marks behind a single line need room as well.
+    // The closing quotes need room as well.
     if matches!(lines.as_slice(), [only] if only.chars().count() + 3 > room) {
         lines = doc_lines(about, CommentStyle::Triple, room.saturating_sub(3));
     }

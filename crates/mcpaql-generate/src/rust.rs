@@ -1,7 +1,7 @@
-//! Projects in Rust, on `mcpaql-runtime`: the document itself is served, so that nothing of what it means is written twice.
+//! Projects in Rust, based on `mcpaql-runtime`. They serve the document itself.
 //!
-//! What is generated are the types of parameters, for the functions that take the place of operations, one file for each endpoint. The
-//! rest are the files of `templates/rust`.
+//! Generated code consists of the types of parameters, for functions that replace operations, with one file per endpoint. All other
+//! files come from `templates/rust`.
 
 mod source;
 mod types;
@@ -10,7 +10,7 @@ use crate::model::{IdentifierCase, LanguageStyle, Model, identifier};
 use crate::{FileOwner, Project, ProjectFile, Unsupported, license};
 use serde_json::Value;
 
-/// Keywords of the language, and names that fields beside them would hide.
+/// Keywords of the language.
 const RESERVED: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
     "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
@@ -19,7 +19,7 @@ const RESERVED: &[&str] = &[
     "where", "while", "yield",
 ];
 
-/// Types that generated files use under their own names.
+/// Types that generated files use, so that no type of an adapter may have their name.
 const TYPES: &[&str] = &[
     "BTreeMap",
     "Box",
@@ -54,7 +54,7 @@ pub(crate) const STYLE: LanguageStyle = LanguageStyle {
     results: false,
 };
 
-/// The source files of a project.
+/// Returns the source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     crate::supported(project)?;
     let mut model = Model::of(project.catalog, &STYLE);
@@ -79,7 +79,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupport
     Ok(files)
 }
 
-/// The files that every project has, as they stand in `templates/rust`.
+/// The files of `templates/rust`, which every project has.
 struct Templates {
     manifest: &'static str,
     rustfmt: &'static str,
@@ -104,7 +104,7 @@ fn author(path: &str, text: String) -> ProjectFile {
     ProjectFile { path: path.to_owned(), text, owner: FileOwner::Author }
 }
 
-/// Functions need dependencies of their own, so that this file is the author's, too.
+/// Returns `Cargo.toml`. The author owns it, because handlers need dependencies.
 fn manifest(project: &Project<'_>) -> String {
     let adapter = &project.catalog.adapter;
     let described = match adapter.description.lines().next() {
@@ -121,16 +121,16 @@ fn manifest(project: &Project<'_>) -> String {
         .replace("version = \"0.0.0\"", &format!("version = {}", quoted(&adapter.version)))
         .replace("license = \"ADAPTER_LICENSE\"", &license)
         .replace("\"MCPAQL_RUNTIME\"", &project.options.runtime)
-        // What a document says comes last, so that nothing in it is taken for one of the words above.
+        // Texts of the document come last, so that placeholders in them are not replaced.
         .replace("\"ADAPTER_DESCRIPTION\"", &quoted(described))
 }
 
-/// A text as a string of TOML; JSON escapes all that must be, but for one character.
+/// Returns a text as a TOML string. JSON escapes everything that TOML needs, except U+007F.
 fn quoted(text: &str) -> String {
     Value::from(text.replace('\u{7f}', "")).to_string()
 }
 
-/// The module of an endpoint.
+/// Returns the module name of an endpoint.
 fn module(endpoint: &str) -> String {
     let name = identifier(endpoint, IdentifierCase::Snake);
     if RESERVED.contains(&name.as_str()) { format!("{name}_") } else { name }

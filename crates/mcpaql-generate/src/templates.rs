@@ -1,3 +1,3 @@
-//! What every project of a language shares, by its path: the files below `templates/` that the build finds, in order.
+//! The files that all projects of a language share, by path: the build script lists them from `templates/`, in order.
 
 include!(concat!(env!("OUT_DIR"), "/templates.rs"));

@@ -1,4 +1,4 @@
-//! What every project has, whatever its language: with sources that no language wrote.
+//! The files that every project has in any language, with made-up sources.
 
 use super::*;
 use mcpaql_document::check;
@@ -63,7 +63,7 @@ fn text<'f>(files: &'f [ProjectFile], path: &str) -> &'f str {
 }
 
 #[test]
-fn a_project_has_what_the_specification_demands() {
+fn a_project_has_the_files_of_the_specification() {
     let files = files(|_| {});
     let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
     let mut expected = vec![
@@ -86,7 +86,7 @@ fn the_same_project_gives_the_same_files() {
 }
 
 #[test]
-fn the_readme_says_what_the_specification_demands_and_nothing_of_others_takes_effect() {
+fn the_readme_has_the_sections_of_the_specification_and_escapes_texts() {
     let files = files(|_| {});
     let readme = text(&files, "README.md");
     let headings: Vec<&str> = readme.lines().filter(|line| line.starts_with('#')).collect();
@@ -108,7 +108,7 @@ fn the_readme_says_what_the_specification_demands_and_nothing_of_others_takes_ef
             "## License",
         ]
     );
-    assert_eq!(readme.matches("\n```").count() % 2, 0, "every fence ends: {readme}");
+    assert_eq!(readme.matches("\n```").count() % 2, 0, "every fence is closed: {readme}");
     assert!(!readme.contains("<script"), "{readme}");
     assert!(readme.contains("\"TEAM\": \"…\"") && !readme.contains("\"API_HOST\""), "{readme}");
     for expected in [
@@ -127,7 +127,7 @@ fn the_readme_says_what_the_specification_demands_and_nothing_of_others_takes_ef
         "\"mcpServers\"",
         "\"servers\"",
         "/target/release/hostile-api-adapter",
-        "`src/handlers.rs` is yours: ",
+        "You own `src/handlers.rs`: ",
         "mcpaql generate -s schema/hostile.yaml -t rust -o .\n",
         "sha256:",
     ] {
@@ -136,7 +136,7 @@ fn the_readme_says_what_the_specification_demands_and_nothing_of_others_takes_ef
 }
 
 #[test]
-fn options_that_were_chosen_are_named_where_somebody_generates_again() {
+fn the_command_to_generate_again_has_all_options() {
     let files = files(|options| {
         options.settings.mode = Some(mcpaql_core::adapter::Mode::Single);
         options.settings.prefix = Some("h_".into());
@@ -163,7 +163,7 @@ fn options_that_were_chosen_are_named_where_somebody_generates_again() {
 }
 
 #[test]
-fn provenance_tells_every_generated_file_and_how_it_was_made() {
+fn provenance_lists_the_source_and_every_generated_file() {
     let files = files(|_| {});
     let provenance: Value = serde_json::from_str(text(&files, provenance::FILE)).unwrap();
     assert_eq!(provenance["mcpaql_spec_version"], "1.0.0-draft");
@@ -190,7 +190,7 @@ fn provenance_tells_every_generated_file_and_how_it_was_made() {
 }
 
 #[test]
-fn without_a_time_there_is_none() {
+fn provenance_without_a_time_has_no_timestamp() {
     let text = with_project(
         |_| {},
         |project| {
@@ -202,7 +202,7 @@ fn without_a_time_there_is_none() {
 }
 
 #[test]
-fn a_licence_is_its_text() {
+fn the_license_file_contains_the_texts() {
     let license = |license: &str, copyright: Option<&str>| {
         let files = files(|options| {
             options.license = license.to_owned();
@@ -222,7 +222,7 @@ fn a_licence_is_its_text() {
 }
 
 #[test]
-fn packages_are_named_after_the_adapter_and_like_no_library() {
+fn packages_are_named_after_the_adapter() {
     with_project(
         |_| {},
         |project| {
@@ -242,7 +242,7 @@ fn readme_of(document: &str) -> String {
 }
 
 #[test]
-fn the_readme_names_the_server_behind_and_what_it_needs() {
+fn the_readme_describes_the_upstream_server() {
     let program = readme_of(
         r#"
 name: proxy
@@ -259,8 +259,8 @@ operations: { read: [{ name: look }] }
 "#,
     );
     for expected in [
-        "## The server behind it\n\nCalls are passed on to another MCP server: this one starts `npx -y  far  ${env:FAR_ROOM}` with the \
-         first call, so `npx` has to be installed.\n",
+        "## Upstream server\n\nCalls are passed on to another MCP server. This server starts `npx -y  far  ${env:FAR_ROOM}` on the \
+         first call, so `npx` must be installed.\n",
         "| `FAR_ROOM` | a value",
         "| `FAR_HOME` | optional: a value",
         "| `FAR_SECRET` | a value",
@@ -284,12 +284,12 @@ operations: { execute: [{ name: look, lifecycle: true }] }
 "#,
     );
     for expected in [
-        "another MCP server: this one reaches it over HTTP, as `https://${env:FAR_HOST}/mcp`.\n",
+        "another MCP server. This server connects to `https://${env:FAR_HOST}/mcp` over HTTP.\n",
         "| `FAR_HOST` | a value",
         "| `FAR_TEAM` | a value",
         "| `FAR_TOKEN` | secret",
-        "## Work in the background\n\n`look` answers at once with an `execution_id` and goes on in the background. `get_execution` ",
-        "| `XDG_DATA_HOME` | where work in the background is kept",
+        "## Background work\n\n`look` answers at once with an `execution_id` and runs in the background. `get_execution` ",
+        "| `XDG_DATA_HOME` | the folder where background executions are saved",
     ] {
         assert!(address.contains(expected), "{expected}\n{address}");
     }

@@ -1,7 +1,7 @@
-//! Projects in TypeScript, on the official MCP SDK: the catalog as data, a small runtime, and a typed function for each operation.
+//! Projects in TypeScript, based on the official MCP SDK: the catalog as data, a small runtime, and a typed function per operation.
 //!
-//! What always holds: what every project shares is a file of `templates/typescript`; how an operation reaches its target stands
-//! in its own file as a literal that people can read.
+//! What always holds: code that all projects share is in `templates/typescript`; the call of an operation is a readable literal
+//! in the file of its endpoint.
 
 mod literal;
 mod operations;
@@ -13,7 +13,7 @@ use crate::model::{IdentifierCase, LanguageStyle, Model};
 use crate::{FileOwner, Project, ProjectFile, Unsupported, catalog_data, license, templates};
 use serde_json::Value;
 
-/// Words that no function may be called.
+/// Names that no function may have.
 const RESERVED: &[&str] = &[
     "arguments",
     "async",
@@ -69,7 +69,7 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
-/// Types that generated files use under their own names.
+/// Types that generated files use, so that no type of an adapter may have their name.
 const TYPES: &[&str] =
     &["Call", "CommandLine", "Handler", "Handlers", "HttpRequest", "Project", "Promise", "Record"];
 
@@ -89,7 +89,7 @@ const INDEX: &str = include_str!("../templates/typescript/src/index.ts");
 const TEST_CONFIG: &str = include_str!("../templates/typescript/tests/tsconfig.json");
 const HANDLERS: &str = include_str!("../templates/typescript/src/handlers.ts");
 
-/// The source files of a project.
+/// Returns the source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     crate::supported(project)?;
     let mut model = Model::of(project.catalog, &STYLE);
@@ -98,7 +98,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupport
     let shared = templates::TYPESCRIPT.iter().filter(|(path, _)| is_needed(&kinds, path));
     let mut files: Vec<ProjectFile> =
         shared.map(|&(path, text)| ProjectFile::generated(path, text)).collect();
-    // Whose project it is keeps the lock of its dependencies.
+    // The lock file belongs to the author, so it is not ignored.
     files.push(ProjectFile::generated(".gitignore", GITIGNORE.replace("package-lock.json\n", "")));
     files.push(author("tsconfig.json", TSCONFIG.to_owned()));
     files.push(ProjectFile::generated("tests/tsconfig.json", TEST_CONFIG));
@@ -112,14 +112,14 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupport
     Ok(files)
 }
 
-/// Files that only projects with that kind of target need, by their names.
+/// Files that only projects with this kind of target need, by name.
 const HTTP_FILES: &[&str] =
     &["/answer.ts", "/auth.ts", "/http.ts", "/request.ts", "/style.ts", "/http.test.ts"];
 const COMMAND_FILES: &[&str] = &["/command.ts", "/command.test.ts"];
-/// Packages that only HTTP needs.
+/// Packages that only projects with HTTP need.
 const HTTP_PACKAGES: &[&str] = &["\"undici\"", "\"ipaddr.js\""];
 
-/// Whether a project that reaches these kinds needs a file.
+/// Returns whether a project with these kinds of targets needs a file.
 fn is_needed(kinds: &UsedTargets, path: &str) -> bool {
     let is_of = |names: &[&str]| names.iter().any(|name| path.ends_with(name));
     (kinds.http || !is_of(HTTP_FILES)) && (kinds.command || !is_of(COMMAND_FILES))
@@ -129,7 +129,7 @@ fn author(path: &str, text: String) -> ProjectFile {
     ProjectFile { path: path.to_owned(), text, owner: FileOwner::Author }
 }
 
-/// Handlers need dependencies of their own, so that this file is the author's, too.
+/// Returns `package.json`. The author owns it, because handlers need dependencies.
 fn package(project: &Project<'_>, kinds: &UsedTargets) -> String {
     let adapter = &project.catalog.adapter;
     let described = adapter.description.lines().next().map(str::trim).filter(|line| !line.is_empty());
@@ -139,12 +139,12 @@ fn package(project: &Project<'_>, kinds: &UsedTargets) -> String {
     };
     let is_needed = |line: &&str| kinds.http || !HTTP_PACKAGES.iter().any(|name| line.contains(name));
     let lines: Vec<&str> = PACKAGE.lines().filter(is_needed).collect();
-    // The last of the dependencies is one that is always there.
+    // The last dependency is always present, so no trailing comma is left.
     format!("{}\n", lines.join("\n"))
         .replace("__PACKAGE_NAME__", &project.package())
         .replace("\"__PACKAGE_VERSION__\"", &Value::from(adapter.version.as_str()).to_string())
         .replace("\"__PACKAGE_LICENSE__\"", &Value::from(license).to_string())
-        // What a document says comes last, so that nothing in it is taken for one of the words above.
+        // Texts of the document come last, so that placeholders in them are not replaced.
         .replace("\"__PACKAGE_DESCRIPTION__\"", &Value::from(described.unwrap_or(&adapter.name)).to_string())
 }
 

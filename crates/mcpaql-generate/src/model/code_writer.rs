@@ -1,6 +1,6 @@
-//! Lines of source with indentation.
+//! Writes lines of source code with indentation.
 
-/// Source that is being written.
+/// Source code that is being written.
 #[derive(Debug)]
 pub(crate) struct CodeWriter {
     out: String,
@@ -9,12 +9,12 @@ pub(crate) struct CodeWriter {
 }
 
 impl CodeWriter {
-    /// Nothing yet; each level is indented by that unit.
+    /// Starts an empty text; `unit` is the indentation of one level.
     pub(crate) fn new(unit: &'static str) -> CodeWriter {
         CodeWriter { out: String::new(), unit, depth: 0 }
     }
 
-    /// One line, or several where the text has line ends; an empty one has no indentation.
+    /// Writes one line, or several if the text has line ends. Empty lines have no indentation.
     pub(crate) fn line(&mut self, line: impl AsRef<str>) -> &mut CodeWriter {
         for line in line.as_ref().split('\n') {
             if !line.is_empty() {
@@ -26,17 +26,17 @@ impl CodeWriter {
         self
     }
 
-    /// What follows stands a level deeper.
+    /// Indents the following lines by one level.
     pub(crate) fn indent(&mut self) {
         self.depth += 1;
     }
 
-    /// What follows stands a level less deep.
+    /// Reduces the indentation by one level.
     pub(crate) fn dedent(&mut self) {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Lines of a level more.
+    /// Writes lines that are indented by one level.
     pub(crate) fn within(&mut self, write: impl FnOnce(&mut CodeWriter)) -> &mut CodeWriter {
         self.indent();
         write(self);
@@ -44,7 +44,7 @@ impl CodeWriter {
         self
     }
 
-    /// `open`, the lines of a level more, `close`.
+    /// Writes `open`, indented lines, and `close`.
     pub(crate) fn block(
         &mut self,
         open: impl AsRef<str>,
@@ -54,12 +54,12 @@ impl CodeWriter {
         self.line(open).within(write).line(close)
     }
 
-    /// Columns that are left of a width on this level.
+    /// Returns the columns that remain of a width at this indentation.
     pub(crate) fn room(&self, width: usize) -> usize {
         width.saturating_sub(self.unit.len() * self.depth)
     }
 
-    /// What was written.
+    /// Returns the text.
     pub(crate) fn finish(self) -> String {
         self.out
     }

@@ -1,6 +1,6 @@
-//! What documents say, as comments: nothing in them ends the comment, breaks a line on its own or exceeds a width.
+//! Writes texts of documents as comments. No text can end its comment, add a line or exceed the width.
 
-/// What kind of comment a text goes into.
+/// The kind of comment that a text is written into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommentStyle {
     /// `///` or `#`: ends with its line.
@@ -11,13 +11,13 @@ pub(crate) enum CommentStyle {
     Triple,
 }
 
-/// The text in lines of about that width, without line ends; nothing where the text says nothing. Paragraphs stay apart by an empty
-/// line; a word is broken only where it is wider than a line and no address.
+/// Returns the lines of a text, wrapped at about this width; none for an empty text. Paragraphs are separated by an empty line. Only
+/// words that are longer than a line are broken, except URLs.
 pub(crate) fn doc_lines(text: &str, docs: CommentStyle, width: usize) -> Vec<String> {
     let width = width.max(20);
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
-        // Tabs and what terminals obey are blanks; what reorders or hides text is left out.
+        // Tabs and control characters become spaces; characters that reorder or hide text are removed.
         let blank = |ch: char| ch.is_whitespace() || ch.is_control();
         let clean: String =
             line.chars().filter(|ch| !is_hiding(*ch)).map(|ch| if blank(ch) { ' ' } else { ch }).collect();
@@ -46,17 +46,17 @@ pub(crate) fn doc_lines(text: &str, docs: CommentStyle, width: usize) -> Vec<Str
     lines
 }
 
-/// The text without what would end the comment.
+/// Returns the text without sequences that end the comment.
 fn comment_safe(text: &str, docs: CommentStyle) -> String {
     match docs {
         CommentStyle::Line => text.to_owned(),
         CommentStyle::Block => text.replace("*/", "* /").replace("/*", "/ *"),
-        // A quote may stand last before the closing ones; an escape would mean something.
+        // A quote before the closing quotes and backslashes would change the string.
         CommentStyle::Triple => text.replace('\\', "\\\\").replace('"', "'"),
     }
 }
 
-/// Marks of direction and characters without width: they make source read as what it is not.
+/// Returns whether a character changes the direction of text or has no width. Such characters make source code misleading.
 fn is_hiding(ch: char) -> bool {
     matches!(ch, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{00AD}')
 }
@@ -69,7 +69,7 @@ fn break_word(word: &str, width: usize) -> Vec<String> {
     let mut part = String::new();
     let mut escaped = false;
     for ch in word.chars() {
-        // A backslash stays with what it escapes.
+        // A backslash stays with the character that it escapes.
         if columns(&part) >= width && !escaped {
             parts.push(std::mem::take(&mut part));
         }

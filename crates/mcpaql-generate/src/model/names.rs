@@ -1,9 +1,9 @@
-//! Identifiers: legal in a language, unique where they stand, as near to the document's names as that allows.
+//! Identifiers: valid in a language, unique in their scope, and close to the names in the document.
 
 use mcpaql_core::suggest::snake_case;
 use std::collections::HashSet;
 
-/// How identifiers of a kind are written.
+/// The case of identifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IdentifierCase {
     /// `create_issue`.
@@ -14,29 +14,29 @@ pub(crate) enum IdentifierCase {
     Pascal,
 }
 
-/// How a language names things.
+/// The naming rules of a language.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LanguageStyle {
-    /// Functions of operations.
+    /// The case of functions.
     pub(crate) functions: IdentifierCase,
-    /// Parameters and properties.
+    /// The case of parameters and properties.
     pub(crate) fields: IdentifierCase,
-    /// Words that are no function and no field.
+    /// Names that no function or field may have.
     pub(crate) reserved: &'static [&'static str],
-    /// Names that are no type of the adapter's: the language's own, and those that generated files use.
+    /// Names that no type of an adapter may have: those of the language, and those that generated files use.
     pub(crate) types: &'static [&'static str],
-    /// Whether what operations answer is typed, too.
+    /// Whether results of operations have types.
     pub(crate) results: bool,
 }
 
-/// The words of a name, in lower case, ASCII letters and digits only.
+/// Returns the words of a name in lower case, with ASCII letters and digits only.
 pub(crate) fn words(name: &str) -> Vec<String> {
-    // Digits and letters stay together: `md5sum`, `oauth2_token`.
+    // Digits do not start a new word: `md5sum`, `oauth2_token`.
     let plain: String = name.chars().map(|ch| if ch.is_ascii_alphanumeric() { ch } else { '_' }).collect();
     snake_case(&plain).split('_').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// A name as an identifier, whatever it is: begins with a letter, perhaps after an underscore where it would begin with a digit.
+/// Returns any name as an identifier. It starts with a letter.
 pub(crate) fn identifier(name: &str, case: IdentifierCase) -> String {
     let words = words(name);
     let capital = |word: &str| {
@@ -61,10 +61,10 @@ pub(crate) fn identifier(name: &str, case: IdentifierCase) -> String {
     }
 }
 
-/// Longer names of types say no more, and no line has room for them.
+/// Maximum length of a type name, so that it fits on a line.
 const MAX_TYPE: usize = 64;
 
-/// A name as that of a type, cut after a word where it is too long.
+/// Returns a name as the name of a type, cut after a word if it is too long.
 pub(crate) fn type_name(name: &str) -> String {
     let ident = identifier(name, IdentifierCase::Pascal);
     let ends = ident.char_indices().skip(1).filter(|(at, ch)| ch.is_ascii_uppercase() && *at <= MAX_TYPE);
@@ -76,7 +76,7 @@ pub(crate) fn type_name(name: &str) -> String {
     ident.get(..end).unwrap_or(&ident).to_owned()
 }
 
-/// Identifiers that stand side by side.
+/// The identifiers of one scope.
 #[derive(Debug)]
 pub(crate) struct IdentifierScope {
     reserved: &'static [&'static str],
@@ -84,15 +84,15 @@ pub(crate) struct IdentifierScope {
 }
 
 impl IdentifierScope {
-    /// Where these words are taken.
+    /// Starts a scope with reserved names.
     pub(crate) fn new(reserved: &'static [&'static str]) -> IdentifierScope {
         IdentifierScope { reserved, taken: HashSet::new() }
     }
 
-    /// The identifier, or the nearest that is free: `type_` for a reserved word, `name2` for the second of them.
+    /// Returns the identifier, or a similar one that is free: `type_` for a reserved word, `name2` for the second `name`.
     pub(crate) fn take(&mut self, ident: &str) -> String {
         let ident = if self.reserved.contains(&ident) { format!("{ident}_") } else { ident.to_owned() };
-        // `Self2`, since no type has an underscore in its name; `type_2`, since words of others have.
+        // `Self2`, because names of types have no underscores; `type_2` for other identifiers.
         let is_type = ident.starts_with(|first: char| first.is_ascii_uppercase());
         let base = if is_type { ident.trim_end_matches('_') } else { ident.as_str() };
         let numbered = (2..).map(|n: usize| {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_types_have_an_end() {
+    fn names_of_types_have_a_maximum_length() {
         assert_eq!(type_name("create_issue"), "CreateIssue");
         assert_eq!(type_name(&"word_".repeat(20)), "Word".repeat(16));
         assert_eq!(type_name(&"long_words_".repeat(9)), "LongWords".repeat(7));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_or_reserved_is_not_given_again() {
+    fn used_and_reserved_names_are_not_returned() {
         let mut scope = IdentifierScope::new(&["type", "self_"]);
         assert_eq!(scope.take("type"), "type_");
         assert_eq!(scope.take("type"), "type_2");

@@ -1,11 +1,11 @@
-//! Unions in their one form, and what can only be said of types once all of them are known: which are null, which are circular.
+//! Normalizes unions, and finds nullable and recursive aliases once all types are known.
 
 use super::read::DefinitionSlot;
 use super::{Definition, DefinitionKind, ModelField, Type};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// One of these types, written in one way only.
+/// Returns the union of these types in its normal form.
 pub(super) fn union(variants: Vec<Type>) -> Type {
     let mut flat = Vec::with_capacity(variants.len());
     let mut literals: Vec<Value> = Vec::new();
@@ -56,8 +56,7 @@ pub(super) fn union(variants: Vec<Type>) -> Type {
     }
 }
 
-/// The definitions and the fields of parameters, each nullable type as one that is null where it is used, and no alias that
-/// leads back to itself.
+/// Moves null from definitions to the places that use them, and cuts recursive aliases.
 pub(super) fn resolve_nullable_types(
     mut slots: Vec<DefinitionSlot>,
     params: Vec<&mut Vec<ModelField>>,
@@ -87,7 +86,7 @@ pub(super) fn resolve_nullable_types(
     slots.into_iter().map(mend_slot).collect()
 }
 
-/// The names of types that null may stand for.
+/// Returns the names of types that allow null.
 fn nullable(slots: &[DefinitionSlot]) -> HashSet<String> {
     let named = |slot: &&DefinitionSlot| {
         !matches!(slot.definition.shape, DefinitionKind::Alias(Type::Any | Type::Null))
@@ -132,7 +131,7 @@ fn with_null(kind: Type, nullable: &HashSet<String>) -> Type {
     }
 }
 
-/// Walks along aliases; where one leads back to where the walk came from, it is anything from there on.
+/// Follows aliases, and replaces a reference that closes a cycle by any value.
 fn cut_cycles(slots: &mut [DefinitionSlot]) {
     let aliases: HashMap<String, usize> = slots
         .iter()
@@ -184,7 +183,7 @@ fn cut_cycles(slots: &mut [DefinitionSlot]) {
     }
 }
 
-/// The type with anything in place of those names.
+/// Returns the type with these names replaced by any value.
 fn without(kind: Type, cut: &impl Fn(&str) -> bool) -> Type {
     match kind {
         Type::Named(name) if cut(&name) => Type::Any,

@@ -1,7 +1,7 @@
-//! JSON Schema → types. Each named type is read once; what a schema says besides types is left to validation.
+//! Reads types from JSON Schemas. Each named type is read once. Keywords that are not about types are left to validation.
 //!
-//! Where several keywords speak about one value, each of them alone admits all that the schema does, so the one that tells most is
-//! taken and none is wrong.
+//! If several keywords describe a value, each one alone allows everything that the schema allows, so the most specific one is
+//! used.
 
 use super::nullable::{resolve_nullable_types, union};
 use super::{
@@ -12,13 +12,13 @@ use mcpaql_core::operation::{Operation, Param, fills_default};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// Deeper schemas are anything.
+/// Maximum depth of a schema; deeper parts are any value.
 const MAX_DEPTH: usize = 24;
-/// So many schemas are looked at for one parameter or one named type; the rest are anything.
+/// Maximum number of schemas that are read for one parameter or named type; further ones are any value.
 const MAX_STEPS: usize = 20_000;
-/// A choice of more literals is their common type.
+/// Maximum number of literals; a longer list becomes their common type.
 const MAX_LITERALS: usize = 100;
-/// A choice of more variants is anything.
+/// Maximum number of variants; a longer list becomes any value.
 const MAX_VARIANTS: usize = 50;
 
 type Types = IndexMap<String, Value>;
@@ -28,13 +28,13 @@ pub(super) struct SchemaReader<'c, 's> {
     style: &'s LanguageStyle,
     scope: IdentifierScope,
     definitions: Vec<DefinitionSlot>,
-    /// Declared name → its identifiers; operations that are read on their own may mean different types by one name.
+    /// Declared name → its identifiers. Operations with types of their own can use one name for different types.
     known: HashMap<&'c str, Vec<(&'c Value, String)>>,
     waiting: Vec<PendingDefinition<'c>>,
     steps: usize,
 }
 
-/// A definition, and whether null may stand in its place.
+/// A definition, and whether it allows null.
 pub(super) struct DefinitionSlot {
     pub(super) definition: Definition,
     pub(super) nullable: bool,
@@ -46,7 +46,7 @@ struct PendingDefinition<'c> {
     types: &'c Types,
 }
 
-/// What a schema says of a value.
+/// The type that a schema describes.
 struct ReadType {
     what: TypeOrFields,
     null: bool,
@@ -64,7 +64,7 @@ impl ReadType {
         ReadType { what: TypeOrFields::Type(kind), null: false }
     }
 
-    /// How much it tells.
+    /// Returns how specific the type is.
     fn rank(&self) -> u8 {
         match &self.what {
             TypeOrFields::Object { .. }
@@ -76,7 +76,7 @@ impl ReadType {
         }
     }
 
-    /// What both say.
+    /// Returns the combination of both types.
     fn intersect(self, other: ReadType) -> ReadType {
         let null = self.null && other.null;
         let what = if other.rank() > self.rank() { other.what } else { self.what };
@@ -96,18 +96,18 @@ impl<'c, 's> SchemaReader<'c, 's> {
         }
     }
 
-    /// The name of a type that is defined elsewhere.
+    /// Reserves the name of a type that is defined elsewhere.
     pub(super) fn reserve(&mut self, name: &str) -> String {
         self.scope.take(name)
     }
 
-    /// The parameters of an operation whose schemas refer to those types.
+    /// Returns the parameters of an operation whose schemas refer to these types.
     pub(super) fn params(&mut self, operation: &'c Operation, types: &'c Types) -> Vec<ModelField> {
         let mut scope = IdentifierScope::new(self.style.reserved);
         operation.params.iter().map(|param| self.param(operation, param, types, &mut scope)).collect()
     }
 
-    /// What an operation answers, where its document says so.
+    /// Returns the result of an operation, if the document declares it.
     pub(super) fn result(&mut self, operation: &'c Operation, types: &'c Types) -> Option<ModelField> {
         let returns = operation.returns.as_ref().filter(|_| self.style.results)?;
         self.steps = 0;
@@ -148,7 +148,7 @@ impl<'c, 's> SchemaReader<'c, 's> {
         }
     }
 
-    /// The type of a schema; an object of its own gets a name.
+    /// Returns the type of a schema. An inline object gets a name.
     fn kind(&mut self, schema: &'c Value, types: &'c Types, hint: &str, depth: usize) -> Type {
         let ReadType { what, null } = self.read(schema, types, hint, depth);
         let kind = match what {
@@ -182,12 +182,12 @@ impl<'c, 's> SchemaReader<'c, 's> {
         if let Some(Value::Array(parts)) = map.get("allOf") {
             read = self.read_all_of(map, parts, read, types, hint, depth);
         }
-        // It admits null whatever else the schema says.
+        // `nullable` allows null, whatever the other keywords say.
         read.null |= map.get("nullable") == Some(&Value::Bool(true));
         read
     }
 
-    /// What `type` and the keywords of its types say.
+    /// Returns the type from `type` and the keywords that belong to it.
     fn typed(&mut self, map: &'c Map<String, Value>, types: &'c Types, hint: &str, depth: usize) -> ReadType {
         match map.get("type") {
             Some(Value::String(kind)) => self.one_type(kind, map, types, hint, depth),
@@ -277,7 +277,7 @@ impl<'c, 's> SchemaReader<'c, 's> {
         ReadType { what: TypeOrFields::Object { fields, rest }, null: false }
     }
 
-    /// What undeclared keys hold.
+    /// Returns the type of undeclared keys.
     fn undeclared_keys_type(
         &mut self,
         map: &'c Map<String, Value>,
@@ -305,7 +305,7 @@ impl<'c, 's> SchemaReader<'c, 's> {
         split(union(variants), false)
     }
 
-    /// What a schema and its parts say together: the fields of all of them where they are objects.
+    /// Returns the combined type of a schema and its `allOf` parts: the fields of all of them if they are objects.
     fn read_all_of(
         &mut self,
         map: &'c Map<String, Value>,
@@ -321,7 +321,7 @@ impl<'c, 's> SchemaReader<'c, 's> {
         }
         let mut reads = vec![own];
         for part in telling {
-            // A named object gives its fields, so that one type has all of them.
+            // The fields of a named object are copied, so that one type has all fields.
             let target = part.get("$ref").and_then(Value::as_str).and_then(|target| resolved(target, types));
             let part = target.map_or(part, |(_, body)| body);
             reads.push(self.read(part, types, hint, depth + 1));
@@ -362,7 +362,7 @@ impl<'c, 's> SchemaReader<'c, 's> {
         ReadType::of(Type::Named(ident))
     }
 
-    /// An object as a type of its own.
+    /// Defines a type for an object.
     fn named(&mut self, read: ReadType, map: &Map<String, Value>, hint: &str) -> Type {
         match read.what {
             TypeOrFields::Type(kind) => kind,
@@ -388,7 +388,7 @@ impl<'c, 's> SchemaReader<'c, 's> {
         Type::Named(slot.definition.ident.clone())
     }
 
-    /// All types that were met, and the names that are taken; `fields` are those of the parameters.
+    /// Returns all types and the used names. `fields` are the fields of parameters and results.
     pub(super) fn finish(mut self, fields: Vec<&mut Vec<ModelField>>) -> (Vec<Definition>, IdentifierScope) {
         while let Some(PendingDefinition { slot, body, types }) = self.waiting.pop() {
             self.steps = 0;
@@ -405,7 +405,7 @@ impl<'c, 's> SchemaReader<'c, 's> {
     }
 }
 
-/// Whether integers of that schema may be larger than a double holds: its format or a bound says so.
+/// Returns whether the format or a bound allows integers that a double cannot hold exactly.
 fn is_wide(map: &Map<String, Value>) -> bool {
     const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
     let says =
@@ -417,13 +417,13 @@ fn is_wide(map: &Map<String, Value>) -> bool {
     is_long || says("minimum") || says("maximum")
 }
 
-/// The declared type that a reference leads to.
+/// Returns the declared type that a reference refers to.
 fn resolved<'t>(target: &str, types: &'t Types) -> Option<(&'t str, &'t Value)> {
     let name = target.strip_prefix("#/types/")?.replace("~1", "/").replace("~0", "~");
     types.get_key_value(&name).map(|(name, body)| (name.as_str(), body))
 }
 
-/// The properties of an object, where it has any.
+/// Returns the properties of an object, if it has any.
 fn declared(map: &Map<String, Value>) -> Option<&Map<String, Value>> {
     map.get("properties").and_then(Value::as_object).filter(|properties| !properties.is_empty())
 }
@@ -435,7 +435,7 @@ fn required(map: &Map<String, Value>) -> Vec<&str> {
     }
 }
 
-/// Whether a schema says anything about types.
+/// Returns whether a schema has keywords about types.
 fn has_type_keywords(schema: &Value) -> bool {
     const TYPE_KEYWORDS: [&str; 9] =
         ["$ref", "type", "properties", "items", "enum", "const", "oneOf", "anyOf", "allOf"];
@@ -451,7 +451,7 @@ fn is_secret(schema: &Value) -> bool {
         || schema.get("format").and_then(Value::as_str) == Some("password")
 }
 
-/// What `const` and `enum` say; nothing where they list what is no plain value.
+/// Returns the type from `const` or `enum`; `None` if they contain other values than literals.
 fn literals(map: &Map<String, Value>) -> Option<ReadType> {
     let values = match (map.get("const"), map.get("enum")) {
         (Some(value), _) => std::slice::from_ref(value),

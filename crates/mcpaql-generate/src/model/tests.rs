@@ -14,7 +14,7 @@ const STYLE: LanguageStyle = LanguageStyle {
     results: true,
 };
 
-/// The catalog of one operation with those parameters, and of those types.
+/// Returns a catalog of one operation with these parameters and types.
 fn catalog(params: &Value, types: &Value) -> Catalog {
     let document = json!({
         "type": "adapter", "name": "shop", "version": "1.0.0", "description": "A shop.",
@@ -35,7 +35,7 @@ fn fields(params: Value, types: Value) -> (Vec<ModelField>, Vec<Definition>) {
     (model.operations.remove(0).fields, model.types)
 }
 
-/// The type of one parameter with that schema, whatever a document would say to it, and the types that it uses.
+/// Returns the type of a parameter with this schema, without checking the document, and the types that it uses.
 fn read_one(schema: Value, types: &indexmap::IndexMap<String, Value>) -> (ModelField, Vec<Definition>) {
     let mut operation = catalog(&json!({"p": "string"}), &json!({})).operations.remove(0).operation;
     operation.params[0].schema = schema;
@@ -101,7 +101,7 @@ fn schemas_become_types() {
 }
 
 #[test]
-fn long_choices_are_their_common_type() {
+fn long_lists_of_literals_become_their_common_type() {
     let words: Vec<String> = (0..1000).map(|n| format!("w{n}")).collect();
     assert_eq!(kind(json!({"type": "string", "enum": words})), (Type::String, false));
     let variants: Vec<Value> = (0..1000).map(|n| json!({"type": "string", "maxLength": n})).collect();
@@ -138,8 +138,8 @@ fn parts_of_an_object_are_one_type() {
     let Type::Named(pet) = &fields[0].kind else { panic!("{fields:?}") };
     let pet = types.iter().find(|definition| definition.ident == *pet).unwrap();
     let DefinitionKind::Object { fields, .. } = &pet.shape else { panic!("{pet:?}") };
-    let told: Vec<_> = fields.iter().map(|field| (field.name.as_str(), field.required)).collect();
-    assert_eq!(told, [("name", true), ("bark", false)]);
+    let found: Vec<_> = fields.iter().map(|field| (field.name.as_str(), field.required)).collect();
+    assert_eq!(found, [("name", true), ("bark", false)]);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn names_of_types_are_the_languages_own() {
 }
 
 #[test]
-fn circles_of_aliases_are_cut_and_objects_may_be_recursive() {
+fn cycles_of_aliases_are_cut_and_objects_may_be_recursive() {
     let (_, types) = fields(
         json!({"a": {"$ref": "#/types/A"}, "l": {"$ref": "#/types/L"}, "n": {"$ref": "#/types/Node"}}),
         json!({"A": {"$ref": "#/types/B"}, "B": {"$ref": "#/types/A"},
@@ -186,7 +186,7 @@ fn a_type_that_may_be_null_is_null_where_it_is_used() {
     assert_eq!(b.shape, DefinitionKind::Alias(Type::String));
 }
 
-/// JSON that is often nearly a schema.
+/// Generates JSON that often resembles a schema.
 fn nearly_a_schema() -> BoxedStrategy<Value> {
     let word = proptest::sample::select(
         &["string", "object", "array", "null", "#/types/T", "#/types/U", "T", "é*/", "integer"][..],

@@ -1,10 +1,10 @@
-//! How an operation reaches its target, as Python writes the literal.
+//! Writes the call of an operation as a Python literal.
 
 use super::expression::{Expression, string};
 use crate::binding::BindingKind;
 use serde_json::{Map, Value};
 
-/// The literal of a request or a command line.
+/// Returns the literal of a request or a command line.
 pub(super) fn literal(kind: BindingKind, value: &Value) -> Expression {
     let Value::Object(members) = value else { return Expression::word("None") };
     let mut items = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn literal(kind: BindingKind, value: &Value) -> Expression {
                     meanings.iter().map(|(status, meaning)| (status.clone(), Expression::value(meaning)));
                 items.push(("exit=".to_owned(), Expression::dict(meanings.collect())));
             }
-            // Not authenticated at all, which is not the same as the target's way.
+            // No authentication, which differs from the default of the target.
             ("auth", Value::Null) => items.push(("auth=".to_owned(), Expression::object(&Map::new()))),
             _ => items.push((format!("{name}="), Expression::value(member))),
         }
@@ -35,7 +35,7 @@ pub(super) fn literal(kind: BindingKind, value: &Value) -> Expression {
     Expression::call(class(kind), items).one_per_line()
 }
 
-/// The class of a literal.
+/// Returns the class of a literal.
 pub(super) const fn class(kind: BindingKind) -> &'static str {
     match kind {
         BindingKind::Http => "HttpRequest",

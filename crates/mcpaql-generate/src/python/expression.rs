@@ -1,26 +1,26 @@
-//! Python expressions as the formatter of that language lays them out: on one line where they fit, else one item on each.
+//! Writes Python expressions with the layout of the formatter: on one line if they fit, otherwise with one item per line.
 
 use crate::model::CodeWriter;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// The width of a line.
+/// Maximum width of a line.
 pub(super) const WIDTH: usize = 120;
 
 /// An expression.
 #[derive(Debug, Clone)]
 pub(super) enum Expression {
-    /// As written.
+    /// Literal source code.
     Word(String),
     /// Items between brackets.
     Group {
-        /// What stands before them: `HttpRequest(`.
+        /// The opening: `HttpRequest(`.
         open: String,
-        /// With what stands before each: `name=`.
+        /// The items, each with its label: `name=`.
         items: Vec<(String, Expression)>,
-        /// What stands behind them.
+        /// The closing bracket.
         close: &'static str,
-        /// One item on each line even where all fit on one.
+        /// Whether each item has its own line even if all fit on one.
         spread: bool,
     },
 }
@@ -52,7 +52,7 @@ impl Expression {
         Expression::Group { open: "{".into(), items, close: "}", spread: false }
     }
 
-    /// A value of JSON.
+    /// Returns a JSON value as an expression.
     pub(super) fn value(value: &Value) -> Expression {
         match value {
             Value::Null => Expression::word("None"),
@@ -67,14 +67,14 @@ impl Expression {
         }
     }
 
-    /// An object of JSON.
+    /// Returns a JSON object as an expression.
     pub(super) fn object(fields: &Map<String, Value>) -> Expression {
         Expression::dict(
             fields.iter().map(|(name, value)| (string(name), Expression::value(value))).collect(),
         )
     }
 
-    /// The same with one item on each line.
+    /// Returns the expression with one item per line.
     pub(super) fn one_per_line(self) -> Expression {
         match self {
             Expression::Group { open, items, close, .. } if !items.is_empty() => {
@@ -84,7 +84,7 @@ impl Expression {
         }
     }
 
-    /// What is called in it.
+    /// Collects the names that the expression calls.
     pub(super) fn calls<'e>(&'e self, found: &mut BTreeSet<&'e str>) {
         if let Expression::Group { open, items, .. } = self {
             found.extend(open.strip_suffix('(').filter(|name| !name.is_empty()));
@@ -92,7 +92,7 @@ impl Expression {
         }
     }
 
-    /// On one line.
+    /// Returns the expression on one line.
     pub(super) fn to_line(&self) -> String {
         match self {
             Expression::Word(text) => text.clone(),
@@ -105,7 +105,7 @@ impl Expression {
         }
     }
 
-    /// Writes it with what stands before and behind it.
+    /// Writes the expression between `before` and `after`.
     pub(super) fn write(&self, text: &mut CodeWriter, before: &str, after: &str) {
         let line = format!("{before}{}{after}", self.to_line());
         match self {
@@ -113,7 +113,7 @@ impl Expression {
                 if *spread || (!items.is_empty() && line.chars().count() > text.room(WIDTH)) =>
             {
                 text.block(format!("{before}{open}"), format!("{close}{after}"), |text| {
-                    // A lone index has no comma behind it: that would make it a tuple.
+                    // A single index has no trailing comma, which would make it a tuple.
                     let behind = if *close == "]" && open != "[" && items.len() == 1 { "" } else { "," };
                     for (label, item) in items {
                         item.write(text, label, behind);
@@ -127,7 +127,7 @@ impl Expression {
     }
 }
 
-/// A text as Python writes it, in the quotes that need fewer escapes.
+/// Returns a text as a Python string, in the quotes that need fewer escapes.
 pub(super) fn string(text: &str) -> String {
     let count = |quote: char| text.chars().filter(|ch| *ch == quote).count();
     let quote = if count('"') > count('\'') { '\'' } else { '"' };
@@ -154,7 +154,7 @@ pub(super) fn string(text: &str) -> String {
     out
 }
 
-/// What source should not hold as it is: control characters, spaces that look like others, marks of direction.
+/// Returns whether source code should escape a character: control characters, unusual spaces, direction marks.
 fn is_hidden(ch: char) -> bool {
     ch.is_control()
         || (ch.is_whitespace() && ch != ' ')
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_stands_on_one_line() {
+    fn expressions_that_fit_are_on_one_line() {
         let args = vec![
             (String::new(), Expression::text("a")),
             ("b=".into(), Expression::tuple(vec![Expression::text("c")])),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_quoted_so_that_nothing_ends_them() {
+    fn no_text_can_end_its_string() {
         for (text, quoted) in [
             ("plain", "\"plain\""),
             ("it's", "\"it's\""),

@@ -1,4 +1,4 @@
-//! `operations/`: for each operation the type of its parameters, its request and its function; and the table of all of them.
+//! Writes `operations/`: for each operation the type of its parameters, its request and its function; and the table of all operations.
 
 use super::binding;
 use super::expression::{Expression, WIDTH, string};
@@ -9,13 +9,13 @@ use crate::binding::BindingKind;
 use crate::model::{CodeWriter, Definition, DefinitionKind, ModelField, Signature};
 use std::collections::BTreeSet;
 
-/// The table of an adapter without operations.
+/// The table for an adapter without operations.
 const EMPTY_INDEX: &str = include_str!("../../templates/python/src/adapter_template/operations/__init__.py");
 
-/// What a module of operations imports under a name in capitals.
+/// The imports of a module of operations whose names are in capitals.
 const IMPORTED: &str = "TYPE_CHECKING";
 
-/// One module: the operations of an endpoint.
+/// Writes the module of an endpoint.
 pub(super) struct Module<'m> {
     pub(super) name: String,
     pub(super) endpoint: String,
@@ -67,7 +67,7 @@ fn import(text: &mut CodeWriter, module: &str, names: &[&str]) {
     }
 }
 
-/// A parameter as a handler finds it: a default was filled in.
+/// Returns a parameter as a handler gets it, with its default filled in.
 fn with_default_filled(field: &ModelField) -> ModelField {
     let docs = match &field.default {
         Some(default) => format!("{}\n\nDefault: `{default}`.", field.docs),
@@ -91,7 +91,7 @@ fn params(
     object(text, &definition, &fields, owner, "types.", annotations);
 }
 
-/// The name of an operation's request, none that its module imports.
+/// Returns a name for the request of an operation that its module does not import.
 fn constant(function: &str) -> String {
     let name = function.to_uppercase();
     if name == IMPORTED { format!("{name}_") } else { name }
@@ -147,7 +147,7 @@ fn handler(
     Ok(())
 }
 
-/// `operations/__init__.py`.
+/// Writes `operations/__init__.py`.
 pub(super) fn index(modules: &[Module<'_>]) -> String {
     if modules.is_empty() {
         return EMPTY_INDEX.to_owned();
@@ -201,7 +201,7 @@ fn handlers(text: &mut CodeWriter, rows: &[(&Module<'_>, &Signature<'_>)]) {
         });
         return;
     }
-    // A word of the language cannot be a field of a class.
+    // A keyword cannot be a field of a class.
     text.block("Handlers = TypedDict(", ")", |text| {
         text.line("\"Handlers\",").block("{", "},", |text| {
             for (module, signature) in rows {

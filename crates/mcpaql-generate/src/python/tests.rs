@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_version_is_what_packagers_accept() {
+fn a_version_is_accepted_by_package_managers() {
     for (version, release) in [
         ("1.2.3", "1.2.3"),
         ("2.0.0-beta.1+x", "2.0.0"),
@@ -14,7 +14,7 @@ fn a_version_is_what_packagers_accept() {
 }
 
 #[test]
-fn keys_that_are_no_names_are_known() {
+fn keys_that_are_not_identifiers_are_recognized() {
     for name in ["from", "a-b", "", "1a", "__x", "ä"] {
         assert!(!is_plain_name(name), "{name}");
     }
@@ -109,7 +109,7 @@ async def import_(params: ImportParams, call: Call) -> Json:
 }
 
 #[test]
-fn a_command_is_a_literal_and_what_it_answers_has_a_type() {
+fn a_command_is_a_literal_and_its_result_has_a_type() {
     let mut document = shop(
         serde_json::json!({"transport": "native", "protocol": "command"}),
         serde_json::json!({
@@ -135,7 +135,7 @@ fn a_command_is_a_literal_and_what_it_answers_has_a_type() {
 }
 
 #[test]
-fn what_needs_rust_is_refused_with_its_name() {
+fn an_operation_that_needs_rust_is_rejected_by_name() {
     let mut document = shop(
         serde_json::json!({"transport": "native", "protocol": "command"}),
         serde_json::json!({"name": "look", "command": ["ls"]}),
@@ -162,7 +162,7 @@ fn no_constant_takes_a_name_that_its_module_imports() {
 }
 
 #[test]
-fn what_a_text_says_is_not_imported() {
+fn names_in_descriptions_are_not_imported() {
     let said = "Takes When( and Param( of types. as Literal[Json] or NotRequired[str]: TypeAlias.";
     let mut document = shop(
         serde_json::json!({"protocol": "rest", "base_url": "https://shop.example"}),
@@ -211,7 +211,7 @@ fn an_adapter_without_operations_has_an_empty_table() {
 }
 
 #[test]
-fn one_empty_line_stands_between_imports_and_a_type_that_is_no_class() {
+fn one_empty_line_separates_imports_from_a_type_alias() {
     for (property, start) in
         [("class", "\n\nNode = TypedDict(\n"), ("next", "\n\n\nclass Node(TypedDict):\n")]
     {

@@ -1,7 +1,7 @@
-//! `types.py`: the named types of an adapter, and every type as an annotation.
+//! Writes `types.py`, the named types of an adapter, and types as annotations.
 //!
-//! What always holds: an annotation is short, because what is long gets a name; what stands in the file needs nothing that is
-//! defined behind it.
+//! What always holds: annotations are short, because long ones get a name; an alias uses only types that are defined before
+//! it.
 
 use super::expression::{WIDTH, string};
 use super::{docstring, is_plain_name};
@@ -9,13 +9,13 @@ use crate::model::{CodeWriter, Definition, DefinitionKind, IdentifierScope, Mode
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Longer choices get a name of their own.
+/// Maximum length of an inline type; longer ones get a name.
 const MAX_INLINE_TYPE: usize = 60;
 
-/// Types as annotations; what gets a name on the way is collected.
+/// Writes types as annotations, and collects the types that get a name.
 pub(super) struct TypeAnnotations {
     scope: IdentifierScope,
-    /// Name and type of what got a name.
+    /// The names and types that were collected.
     named: Vec<(String, Type)>,
     used: HashSet<&'static str>,
 }
@@ -32,17 +32,17 @@ impl TypeAnnotations {
         TypeAnnotations { scope, named: Vec::new(), used: HashSet::new() }
     }
 
-    /// What of the language's own names was needed since this was asked last.
+    /// Returns the names of `typing` that were used since the last call.
     pub(super) fn used(&mut self) -> HashSet<&'static str> {
         std::mem::take(&mut self.used)
     }
 
-    /// The type of what may be anything.
+    /// Returns the type of any value.
     pub(super) fn any(&mut self) -> String {
         self.annotation(&Type::Any, "", "")
     }
 
-    /// The type of a field, with null where it may be that; `module` stands before the adapter's own types.
+    /// Returns the type of a field, with null if it is allowed; `module` is the prefix of the adapter's types.
     pub(super) fn field(&mut self, field: &ModelField, owner: &str, module: &str) -> String {
         let hint =
             format!("{owner}{}", crate::model::identifier(&field.name, crate::model::IdentifierCase::Pascal));
@@ -85,7 +85,7 @@ impl TypeAnnotations {
                 if written.chars().count() <= MAX_INLINE_TYPE {
                     return written;
                 }
-                // What stands in it is needed where the name is defined, not here.
+                // Its parts are imported where the name is defined, not here.
                 self.used = before;
                 let name = self.name(hint, kind);
                 self.own_type(&name, module)
@@ -93,7 +93,7 @@ impl TypeAnnotations {
         }
     }
 
-    /// One of the adapter's own types.
+    /// Returns one of the adapter's types.
     fn own_type(&mut self, name: &str, module: &str) -> String {
         if !module.is_empty() {
             self.used.insert("types");
@@ -101,7 +101,7 @@ impl TypeAnnotations {
         format!("{module}{name}")
     }
 
-    /// A name for a type, the same for the same type and hint.
+    /// Returns a name for a type, always the same for the same type and hint.
     fn name(&mut self, hint: &str, kind: &Type) -> String {
         if let Some((name, _)) = self.named.iter().find(|(_, known)| known == kind) {
             return name.clone();
@@ -125,7 +125,7 @@ fn literal(value: &Value) -> String {
     }
 }
 
-/// The file, after everything else has said which types it needs.
+/// Writes the file, after all other files have used their types.
 pub(super) fn file(model: &Model<'_>, annotations: &mut TypeAnnotations) -> String {
     let mut text = CodeWriter::new("    ");
     let mut optional = false;
@@ -141,7 +141,7 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut TypeAnnotations) -> Stri
     aliases(&mut names, model, annotations);
     let in_aliases = annotations.used();
     let (body, names) = (text.finish(), names.finish());
-    // Two empty lines stand behind a class.
+    // Two empty lines follow a class.
     let gap = if body.is_empty() || names.is_empty() { "" } else { "\n" };
     let body = format!("{body}{gap}{names}");
     let used = |name: &str| in_classes.contains(name) || in_aliases.contains(name);
@@ -158,7 +158,7 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut TypeAnnotations) -> Stri
             typing.push(name);
         }
     }
-    // The formatter's order: by letters, whatever their case.
+    // The order of the formatter ignores case.
     typing.sort_unstable();
     let mut head = CodeWriter::new("    ");
     head.line("\"\"\"The named types of the adapter, as its document declares them.\"\"\"");
@@ -167,7 +167,7 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut TypeAnnotations) -> Stri
     }
     head.line("").line("from __future__ import annotations").line("");
     let json = used("Json");
-    // Aliases are evaluated, so that what they name must be there.
+    // Aliases are evaluated at runtime, so their imports are needed there.
     let evaluated = in_aliases.contains("Json");
     if json && !evaluated {
         typing.insert(0, "TYPE_CHECKING");
@@ -182,7 +182,7 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut TypeAnnotations) -> Stri
             head.line("from .runtime.requests import Json");
         });
     }
-    // Two empty lines stand between imports and a class, one before anything else.
+    // Two empty lines between imports and a class, one before anything else.
     let body = match body.strip_prefix("\n\n") {
         Some(rest) if !rest.starts_with("class ") => format!("\n{rest}"),
         _ => body,
@@ -194,7 +194,7 @@ fn class_fits(fields: &[ModelField]) -> bool {
     fields.iter().all(|field| is_plain_name(&field.name))
 }
 
-/// An object as a class; `module` stands before the adapter's own types.
+/// Writes an object as a class; `module` is the prefix of the adapter's types.
 pub(super) fn object(
     text: &mut CodeWriter,
     definition: &Definition,
@@ -226,7 +226,7 @@ pub(super) fn object(
         });
         return;
     }
-    // Keys that are no names.
+    // Keys that are not identifiers.
     text.block(format!("{} = TypedDict(", definition.ident), ")", |text| {
         text.line(format!("{},", string(&definition.ident))).block("{", "},", |text| {
             for field in fields {
@@ -238,7 +238,7 @@ pub(super) fn object(
     docstring(text, &definition.docs);
 }
 
-/// `name: kind`, broken behind the first bracket where it is too long.
+/// Writes `name: kind`, broken after the first bracket if it is too long.
 fn bracketed(text: &mut CodeWriter, name: &str, kind: &str) {
     let line = format!("{name}: {kind}");
     let inner = kind.strip_suffix(']').and_then(|kind| kind.split_once('['));
@@ -259,7 +259,7 @@ fn bracketed(text: &mut CodeWriter, name: &str, kind: &str) {
     }
 }
 
-/// Aliases behind what they name: those of the document, and those that were made for long types.
+/// Returns the aliases, each after the types that it uses: those of the document, and those of long types.
 fn aliases(text: &mut CodeWriter, model: &Model<'_>, annotations: &mut TypeAnnotations) {
     let declared = model.types.iter().filter_map(|definition| match &definition.shape {
         DefinitionKind::Alias(kind) => {
@@ -271,7 +271,7 @@ fn aliases(text: &mut CodeWriter, model: &Model<'_>, annotations: &mut TypeAnnot
     let mut taken = 0;
     let mut done: HashSet<String> = HashSet::new();
     loop {
-        // Writing one may name another.
+        // Writing one alias can create another.
         let more: Vec<_> = annotations.named.iter().skip(taken).cloned().collect();
         taken += more.len();
         waiting.extend(more.into_iter().map(|(name, kind)| (name, kind, String::new())));
@@ -283,7 +283,7 @@ fn aliases(text: &mut CodeWriter, model: &Model<'_>, annotations: &mut TypeAnnot
         });
         let Some(ready) = ready else { break };
         let (name, kind, docs) = waiting.remove(ready);
-        // What is named while this is written stands before it.
+        // Aliases that are created while this one is written come before it.
         let before = annotations.named.len();
         let alias = AliasForm::of(&name, &kind, annotations);
         let made: Vec<_> = annotations.named.iter().skip(before).cloned().collect();
@@ -298,7 +298,7 @@ fn aliases(text: &mut CodeWriter, model: &Model<'_>, annotations: &mut TypeAnnot
 }
 
 enum AliasForm {
-    /// One line, or a choice of types that is laid out as such.
+    /// A single line, or a union that may be written on several lines.
     Types(String, Vec<String>),
     Literals(String, Vec<String>),
 }

@@ -1,4 +1,4 @@
-//! `src/source.rs`: the document, and what was decided over it.
+//! Writes `src/source.rs`: the document and the settings that override it.
 
 use crate::model::CodeWriter;
 use crate::{Project, Unsupported};
@@ -10,7 +10,9 @@ pub(super) fn text(project: &Project<'_>) -> Result<String, Unsupported> {
     let file = project.document.file;
     let settings = members(&project.options.settings)?;
     let mut text = CodeWriter::new("    ");
-    text.line("//! The document, and what was decided over it. Generated: what is changed here is lost.\n");
+    text.line(
+        "//! The document and the settings that override it. Generated: edits in this file are lost.\n",
+    );
     let mut used = vec!["AdapterSettings"];
     used.extend(settings.iter().any(|(_, value)| value.contains("ErrorPolicy::")).then_some("ErrorPolicy"));
     used.extend(settings.iter().any(|(_, value)| value.contains("Mode::")).then_some("Mode"));
@@ -25,7 +27,7 @@ pub(super) fn text(project: &Project<'_>) -> Result<String, Unsupported> {
         "pub(crate) const TEXT: &str =",
         &format!("include_str!(\"../schema/{file}\")"),
     ));
-    text.line("\n/// What was decided over the document; the environment decides over both.");
+    text.line("\n/// Settings that override the document. Environment variables override both.");
     text.block("pub(crate) fn settings() -> AdapterSettings {", "}", |text| {
         if settings.is_empty() {
             text.line("AdapterSettings::default()");
@@ -41,13 +43,13 @@ pub(super) fn text(project: &Project<'_>) -> Result<String, Unsupported> {
     Ok(text.finish())
 }
 
-/// A constant as rustfmt breaks it.
+/// Returns a constant with the line breaks of rustfmt.
 fn formatted_constant(name: &str, value: &str) -> String {
     let line = format!("{name} {value};");
     if line.len() <= 100 { line } else { format!("{name}\n    {value};") }
 }
 
-/// The settings that say something, as Rust writes them.
+/// Returns the settings that are set, as Rust expressions.
 fn members(settings: &AdapterSettings) -> Result<Vec<(&'static str, String)>, Unsupported> {
     let AdapterSettings {
         mode,
@@ -99,7 +101,7 @@ fn members(settings: &AdapterSettings) -> Result<Vec<(&'static str, String)>, Un
 
 fn unsupported(what: &str) -> Unsupported {
     Unsupported {
-        message: format!("a project in Rust cannot hold {what}"),
-        suggestion: "generate without, or serve the document with `mcpaql serve`",
+        message: format!("a project in Rust does not support {what}"),
+        suggestion: "generate without them, or serve the document with `mcpaql serve`",
     }
 }

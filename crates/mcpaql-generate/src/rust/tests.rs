@@ -52,7 +52,7 @@ fn file<'f>(files: &'f [ProjectFile], path: &str) -> &'f str {
 }
 
 #[test]
-fn a_project_has_its_files_and_the_author_has_his() {
+fn a_project_has_files_of_the_generator_and_of_the_author() {
     let files = project(ProjectOptions::new(Language::Rust));
     let paths: Vec<(&str, FileOwner)> = files.iter().map(|file| (file.path.as_str(), file.owner)).collect();
     use FileOwner::{Author, Generator};
@@ -86,7 +86,7 @@ fn a_project_has_its_files_and_the_author_has_his() {
 }
 
 #[test]
-fn parameters_are_fields_that_keep_what_was_given() {
+fn parameters_are_fields_that_keep_their_values() {
     let files = project(ProjectOptions::new(Language::Rust));
     let create = file(&files, "src/operations/create.rs");
     let expected = r#"
@@ -110,7 +110,7 @@ pub struct PlaceOrderParams {
     #[serde(default, deserialize_with = "given")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anything: Option<Value>,
-    /// `"large"` where the caller gives nothing.
+    /// Default: `"large"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,7 +137,7 @@ pub enum PlaceOrderType {
 }
 
 #[test]
-fn every_variant_is_a_name_that_the_language_likes() {
+fn every_variant_is_a_valid_name() {
     let text = SHOP.replace("enum: [book,", "enum: [self, Self, SELF, book,");
     let catalog = catalog(&text, &AdapterSettings::default());
     let document = ProjectDocument { file: "shop-adapter.yaml", text: &text };
@@ -162,7 +162,7 @@ fn a_secret_is_not_shown() {
 }
 
 #[test]
-fn named_types_keep_further_keys_and_stand_in_boxes_where_they_must() {
+fn named_types_keep_other_keys_and_recursive_types_are_boxed() {
     let files = project(ProjectOptions::new(Language::Rust));
     let types = file(&files, "src/types.rs");
     for part in [
@@ -193,7 +193,7 @@ fn settings_are_built_in() {
 }
 
 #[test]
-fn the_same_project_is_the_same_files() {
+fn the_same_project_gives_the_same_files() {
     let write = || {
         let catalog = catalog(SHOP, &AdapterSettings::default());
         let document = ProjectDocument { file: "shop-adapter.yaml", text: SHOP };
@@ -211,9 +211,9 @@ fn the_same_project_is_the_same_files() {
     assert_eq!(write(), write());
 }
 
-/// Names that are words of the language, differ only in what identifiers cannot say, or are long.
+/// Names that are keywords, that differ only in characters that identifiers cannot have, or that are long.
 #[test]
-fn names_that_nobody_would_choose_are_legal() {
+fn unusual_names_become_valid_identifiers() {
     let long = "a_very_long_name_of_a_parameter_that_goes_on_and_on_until_no_line_has_room_for_it_any_more";
     let mut properties = Map::new();
     for name in ["self", "Self", "fn", "a-b", "a_b", "aB", "1", "", "é", "rest", long, "a\"b\\c\n"] {
@@ -261,5 +261,5 @@ fn names_that_nobody_would_choose_are_legal() {
         assert!(!line.contains(['\u{202e}', '\u{0}', '\r', '\t']), "{line:?}");
     }
     let renamed = types.lines().filter(|line| line.contains("rename = ")).count();
-    assert_eq!(renamed, properties.len() - 2, "two of them are identifiers as they stand");
+    assert_eq!(renamed, properties.len() - 2, "two of them are valid identifiers");
 }

@@ -1,8 +1,7 @@
-//! `src/operations/` and `src/types.rs`: the parameters of operations as structs that lose nothing of what a caller sent.
+//! Writes `src/operations/` and `src/types.rs`: the parameters of operations as structs that keep everything that a caller sent.
 //!
-//! What always holds: what validation lets through and a struct can read, the struct writes again with the same meaning. A field that
-//! was left out stays out, null stays null, keys that an open object has besides are kept, and a number stays the number it was. A
-//! choice between types is a `Value`.
+//! What always holds: a valid value that a struct can read is written again with the same meaning. Missing fields stay missing, null
+//! stays null, other keys of an open object are kept, and numbers do not change. A choice between types is a `Value`.
 
 use super::module;
 use crate::ProjectFile;
@@ -16,9 +15,9 @@ use mcpaql_core::operation::{Arg, Binding, Operation, Segment};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// rustfmt's own.
+/// The default width of rustfmt.
 const WIDTH: usize = 100;
-/// Longer chains of calls are broken.
+/// Maximum width of a chain of calls; rustfmt breaks longer ones.
 const MAX_CALL_CHAIN: usize = 60;
 
 pub(super) fn files(catalog: &Catalog, model: &mut Model<'_>) -> Vec<ProjectFile> {
@@ -36,20 +35,20 @@ pub(super) fn files(catalog: &Catalog, model: &mut Model<'_>) -> Vec<ProjectFile
     types.iter().for_each(|definition| named.definition(definition, scope));
     let mut files = vec![
         ProjectFile::generated("src/operations/mod.rs", index(modules.keys())),
-        ProjectFile::generated("src/types.rs", named.finish("What parameters are made of.")),
+        ProjectFile::generated("src/types.rs", named.finish("The types of parameters.")),
     ];
     files.extend(modules.into_iter().map(|(name, unit)| {
-        let text = unit.finish(&format!("What the operations of `{name}` take."));
+        let text = unit.finish(&format!("The parameters of the operations of `{name}`."));
         ProjectFile::generated(format!("src/operations/{name}.rs"), text)
     }));
     files
 }
 
-/// `src/operations/mod.rs`.
+/// Writes `src/operations/mod.rs`.
 fn index<'n>(modules: impl Iterator<Item = &'n String>) -> String {
     let names: BTreeSet<&String> = modules.collect();
     let mut text = CodeWriter::new("    ");
-    text.line("//! What each operation takes, by endpoint. Generated: what is changed here is lost.");
+    text.line("//! The parameters of each operation, by endpoint. Generated: edits in this file are lost.");
     if !names.is_empty() {
         text.line("");
         names.iter().for_each(|name| {
@@ -63,17 +62,17 @@ fn index<'n>(modules: impl Iterator<Item = &'n String>) -> String {
     text.finish()
 }
 
-/// Names of types, and the texts of which each is one.
+/// Names of enums, each with its texts.
 type PendingChoices = Vec<(String, Vec<Value>)>;
 
-/// One file in the making.
+/// A file that is being written.
 struct RustFile<'b> {
     text: CodeWriter,
-    /// Objects that hold themselves, so that they must stand in a box.
+    /// Objects that contain themselves, so that they need a box.
     boxed: &'b HashSet<String>,
-    /// How named types are reached from here.
+    /// The path of named types in this file.
     path: &'static str,
-    /// Crate → names that are used of it.
+    /// Crate → used names.
     used: BTreeMap<&'static str, BTreeSet<&'static str>>,
 }
 
@@ -88,7 +87,7 @@ impl<'b> RustFile<'b> {
 
     fn finish(self, about: &str) -> String {
         let mut head = CodeWriter::new("    ");
-        head.line(format!("//! {about} Generated: what is changed here is lost."));
+        head.line(format!("//! {about} Generated: edits in this file are lost."));
         if !self.used.is_empty() {
             head.line("");
         }
@@ -125,8 +124,8 @@ impl<'b> RustFile<'b> {
     fn signature(&mut self, signature: &Signature<'_>, scope: &mut IdentifierScope) {
         let Signature { operation, params, fields, .. } = signature;
         self.text.line("");
-        let told = format!("Parameters of `{}`: {}.", operation.name, call_description(operation));
-        self.docs(&[&operation.description, &told]);
+        let about = format!("Parameters of `{}`: {}.", operation.name, call_description(operation));
+        self.docs(&[&operation.description, &about]);
         let owner = params.strip_suffix("Params").unwrap_or(params);
         let choices = self.object(params, owner, fields, None, scope);
         self.uses("mcpaql_runtime::document", "Params");
@@ -164,7 +163,7 @@ impl<'b> RustFile<'b> {
         }
     }
 
-    /// A struct; the choices of its fields are still to be written.
+    /// Writes a struct. The enums of its fields are written later.
     fn object(
         &mut self,
         ident: &str,
@@ -195,7 +194,7 @@ impl<'b> RustFile<'b> {
                 let name = ["rest", "other_keys", "further_keys"].into_iter().find(|name| !taken(name));
                 let all = Type::Map(Box::new(rest.clone()));
                 let spelled = self.type_text(&all, &format!("{owner}Rest"), scope, &mut choices);
-                self.text.line("/// What the caller gave besides.");
+                self.text.line("/// Other keys that the caller gave.");
                 self.text.line("#[serde(flatten)]");
                 self.text.line(format!("pub {}: {spelled},", name.unwrap_or("undeclared_keys")));
             }
@@ -208,10 +207,10 @@ impl<'b> RustFile<'b> {
         choices
     }
 
-    /// What holds a secret shows nothing.
+    /// Writes a `Debug` implementation that shows nothing, for types with secrets.
     fn redacting_debug(&mut self, ident: &str) {
         self.uses("std", "fmt");
-        self.text.line("\n/// Shows nothing: it holds a secret.");
+        self.text.line("\n/// Shows nothing, because a field is secret.");
         self.text.block(format!("impl fmt::Debug for {ident} {{"), "}", |text| {
             text.block("fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {", "}", |text| {
                 let line = format!("f.debug_struct({ident:?}).finish_non_exhaustive()");
@@ -230,10 +229,9 @@ impl<'b> RustFile<'b> {
     ) {
         let hint = format!("{owner}{}", identifier(&field.name, IdentifierCase::Pascal));
         let base = self.type_text(&field.kind, &hint, scope, choices);
-        // A value may be null by itself.
+        // A `Value` can be null itself.
         let nullable = field.nullable && base != "Value";
-        let default =
-            field.default.as_ref().map(|default| format!("`{default}` where the caller gives nothing."));
+        let default = field.default.as_ref().map(|default| format!("Default: `{default}`."));
         self.docs(&[&field.docs, default.as_deref().unwrap_or_default()]);
         if field.ident != field.name {
             self.attribute(&format!("rename = {:?}", field.name));
@@ -255,7 +253,7 @@ impl<'b> RustFile<'b> {
         self.write_fitted(&format!("pub {}:", field.ident), &format!("{spelled},"));
     }
 
-    /// What is declared and its type, as rustfmt breaks it; where it would break the type itself, it is told not to.
+    /// Writes a declaration and its type with the line breaks of rustfmt. If rustfmt would break the type itself, it is skipped.
     fn write_fitted(&mut self, declared: &str, kind: &str) {
         let room = self.text.room(WIDTH);
         if declared.len() + 1 + kind.len() <= room {
@@ -279,7 +277,7 @@ impl<'b> RustFile<'b> {
         }
     }
 
-    /// A type as Rust writes it; choices between texts become types of their own, after what is being written.
+    /// Returns a type as Rust code. Choices between texts become enums, which are written after the current item.
     fn type_text(
         &mut self,
         kind: &Type,
@@ -324,7 +322,7 @@ impl<'b> RustFile<'b> {
         }
     }
 
-    /// The type of what a list or map holds, which is box enough.
+    /// Returns the type of the items of a list or map, which need no box.
     fn within(
         &mut self,
         kind: &Type,
@@ -357,7 +355,7 @@ impl<'b> RustFile<'b> {
         }
     }
 
-    /// One of several texts.
+    /// Writes an enum of texts.
     fn choice(&mut self, ident: &str, values: &[Value]) {
         self.uses("serde", "Deserialize");
         self.uses("serde", "Serialize");
@@ -378,7 +376,7 @@ fn are_texts(values: &[Value]) -> bool {
     values.iter().all(Value::is_string)
 }
 
-/// The call that the document describes, for a comment.
+/// Returns the call of the operation, for a comment.
 fn call_description(operation: &Operation) -> String {
     let joined = |segments: &[Segment]| {
         let piece = |segment: &Segment| match segment {
@@ -405,7 +403,7 @@ fn call_description(operation: &Operation) -> String {
     }
 }
 
-/// The objects that hold themselves without a list or map in between.
+/// Returns the objects that contain themselves without a list or map in between.
 fn recursive(types: &[Definition]) -> HashSet<String> {
     let at: HashMap<&str, usize> =
         types.iter().enumerate().map(|(at, definition)| (definition.ident.as_str(), at)).collect();
@@ -441,11 +439,11 @@ fn recursive(types: &[Definition]) -> HashSet<String> {
     circular.map(|(_, definition)| definition.ident.clone()).collect()
 }
 
-/// The names that a type holds in place.
+/// Collects the names that a type contains directly.
 fn collect_direct_names<'t>(kind: &'t Type, names: &mut Vec<&'t str>) {
     match kind {
         Type::Named(name) => names.push(name),
-        // A choice is a value, save for one between a type and null.
+        // A choice is a `Value`, except one between a type and null.
         Type::Union(variants) => {
             if let [one, Type::Null] = variants.as_slice() {
                 collect_direct_names(one, names);

@@ -1,11 +1,11 @@
-//! Values as TypeScript literals that people can read: on one line where they fit, with a line for each member otherwise.
+//! Writes values as readable TypeScript literals: on one line if they fit, otherwise with one line per member.
 
 use serde_json::{Map, Value};
 
-/// Widest line.
+/// Maximum width of a line.
 const WIDTH: usize = 110;
 
-/// The value as an expression whose first line begins at that column, indented by that many levels.
+/// Returns a value as an expression. Its first line starts at `column`; further lines are indented by `depth` levels.
 pub(super) fn literal(value: &Value, column: usize, depth: usize) -> String {
     let flat = flat(value);
     // A comma or a semicolon follows.
@@ -55,17 +55,17 @@ fn object(fields: &Map<String, Value>) -> String {
     format!("{{ {} }}", fields.join(", "))
 }
 
-/// A text as a string; line separators that JSON leaves as they are end lines of source for some tools.
+/// Returns a text as a string. U+2028 and U+2029 are escaped, because some tools treat them as line ends.
 pub(super) fn string(text: &str) -> String {
     Value::from(text).to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// What follows a member's value: TypeScript takes the type of one that every object has from there, and widens its texts.
+/// Returns the suffix of a member's value. For `constructor`, TypeScript would widen the type of strings to `string`.
 fn const_assertion(name: &str) -> &'static str {
     if name == "constructor" { " as const" } else { "" }
 }
 
-/// The name of a member.
+/// Returns the name of a member.
 pub(super) fn key(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$');
@@ -78,27 +78,27 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_member_that_every_object_has_keeps_the_type_of_its_texts() {
+    fn a_member_named_constructor_keeps_the_type_of_its_texts() {
         let value = json!({"constructor": {"in": "query"}, "x": {"in": "query"}});
         assert_eq!(literal(&value, 0, 0), r#"{ constructor: { in: "query" } as const, x: { in: "query" } }"#);
         assert!(literal(&value, WIDTH, 0).contains("  constructor: { in: \"query\" } as const,\n"));
     }
 
     #[test]
-    fn what_fits_stands_on_one_line() {
+    fn values_that_fit_are_on_one_line() {
         let value = json!({"method": "GET", "x-y": [1, true, null], "a": {}});
         assert_eq!(literal(&value, 0, 0), r#"{ method: "GET", "x-y": [1, true, null], a: {} }"#);
     }
 
     #[test]
-    fn what_does_not_fit_has_a_line_for_each_member() {
+    fn longer_values_have_one_line_per_member() {
         let long = "x".repeat(100);
         let value = json!({"a": long, "b": ["y"]});
         assert_eq!(literal(&value, 0, 0), format!("{{\n  a: \"{long}\",\n  b: [\"y\"],\n}}"));
     }
 
     #[test]
-    fn nothing_in_a_text_ends_its_string() {
+    fn no_text_can_end_its_string() {
         assert_eq!(string("a\"b\\\n\u{2028}"), "\"a\\\"b\\\\\\n\\u2028\"");
         assert_eq!(key("__proto__"), "\"__proto__\"");
     }

@@ -1,4 +1,4 @@
-//! One file for each endpoint: the parameters of its operations, how they reach the target, and a typed function for each.
+//! Writes one file per endpoint: the parameters of its operations, their calls, and a typed function for each.
 
 use super::literal::literal;
 use super::types;
@@ -10,7 +10,7 @@ use mcpaql_core::operation::Operation;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
 
-/// The files of the endpoints, and the one that brings them together.
+/// Returns the files of the endpoints, and the file that combines them.
 pub(super) fn files(
     kinds: &UsedTargets,
     model: &Model<'_>,
@@ -30,7 +30,7 @@ pub(super) fn files(
     Ok(files)
 }
 
-/// The file of an endpoint, without its ending.
+/// Returns the file name of an endpoint, without its extension.
 fn module(endpoint: &str) -> String {
     match identifier(endpoint, IdentifierCase::Snake) {
         name if name == "index" => "index_".to_owned(),
@@ -45,7 +45,7 @@ fn index(
 ) -> String {
     let space = |module: &str| format!("{}Operations", identifier(module, IdentifierCase::Camel));
     let mut text = CodeWriter::new("  ");
-    text.line("// What answers each operation. Generated from the adapter's document: another answer goes into src/handlers.ts.")
+    text.line("// The handlers of all operations. Generated from the adapter's document: write your own handlers in src/handlers.ts.")
         .line("")
         .line("import type { Handler, Project } from \"../runtime/call.js\";");
     if kinds.command {
@@ -69,7 +69,7 @@ fn index(
         (false, true) => "(target: CommandTarget) => new CommandRunner(target);",
         _ => "(target: HttpTarget) => new HttpClient(target);",
     };
-    text.line("").line("/** Reaches the target of the operations. */");
+    text.line("").line("/** Opens the target of the operations. */");
     text.line(format!("export const open: Project[\"open\"] = {open}"));
     let head = "export const wide: readonly string[] = ";
     let names = Value::from_iter(wide_names.iter().map(String::as_str));
@@ -77,18 +77,18 @@ fn index(
         .line("/** Names of members whose integers may be larger than 2^53, and are bigints then. */");
     text.line(format!("{head}{};", literal(&names, head.len(), 0)));
     if endpoints.is_empty() {
-        text.line("").line("/** What answers each operation; there is none. */");
+        text.line("").line("/** The handlers of operations. This adapter has none. */");
         text.line("export type Handlers = Record<string, Handler<never, unknown>>;");
         text.line("").line("export const defaults: Handlers = {};");
         return text.finish();
     }
-    text.line("").line("/** What answers each operation. */");
+    text.line("").line("/** The handler of each operation. */");
     text.block("export interface Handlers {", "}", |text| {
         each(&mut |space, Signature { operation, params, .. }| {
             text.line(format!("{}: Handler<{space}.{params}, unknown>;", operation.name));
         });
     });
-    text.line("").line("/** Every operation as the document describes it. */");
+    text.line("").line("/** The generated handler of each operation. */");
     text.block("export const defaults: Handlers = {", "};", |text| {
         each(&mut |space, Signature { operation, function, .. }| {
             text.line(format!("{}: {space}.{function},", operation.name));
@@ -97,13 +97,13 @@ fn index(
     text.finish()
 }
 
-/// How an operation reaches its target, in words of the runtime.
+/// The names of the runtime for a kind of call.
 struct RuntimeBinding {
     /// `HttpRequest`.
     kind: &'static str,
-    /// Where that comes from.
+    /// The module that exports it.
     from: &'static str,
-    /// What the constant's name ends with.
+    /// The suffix of the constant's name.
     suffix: &'static str,
     binding: Value,
 }
@@ -116,7 +116,7 @@ fn endpoint(operations: &[&Signature<'_>], taken: &HashSet<&str>) -> Result<Stri
     let mut text = CodeWriter::new("  ");
     let endpoint = operations.first().map_or("", |first| &first.operation.endpoint);
     text.line(format!(
-        "// Operations of the endpoint `{endpoint}`. Generated from the adapter's document: another answer goes into src/handlers.ts."
+        "// Operations of the endpoint `{endpoint}`. Generated from the adapter's document: write your own handlers in src/handlers.ts."
     ))
     .line("");
     let mut imports: Vec<(&str, &str)> = ways.iter().map(|(_, way)| (way.from, way.kind)).collect();
@@ -148,7 +148,7 @@ fn operation(text: &mut CodeWriter, signature: &Signature<'_>, way: &RuntimeBind
     text.line("").line(format!("/** Parameters of `{}`. */", operation.name));
     types::object(text, params, fields, None);
     let head = format!("export const {constant}: {} = ", way.kind);
-    text.line("").line(format!("/** How `{}` reaches its target. */", operation.name));
+    text.line("").line(format!("/** The call of `{}`. */", operation.name));
     text.line(format!("{head}{};", literal(&way.binding, head.len(), 0)));
     text.line("");
     types::comment(text, &operation_comment(operation));
@@ -173,7 +173,7 @@ fn operation_comment(operation: &Operation) -> String {
         description => description.to_owned(),
     };
     match operation.deprecated.as_deref().map(str::trim) {
-        // The tag would make every use of it a finding, and the operation is still served.
+        // With the tag, linters would report every use, although the operation still works.
         Some("") => format!("{about}\n\nDeprecated."),
         Some(instead) => format!("{about}\n\nDeprecated: {instead}"),
         None => about,

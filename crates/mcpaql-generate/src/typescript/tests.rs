@@ -4,7 +4,7 @@ use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
 
-/// The files of the project of that document.
+/// Returns the files of a document's project.
 fn generated(text: &str) -> Result<Vec<ProjectFile>, Unsupported> {
     let checked = check(&Source::new("test.yaml", text), &AdapterSettings::default());
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
@@ -85,7 +85,7 @@ fn members_with_the_name_of_a_wide_member_are_wide() {
 }
 
 #[test]
-fn what_the_author_owns_is_marked() {
+fn files_of_the_author_are_marked() {
     let files = generated(BLOG).unwrap();
     let own: Vec<&str> =
         files.iter().filter(|file| file.owner == FileOwner::Author).map(|file| file.path.as_str()).collect();
@@ -102,7 +102,7 @@ fn the_same_document_gives_the_same_bytes() {
 }
 
 #[test]
-fn operations_that_need_more_than_a_small_project_has_are_named() {
+fn unsupported_operations_are_named() {
     let work = "
 name: work
 type: adapter
@@ -123,7 +123,7 @@ operations:
 }
 
 #[test]
-fn functions_of_another_program_are_refused_in_a_sentence() {
+fn functions_of_another_program_are_rejected() {
     let own = "
 name: own
 type: adapter

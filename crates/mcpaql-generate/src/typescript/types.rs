@@ -1,4 +1,4 @@
-//! Types of parameters.
+//! Writes the types of parameters and results.
 
 use super::literal::{key, string};
 use super::wide_integers::is_wide;
@@ -8,10 +8,10 @@ use crate::model::{
 };
 use serde_json::Value;
 
-/// Widest comment.
+/// Maximum width of a comment.
 const WIDTH: usize = 110;
 
-/// The named types, where there are any.
+/// Returns the file of the named types, if there are any.
 pub(super) fn file(model: &Model<'_>) -> Option<ProjectFile> {
     if model.types.is_empty() {
         return None;
@@ -36,7 +36,7 @@ fn define(text: &mut CodeWriter, definition: &Definition) {
     }
 }
 
-/// An object as an interface; one without fields is none.
+/// Writes an object as an interface, or as a record if it has no fields.
 pub(super) fn object(text: &mut CodeWriter, ident: &str, all: &[ModelField], rest: Option<&Type>) {
     match (all, rest) {
         ([], Some(rest)) => {
@@ -48,7 +48,7 @@ pub(super) fn object(text: &mut CodeWriter, ident: &str, all: &[ModelField], res
         _ => {
             text.block(format!("export interface {ident} {{"), "}", |text| {
                 fields(text, all);
-                // Keys that nobody described are not typed, so that a misspelt one is found.
+                // Undeclared keys are `unknown`, so that misspelled keys are found.
                 if rest.is_some_and(|rest| *rest != Type::Any) {
                     text.line("/** Other keys. */").line("[key: string]: unknown;");
                 }
@@ -60,13 +60,13 @@ pub(super) fn object(text: &mut CodeWriter, ident: &str, all: &[ModelField], res
 fn fields(text: &mut CodeWriter, fields: &[ModelField]) {
     for field in fields {
         comment(text, &field.docs);
-        // What is filled in is always there.
+        // A field with a default is always present.
         let mark = if field.required || field.default.is_some() { "" } else { "?" };
         text.line(format!("{}{mark}: {};", key(&field.name), field_type(field)));
     }
 }
 
-/// The type of a field with null where that is allowed.
+/// Returns the type of a field, with null if it is allowed.
 pub(super) fn field_type(field: &ModelField) -> String {
     if field.nullable && field.kind != Type::Any && field.kind != Type::Null {
         let mut variants = constituents(&field.kind);
@@ -76,7 +76,7 @@ pub(super) fn field_type(field: &ModelField) -> String {
     name(&field.kind)
 }
 
-/// The type as it is written.
+/// Returns a type as TypeScript code.
 pub(super) fn name(kind: &Type) -> String {
     joined(constituents(kind))
 }
@@ -86,7 +86,7 @@ fn joined(variants: Vec<String>) -> String {
     let has = |wide: &str| variants.iter().any(|variant| variant == wide);
     let (texts, numbers, flags) = (has("string"), has("number"), has("boolean"));
     for variant in &variants {
-        // A literal next to its type says nothing.
+        // A literal next to its own type is redundant.
         let narrow = match variant.as_bytes().first() {
             Some(b'"') => texts,
             Some(b'-' | b'0'..=b'9') => numbers,
@@ -126,11 +126,11 @@ fn value(value: &Value) -> String {
     }
 }
 
-/// What is said of the next thing.
+/// Writes a comment for the next item.
 pub(super) fn comment(text: &mut CodeWriter, docs: &str) {
     let mut lines = doc_lines(docs, CommentStyle::Block, text.room(WIDTH));
     for line in lines.iter_mut().filter(|line| line.starts_with('@')) {
-        // Tools read a tag there, and `@deprecated` would make every use a finding.
+        // Tools read tags in comments, and would report every use of an item with `@deprecated`.
         line.replace_range(..1, "&#64;");
     }
     match lines.as_slice() {
@@ -148,7 +148,7 @@ pub(super) fn comment(text: &mut CodeWriter, docs: &str) {
     }
 }
 
-/// Every named type that fields use, in order and once.
+/// Returns every named type that fields use, once and in order.
 pub(super) fn used<'f>(all: impl Iterator<Item = &'f ModelField>) -> Vec<&'f str> {
     let mut found = Vec::new();
     all.for_each(|field| field.kind.names(&mut found));

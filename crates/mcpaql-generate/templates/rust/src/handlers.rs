@@ -1,8 +1,8 @@
-//! What this server does in its own way. This file is yours: generating again leaves it as it is.
+//! Your own handlers. This file is yours: generating again does not change it.
 //!
-//! The type of a function's first argument says which operation it answers. `call.send(…)` makes the call that the document
-//! describes, for this or for any other operation; `Answer::new(…)` answers with something else, and an `OpError` says what
-//! went wrong, both of `mcpaql_runtime::document`:
+//! The type of a function's first argument selects the operation. `call.send(…)` makes the call that the document describes,
+//! for this or any other operation. `Answer::new(…)` returns another answer, and `OpError` an error; both are in
+//! `mcpaql_runtime::document`:
 //!
 //! ```ignore
 //! Handlers::new().on(async |params: crate::operations::ExampleParams, call| {
@@ -13,7 +13,7 @@
 
 use mcpaql_runtime::document::Handlers;
 
-/// The functions that take the place of operations.
+/// Returns the functions that replace operations.
 #[must_use]
 pub fn handlers() -> Handlers {
     Handlers::new()

@@ -1,7 +1,7 @@
-//! An adapter as an MCP server: the document in `schema/`, and in `handlers` what the server does in its own way.
+//! An adapter as an MCP server: the document in `schema/`, and your own functions in `handlers`.
 //!
-//! Names, titles, hints, validation and introspection follow from the document. An operation makes the call that the document
-//! describes, unless a function in `handlers` takes its place.
+//! Names, titles, hints, validation and introspection come from the document. An operation makes the call that the document
+//! describes, unless a function in `handlers` replaces it.
 
 pub mod handlers;
 #[allow(
@@ -33,7 +33,7 @@ pub mod types;
 
 use mcpaql_runtime::document::Document;
 
-/// What is served.
+/// Returns the document that the server serves.
 #[must_use]
 pub fn document() -> Document {
     Document::new(source::FILE, source::TEXT)

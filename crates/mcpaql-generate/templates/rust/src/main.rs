@@ -1,4 +1,4 @@
-//! Serves the adapter over standard input and output. `RUST_LOG` chooses what the log on standard error shows.
+//! Serves the adapter over standard input and output. `RUST_LOG` sets the log level on standard error.
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;

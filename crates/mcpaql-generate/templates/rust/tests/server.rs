@@ -1,10 +1,10 @@
-//! The server as it is built: its tools are listed, and it tells what each operation takes.
+//! Tests the built server: it lists its tools and describes each operation.
 
 use mcpaql_runtime::document::{Caller, Environment};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Credentials, addresses and folders that are not set here are made up; nothing is called.
+/// Returns made-up values for variables that are not set. No API is called.
 fn environment(made_up: &str) -> Environment {
     let made_up = made_up.to_owned();
     Arc::new(move |name| match std::env::var(name) {
@@ -31,11 +31,11 @@ async fn every_operation_can_be_introspected() {
     let caller = Caller::nobody();
     for entry in &catalog.operations {
         let name = &entry.operation.name;
-        let asked = json!({"query": "operations", "name": name});
-        let asked = asked.as_object().cloned().unwrap();
-        let told = served.call_operation("introspect", asked, &caller).await;
-        let told = told.unwrap().data.into_value();
-        assert_eq!(told["operation"]["name"], name.as_str());
+        let params = json!({"query": "operations", "name": name});
+        let params = params.as_object().cloned().unwrap();
+        let answer = served.call_operation("introspect", params, &caller).await;
+        let answer = answer.unwrap().data.into_value();
+        assert_eq!(answer["operation"]["name"], name.as_str());
     }
     drop(served);
     let _ = std::fs::remove_dir_all(&data);
