@@ -100,8 +100,9 @@ export class HttpClient {
   #conclude(job: Job<HttpRequest>, method: string, received: Received, secrets: Secrets, repeated: boolean): unknown {
     const { binding: request, args } = job;
     const { status, cut } = received;
-    if ((status >= 200 && status < 300) || status === 304) {
-      if (!cut) return decode(method, received, secrets, job);
+    const isSuccess = status >= 200 && status < 300;
+    if (status === 304 || (isSuccess && !cut)) return decode(method, received, secrets, job);
+    if (isSuccess) {
       const maximum = this.target.max_response_bytes;
       const message = `The answer is larger than ${maximum} bytes; ask for less with a page or a filter.`;
       throw tooLarge(message, { limit: "max_response_bytes", maximum });
