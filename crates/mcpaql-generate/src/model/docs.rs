@@ -51,7 +51,7 @@ fn comment_safe(text: &str, docs: CommentStyle) -> String {
     match docs {
         CommentStyle::Line => text.to_owned(),
         CommentStyle::Block => text.replace("*/", "* /").replace("/*", "/ *"),
-        // A quote before the closing quotes and backslashes would change the string.
+        // A quote could end the string, and a backslash would start an escape.
         CommentStyle::Triple => text.replace('\\', "\\\\").replace('"', "'"),
     }
 }

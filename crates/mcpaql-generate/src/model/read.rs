@@ -76,7 +76,7 @@ impl ReadType {
         }
     }
 
-    /// Returns the combination of both types.
+    /// Returns the more specific of both types. It allows null only if both do.
     fn intersect(self, other: ReadType) -> ReadType {
         let null = self.null && other.null;
         let what = if other.rank() > self.rank() { other.what } else { self.what };

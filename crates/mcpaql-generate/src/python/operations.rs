@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 /// The table for an adapter without operations.
 const EMPTY_INDEX: &str = include_str!("../../templates/python/src/adapter_template/operations/__init__.py");
 
-/// The imports of a module of operations whose names are in capitals.
+/// The only import of a module of operations that has a name in capitals.
 const IMPORTED: &str = "TYPE_CHECKING";
 
-/// Writes the module of an endpoint.
+/// A module: the operations of an endpoint.
 pub(super) struct Module<'m> {
     pub(super) name: String,
     pub(super) endpoint: String,

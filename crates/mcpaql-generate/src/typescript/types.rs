@@ -48,7 +48,7 @@ pub(super) fn object(text: &mut CodeWriter, ident: &str, all: &[ModelField], res
         _ => {
             text.block(format!("export interface {ident} {{"), "}", |text| {
                 fields(text, all);
-                // Undeclared keys are `unknown`, so that misspelled keys are found.
+                // Without a declared type of other keys there is no index signature, so that misspelled keys are found.
                 if rest.is_some_and(|rest| *rest != Type::Any) {
                     text.line("/** Other keys. */").line("[key: string]: unknown;");
                 }
