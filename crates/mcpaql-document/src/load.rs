@@ -23,6 +23,7 @@ mod secrets;
 mod store_operations;
 mod target;
 mod targets;
+mod texts;
 mod types;
 mod wire;
 

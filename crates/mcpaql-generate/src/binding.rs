@@ -7,10 +7,10 @@
 //!
 //! | member | what |
 //! |---|---|
-//! | `method`, `path` | `GET`, `/repos/{owner}`; a literal brace of a path is `%7B` or `%7D` |
+//! | `method`, `path` | `GET`, `/repos/{owner}`; the literal parts of a path are percent-encoded, braces too |
 //! | `params` | name → `{in, as?, style?, explode?, reserved?, sensitive?, file?}` in the order of the document |
-//! | `body?` | `form`, `multipart`, `text` or `raw`; JSON where it is not there |
-//! | `body_param?` | the parameter that is the whole body |
+//! | `body?` | `form`, `multipart`, `text` or `binary`; JSON where it is not there |
+//! | `body_param?` | the parameter that is the whole body, as the only one of `text` and `binary` always is |
 //! | `content_type?`, `base_url?`, `auth?` | in place of the usual |
 //! | `repeatable?` | may be sent again after a failure |
 //! | `removes?` | a repeated request that finds nothing has done its work |
@@ -79,7 +79,7 @@ fn http(operation: &Operation, binding: &HttpBinding) -> Map<String, Value> {
     let body = (binding.body != BodyForm::Json).then(|| binding.body.as_str());
     let texts = [
         ("body", body),
-        ("body_param", binding.body_param.as_deref()),
+        ("body_param", binding.body_param.as_deref().or_else(|| only_body_param(operation, binding))),
         ("content_type", binding.content_type.as_deref()),
         ("base_url", binding.base_url.as_deref()),
     ];
@@ -96,13 +96,29 @@ fn http(operation: &Operation, binding: &HttpBinding) -> Map<String, Value> {
     out
 }
 
-/// A brace of a literal is encoded on its way anyway.
+/// The parameter that is the whole text or file, where the document does not name it.
+fn only_body_param<'o>(operation: &'o Operation, binding: &HttpBinding) -> Option<&'o str> {
+    let mut declared = operation.params.iter().filter(|param| param.location == ParamLocation::Body);
+    match (binding.body, declared.next(), declared.next()) {
+        (BodyForm::Text | BodyForm::Binary, Some(only), None) => Some(&only.name),
+        _ => None,
+    }
+}
+
 fn path(segments: &[Segment]) -> String {
     let piece = |segment: &Segment| match segment {
-        Segment::Literal(text) => text.replace('{', "%7B").replace('}', "%7D"),
+        Segment::Literal(text) => text.chars().map(encoded).collect(),
         Segment::Param(name) => format!("{{{name}}}"),
     };
     segments.iter().map(piece).collect()
+}
+
+/// A literal character of a path. `%` stays, because authors write `%2F` themselves.
+fn encoded(literal: char) -> String {
+    if literal.is_ascii_graphic() && !"\"#<>\\^`{|}".contains(literal) {
+        return literal.to_string();
+    }
+    literal.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
 fn http_param(param: &Param, binding: &HttpBinding) -> Value {
@@ -309,5 +325,16 @@ impl UsedTargets {
         let mut all = adapter.targets.values().map(|own| &own.target).chain([&adapter.target]);
         let command = all.clone().any(|target| matches!(target, TargetConfig::Command(_)));
         UsedTargets { http: all.any(|target| matches!(target, TargetConfig::Http(_))) || !command, command }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_of_a_path_are_percent_encoded() {
+        let segments = [Segment::Literal("/a b/{é}/%2F?x=1&y=".to_owned()), Segment::Param("id".to_owned())];
+        assert_eq!(path(&segments), "/a%20b/%7B%C3%A9%7D/%2F?x=1&y={id}");
     }
 }

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use mcpaql_core::adapter::{Auth, McpLink, TargetConfig};
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::operation::Binding;
+use mcpaql_core::template::{EnvPiece, EnvTemplate};
 
 /// Name → what it is for, in the order in which they are met.
 pub(crate) type VariablePurposes = IndexMap<String, &'static str>;
@@ -96,11 +97,11 @@ fn target(out: &mut VariablePurposes, target: &TargetConfig) {
 
 /// The names in `${env:NAME}` and `${env:NAME:-fallback}`.
 fn template(out: &mut VariablePurposes, text: &str) {
-    for rest in text.split("${env:").skip(1) {
-        let Some((inside, _)) = rest.split_once('}') else { continue };
-        match inside.split_once(":-") {
-            Some((name, _)) => put(out, name, OPTIONAL),
-            None => put(out, inside, VALUE),
+    for piece in EnvTemplate::parse(text).iter().flat_map(EnvTemplate::pieces) {
+        match piece {
+            EnvPiece::Variable { name, fallback: Some(_) } => put(out, name, OPTIONAL),
+            EnvPiece::Variable { name, fallback: None } => put(out, name, VALUE),
+            EnvPiece::Text(_) => {}
         }
     }
 }

@@ -103,7 +103,7 @@ const STYLE: LanguageStyle = LanguageStyle {
 };
 
 /// Files that every project has besides the runtime, by their place in it.
-const PROJECT_FILES: [(&str, &str); 6] = [
+const PROJECT_FILES: [(&str, &str); 7] = [
     (
         "src/adapter_template/__init__.py",
         include_str!("../templates/python/src/adapter_template/__init__.py"),
@@ -114,6 +114,7 @@ const PROJECT_FILES: [(&str, &str); 6] = [
     ),
     ("src/adapter_template/py.typed", include_str!("../templates/python/src/adapter_template/py.typed")),
     ("tests/test_command.py", include_str!("../templates/python/tests/test_command.py")),
+    ("tests/test_http.py", include_str!("../templates/python/tests/test_http.py")),
     ("tests/test_runtime.py", include_str!("../templates/python/tests/test_runtime.py")),
     ("tests/test_server.py", include_str!("../templates/python/tests/test_server.py")),
 ];
@@ -127,11 +128,33 @@ const AUTHOR_FILES: [(&str, &str); 2] = [
     ),
 ];
 
-/// Files that only projects with commands need, by their names.
-const COMMAND_FILES: &[&str] = &["/command.py", "/test_command.py"];
-/// What `targets.py` says about them.
-const COMMAND_IMPORT: &str = "from .command import CommandRunner\n";
-const COMMAND_ROW: &str = ", \"command\": CommandRunner";
+/// The code that a project needs for one kind of target only.
+struct TargetCode {
+    /// The ends of the paths of its files.
+    files: &'static [&'static str],
+    /// The parts of `dispatch.py` that refer to these files.
+    lines: [&'static str; 2],
+}
+
+const COMMAND: TargetCode = TargetCode {
+    files: &["/command.py", "/test_command.py"],
+    lines: ["from .command import CommandRunner\n", ", \"command\": CommandRunner"],
+};
+const HTTP: TargetCode = TargetCode {
+    files: &["/auth.py", "/http_client.py", "/http_request.py", "/http_response.py", "/test_http.py"],
+    lines: ["from .http_client import HttpClient\n", "\"http\": HttpClient, "],
+};
+
+impl TargetCode {
+    fn remove_from(&self, files: &mut Vec<ProjectFile>) {
+        files.retain(|file| !self.files.iter().any(|name| file.path.ends_with(name)));
+        for file in files.iter_mut().filter(|file| file.path.ends_with("/dispatch.py")) {
+            for line in self.lines {
+                file.text = file.text.replace(line, "");
+            }
+        }
+    }
+}
 
 /// The source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
@@ -144,17 +167,13 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupport
             owner,
         }
     };
-    let runs_commands = UsedTargets::of(&project.catalog.adapter).command;
-    let is_needed =
-        |(path, _): &&(&str, &str)| runs_commands || !COMMAND_FILES.iter().any(|name| path.ends_with(name));
-    let mut files: Vec<ProjectFile> = PROJECT_FILES
-        .iter()
-        .chain(templates::PYTHON)
-        .filter(is_needed)
-        .map(file(FileOwner::Generator))
-        .collect();
-    for file in files.iter_mut().filter(|file| !runs_commands && file.path.ends_with("/targets.py")) {
-        file.text = file.text.replace(COMMAND_IMPORT, "").replace(COMMAND_ROW, "");
+    let used = UsedTargets::of(&project.catalog.adapter);
+    let mut files: Vec<ProjectFile> =
+        PROJECT_FILES.iter().chain(templates::PYTHON).map(file(FileOwner::Generator)).collect();
+    for (is_used, code) in [(used.command, COMMAND), (used.http, HTTP)] {
+        if !is_used {
+            code.remove_from(&mut files);
+        }
     }
     files.extend(AUTHOR_FILES.iter().map(file(FileOwner::Author)));
     files.push(ProjectFile::generated(".gitignore", include_str!("../templates/python/gitignore")));

@@ -6,6 +6,7 @@
 mod literal;
 mod operations;
 mod types;
+mod wide_integers;
 
 use crate::binding::UsedTargets;
 use crate::model::{IdentifierCase, LanguageStyle, Model};
@@ -91,7 +92,8 @@ const HANDLERS: &str = include_str!("../templates/typescript/src/handlers.ts");
 /// The source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     crate::supported(project)?;
-    let model = Model::of(project.catalog, &STYLE);
+    let mut model = Model::of(project.catalog, &STYLE);
+    let wide_names = wide_integers::widen_members(&mut model);
     let kinds = UsedTargets::of(&project.catalog.adapter);
     let shared = templates::TYPESCRIPT.iter().filter(|(path, _)| is_needed(&kinds, path));
     let mut files: Vec<ProjectFile> =
@@ -106,7 +108,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupport
     files.push(author("src/handlers.ts", HANDLERS.to_owned()));
     files.push(ProjectFile::generated("src/catalog.json", catalog_data::text(project.catalog)));
     files.extend(types::file(&model));
-    files.extend(operations::files(&kinds, &model)?);
+    files.extend(operations::files(&kinds, &model, &wide_names)?);
     Ok(files)
 }
 

@@ -75,70 +75,6 @@ pub fn settings(environment: &Environment) -> Result<AdapterSettings, Environmen
     })
 }
 
-/// A text with `${env:NAME}`, or `${env:NAME:-fallback}` for a variable that may be unset.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct EnvTemplate(Vec<EnvPiece>);
-
-/// A piece of a template.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum EnvPiece {
-    /// Literal text.
-    Text(String),
-    /// The value of a variable, or its fallback.
-    Variable { name: String, fallback: Option<String> },
-}
-
-impl EnvTemplate {
-    /// Splits a text into pieces; `None` if a `${` is not a complete `${env:NAME}`.
-    pub(crate) fn parse(text: &str) -> Option<EnvTemplate> {
-        let mut pieces = Vec::new();
-        let mut rest = text;
-        while let Some((before, reference)) = rest.split_once("${") {
-            let (inside, after) = reference.strip_prefix("env:")?.split_once('}')?;
-            let (name, fallback) = match inside.split_once(":-") {
-                Some((name, fallback)) => (name, Some(fallback.to_owned())),
-                None => (inside, None),
-            };
-            if name.is_empty() {
-                return None;
-            }
-            if !before.is_empty() {
-                pieces.push(EnvPiece::Text(before.to_owned()));
-            }
-            pieces.push(EnvPiece::Variable { name: name.to_owned(), fallback });
-            rest = after;
-        }
-        if !rest.is_empty() {
-            pieces.push(EnvPiece::Text(rest.to_owned()));
-        }
-        Some(EnvTemplate(pieces))
-    }
-
-    pub(crate) fn pieces(&self) -> &[EnvPiece] {
-        &self.0
-    }
-
-    /// Returns whether the text has variables. If so, its value may be a secret.
-    pub(crate) fn has_variables(&self) -> bool {
-        self.0.iter().any(|piece| matches!(piece, EnvPiece::Variable { .. }))
-    }
-
-    /// Returns the text with the values of its variables, or the name of the first variable that is not set.
-    pub(crate) fn fill(&self, lookup: impl Fn(&str) -> Option<String>) -> Result<String, &str> {
-        let mut out = String::new();
-        for piece in &self.0 {
-            match piece {
-                EnvPiece::Text(text) => out.push_str(text),
-                EnvPiece::Variable { name, fallback } => {
-                    let value = lookup(name).filter(|value| fallback.is_none() || !value.is_empty());
-                    out.push_str(&value.or_else(|| fallback.clone()).ok_or(name.as_str())?);
-                }
-            }
-        }
-        Ok(out)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,22 +97,5 @@ mod tests {
     fn a_mode_that_does_not_exist_names_those_that_do() {
         let error = settings(&with(&[(ENDPOINT_MODE, "crude")])).unwrap_err().to_string();
         assert!(error.contains("semantic, single, all, discrete"), "{error}");
-    }
-
-    #[test]
-    fn templates_fill_in_variables_and_name_what_is_missing() {
-        let environment = with(&[("A", "1"), ("EMPTY", "")]);
-        let fill = |text: &str| {
-            let template = EnvTemplate::parse(text).unwrap();
-            template.fill(|name| environment(name)).map_err(str::to_owned)
-        };
-        assert_eq!(fill("/a/${env:A}/${env:A}b").unwrap(), "/a/1/1b");
-        assert_eq!(fill("plain $A {A}").unwrap(), "plain $A {A}");
-        assert_eq!(fill("${env:B}").unwrap_err(), "B");
-        assert_eq!(fill("${env:B:-.}/${env:A:-y}/${env:EMPTY:-z}").unwrap(), "./1/z");
-        assert!(!EnvTemplate::parse("plain $ {x}").unwrap().has_variables());
-        for text in ["${A}", "${env:A", "${env:}", "${env::-x}"] {
-            assert_eq!(EnvTemplate::parse(text), None, "{text}");
-        }
     }
 }

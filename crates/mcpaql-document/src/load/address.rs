@@ -8,6 +8,8 @@ use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::host::is_loopback;
 use mcpaql_core::reader::{DocumentObject, DocumentReader};
+use mcpaql_core::template::{EnvPiece, EnvTemplate};
+use url::Url;
 
 /// Replaces a variable without a default in a sample.
 const UNKNOWN: &str = "variable";
@@ -91,6 +93,10 @@ pub(super) fn check(
         );
         return None;
     }
+    // The value of a variable without a default is checked when the variable is read.
+    if !sample.text.contains(UNKNOWN) && Url::parse(&sample.text).is_err() {
+        return problem("is not a valid URL", "check the host and the port");
+    }
     match scheme {
         "https" => Some(()),
         "http" if allow_http || is_loopback(authority) || authority.contains(UNKNOWN) => Some(()),
@@ -113,19 +119,16 @@ impl SampleAddress {
     /// Returns `None` if the text contains an invalid variable.
     fn of(text: &str) -> Option<SampleAddress> {
         let mut sample = SampleAddress { text: String::new(), unknown: false };
-        let mut rest = text;
-        while let Some((before, reference)) = rest.split_once("${") {
-            let (inside, after) = reference.strip_prefix("env:")?.split_once('}')?;
-            let (name, default) = inside.split_once(":-").unwrap_or((inside, UNKNOWN));
-            if !is_variable(name) {
-                return None;
+        for piece in EnvTemplate::parse(text)?.pieces() {
+            match piece {
+                EnvPiece::Text(text) => sample.text.push_str(text),
+                EnvPiece::Variable { name, .. } if !is_variable(name) => return None,
+                EnvPiece::Variable { fallback, .. } => {
+                    sample.unknown |= sample.text.is_empty() && fallback.is_none();
+                    sample.text.push_str(fallback.as_deref().unwrap_or(UNKNOWN));
+                }
             }
-            sample.text.push_str(before);
-            sample.unknown |= sample.text.is_empty() && name.len() == inside.len();
-            sample.text.push_str(default);
-            rest = after;
         }
-        sample.text.push_str(rest);
         Some(sample)
     }
 }

@@ -69,11 +69,11 @@ fn scheme(reader: &mut DocumentReader, object: &DocumentObject<'_>, allow_http: 
     match kind {
         Some("bearer") => Auth::Bearer {
             token_env: variable(reader, &settings, "token_env").unwrap_or_default(),
-            header: either(reader, "header_name", "header").unwrap_or_else(|| "Authorization".into()),
+            header: header_name(reader, &settings).unwrap_or_else(|| "Authorization".into()),
             prefix: reader.string(&settings, "prefix").unwrap_or_else(|| "Bearer ".into()),
         },
         Some("api_key") => {
-            let header = either(reader, "header_name", "header");
+            let header = header_name(reader, &settings);
             let query = either(reader, "query_name", "query");
             let cookie = either(reader, "cookie_name", "cookie");
             Auth::ApiKey {
@@ -91,6 +91,14 @@ fn scheme(reader: &mut DocumentReader, object: &DocumentObject<'_>, allow_http: 
         Some("any") => Auth::Any(schemes(reader, &settings, allow_http)),
         _ => Auth::None,
     }
+}
+
+/// Reads the name of the header for a credential, if the document sets one.
+fn header_name(reader: &mut DocumentReader, settings: &DocumentObject<'_>) -> Option<String> {
+    let key = if settings.get("header_name").is_some() { "header_name" } else { "header" };
+    let name = reader.string(settings, key)?;
+    wire::check_token(reader, &name, "header", "X-API-Key", &settings.pointer_to(key));
+    Some(name)
 }
 
 /// The location of an API key. If several are given, the header wins, then the query.

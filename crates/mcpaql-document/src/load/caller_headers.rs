@@ -2,6 +2,7 @@
 
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
+use mcpaql_core::header;
 use mcpaql_core::operation::FRAMING_HEADERS;
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 
@@ -16,7 +17,7 @@ pub(super) fn read(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> 
     let pointer = target.pointer_to("caller_headers");
     for (index, name) in reader.strings(target, "caller_headers").into_iter().enumerate() {
         let lower = name.to_ascii_lowercase();
-        let problem = if !is_header_name(&name) {
+        let problem = if !header::is_name(&name) {
             Some(format!("'{name}' is not a valid header name"))
         } else if is_message_header(&lower) {
             Some(format!(
@@ -71,9 +72,4 @@ fn is_message_header(lower: &str) -> bool {
     FRAMING_HEADERS.contains(&lower)
         || NOT_FORWARDED.contains(&lower)
         || NOT_FORWARDED_PREFIXES.iter().any(|prefix| lower.starts_with(prefix))
-}
-
-fn is_header_name(name: &str) -> bool {
-    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    !name.is_empty() && name.bytes().all(is_token)
 }

@@ -2,13 +2,13 @@
 
 use super::binding::BoundOperation;
 use super::params::UnplacedParam;
-use super::target::{MCP_KEYS, STARTS, parse_word, report_plain_credentials, text_map};
-use super::{address, caller_headers};
+use super::target::{MCP_KEYS, STARTS, parse_word};
+use super::{address, caller_headers, texts};
 use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::{Binding, McpBinding, ParamLocation};
-use mcpaql_core::reader::{DocumentObject, DocumentReader};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use serde_json::{Map, Value};
 
 /// Reads the settings of an MCP server.
@@ -82,16 +82,15 @@ fn command(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<M
         );
         return None;
     }
-    let set_env = text_map(reader, target, "set_env");
-    report_plain_credentials(
-        reader,
-        &target.pointer_to("set_env"),
-        &set_env,
-        "write `${env:NAME}` instead, or list the variable under `env`",
-    );
+    let pointer = target.pointer_to("command");
+    for (index, text) in command.iter().enumerate() {
+        texts::check_template(reader, &child(&pointer, index), text);
+    }
+    let suggestion = "write `${env:NAME}` instead, or list the variable under `env`";
+    let set_env = texts::template_variables(reader, target, suggestion);
     Some(McpCommand {
         command,
-        cwd: reader.string(target, "cwd"),
+        cwd: texts::working_directory(reader, target),
         env: reader.strings(target, "env"),
         set_env,
     })
@@ -99,13 +98,7 @@ fn command(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<M
 
 fn url(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<McpLink> {
     let allow_http = reader.boolean(target, "allow_http").unwrap_or(false);
-    let headers = text_map(reader, target, "headers");
-    report_plain_credentials(
-        reader,
-        &target.pointer_to("headers"),
-        &headers,
-        "write `${env:NAME}` instead, or use `auth`",
-    );
+    let headers = texts::headers(reader, target);
     let text = reader.required_string(target, "url")?;
     let url = address::url(reader, target, "url", &text, allow_http)?;
     Some(McpLink::Url { url, headers, allow_http })

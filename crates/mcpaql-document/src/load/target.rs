@@ -1,7 +1,7 @@
 //! Reads `target`: the API, store, program or MCP server that calls are sent to.
 
 use super::http::SERIALIZATIONS;
-use super::{address, dialect, params, secrets};
+use super::{address, dialect, params, texts};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{
     CodeTarget, CommandTarget, HttpTarget, McpLink, McpTarget, Resource, StoreTarget, TargetConfig,
@@ -110,13 +110,7 @@ fn http(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<Targ
     let base_url = reader.required_string(target, "base_url");
     let allow_http = reader.boolean(target, "allow_http").unwrap_or(false);
     let base_url = base_url.and_then(|text| address::base_url(reader, target, &text, allow_http));
-    let headers = text_map(reader, target, "headers");
-    report_plain_credentials(
-        reader,
-        &target.pointer_to("headers"),
-        &headers,
-        "write `${env:NAME}` instead, or use `auth`",
-    );
+    let headers = texts::headers(reader, target);
     Some(TargetConfig::Http(HttpTarget {
         allow_http,
         serialization,
@@ -144,20 +138,6 @@ fn http_target(
     }
 }
 
-/// Reports credentials in headers or variables that are not written as `${env:NAME}`.
-pub(super) fn report_plain_credentials(
-    reader: &mut DocumentReader,
-    pointer: &str,
-    values: &IndexMap<String, String>,
-    suggestion: &str,
-) {
-    for (name, value) in values {
-        if secrets::is_credential_name(name) && !value.contains("${env:") {
-            secrets::report_credential(reader, &child(pointer, name), suggestion);
-        }
-    }
-}
-
 /// Returns an empty target of the kind that the document probably means, so that its operations can be checked.
 pub(super) fn placeholder_target(document: &DocumentObject<'_>) -> TargetConfig {
     let target = document
@@ -180,22 +160,6 @@ pub(super) fn placeholder_target(document: &DocumentObject<'_>) -> TargetConfig 
             IndexMap::new(),
         )),
     }
-}
-
-pub(super) fn text_map(
-    reader: &mut DocumentReader,
-    object: &DocumentObject<'_>,
-    key: &str,
-) -> IndexMap<String, String> {
-    let mut out = IndexMap::new();
-    if let Some(map) = reader.member(object, key) {
-        for name in map.map.keys() {
-            if let Some(text) = reader.string(&map, name) {
-                out.insert(name.clone(), text);
-            }
-        }
-    }
-    out
 }
 
 fn store(reader: &mut DocumentReader, target: &DocumentObject<'_>, types: &[String]) -> Option<TargetConfig> {
@@ -318,15 +282,9 @@ fn plural_of(name: &str) -> String {
 
 fn command(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> TargetConfig {
     reader.check_keys(target, COMMAND_KEYS);
-    let set_env = text_map(reader, target, "set_env");
-    report_plain_credentials(
-        reader,
-        &target.pointer_to("set_env"),
-        &set_env,
-        "list the variable under `env` instead",
-    );
+    let set_env = texts::variables(reader, target, "list the variable under `env` instead");
     TargetConfig::Command(CommandTarget {
-        cwd: reader.string(target, "cwd"),
+        cwd: texts::working_directory(reader, target),
         env: reader.strings(target, "env"),
         set_env,
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(30_000),

@@ -1,8 +1,7 @@
 //! Reads `targets`: several upstreams of one kind. Each has only the settings that differ from `target`.
 
 use super::mcp;
-use super::target::{report_plain_credentials, text_map};
-use super::{address, auth, caller_headers, params};
+use super::{address, auth, caller_headers, params, texts};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{AlternativeTarget, Auth, HttpTarget, McpCommand, McpLink, TargetConfig};
 use mcpaql_core::diagnostic::Diagnostic;
@@ -12,6 +11,9 @@ use mcpaql_core::reader::{DocumentObject, DocumentReader};
 /// Keys of one alternative target.
 pub(super) const TARGET_KEYS: &[&str] =
     &["description", "auth", "base_url", "url", "headers", "allow_http", "command", "cwd", "env", "set_env"];
+
+/// The suggestion for a credential in `set_env`.
+const SET_ENV_SUGGESTION: &str = "write `${env:NAME}` instead";
 
 /// Reads `targets` of a document or of an entry in `mcpaql.yaml`.
 pub(crate) fn read(
@@ -97,9 +99,9 @@ fn alternative(
         }
         TargetConfig::Command(command) => {
             let mut command = command.clone();
-            command.cwd = reader.string(object, "cwd").or(command.cwd);
+            command.cwd = texts::working_directory(reader, object).or(command.cwd);
             command.env.extend(reader.strings(object, "env"));
-            command.set_env.extend(variables(reader, object));
+            command.set_env.extend(texts::variables(reader, object, SET_ENV_SUGGESTION));
             TargetConfig::Command(command)
         }
         TargetConfig::Mcp(server) => {
@@ -108,9 +110,9 @@ fn alternative(
             match (&mut server.link, replaced) {
                 (_, true) => server.link = mcp::link(reader, object)?,
                 (McpLink::Command(command), false) => {
-                    let set_env = variables(reader, object);
+                    let set_env = texts::template_variables(reader, object, SET_ENV_SUGGESTION);
                     *command = McpCommand {
-                        cwd: reader.string(object, "cwd").or_else(|| command.cwd.clone()),
+                        cwd: texts::working_directory(reader, object).or_else(|| command.cwd.clone()),
                         env: [command.env.clone(), reader.strings(object, "env")].concat(),
                         set_env: command.set_env.clone().into_iter().chain(set_env).collect(),
                         command: command.command.clone(),
@@ -139,18 +141,5 @@ fn headers(
     object: &DocumentObject<'_>,
     base: &IndexMap<String, String>,
 ) -> IndexMap<String, String> {
-    let own = text_map(reader, object, "headers");
-    report_plain_credentials(
-        reader,
-        &object.pointer_to("headers"),
-        &own,
-        "write `${env:NAME}` instead, or use `auth`",
-    );
-    base.clone().into_iter().chain(own).collect()
-}
-
-fn variables(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> IndexMap<String, String> {
-    let own = text_map(reader, object, "set_env");
-    report_plain_credentials(reader, &object.pointer_to("set_env"), &own, "write `${env:NAME}` instead");
-    own
+    base.clone().into_iter().chain(texts::headers(reader, object)).collect()
 }

@@ -3,6 +3,7 @@
 use super::params::UnplacedParam;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
+use mcpaql_core::header;
 use mcpaql_core::operation::{CREDENTIAL_HEADERS, FRAMING_HEADERS, ParamLocation};
 use mcpaql_core::reader::{DocumentReader, child};
 use std::collections::HashMap;
@@ -23,7 +24,7 @@ impl WireNames {
         let pointer = if name == wire { draft.pointer.clone() } else { child(&draft.pointer, "as") };
         let key = if location == ParamLocation::Header { wire.to_ascii_lowercase() } else { wire.clone() };
         match location {
-            ParamLocation::Header => header(reader, wire, &key, &pointer),
+            ParamLocation::Header => header_name(reader, wire, &key, &pointer),
             ParamLocation::Cookie => drop(check_token(reader, wire, "cookie", "session_id", &pointer)),
             ParamLocation::Path | ParamLocation::Query | ParamLocation::Body | ParamLocation::Target => {}
         }
@@ -50,8 +51,7 @@ pub(super) fn check_token(
     example: &str,
     pointer: &str,
 ) -> bool {
-    let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    let is_token = !wire.is_empty() && wire.bytes().all(is_token_byte);
+    let is_token = header::is_name(wire);
     if !is_token {
         reader.push(
             Diagnostic::error(
@@ -66,7 +66,7 @@ pub(super) fn check_token(
     is_token
 }
 
-fn header(reader: &mut DocumentReader, wire: &str, lower: &str, pointer: &str) {
+fn header_name(reader: &mut DocumentReader, wire: &str, lower: &str, pointer: &str) {
     if !check_token(reader, wire, "header", "X-Request-Id", pointer) {
         return;
     }

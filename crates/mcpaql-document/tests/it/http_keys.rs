@@ -1,6 +1,6 @@
 //! The keys of HTTP requests: bodies, styles, cookies, pages, credentials, URLs.
 
-use crate::support::{Expected, HEAD, assert_one, document, problems};
+use crate::support::{Expected, HEAD, assert_one, check, document, problems};
 use mcpaql_core::adapter::{Adapter, Auth, KeyLocation, OAuth2, TargetConfig};
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::error::Code;
@@ -340,4 +340,42 @@ fn an_invalid_url_is_reported_with_the_reason() {
             suggestion: Some("start it with https://"),
         },
     );
+}
+
+#[test]
+fn a_target_that_the_server_cannot_open_is_reported_with_its_location() {
+    let rest =
+        "version: \"1.0.0\"\nname: demo\ntype: adapter\ndescription: A demo\noperations: { read: [] }\n";
+    let http = "base_url: \"https://api.example.com\"";
+    for (target, pointer) in [
+        (format!("{{ {http}, headers: {{ X-Open: \"a ${{env:A\" }} }}"), "/target/headers/X-Open"),
+        (format!("{{ {http}, headers: {{ X-Other: \"${{A}}\" }} }}"), "/target/headers/X-Other"),
+        (format!("{{ {http}, headers: {{ \"X Y\": a }} }}"), "/target/headers/X Y"),
+        (format!("{{ {http}, headers: {{ Host: a }} }}"), "/target/headers/Host"),
+        (format!("{{ {http}, headers: {{ X-Line: \"a\\nb\" }} }}"), "/target/headers/X-Line"),
+        ("{ base_url: \"https://api.example.com:99999\" }".to_owned(), "/target/base_url"),
+        ("{ base_url: \"https://a|b\" }".to_owned(), "/target/base_url"),
+        ("{ transport: native, protocol: command, cwd: \"${env:A\" }".to_owned(), "/target/cwd"),
+        (
+            "{ transport: native, protocol: command, set_env: { \"A=B\": x } }".to_owned(),
+            "/target/set_env/A=B",
+        ),
+        ("{ transport: mcp, command: [run, \"${env:A\"] }".to_owned(), "/target/command/1"),
+        ("{ transport: mcp, command: [run], set_env: { A: \"${B}\" } }".to_owned(), "/target/set_env/A"),
+        (
+            "{ transport: mcp, url: \"https://a.example/mcp\", headers: { X: \"${env:A\" } }".to_owned(),
+            "/target/headers/X",
+        ),
+    ] {
+        let found = check(&Source::new("demo-adapter.yaml", format!("target: {target}\n{rest}"))).diagnostics;
+        let errors = found.iter().filter(|problem| problem.severity == Severity::Error);
+        assert_eq!(
+            errors.map(|problem| problem.pointer.as_str()).collect::<Vec<_>>(),
+            [pointer],
+            "{found:#?}"
+        );
+    }
+    let (code, problem, _) = auth_problem("{ type: api_key, key_env: KEY, header: \"X Key\" }");
+    assert_eq!(code, Code::SchemaInvalidName);
+    assert!(problem.starts_with("/auth/header "), "{problem}");
 }

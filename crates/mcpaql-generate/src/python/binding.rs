@@ -49,6 +49,7 @@ fn param(about: &Value) -> Expression {
         let label = match name.as_str() {
             "in" => String::new(),
             "as" => "wire=".to_owned(),
+            "file" if member.is_array() => "files=".to_owned(),
             other => format!("{other}="),
         };
         let item = match member {

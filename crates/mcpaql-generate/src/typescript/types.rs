@@ -1,6 +1,7 @@
 //! Types of parameters.
 
 use super::literal::{key, string};
+use super::wide_integers::is_wide;
 use crate::ProjectFile;
 use crate::model::{
     CodeWriter, CommentStyle, Definition, DefinitionKind, Model, ModelField, Type, doc_lines,
@@ -16,7 +17,7 @@ pub(super) fn file(model: &Model<'_>) -> Option<ProjectFile> {
         return None;
     }
     let mut text = CodeWriter::new("  ");
-    text.line("// Types of parameters and answers. Generated from the document. An integer beyond 2^53 is a bigint.");
+    text.line("// Types of parameters and answers. Generated from the document. Integers beyond 2^53 are bigints if the type includes bigint.");
     for definition in &model.types {
         text.line("");
         define(&mut text, definition);
@@ -120,6 +121,7 @@ fn constituents(kind: &Type) -> Vec<String> {
 fn value(value: &Value) -> String {
     match value {
         Value::String(text) => string(text),
+        wide if is_wide(wide) => format!("{wide}n"),
         other => other.to_string(),
     }
 }

@@ -10,12 +10,12 @@ mod oauth;
 
 pub(crate) use oauth::Tokens;
 
-use crate::environment::{EnvPiece, EnvTemplate};
 use crate::secret::{Mask, Secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mcpaql_core::adapter::{Auth, KeyLocation};
 use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::template::{EnvPiece, EnvTemplate};
 use oauth::IssuedToken;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use std::fmt;

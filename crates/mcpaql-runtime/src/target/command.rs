@@ -9,7 +9,6 @@ mod output;
 
 use super::program::{self, StartError, file_name};
 use super::{Args, Target, TargetCall, TargetKind};
-use crate::environment::EnvTemplate;
 use crate::limits;
 use crate::process::{self, ProcessEnd, ProcessOutput, ProcessSpec, STDERR_TAIL_BYTES};
 use futures_util::future::BoxFuture;
@@ -17,6 +16,7 @@ use mcpaql_core::adapter::{self, CommandTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, CommandBinding, ExitMeaning, Operation, Stdin};
 use mcpaql_core::response::{Answer, Warning};
+use mcpaql_core::template::{self, EnvTemplate};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::io;
@@ -90,7 +90,7 @@ impl CommandRunner {
         }
         let mut set = Vec::with_capacity(target.set_env.len());
         for (name, value) in &target.set_env {
-            if !program::is_variable(name) || value.contains('\0') {
+            if !template::is_variable_name(name) || value.contains('\0') {
                 return Err(CommandSetupError::BadVariable { name: name.clone() });
             }
             set.push((name.clone(), value.clone()));

@@ -30,14 +30,15 @@ pub use retry::Backoff;
 
 use super::auth::{Credentials, EnvLookup, ReservedNames, Tokens};
 use super::{Args, Target, TargetCall, TargetKind};
-use crate::environment::EnvTemplate;
 use address::{BaseAddress, Network};
 use call::HttpCall;
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter::{self, Auth, HttpTarget};
 use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::header;
 use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_core::response::Answer;
+use mcpaql_core::template::EnvTemplate;
 use redirect::Hop;
 use request::RequestDefaults;
 use reqwest::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
@@ -245,24 +246,24 @@ fn target_headers(
     let mut secret_headers = Vec::new();
     for (name, value) in &target.headers {
         let invalid = |reason| HttpSetupError::Header { name: name.clone(), reason };
-        let header = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| invalid("is not a header name; correct it"))?;
-        if headers::is_framing(&header) {
-            return Err(invalid("is set by the connection itself; remove it from the target"));
+        if let Some(reason) = header::problem(name, value) {
+            return Err(invalid(reason));
         }
-        if header == COOKIE {
+        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid("is too long; shorten it"))?;
+        if key == COOKIE {
             let names = value.split(';').map(|pair| pair.split('=').next().unwrap_or_default().trim());
             reserved.cookies.extend(names.map(str::to_owned));
         }
-        let template =
-            EnvTemplate::parse(value).ok_or_else(|| invalid("contains an unclosed ${env:NAME}"))?;
-        if template.has_variables() {
-            reserved.headers.push(header.clone());
-            secret_headers.push((header, template));
-        } else {
-            let value = HeaderValue::from_bytes(value.as_bytes())
-                .map_err(|_| invalid("contains invalid characters; correct its value"))?;
-            headers.insert(header, value);
+        match EnvTemplate::parse(value).filter(EnvTemplate::has_variables) {
+            Some(template) => {
+                reserved.headers.push(key.clone());
+                secret_headers.push((key, template));
+            }
+            None => {
+                let value = HeaderValue::from_bytes(value.as_bytes())
+                    .map_err(|_| invalid("contains invalid characters; correct its value"))?;
+                headers.insert(key, value);
+            }
         }
     }
     Ok((headers, secret_headers))

@@ -5,7 +5,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { Catalog } from "../src/runtime/catalog.js";
-import { type JsonObject, isObject } from "../src/runtime/json.js";
+import { type JsonObject, isObject, parse } from "../src/runtime/json.js";
 
 const { data } = Catalog.own();
 
@@ -17,7 +17,7 @@ class Client {
   constructor() {
     this.#child = spawn(process.execPath, ["build/src/index.js"]);
     createInterface({ input: this.#child.stdout }).on("line", (line) => {
-      const message = JSON.parse(line) as JsonObject;
+      const message = parse(line) as JsonObject;
       this.#waiting.get(message["id"] as number)?.(message);
     });
   }
@@ -34,7 +34,7 @@ class Client {
 
   async call(name: string, args: JsonObject): Promise<JsonObject> {
     const { content } = await this.ask("tools/call", { name, arguments: args });
-    return JSON.parse((content as { text: string }[])[0]?.text ?? "") as JsonObject;
+    return parse((content as { text: string }[])[0]?.text ?? "") as JsonObject;
   }
 
   end(): void {

@@ -1,10 +1,13 @@
 // Programs: what they get, what becomes of their output, and that none is left behind.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, type Socket, createServer } from "node:net";
 import { test } from "node:test";
 import { type CommandLine, CommandRunner } from "../src/runtime/command.js";
 import { OpError } from "../src/runtime/errors.js";
-import type { JsonObject } from "../src/runtime/json.js";
+import { type JsonObject, parse } from "../src/runtime/json.js";
 
 const LIMITS = { env: [], set_env: { OWN: "set" }, timeout_ms: 5000, max_output_bytes: 1000 };
 const runner = new CommandRunner({ protocol: "command", cwd: null, ...LIMITS });
@@ -13,7 +16,7 @@ const never = new AbortController().signal;
 
 function run(line: Partial<CommandLine>, args: JsonObject = {}, signal = never): Promise<unknown> {
   const binding: CommandLine = { argv: [], params: {}, output: "text", ...line };
-  return runner.call({ binding, args: { __proto__: null, ...args }, signal, warn: () => undefined });
+  return runner.call({ binding, args: { __proto__: null, ...args }, signal, read: parse, warn: () => undefined });
 }
 
 async function errorOf(work: Promise<unknown>): Promise<OpError> {
@@ -33,6 +36,12 @@ test("output is read as the document says", async () => {
   assert.deepEqual(await run({ argv: ["cat"], stdin: "params", output: "json" }, { n: 1 }), { n: 1 });
   assert.equal(await run({ argv: ["sh", "-c", "echo $OWN"] }), "set");
   assert.equal((await errorOf(run({ argv: ["echo", "{"], output: "json" }))).code, "INTERNAL_ERROR");
+  const lines = (text: string): Promise<unknown> => run({ argv: ["printf", text], output: "jsonlines" });
+  assert.deepEqual(await lines("1\\n \\n[2]\\r\\n"), [1, [2]]);
+  // Together the lines would be an array of other values.
+  for (const text of ["1,2\\n3", "[1\\n2]", "1]\\n[2"]) {
+    assert.equal((await errorOf(lines(text))).code, "INTERNAL_ERROR");
+  }
 });
 
 test("failures have codes", async () => {
@@ -48,4 +57,32 @@ test("a cancelled call ends its program", async () => {
   const started = Date.now();
   assert.equal((await errorOf(run({ argv: ["sleep", "9"] }, {}, aborted))).code, "INTERNAL_ERROR");
   assert(Date.now() - started < 2000);
+});
+
+test("sensitive values are masked in what a program says, however short they are", async () => {
+  const params = { pin: { sensitive: true }, codes: { sensitive: true } };
+  const line = { argv: ["sh", "-c", "echo pin 7 of 42, then first and second >&2; exit 1"], params };
+  const failed = await errorOf(run(line, { pin: 7, codes: { a: "42", b: "first\nsecond" } }));
+  assert.equal(failed.details["stderr"], "pin *** of ***, then *** and ***");
+});
+
+test("a server that is told to stop ends its programs", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  // The program is connected as long as it lives.
+  const program = [process.execPath, "-e", `require("node:net").connect(${port}, "127.0.0.1").resume()`];
+  const runtime = new URL("../src/runtime/command.js", import.meta.url).href;
+  const target = { protocol: "command", cwd: null, ...LIMITS, timeout_ms: 60_000 };
+  const job = { binding: { argv: program, params: {}, output: "text" }, args: {} };
+  const script = `
+    import { CommandRunner } from ${JSON.stringify(runtime)};
+    const runner = new CommandRunner(${JSON.stringify(target)});
+    const { signal } = new AbortController();
+    await runner.call({ ...${JSON.stringify(job)}, signal, warn() {}, read: String });`;
+  const owner = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "ignore" });
+  const [socket] = (await once(server, "connection")) as [Socket];
+  owner.kill("SIGTERM");
+  await once(socket.resume(), "close", { signal: AbortSignal.timeout(5000) });
+  server.close();
 });

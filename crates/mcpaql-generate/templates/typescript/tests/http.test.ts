@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import type { Auth } from "../src/runtime/auth.js";
 import { OpError, type Warning } from "../src/runtime/errors.js";
 import { HttpClient } from "../src/runtime/http.js";
-import type { JsonObject } from "../src/runtime/json.js";
+import { type JsonObject, parse } from "../src/runtime/json.js";
 import type { HttpRequest } from "../src/runtime/request.js";
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -44,7 +44,8 @@ async function call(request: HttpRequest, args: JsonObject = {}, auth: Auth = nu
   const target = { protocol: "http", base_url, headers: {}, allow_http: false, auth, ...limits, ...more } as const;
   const warn = (warning: Warning): unknown => warning;
   seen.length = 0;
-  const job = { binding: request, args: { __proto__: null, ...args }, signal: new AbortController().signal, warn };
+  const { signal } = new AbortController();
+  const job = { binding: request, args: { __proto__: null, ...args }, signal, warn, read: parse };
   return await new HttpClient(target).call(job);
 }
 
@@ -123,6 +124,24 @@ test("a token is fetched once, and again when it is refused", async () => {
   };
   assert.deepEqual(await call(get, {}, auth), {});
   assert.equal(issued, 2);
+  // The service that issues tokens has no more time than the call.
+  answer = () => undefined;
+  const started = Date.now();
+  assert.equal(await codeOf(call(get, {}, auth, { timeout_ms: 200 })), "TRANSPORT_TIMEOUT");
+  assert(Date.now() - started < 1500);
+  // A client that was understood is not asked for its credentials again.
+  answer = json({ error: "invalid_scope" }, 400);
+  assert.equal(await codeOf(call(get, {}, auth)), "PERMISSION_DENIED");
+  assert.equal(seen.length, 1);
+});
+
+test("short secrets are masked where they stand alone", async () => {
+  const request: HttpRequest = { ...get, params: { pin: { in: "header", sensitive: true } } };
+  answer = json({ message: "pin 123 of order 41235" }, 404);
+  const error: unknown = await call(request, { pin: 123 }).catch((caught: unknown) => caught);
+  assert(error instanceof OpError);
+  const body = { message: "pin [redacted] of order 41235" };
+  assert.deepEqual(error.details["upstream"], { status: 404, body });
 });
 
 test("only what may be repeated is repeated, as often as the target says", async () => {
@@ -155,8 +174,41 @@ test("answers are unpacked, read within a limit, and never waited for without en
   assert.equal(await codeOf(call(get)), "VALIDATION_PAYLOAD_TOO_LARGE");
   answer = () => undefined;
   assert.equal(await codeOf(call(get, {}, null, { timeout_ms: 200 })), "TRANSPORT_TIMEOUT");
-  answer = (request) => void request.socket.end("HTTP/1.1 101 Switching Protocols\r\n\r\n");
-  assert.equal(await codeOf(call(get)), "TRANSPORT_CONNECTION_FAILED");
+  answer = (request) => void request.socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2000\r\n\r\n");
+  assert.equal(await codeOf(call(get)), "VALIDATION_PAYLOAD_TOO_LARGE");
+});
+
+test("an answer that switches protocols is an error of the API, and not asked for again", async () => {
+  for (const headers of ["", "upgrade: websocket\r\nconnection: upgrade\r\n"]) {
+    answer = (request) => void request.socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`);
+    assert.equal(await codeOf(call(get)), "INTERNAL_ERROR");
+    assert.equal(seen.length, 1);
+  }
+});
+
+test("an answer has no more headers than is reasonable", async () => {
+  const withHeaders = (count: number, value: string): Answer => (request) => {
+    const headers = Array.from({ length: count }, (_none, at) => `x-${at}: ${value}\r\n`).join("");
+    request.socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 1\r\n${headers}\r\n1`);
+  };
+  for (const [count, length] of [[99, 1], [1, 300_000]] as const) {
+    answer = withHeaders(count, "v".repeat(length));
+    assert.equal(await call(get), 1);
+  }
+  for (const [count, length] of [[100, 1], [1, 600_000]] as const) {
+    answer = withHeaders(count, "v".repeat(length));
+    assert.equal(await codeOf(call(get)), "TRANSPORT_CONNECTION_FAILED");
+    assert.equal(seen.length, 2);
+  }
+});
+
+test("lines of JSON are an array, and text where one of them is no JSON", async () => {
+  const lines = (text: string): Promise<unknown> => {
+    answer = (_request, response) => void response.writeHead(200, { "content-type": "application/x-ndjson" }).end(text);
+    return call(get);
+  };
+  assert.deepEqual(await lines('{"a":1}\r\n\n[2]\n'), [{ a: 1 }, [2]]);
+  for (const text of ["1\nx", "1,2\n3", "[1\n2]", '"a\nb"']) assert.equal(await lines(text), text);
 });
 
 test("an answer that stalls or breaks off ends the call, compressed or not", async () => {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Adapter, type Handler, type Project } from "../src/runtime/call.js";
 import { Catalog, type CatalogData, type Operation } from "../src/runtime/catalog.js";
 import { prepare } from "../src/runtime/check.js";
 import { OpError, failure } from "../src/runtime/errors.js";
@@ -22,7 +23,7 @@ function catalogOf(properties: JsonObject, rest: Partial<Operation> = {}, defini
 
 function codeOf(catalog: Catalog, params: JsonObject): string {
   try {
-    prepare(catalog, "tool", { operation: "do_it", params });
+    prepare(catalog, "tool", { operation: "do_it", params }, () => undefined);
     return "";
   } catch (error) {
     assert(error instanceof OpError, String(error));
@@ -34,6 +35,55 @@ test("integers of any size are read and written as they are", () => {
   const text = '{"id":9007199254740993,"small":[1,-2.5],"text":"12345678901234567890"}';
   assert.equal(stringify(parse(text)), text);
   assert.deepEqual(parse('{"id":9007199254740993}'), { id: 9007199254740993n });
+});
+
+test("a long text beside a large integer is read", () => {
+  const text = JSON.stringify({ text: '\\"'.repeat(5_000_000) });
+  assert.equal(stringify(parse(`[12345678901234567890,${text}]`)), `[12345678901234567890,${text}]`);
+});
+
+test("numbers pass through as they are written, and a handler gets what its types say", async () => {
+  const written = '{ "id": 9007199254740993, "count": 9007199254740993, "ratio": 1.0, "2": 1e400, "1": [ 5 ] }';
+  const target = { call: ({ read }: { read: (json: string) => unknown }): unknown => Promise.resolve(read(written)) };
+  const send: Handler<object, unknown> = (params, call) => call.send({}, params);
+  const ask = async (own: Handler<never, unknown> | undefined, params = {}): Promise<string> => {
+    const handlers = own === undefined ? {} : { do_it: own };
+    const project = { defaults: { do_it: send }, handlers, tools: [], open: () => target, wide: ["id"] };
+    const adapter = new Adapter(catalogOf({ id: {}, count: {} }), project as unknown as Project);
+    return (await adapter.call("tool", { operation: "do_it", params }, new AbortController().signal)).text;
+  };
+  assert.equal(await ask(undefined), `{"success":true,"data":${written.replaceAll(" ", "")}}`);
+  const seen: unknown[] = [];
+  const own: Handler<never, unknown> = async (params, call) => {
+    const { id, count } = (await send(params, call)) as JsonObject;
+    seen.push(id, count);
+    return { id, count };
+  };
+  const told = parse(await ask(own)) as { data: unknown; warnings: { code: string }[] };
+  assert.deepEqual(seen, [9007199254740993n, 9007199254740992]);
+  assert.deepEqual([told.data, told.warnings[0]?.code], [{ id: seen[0], count: 9007199254740992n }, "NUMBERS_ROUNDED"]);
+  assert.match(await ask(own, { id: 9007199254740993n }), /"success":true/);
+  assert.match(await ask(own, { count: 9007199254740993n }), /VALIDATION_INVALID_VALUE/);
+});
+
+test("large integers are compared exactly, and must have been written as such", () => {
+  const [low, high] = [9007199254740993n, 9223372036854775807n];
+  const catalog = catalogOf({
+    n: { type: "integer", minimum: low, maximum: high },
+    m: { type: "integer", exclusiveMinimum: low },
+    one: { type: "integer", enum: [low, 5] },
+    any: { type: "integer" },
+    x: { type: "number" },
+    set: { type: "array", uniqueItems: true },
+  });
+  const right = [{ n: low }, { n: high }, { m: low + 1n }, { one: low }, { any: -(2n ** 63n) }, { x: 1e300 }];
+  for (const params of right) assert.equal(codeOf(catalog, params), "", stringify(params));
+  assert.equal(codeOf(catalog, { set: [low, low - 1n, { a: 1e300 }, { a: 2e300 }] }), "");
+  const wrong = [{ n: low - 1n }, { n: high + 1n }, { m: low }, { one: low - 1n }, { any: 2n ** 64n }, { any: 1e17 }];
+  for (const params of [...wrong, { set: [low, low] }]) {
+    assert.equal(codeOf(catalog, params), "VALIDATION_INVALID_VALUE", stringify(params));
+  }
+  assert.notEqual(codeOf(catalog, { x: Number.POSITIVE_INFINITY }), "");
 });
 
 test("parameters are checked against their schema", () => {
@@ -61,7 +111,8 @@ test("no pattern and no recursive type makes checking slow", () => {
 test("names are accepted in other spellings", () => {
   assert.equal(snakeCase("perPage"), "per_page");
   assert.equal(snakeCase("HTTPServer"), "http_server");
-  const { args } = prepare(catalogOf({ per_page: {} }), "tool", { operation: "do_it", params: { perPage: 5 } });
+  const given = { operation: "do_it", params: { perPage: 5 } };
+  const { args } = prepare(catalogOf({ per_page: {} }), "tool", given, () => undefined);
   assert.deepEqual({ ...args }, { per_page: 5 });
   assert.deepEqual(nearest("isue", ["issue", "label"]), ["issue"]);
 });

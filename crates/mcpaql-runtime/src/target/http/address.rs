@@ -5,10 +5,10 @@
 
 use super::redirect::is_loopback;
 use super::{HttpSetupError, chain};
-use crate::environment::{EnvPiece, EnvTemplate};
 use crate::target::auth::EnvLookup;
 use mcpaql_core::adapter::HttpTarget;
 use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::template::{EnvPiece, EnvTemplate};
 use std::sync::OnceLock;
 use std::time::Duration;
 use url::Url;

@@ -1,7 +1,7 @@
-"""Answers and tools of your own. This file is yours: generating again leaves it alone.
+"""Your own handlers and tools. This file is yours: generating again does not change it.
 
-A handler gets the checked parameters of an operation and gives the data of the answer, or raises `OpError`. The
-functions in `operations/` are the default handlers. What they give is typed, so trimming an answer is one line:
+A handler takes the checked parameters of an operation and returns the data of the answer, or raises `OpError`. The
+functions in `operations/` are the default handlers. Their results are typed, so trimming an answer is one line:
 
     from .operations import read
     from .runtime.dispatch import Call
@@ -12,7 +12,7 @@ functions in `operations/` are the default handlers. What they give is typed, so
 
     HANDLERS: Handlers = {"get_thing": get_thing}
 
-A tool of your own is what `tools/list` shows of it, and a function that answers its calls with text:
+An own tool is its entry in `tools/list`, and a function that returns the text of the answer:
 
     async def ping(arguments: Mapping[str, Any]) -> str:
         return "pong"

@@ -1,85 +1,75 @@
-// Credentials of an HTTP target. They are read on every call, so that a rotated variable works at once.
+// Credentials of an HTTP target. They are read on every call, so that a changed variable takes effect at once.
 
-import { Secrets, fill } from "./environment.js";
+import { fill, valueOf } from "./environment.js";
 import { OpError } from "./errors.js";
-import { isObject } from "./json.js";
+import { type JsonObject, isJson, rewrite, scalars } from "./json.js";
+import { encode } from "./style.js";
 
 type OAuth2 = Readonly<{ type: "oauth2"; token_url: string; client_id_env: string; scopes: readonly string[] }> &
   Readonly<Record<"client_secret_env" | "refresh_token_env", string | null>>;
-type Place = "header" | "query" | "cookie";
-type ApiKey = Readonly<{ type: "api_key"; key_env: string; in: Place; name: string; prefix: string }>;
 
-/** How calls are authenticated, by names of variables; `any` is the first way whose variables are set. */
-export type Auth =
-  | null
+/** The authentication of calls, with the names of variables. `any` is the first one whose variables are set. */
+export type Auth = null | Simple | Readonly<{ type: "all" | "any"; of: readonly Auth[] }>;
+type Simple =
   | Readonly<{ type: "bearer"; token_env: string; header: string; prefix: string }>
-  | ApiKey
+  | Readonly<{ type: "api_key"; key_env: string; in: "header" | "query" | "cookie"; name: string; prefix: string }>
   | Readonly<{ type: "basic"; username_env: string; password_env: string }>
-  | OAuth2
-  | Readonly<{ type: "all" | "any"; of: readonly Auth[] }>;
+  | OAuth2;
 
-const valueOf = (name: string): string => process.env[name]?.trim() ?? "";
-
-function required(name: string): string {
-  if (valueOf(name) === "") throw missing(name);
-  return valueOf(name);
-}
-
-function missing(...names: string[]): OpError {
-  const which = names.join(", or ");
-  const message = `The credentials for this API are not set up; tell the user to set the variable ${which}.`;
+function denied(reason: string, names: readonly string[]): OpError {
+  const message = `${reason}; tell the user to check ${names.join(", or ")} in the environment of this server.`;
   return new OpError("PERMISSION_DENIED", message, names.length === 1 ? { variable: names[0] } : { variables: names });
 }
 
-function unsendable(name: string): OpError {
-  const message = `The environment variable ${name} holds characters that cannot be sent; tell the user to correct it.`;
-  return new OpError("PERMISSION_DENIED", message, { variable: name });
-}
+const missing = (...names: string[]): OpError => denied("The credentials for this API are not set up", names);
+const unsendable = (name: string): OpError => denied("A credential holds characters which cannot be sent", [name]);
 
-/** The credentials of one call. */
 export class Credentials {
   readonly headers = new Map<string, string>();
   readonly query: [string, string][] = [];
   readonly cookies: string[] = [];
   readonly secrets = new Secrets();
-  readonly #grants: Grant[] = [];
+  readonly #issued: Issued[] = [];
 
-  /** Reads what the way of authentication and the secret headers of the target need. */
+  /** Reads the credentials, and the headers of the target that name variables. */
   static async read(auth: Auth, headers: ReadonlyMap<string, string>, tokens: Tokens): Promise<Credentials> {
     const credentials = new Credentials();
-    for (const [name, text] of headers) credentials.#header(name, fill(text, missing, credentials.secrets), name);
-    for (const one of chosen(auth)) await credentials.#add(one, tokens);
+    const seen = (value: string): void => { credentials.secrets.add(value); };
+    for (const [name, text] of headers) credentials.#header(name, fill(text, missing, seen), name);
+    const ways = chosen(auth);
+    if (ways === undefined) throw missing(...variables(auth));
+    for (const one of ways) await credentials.#add(one, tokens);
     return credentials;
   }
 
-  /** Gives up the fetched tokens, because the API refused them; `false` where there are none. */
+  /** Drops the tokens of this call, because the API rejected them; `false` if it has none. */
   giveUp(): boolean {
-    for (const grant of this.#grants) grant.token = undefined;
-    return this.#grants.length > 0;
+    // Another call may have fetched the next token already.
+    for (const { grant, token } of this.#issued) if (grant.token === token) grant.until = 0;
+    return this.#issued.length > 0;
   }
 
-  async #add(auth: Auth, tokens: Tokens): Promise<void> {
-    if (auth?.type === "bearer") {
-      this.secrets.add(required(auth.token_env));
-      this.#header(auth.header, auth.prefix + required(auth.token_env), auth.token_env);
-    } else if (auth?.type === "api_key") {
-      this.secrets.add(required(auth.key_env));
-      const value = auth.prefix + required(auth.key_env);
+  async #add(auth: Simple, tokens: Tokens): Promise<void> {
+    if (auth.type === "bearer") {
+      this.secrets.add(valueOf(auth.token_env));
+      this.#header(auth.header, auth.prefix + valueOf(auth.token_env), auth.token_env);
+    } else if (auth.type === "api_key") {
+      this.secrets.add(valueOf(auth.key_env));
+      const value = auth.prefix + valueOf(auth.key_env);
       if (auth.in === "header") this.#header(auth.name, value, auth.key_env);
       else if (auth.in === "query") this.query.push([auth.name, value]);
       else if (/^[!#-+\--:<-[\]-~]*$/.test(value)) this.cookies.push(`${auth.name}=${value}`);
       else throw unsendable(auth.key_env);
-    } else if (auth?.type === "basic") {
-      const [user, word] = [required(auth.username_env), process.env[auth.password_env]?.trim()];
-      if (word === undefined) throw missing(auth.password_env);
+    } else if (auth.type === "basic") {
+      const [user, word] = [valueOf(auth.username_env), valueOf(auth.password_env)];
       if (user.includes(":")) throw unsendable(auth.username_env);
-      // A key as user name with an empty password is common; then the user name is the secret.
+      // Some APIs take a key as the user name, with an empty password; then the user name is the secret.
       for (const secret of [word === "" ? user : word, `${user}:${word}`]) this.secrets.add(secret);
       this.#header("authorization", `Basic ${Buffer.from(`${user}:${word}`).toString("base64")}`, auth.username_env);
-    } else if (auth?.type === "oauth2") {
-      const { token, grant } = await tokens.issue(auth, this.secrets);
-      this.#header("authorization", `Bearer ${token}`, auth.client_id_env);
-      this.#grants.push(grant);
+    } else {
+      const issued = await tokens.issue(auth, this.secrets);
+      this.#header("authorization", `Bearer ${await issued.token}`, auth.client_id_env);
+      this.#issued.push(issued);
     }
   }
 
@@ -89,107 +79,155 @@ export class Credentials {
   }
 }
 
-/** The simple ways that stand for this one now. */
-function chosen(auth: Auth): Auth[] {
-  if (auth === null || !("of" in auth)) return [auth];
-  if (auth.type === "all") return auth.of.flatMap(chosen);
-  const first = auth.of.find(isSet);
-  if (first === undefined && auth.of.length > 0) throw missing(...auth.of.map((one) => variables(one).join(" and ")));
-  return first === undefined ? [] : chosen(first);
-}
-
-function isSet(auth: Auth): boolean {
-  if (auth !== null && "of" in auth) return auth.type === "all" ? auth.of.every(isSet) : auth.of.some(isSet);
-  // A password may be empty where the user name is the secret.
-  const isFilled = (name: string): boolean =>
-    auth?.type === "basic" && name === auth.password_env ? process.env[name] !== undefined : valueOf(name) !== "";
-  return variables(auth).every(isFilled);
+/** The credentials to send for `auth`; `undefined` if a variable is not set. */
+function chosen(auth: Auth): Simple[] | undefined {
+  if (auth === null) return [];
+  if ("of" in auth) {
+    const ways = auth.of.map(chosen);
+    const set = ways.filter((way) => way !== undefined);
+    return auth.type === "any" ? set[0] : set.length === ways.length ? set.flat() : undefined;
+  }
+  // A password may be empty, because the user name may be the secret.
+  const mayBeEmpty = (name: string): boolean => auth.type === "basic" && name === auth.password_env;
+  const isSet = (name: string): boolean => valueOf(name) !== "" || (mayBeEmpty(name) && name in process.env);
+  return variables(auth).every(isSet) ? [auth] : undefined;
 }
 
 function variables(auth: Auth): string[] {
   if (auth === null) return [];
   if ("of" in auth) return auth.of.flatMap(variables);
-  const isName = (key: string, name: unknown): name is string => key.endsWith("_env") && typeof name === "string";
-  return Object.entries(auth).flatMap(([key, name]) => (isName(key, name) ? [name] : []));
+  const named = Object.entries(auth).filter(([key]) => key.endsWith("_env"));
+  return named.flatMap(([, name]) => (name === null ? [] : [String(name)]));
 }
 
-/** One way to get a token: the token, the refresh token that replaced the first, and where the client's secret goes. */
 interface Grant {
-  token?: { readonly value: string; readonly until: number } | undefined;
-  rotated?: string;
-  inBody?: boolean;
-  fetching?: Promise<string> | undefined;
+  token: Promise<string>;
+  until: number; // when the next token is needed
+  rotated?: string; // the refresh token that replaced the first one
+  inBody?: boolean; // the credentials of the client belong in the body
 }
+type Issued = Readonly<{ grant: Grant; token: Promise<string> }>;
 
-export type Said = Readonly<{ status: number; body: unknown }>;
-/** Sends one form to a token endpoint; throws where it cannot be reached. */
+export type Said = Readonly<{ status: number; body: JsonObject }>;
+/** Sends a form to a token endpoint; throws if it cannot be reached. */
 type PostForm = (url: string, headers: Record<string, string>, form: URLSearchParams) => Promise<Said>;
 
-/** The tokens of a target: calls that need one meanwhile share one fetch and its outcome. */
+/** The tokens of a target. Calls that need the same token share one request for it. */
 export class Tokens {
   readonly #grants = new Map<string, Grant>();
 
   constructor(readonly post: PostForm) {}
 
-  async issue(oauth: OAuth2, secrets: Secrets): Promise<{ token: string; grant: Grant }> {
-    const optional = (name: string | null): string | undefined => (name === null ? undefined : required(name));
-    const [id, secret] = [required(oauth.client_id_env), optional(oauth.client_secret_env)];
-    const refresh = optional(oauth.refresh_token_env);
-    for (const one of [secret, refresh]) secrets.add(one ?? "");
-    const key = JSON.stringify([oauth, id, secret, refresh]);
-    const grant = this.#grants.get(key) ?? {};
+  async issue(oauth: OAuth2, secrets: Secrets): Promise<Issued> {
+    const names = [oauth.client_id_env, oauth.client_secret_env, oauth.refresh_token_env];
+    const client = names.map((name) => (name === null ? undefined : valueOf(name)));
+    for (const secret of client.slice(1)) secrets.add(secret ?? "");
+    const key = JSON.stringify([oauth, client]);
+    const grant = this.#grants.get(key) ?? { token: Promise.resolve(""), until: 0 };
     this.#grants.set(key, grant);
-    const isGood = grant.token !== undefined && Date.now() < grant.token.until;
-    const forget = (): unknown => (grant.fetching = undefined);
-    if (!isGood) grant.fetching ??= this.#fetch(oauth, grant, id, secret, refresh).finally(forget);
-    const token = isGood ? (grant.token?.value ?? "") : ((await grant.fetching) ?? "");
-    secrets.add(token);
-    return { token, grant };
+    if (Date.now() >= grant.until) {
+      grant.until = Number.POSITIVE_INFINITY;
+      const retryLater = (error: unknown): never => { grant.until = 0; throw error; };
+      grant.token = this.#fetch(oauth, grant, client).catch(retryLater);
+    }
+    const { token } = grant;
+    secrets.add(await token);
+    return { grant, token };
   }
 
-  async #fetch(oauth: OAuth2, grant: Grant, id: string, secret: string | undefined, first?: string): Promise<string> {
+  async #fetch(oauth: OAuth2, grant: Grant, [id = "", secret, first]: (string | undefined)[]): Promise<string> {
     const refresh = grant.rotated ?? first;
+    // RFC 6749, 2.3.1: both parts are form-encoded first.
+    const [user, word] = [id, secret ?? ""].map((text) => new URLSearchParams({ x: text }).toString().slice(2));
+    const authorization = `Basic ${Buffer.from(`${user ?? ""}:${word ?? ""}`).toString("base64")}`;
     const ask = (inBody: boolean): Promise<Said> => {
       const form = new URLSearchParams({ grant_type: refresh === undefined ? "client_credentials" : "refresh_token" });
-      if (refresh !== undefined) form.append("refresh_token", refresh);
-      if (oauth.scopes.length > 0) form.append("scope", oauth.scopes.join(" "));
-      // RFC 6749, 2.3.1: both halves are form-encoded first.
-      const [user, word] = [id, secret ?? ""].map((text) => new URLSearchParams({ x: text }).toString().slice(2));
-      const basic = `Basic ${Buffer.from(`${user ?? ""}:${word ?? ""}`).toString("base64")}`;
-      if (!inBody) return this.post(oauth.token_url, { authorization: basic }, form);
-      form.append("client_id", id);
-      if (secret !== undefined) form.append("client_secret", secret);
-      return this.post(oauth.token_url, {}, form);
+      if (refresh !== undefined) form.set("refresh_token", refresh);
+      if (oauth.scopes.length > 0) form.set("scope", oauth.scopes.join(" "));
+      if (inBody) form.set("client_id", id);
+      if (inBody && secret !== undefined) form.set("client_secret", secret);
+      return this.post(oauth.token_url, inBody ? {} : { authorization }, form);
     };
     const started = Date.now();
     const inBody = grant.inBody === true || secret === undefined;
     let reply = await ask(inBody);
-    const isRefused = (reply.status === 400 || reply.status === 401) && !inBody;
+    // Any other error means that the service knows the client.
+    const isAboutClient = (error: unknown): boolean =>
+      typeof error !== "string" || ["invalid_client", "invalid_request", "unauthorized_client"].includes(error);
+    const isRefused = [400, 401].includes(reply.status) && !inBody && isAboutClient(reply.body["error"]);
     if (isRefused) reply = await ask(true);
-    const said = isObject(reply.body) ? reply.body : {};
-    const token = said["access_token"];
+    const { access_token: token, refresh_token: next, expires_in: expires, error } = reply.body;
     const isGiven = reply.status >= 200 && reply.status <= 299;
-    if (!isGiven || typeof token !== "string") throw refused(oauth, reply.status, said["error"]);
+    if (!isGiven || typeof token !== "string") throw refused(oauth, reply.status, error);
     grant.inBody = inBody || isRefused;
-    if (refresh !== undefined && typeof said["refresh_token"] === "string") grant.rotated = said["refresh_token"];
-    const seconds = Number(said["expires_in"] ?? Number.NaN);
+    if (refresh !== undefined && typeof next === "string") grant.rotated = next;
+    const seconds = Number(expires ?? Number.NaN);
     const life = Math.min(seconds >= 0 ? seconds : Number.POSITIVE_INFINITY, 24 * 3600) * 1000;
-    grant.token = { value: token, until: started + life - Math.min(60_000, life / 10) };
+    grant.until = started + life - Math.min(60_000, life / 10);
     return token;
   }
 }
 
-/** The service that issues tokens is not there. */
 export function noTokens(cause: unknown): OpError {
-  const message = "The service that issues tokens for this API could not be reached; try later or tell the user.";
+  const message = "The token service of this API could not be reached; try later or tell the user.";
   return new OpError("TRANSPORT_CONNECTION_FAILED", message, {}, cause);
 }
 
 function refused(oauth: OAuth2, status: number, word: unknown): OpError {
   if (status >= 500 || status === 429) return noTokens(`status ${status}`);
-  // OAuth's own words have this shape; anything else might repeat what was sent.
+  // Error codes of OAuth have this form; any other text may repeat a secret.
   const said = typeof word === "string" && /^[a-z_]{1,40}$/.test(word) ? word : `status ${status}`;
-  const names = variables(oauth).join(", ");
-  const message = `The service that issues tokens refused the credentials (${said}); tell the user to check ${names}.`;
-  return new OpError("PERMISSION_DENIED", message, { variables: variables(oauth) });
+  return denied(`The token service of this API rejected the credentials (${said})`, variables(oauth));
+}
+
+const REDACTED = "[redacted]";
+const BARE = /\\.|"|[\w.+-]*\[redacted\][\w.+-]*/gs;
+const ALONE_BELOW = 4; // a shorter secret may be part of other words, so it is masked only as a whole word
+const MAX_SCALARS = 100; // each one costs a search in every text
+
+export class Secrets {
+  /** The longest first, so that the mask of a short secret does not split a long one. */
+  #needles: string[] = [];
+  #isOpaque = false;
+
+  /** Adds a secret in all its encodings. */
+  add(secret: string): void {
+    const bytes = Buffer.from(secret, "utf8");
+    const base64 = [bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")];
+    const [encoded, loose] = [encode(secret), encode(secret, "!'()*")];
+    const lower = encoded.replace(/%../g, (byte) => byte.toLowerCase());
+    const quoted = JSON.stringify(secret).slice(1, -1);
+    const wire = [encoded, loose, lower, encoded.replaceAll("%20", "+"), ...base64];
+    const spellings = secret.length < ALONE_BELOW ? [] : [...wire, quoted, quoted.replaceAll("/", "\\/")];
+    const all = [...this.#needles, secret, ...spellings].filter((needle) => needle !== "");
+    this.#needles = [...new Set(all)].sort((a, b) => b.length - a.length);
+  }
+
+  /** Adds every text and number inside a value. With too many of them, every text is masked as a whole. */
+  addValue(value: unknown): void {
+    const all = scalars(value);
+    this.#isOpaque ||= all.length > MAX_SCALARS;
+    for (const secret of all.slice(0, MAX_SCALARS)) this.add(secret);
+  }
+
+  mask(text: string): string {
+    if (this.#isOpaque && text !== "") return REDACTED;
+    const pattern = (needle: string) => (needle.length < ALONE_BELOW ? alone(needle) : needle);
+    return this.#needles.reduce((masked, needle) => masked.replaceAll(pattern(needle), REDACTED), text);
+  }
+
+  /** Masks the texts, keys and numbers of JSON. */
+  maskJson(json: string): string {
+    const masked = this.mask(json);
+    if (masked === json) return json;
+    // A mask inside a number needs quotes. If a secret is part of the syntax, all of the JSON is masked.
+    const quoted = rewrite(masked, BARE, () => JSON.stringify(REDACTED));
+    return isJson(quoted) ? quoted : JSON.stringify(REDACTED);
+  }
+}
+
+/** Matches the text without a letter or a digit beside it. */
+function alone(text: string): RegExp {
+  const exact = text.replace(/./gsu, (char) => `\\u{${char.codePointAt(0)?.toString(16) ?? ""}}`);
+  return new RegExp(`(?<![\\p{L}\\p{N}])${exact}(?![\\p{L}\\p{N}])`, "gu");
 }

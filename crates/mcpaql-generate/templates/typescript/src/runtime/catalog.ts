@@ -1,22 +1,23 @@
-// What the adapter offers, from `catalog.json`: tools, operations, types, limits.
+// The catalog of the adapter, from `catalog.json`: tools, operations, types and limits.
 
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { JsonObject } from "./json.js";
+import { type JsonObject, RawJson, parse } from "./json.js";
 
-/** What a tool covers: the operations of an endpoint, all of them, or one; under its present name. */
+/** The operations of a tool: those of an endpoint, all, or one. `renamed_to` is the new name of the tool. */
 type Route = Readonly<{ endpoint?: string; whole?: boolean; operation?: string; renamed_to?: string }>;
 
-/** An `identifier` says what is changed; `text` says which characters its texts may not hold. */
+/** An `identifier` names the thing to change. `text` says which characters are rejected. */
 export type Param = Readonly<{ name: string; text?: "no_nul" | "no_control"; default?: unknown }> &
   Readonly<{ required?: boolean; identifier?: boolean }>;
 
-/** `listed`, `brief` and `signature` are its signature in lists, in search hits and in errors. */
+/** `listed`, `brief` and `signature` are the signature in lists, in search hits and in errors. */
 type Texts = "name" | "category" | "endpoint" | "tool" | "group" | "summary" | "listed" | "brief" | "signature";
 export type Operation = Readonly<Record<Texts, string>> &
   Readonly<{
     aliases?: readonly string[];
     deprecated?: string;
-    tagged?: boolean; // its group is a tag
+    tagged?: boolean; // the group is a tag
     detail: Readonly<{ signature: string; parameters: readonly { name: string; from?: string[] }[]; tags?: string[] }>;
     params: readonly Param[];
     spellings?: Readonly<Record<string, string | null>>;
@@ -42,24 +43,20 @@ export type CatalogData = Readonly<{
 }>;
 
 export class Catalog {
-  readonly #byName = new Map<string, Operation>();
+  /** Operations by their names and aliases. */
+  readonly operations = new Map<string, Operation>();
 
-  constructor(readonly data: CatalogData) {
+  /** `tools` is the text of each tool for `tools/list`, unchanged. */
+  constructor(readonly data: CatalogData, readonly tools: readonly RawJson[] = []) {
     for (const operation of data.operations) {
-      for (const name of [operation.name, ...(operation.aliases ?? [])]) this.#byName.set(name, operation);
+      for (const name of [operation.name, ...(operation.aliases ?? [])]) this.operations.set(name, operation);
     }
   }
 
   static own(): Catalog {
-    return new Catalog(createRequire(import.meta.url)("#catalog") as CatalogData);
-  }
-
-  /** The operation of that name or alias. */
-  get(name: string): Operation | undefined {
-    return this.#byName.get(name);
-  }
-
-  route(tool: string): Route | undefined {
-    return Object.hasOwn(this.data.routes, tool) ? this.data.routes[tool] : undefined;
+    const text = readFileSync(createRequire(import.meta.url).resolve("#catalog"), "utf8");
+    // Each tool has its own line.
+    const lines = /^"tools": \[\n(.+?)\n\]/ms.exec(text)?.[1]?.split(",\n") ?? [];
+    return new Catalog(parse(text) as CatalogData, lines.map((line) => new RawJson(line)));
   }
 }

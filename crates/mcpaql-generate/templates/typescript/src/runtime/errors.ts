@@ -1,4 +1,4 @@
-// What can go wrong in a call, and the envelope that every call is answered with.
+// Errors of calls, and the envelope of every reply.
 
 import { stringify } from "./json.js";
 
@@ -9,26 +9,32 @@ export type Code =
   | `TRANSPORT_${"TIMEOUT" | "CONNECTION_FAILED"}`
   | ("PERMISSION_DENIED" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR");
 
-/** A failed call: a code, one sentence for the model, details that a program can read, and a cause for the log. */
+/** A failed call: a code, a message for the model, details for programs, and a cause for the log. */
 export class OpError extends Error {
   constructor(
     readonly code: Code,
     message: string,
     readonly details: Record<string, unknown> = {},
     cause?: unknown,
-    readonly undispatched = false, // the arguments were no envelope at all
+    readonly undispatched = false, // the arguments are no envelope of an operation
   ) {
     super(message, { cause });
   }
 }
 
-/** What the agent should know although the call succeeded. */
+export const invalid = (param: string, message: string, code: Code = "VALIDATION_INVALID_VALUE"): OpError =>
+  new OpError(code, `Parameter '${param}' ${message}`, { param_name: param });
+
+export const tooLarge = (message: string, details: Record<string, unknown> = {}): OpError =>
+  new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, details);
+
+/** A note for the agent in the reply of a call that succeeded. */
 export type Warning = Readonly<{ code: string; message: string }>;
 export type Warn = (warning: Warning) => void;
-/** A call on its way to a target. */
-export type Job<T> = Readonly<{ binding: T; args: Record<string, unknown>; signal: AbortSignal; warn: Warn }>;
+/** A call of a target. `read` turns the JSON of its answer into data. */
+export type Job<T> = Readonly<{ binding: T; args: Record<string, unknown>; signal: AbortSignal; warn: Warn }> &
+  Readonly<{ read: (json: string) => unknown }>;
 
-/** What goes back to the client. */
 export type Reply = Readonly<{ text: string; isError: boolean }>;
 
 export function success(data: unknown, warnings: readonly Warning[]): Reply {
@@ -36,7 +42,7 @@ export function success(data: unknown, warnings: readonly Warning[]): Reply {
   return { text: stringify(envelope), isError: false };
 }
 
-/** `isError` only where the agent cannot repair the call itself, unless every failure shall carry it. */
+/** `isError` is set where the agent cannot fix the call itself, or with the policy `all` for every failure. */
 export function failure(error: OpError, policy: "unrecoverable" | "all"): Reply {
   const { code, message, details, undispatched } = error;
   const told = Object.keys(details).length === 0 ? { code, message } : { code, message, details };

@@ -1,7 +1,7 @@
-// The HTTP target: one operation is one request to one API.
+// The HTTP target: each operation is one request to the API.
 //
-// What always holds: the whole call, with its redirects and retries, ends within the target's timeout; credentials stay
-// with the origin that the document names; only what may be repeated is repeated; an aborted call aborts the request.
+// What always holds: a call with its redirects and retries ends within the timeout of the target; credentials go to no
+// origin but the one in the document; only repeatable requests are retried; an aborted call aborts its request.
 
 import { pipeline } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,11 +9,11 @@ import { createGunzip } from "node:zlib";
 import ipaddr from "ipaddr.js";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as send } from "undici";
 import { type Received, decode, failureOf, retryAfter } from "./answer.js";
-import { type Auth, Credentials, type Said, Tokens, noTokens } from "./auth.js";
-import { type Secrets, fill } from "./environment.js";
-import { type Job, OpError } from "./errors.js";
-import { tryParse } from "./json.js";
-import { type HttpRequest, type Outgoing, build, invalid, unusable } from "./request.js";
+import { type Auth, Credentials, type Said, type Secrets, Tokens, noTokens } from "./auth.js";
+import { fill } from "./environment.js";
+import { type Job, OpError, invalid, tooLarge } from "./errors.js";
+import { isObject, tryParse } from "./json.js";
+import { type HttpRequest, type Outgoing, build, unusable } from "./request.js";
 import { encode } from "./style.js";
 
 type Numbers = Record<"connect_timeout_ms" | "timeout_ms" | "retries" | "max_response_bytes", number>;
@@ -21,9 +21,11 @@ export type HttpTarget = Readonly<Numbers> &
   Readonly<{ protocol: "http"; base_url: string; headers: Record<string, string>; allow_http: boolean; auth: Auth }>;
 
 const MAX_HOPS = 5;
-const ERROR_BYTES = 64 * 1024; // how much of an answer that is no success is read
+const ERROR_BYTES = 64 * 1024; // maximum of the body of an error
+const MAX_HEADERS = 100;
+const MAX_HEAD_BYTES = 408 * 1024; // all headers together
 
-/** A connection that failed; where nothing of an answer came, another attempt may help. */
+/** A failed connection. `isEarly` means that no part of an answer came, so another attempt may help. */
 class ConnectionError extends OpError {
   constructor(cause: unknown, readonly isEarly: boolean) {
     const message = "The API could not be reached, or the connection broke; try later or tell the user.";
@@ -31,7 +33,7 @@ class ConnectionError extends OpError {
   }
 }
 
-/** One request of a call, whether credentials go along, and whether a redirect asked for it. */
+/** One request of a call. Credentials are sent if it is `trusted`; `isNext` means that it follows a redirect. */
 type Hop = Readonly<{ outgoing: Outgoing; trusted: boolean; isNext?: boolean }>;
 
 export class HttpClient {
@@ -42,14 +44,13 @@ export class HttpClient {
   readonly #tokens = new Tokens((url, headers, form) => this.#post(url, headers, form));
 
   constructor(readonly target: HttpTarget) {
-    const options = { connect: { timeout: target.connect_timeout_ms }, maxHeaderSize: 256 * 1024, pipelining: 1 };
+    const options = { connect: { timeout: target.connect_timeout_ms }, maxHeaderSize: MAX_HEAD_BYTES, pipelining: 1 };
     [this.#direct, this.#proxied] = [new Agent(options), new EnvHttpProxyAgent(options)];
     for (const [name, value] of Object.entries(target.headers)) {
       (value.includes("${env:") ? this.#secret : this.#plain).set(name.toLowerCase(), value);
     }
   }
 
-  /** Runs one call whose arguments are validated and completed with defaults. */
   async call(job: Job<HttpRequest>): Promise<unknown> {
     const { binding: request, args, signal } = job;
     const timeout = this.target.timeout_ms;
@@ -69,7 +70,10 @@ export class HttpClient {
   async #attempts(job: Job<HttpRequest>, first: Hop, deadline: number): Promise<unknown> {
     const { binding: request, signal } = job;
     const auth = request.auth === undefined ? this.target.auth : request.auth;
-    const signIn = (): Promise<Credentials> => Credentials.read(auth, this.#secret, this.#tokens);
+    // An aborted call does not wait for its token, but the next call can use it.
+    const over = (): Promise<never> => sleep(0x7fff_ffff, undefined as never, { signal, ref: false });
+    const signIn = (): Promise<Credentials> =>
+      Promise.race([Credentials.read(auth, this.#secret, this.#tokens), over()]);
     const repeats = request.repeatable === true ? this.target.retries : 0;
     let [credentials, renewed, n] = [await signIn(), false, 0];
     for (;;) {
@@ -78,16 +82,15 @@ export class HttpClient {
         throw error;
       });
       const reply = outcome instanceof ConnectionError ? undefined : outcome;
-      // A request that was refused had no effect, so it may be repeated, whatever it does; once.
-      if (reply?.received.status === 401 && reply.trusted && !renewed && credentials.giveUp()) {
-        renewed = true;
-        credentials = await signIn();
+      // A rejected request had no effect, so any request is sent again with a new token, but only once.
+      if (reply?.received.status === 401 && reply.hop.trusted && !renewed && credentials.giveUp()) {
+        [renewed, credentials] = [true, await signIn()];
         continue;
       }
       const wait = n < repeats ? waitAfter(reply?.received, n) : undefined;
       if (wait === undefined || Date.now() + wait >= deadline) {
         if (outcome instanceof ConnectionError) throw outcome;
-        return this.#conclude(job, outcome.method, outcome.received, credentials.secrets, n > 0);
+        return this.#conclude(job, outcome.hop.outgoing.method, outcome.received, credentials.secrets, n > 0);
       }
       n += 1;
       await sleep(wait, undefined, { signal });
@@ -95,16 +98,13 @@ export class HttpClient {
   }
 
   #conclude(job: Job<HttpRequest>, method: string, received: Received, secrets: Secrets, repeated: boolean): unknown {
-    const { binding: request, args, warn } = job;
+    const { binding: request, args } = job;
     const { status, cut } = received;
-    const isUnchanged = status === 304;
-    if (isUnchanged) warn({ code: "NOT_MODIFIED", message: "Nothing changed since the version that the call named." });
-    if (isUnchanged) return null;
-    if (status >= 200 && status < 300) {
-      if (!cut) return decode(method, received, secrets, warn);
-      const most = this.target.max_response_bytes;
-      const message = `The answer is larger than the limit of ${most} bytes; ask for less with a page or a filter.`;
-      throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { limit: "max_response_bytes", maximum: most });
+    if ((status >= 200 && status < 300) || status === 304) {
+      if (!cut) return decode(method, received, secrets, job);
+      const maximum = this.target.max_response_bytes;
+      const message = `The answer is larger than ${maximum} bytes; ask for less with a page or a filter.`;
+      throw tooLarge(message, { limit: "max_response_bytes", maximum });
     }
     for (const [name, how] of Object.entries(request.params)) if (how.sensitive === true) secrets.addValue(args[name]);
     const error = failureOf(received, secrets);
@@ -112,13 +112,12 @@ export class HttpClient {
     throw error;
   }
 
-  /** One attempt, with its redirects. */
+  /** Sends the request, and follows redirects. */
   async #follow(first: Hop, credentials: Credentials, signal: AbortSignal) {
     let hop = first;
     for (let hops = 0; hops <= MAX_HOPS; hops += 1) {
       const received = await this.#send(signed(hop, credentials), this.target.max_response_bytes, signal);
-      const { method } = hop.outgoing;
-      if (![301, 302, 303, 307, 308].includes(received.status)) return { method, trusted: hop.trusted, received };
+      if (![301, 302, 303, 307, 308].includes(received.status)) return { hop, received };
       hop = redirected(hop, received, this.target.allow_http, credentials.secrets);
     }
     throw unsafe(302, "too many redirects");
@@ -129,19 +128,26 @@ export class HttpClient {
       const raw = [...headers].map(([name, value]) => [name, Buffer.from(value).toString("latin1")]);
       const all = [["user-agent", "mcpaql-adapter"], ["accept-encoding", "gzip"], ...raw].flat();
       const dispatcher = rangeOf(url) === "loopback" ? this.#direct : this.#proxied;
-      // The signal bounds the time.
-      const options = { dispatcher, signal, headersTimeout: 0, bodyTimeout: 0 };
+      // The signal limits the time.
+      const options = { dispatcher, signal, headersTimeout: 0, bodyTimeout: 0, onInfo };
       const reply = await send(url, { method, headers: all, body: body ?? null, ...options });
       const header = (name: string): string | undefined => [reply.headers[name]].flat()[0];
-      const isGzip = method !== "HEAD" && /\bgzip\b/i.test(header("content-encoding") ?? "");
-      const stream = (isGzip ? pipeline(reply.body, createGunzip(), () => undefined) : reply.body) as AsyncIterable<Buffer>;
+      const isEmpty = method === "HEAD" || reply.statusCode === 204 || header("content-length") === "0";
+      const isGzip = !isEmpty && header("content-encoding") === "gzip";
+      const stream = isGzip ? pipeline(reply.body, createGunzip(), () => undefined) : reply.body;
       const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
-      const read = await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES));
-      // An answer that broke off is not asked for again; what came of an error is enough.
+      const isTooLarge = isSuccess && !isEmpty && !isGzip && Number(header("content-length") ?? 0) > most;
+      const isOverloaded = Object.values(reply.headers).flat().length > MAX_HEADERS;
+      const isSkipped = isTooLarge || isOverloaded;
+      const read = isSkipped ? NOTHING : await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES));
+      if (read.cut) reply.body.on("error", () => undefined).destroy();
+      if (isOverloaded) throw new Error("too many headers");
+      // A broken answer is not retried, and a part of an error is enough.
       if (read.broken !== undefined && isSuccess) throw new ConnectionError(read.broken, false);
-      if (read.cut) reply.body.destroy();
       return { status: reply.statusCode, header, ...read };
     } catch (error) {
+      const isSwitched = error instanceof Error && error.message === SWITCHED;
+      if (isSwitched) return { status: 101, header: () => undefined, ...NOTHING };
       if (signal.aborted) throw error instanceof ConnectionError ? error.cause : error;
       throw error instanceof OpError ? error : new ConnectionError(error, true);
     }
@@ -149,46 +155,55 @@ export class HttpClient {
 
   async #post(url: string, own: Record<string, string>, form: URLSearchParams): Promise<Said> {
     const headers = { accept: "application/json", "content-type": "application/x-www-form-urlencoded", ...own };
-    const body = Buffer.from(form.toString());
-    const outgoing = { method: "POST", url: this.#address(url), headers: new Map(Object.entries(headers)), body };
+    const sent = { headers: new Map(Object.entries(headers)), body: Buffer.from(form.toString()) };
+    const outgoing = { method: "POST", url: this.#address(url), ...sent };
     const asked = this.#send(outgoing, ERROR_BYTES, AbortSignal.timeout(30_000));
     const received = await asked.catch((error: unknown) => Promise.reject(noTokens(error)));
-    return { status: received.status, body: tryParse(received.body.toString("utf8")) };
+    const body = tryParse(received.body.toString("utf8"));
+    return { status: received.status, body: isObject(body) ? body : {} };
   }
 
-  /** An address of the document with its variables: `https`, or `http` to this machine or where it is allowed. */
+  /** A URL of the document with its variables: `https`, or `http` to the loopback interface or with `allow_http`. */
   #address(text: string): URL {
     const filled = fill(text, (name) => {
       const message = `The address of this API is not set up; tell the user to set the environment variable ${name}.`;
       return new OpError("INTERNAL_ERROR", message, { variable: name });
     });
     const url = URL.canParse(filled) ? new URL(filled) : undefined;
-    const isPlain = url?.protocol === "http:" && (this.target.allow_http || rangeOf(url) === "loopback");
-    if (url === undefined || (url.protocol !== "https:" && !isPlain) || /[?#]/.test(url.href) || url.username !== "") {
-      throw unusable("the address is no https URL without query and credentials");
-    }
-    return url;
+    if (url !== undefined && isAllowed(url, this.target.allow_http) && !/[?#]/.test(url.href)) return url;
+    throw unusable("the address is no https URL without query and credentials");
   }
 }
 
-/** Reads no more than that many bytes. */
-async function readUpTo(stream: AsyncIterable<Buffer>, most: number) {
+function isAllowed(url: URL, allowHttp: boolean): boolean {
+  const isPlain = url.protocol === "http:" && (allowHttp || rangeOf(url) === "loopback");
+  return (url.protocol === "https:" || isPlain) && url.username === "";
+}
+
+const NOTHING = { body: Buffer.alloc(0), cut: true, broken: undefined };
+
+/** The error of undici for status 101 with an `upgrade` header. `onInfo` throws the same without that header. */
+const SWITCHED = "bad upgrade";
+function onInfo({ statusCode }: { readonly statusCode: number }): void {
+  if (statusCode === 101) throw new Error(SWITCHED);
+}
+
+async function readUpTo(stream: AsyncIterable<unknown>, most: number) {
   const chunks: Buffer[] = [];
-  let [room, cut] = [most, false];
+  let [room, broken]: [number, unknown] = [most, undefined];
   try {
-    for await (const chunk of stream) {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
       chunks.push(chunk.subarray(0, room));
-      cut = chunk.length > room;
-      if (cut) break;
       room -= chunk.length;
+      if (room < 0) break;
     }
-  } catch (broken) {
-    return { body: Buffer.concat(chunks), cut: true, broken };
+  } catch (error) {
+    broken = error;
   }
-  return { body: Buffer.concat(chunks), cut, broken: undefined };
+  return { body: Buffer.concat(chunks), cut: room < 0 || broken !== undefined, broken };
 }
 
-/** Milliseconds before the next attempt, no fewer than were asked for; `undefined` where the answer is final. */
+/** The milliseconds before the next attempt, at least as many as `Retry-After` says; `undefined` for no retry. */
 function waitAfter(received: Received | undefined, n: number): number | undefined {
   const backoff = Math.min(200 * 2 ** n, 5000) * (0.5 + Math.random() / 2);
   if (received === undefined) return backoff;
@@ -197,7 +212,7 @@ function waitAfter(received: Received | undefined, n: number): number | undefine
   return [502, 503, 504].includes(received.status) ? Math.max(asked ?? 0, backoff) : undefined;
 }
 
-/** The request of a hop, with credentials where they may go along; no parameter takes their place. */
+/** Adds credentials to a trusted request. No parameter may replace them. */
 function signed({ outgoing, trusted, isNext }: Hop, { headers: own, cookies, query }: Credentials): Outgoing {
   if (!trusted) return outgoing;
   const [url, headers] = [new URL(outgoing.url), new Map([...outgoing.headers, ...own])];
@@ -210,19 +225,18 @@ function signed({ outgoing, trusted, isNext }: Hop, { headers: own, cookies, que
   if (taken !== undefined) throw invalid(taken, "is set by the server alone; leave it out.");
   const all = [outgoing.headers.get("cookie") ?? [], own.get("cookie") ?? [], cookies].flat();
   if (all.length > 0) headers.set("cookie", all.join("; "));
-  // A redirect may have kept the key.
-  const missing = query.filter(([name]) => !url.searchParams.has(name));
-  const added = missing.map(([name, key]) => `${encode(name)}=${encode(key)}`);
+  // The location of a redirect may have the key already.
+  const added = query.flatMap(([name, key]) => (url.searchParams.has(name) ? [] : [`${encode(name)}=${encode(key)}`]));
   url.search = [url.search.slice(1), ...added].filter((part) => part !== "").join("&");
   return { ...outgoing, url, headers };
 }
 
 function unsafe(status: number, cause: string): OpError {
-  const message = `The API answered ${status} with a redirect that is not safe to follow; tell the operator.`;
+  const message = `The API answered ${status} with an unsafe redirect, which was not followed; tell the operator.`;
   return new OpError("INTERNAL_ERROR", message, { upstream: { status } }, cause);
 }
 
-/** The next hop. Headers and body stay with the origin that they were meant for; a write is not repeated elsewhere. */
+/** Follows a redirect. Headers and body go only to the same origin; a write is not sent to another one. */
 function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: boolean, secrets: Secrets): Hop {
   const { method, url: from, headers } = outgoing;
   const { status } = received;
@@ -231,8 +245,8 @@ function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: b
   const to = new URL(location, from);
   to.hash = "";
   const isSame = to.origin === from.origin;
-  const isPlain = to.protocol === "http:" && from.protocol === "http:" && (allowHttp || rangeOf(to) === "loopback");
-  if ((to.protocol !== "https:" && !isPlain) || to.username !== "") throw unsafe(status, "a location of no use");
+  const isDowngrade = from.protocol === "https:" && to.protocol !== "https:";
+  if (isDowngrade || !isAllowed(to, allowHttp)) throw unsafe(status, "a location that is not allowed");
   const isLocal = (url: URL): boolean => ["loopback", "linkLocal", "unspecified"].includes(rangeOf(url));
   if (isLocal(to) && !isLocal(from)) throw unsafe(status, "from the outside to this machine");
   if (!isSame && secrets.mask(to.href) !== to.href) throw unsafe(status, "it carries a credential elsewhere");
@@ -247,7 +261,7 @@ function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: b
   return { outgoing: { method: next, url: to, headers: new Map(kept), body }, trusted: isTrusted, isNext: true };
 }
 
-/** What kind of address the URL's host is; services on local ones trust whoever reaches them. */
+/** The kind of address of the URL's host. Services on local addresses often trust every client. */
 function rangeOf(url: URL): string {
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
   if (ipaddr.isValid(host)) return ipaddr.process(host).range();

@@ -1,38 +1,69 @@
-// JSON without loss: integers that a number cannot hold are bigints, on the way in and on the way out.
+// JSON without loss: integers beyond 2^53 are bigints, and `RawJson` keeps JSON as it was written.
 
 import { randomUUID } from "node:crypto";
 
 export type JsonObject = Record<string, unknown>;
 
-/** Stands before the digits of a bigint while it travels through the platform's own parser as a string. */
-const MARK = `bigint ${randomUUID()} `;
-const TOKENS = /"(?:[^"\\]|\\.)*"|(?<![\w.+-])-?\d{16,}(?![\w.])/g;
-const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
+/** The start of a string that stands for a token which `JSON` would change. */
+const MARK = `kept ${randomUUID()} `;
+const MARKED = new RegExp(`"${MARK}(\\d+)"`, "g");
+// Both match quotes and escapes too, so that `rewrite` knows where strings are.
+const SPACES = /\\.|"|\s+/gs;
+const INTEGERS = /\\.|"|(?<![\w.+-])-?\d{16,}(?![\w.])/gs;
 
-/** Reads JSON; throws a `SyntaxError` where it is none. */
-export function parse(text: string): unknown {
-  const plain: unknown = JSON.parse(text); // what is no JSON never meets the expression below
+/** Replaces tokens outside strings. An expression for a whole string would overflow the stack on a long one. */
+export function rewrite(json: string, tokens: RegExp, by: (token: string) => string): string {
+  let inside = false;
+  return json.replace(tokens, (token) => {
+    if (token === '"') inside = !inside;
+    return inside || token === '"' ? token : by(token);
+  });
+}
+
+/** JSON that is passed on unchanged, except for white space between its tokens. */
+export class RawJson {
+  readonly text: string;
+
+  /** `text` must be JSON. */
+  constructor(text: string) {
+    this.text = rewrite(text, SPACES, () => "");
+  }
+
+  /** For callers of `JSON.stringify`. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** Reads JSON. With `wide`, only members of these names are bigints, and others are rounded. */
+export function parse(text: string, wide?: readonly string[]): unknown {
+  const plain: unknown = JSON.parse(text); // throws before the slower steps below
   if (!/\d{16}/.test(text)) return plain;
-  const marked = text.replace(TOKENS, (token) =>
-    token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${MARK}${token}"`,
-  );
-  return JSON.parse(marked, (_key, value: unknown) =>
-    typeof value === "string" && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value,
-  );
+  const isSafe = (token: string): boolean => Number.isSafeInteger(Number(token));
+  const marked = rewrite(text, INTEGERS, (token) => (isSafe(token) ? token : `"${MARK}${token}"`));
+  const round = (item: unknown): unknown => (typeof item === "bigint" ? Number(item) : item);
+  return JSON.parse(marked, function (this: unknown, key: string, item: unknown) {
+    const isMarked = typeof item === "string" && item.startsWith(MARK);
+    const read: unknown = isMarked ? BigInt(item.slice(MARK.length)) : item;
+    // Items are read before their list, which has the name.
+    const isItem = Array.isArray(this) && !Array.isArray(read);
+    if (isItem || wide === undefined || wide.includes(key)) return read;
+    return Array.isArray(read) ? read.map(round) : round(read);
+  });
 }
 
 /** Writes JSON, bigints as numbers. */
 export function stringify(value: unknown): string {
-  let found = false;
-  const text = JSON.stringify(value ?? null, (_key, item: unknown) => {
-    if (typeof item !== "bigint") return item;
-    found = true;
-    return `${MARK}${item}`;
+  const kept: string[] = [];
+  const text = JSON.stringify(value ?? null, function (this: JsonObject, key: string, item: unknown) {
+    const own = this[key]; // `item` is the result of `toJSON`
+    if (typeof own !== "bigint" && !(own instanceof RawJson)) return item;
+    return `${MARK}${kept.push(typeof own === "bigint" ? String(own) : own.text) - 1}`;
   });
-  return (found as boolean) ? text.replace(MARKED, "$1") : text;
+  return kept.length === 0 ? text : text.replace(MARKED, (_match, at: string) => kept[Number(at)] ?? "");
 }
 
-/** The value behind a text; `undefined` where it is no JSON. */
+/** Reads JSON; `undefined` for any other text. */
 export function tryParse(text: string): unknown {
   try {
     return parse(text);
@@ -41,13 +72,27 @@ export function tryParse(text: string): unknown {
   }
 }
 
+export const isJson = (text: string): boolean => tryParse(text) !== undefined;
+
+/** Joins lines of JSON to an array; empty if a line is no JSON. */
+export function arrayOf(lines: string): string {
+  const filled = lines.split("\n").filter((line) => !/^\p{White_Space}*$/u.test(line));
+  return filled.every(isJson) ? `[${filled.join(",")}]` : "";
+}
+
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The text of a value outside JSON; `undefined` where there is nothing to say. */
+/** The text of a value outside JSON; `undefined` for null. */
 export function scalar(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   return typeof value === "string" ? value : stringify(value);
+}
+
+/** Every text and number inside a value, as text. */
+export function scalars(value: unknown): string[] {
+  if (typeof value === "object" && value !== null) return Object.values(value).flatMap(scalars);
+  return typeof value === "boolean" ? [] : [scalar(value) ?? []].flat();
 }
 
 /** Some members of an object: `pick(issue, "id", "title")`. */

@@ -1,49 +1,47 @@
-// An operation and its arguments → one request, without credentials.
+// Builds the request of an operation from its arguments, without credentials.
 //
-// What always holds: the URL has the origin and the path prefix of the base and never leads upwards; a placeholder is
-// never sent unfilled; no parameter sets a header that belongs to the connection.
+// What always holds: the URL keeps the origin and the path prefix of the base URL, without `.` and `..` segments; every
+// placeholder is filled; no parameter sets a header of the connection or of the credentials.
 
 import { randomUUID } from "node:crypto";
 import type { Auth } from "./auth.js";
-import { OpError } from "./errors.js";
+import { OpError, invalid, tooLarge } from "./errors.js";
 import { type JsonObject, isObject, scalar, stringify } from "./json.js";
 import { type Style, type StyleForm, formPairs, headerText, pairs, pathText, percent } from "./style.js";
 
 /** How a request carries a parameter. */
 export type HttpParam = Readonly<{
   in: "path" | "query" | "header" | "cookie" | "body";
-  as?: string; // the name that the API knows, where it is another one
-  style?: StyleForm; // OpenAPI's `style`, `explode` and `allowReserved`, where they are not the usual ones
+  as?: string; // the name in the API, if it differs
+  style?: StyleForm; // OpenAPI's `style`, `explode` and `allowReserved`, if they are not the defaults
   explode?: boolean;
   reserved?: boolean;
-  sensitive?: boolean; // never echoed
-  file?: boolean | readonly string[]; // base64 that becomes a file; by name where the parameter is the whole body
+  sensitive?: boolean; // masked in errors
+  file?: boolean | readonly string[]; // base64 of a file; the names of such properties if this is the whole body
 }>;
 
-/** The one request that an operation is. */
 export type HttpRequest = Readonly<{
   method: string;
-  path: string; // `/repos/{owner}/{repo}`: placeholders are parameters
+  path: string; // percent-encoded, with placeholders for parameters: `/repos/{owner}`
   params: Readonly<Record<string, HttpParam>>;
-  body?: "form" | "multipart" | "text" | "binary"; // JSON where it is left out
+  body?: "form" | "multipart" | "text" | "binary"; // JSON by default
   body_param?: string; // the parameter that is the whole body
-  content_type?: string; // what the body is called
-  base_url?: string; // in place of the target's, as is `auth`
+  content_type?: string; // overrides the content type of the body
+  base_url?: string; // overrides that of the target, as does `auth`
   auth?: Auth;
-  target?: string; // the parameter that chooses among several targets
-  repeatable?: boolean; // repeating it does no harm
-  removes?: boolean; // what it names is gone afterwards
+  target?: string; // the parameter that selects one of several targets
+  repeatable?: boolean; // safe to send again
+  removes?: boolean; // deletes the resource
 }>;
 
-/** A request before credentials are added; names of headers are in lower case. */
+/** A request without credentials. Header names are in lower case. */
 export type Outgoing = Readonly<{ method: string; url: URL; headers: Map<string, string>; body?: Buffer | undefined }>;
 
-const MAX_URL_BYTES = 32 * 1024; // longest address that is sent
-/** Headers that no document and no parameter sets: they frame the message, name its receiver or carry a credential. */
+const MAX_URL_BYTES = 32 * 1024;
+/** Headers that no parameter sets: they belong to the connection or carry credentials. */
 const FRAMING = "accept-encoding connection content-length expect host keep-alive proxy-connection te trailer upgrade";
 const OWNED = new Set([...FRAMING.split(" "), "transfer-encoding", "authorization", "cookie", "proxy-authorization"]);
-/** What literals of a path may not hold as they are. */
-const LITERAL = /[\x00-\x20"#<>\\^`{|}\x7f]|[^\x00-\x7f]/gu;
+const PLACEHOLDER = /\{([a-z][a-z0-9_]*)\}/g;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 export function styleOf({ in: place, style, explode, reserved }: HttpParam): Style {
@@ -51,42 +49,42 @@ export function styleOf({ in: place, style, explode, reserved }: HttpParam): Sty
   return { form: style ?? (simple ? "simple" : "form"), explode: explode ?? !simple, reserved: reserved ?? false };
 }
 
-export const invalid = (param: string, message: string): OpError =>
-  new OpError("VALIDATION_INVALID_VALUE", `Parameter '${param}' ${message}`, { param_name: param });
-
-/** The operation cannot be sent, whoever calls it. */
+/** An error in the document, which no caller can fix. */
 export function unusable(cause: string): OpError {
   const message = "This operation cannot be sent as its document describes it; tell the operator to check it.";
   return new OpError("INTERNAL_ERROR", message, {}, cause);
 }
 
-/** The parameters of that place that were given, in the order of the document: name, name on the wire, how, value. */
-function given(request: HttpRequest, args: JsonObject, place: HttpParam["in"]) {
-  const there = Object.entries(request.params).filter(([name, how]) => how.in === place && args[name] !== undefined);
-  return there.map(([name, how]) => [name, how.as ?? name, how, args[name]] as const);
+/** A value with its name in the API, and the parameter that it is from. */
+type Field = Readonly<{ param: string; name: string; file: boolean; style: Style; value: unknown }>;
+
+/** The given parameters of one place, in the order of the document. */
+function given({ params }: HttpRequest, args: JsonObject, place: HttpParam["in"]): Field[] {
+  const there = Object.entries(params).filter(([name, how]) => how.in === place && args[name] !== undefined);
+  return there.map(([param, how]) => {
+    return { param, name: how.as ?? param, file: how.file === true, style: styleOf(how), value: args[param] };
+  });
 }
 
-/** Builds the request of a call. */
 export function build(base: URL, own: ReadonlyMap<string, string>, request: HttpRequest, args: JsonObject): Outgoing {
   const url = urlOf(base, request, args);
   const headers = new Map(own);
   if (!headers.has("accept")) headers.set("accept", "application/json, text/*;q=0.8, */*;q=0.5");
   if (request.content_type !== undefined) headers.set("content-type", request.content_type);
   else if (request.body !== undefined) headers.delete("content-type");
-  for (const [name, wire, param, value] of given(request, args, "header")) {
-    const text = headerText(value, styleOf(param));
-    const header = wire.toLowerCase();
-    if (!TOKEN.test(header)) throw unusable(`${stringify(wire)} is no header name`);
+  for (const { param, name, style, value } of given(request, args, "header")) {
+    const text = headerText(value, style);
+    const header = name.toLowerCase();
+    if (!TOKEN.test(header)) throw unusable(`${stringify(name)} is no header name`);
     if (text === undefined) continue;
-    if (OWNED.has(header)) throw invalid(name, "is set by the server alone; leave it out.");
+    if (OWNED.has(header)) throw invalid(param, "is set by the server alone; leave it out.");
     headers.set(header, text);
   }
-  const spelled = given(request, args, "cookie").map(([, wire, how, value]) => pairs(wire, value, styleOf(how), true));
-  const cookies = spelled.flat();
-  if (cookies.length > 0) headers.set("cookie", [headers.get("cookie") ?? [], cookies].flat(2).join("; "));
+  const cookies = given(request, args, "cookie").flatMap(({ name, value, style }) => pairs(name, value, style, true));
+  if (cookies.length > 0) headers.set("cookie", [headers.get("cookie") ?? [], cookies].flat().join("; "));
   const body = bodyOf(request, args);
   const named = headers.get("content-type") ?? "";
-  // What a form or a multipart body is called tells how it is read.
+  // The receiver needs the right content type to read a form or a multipart body.
   const isOther = request.body === "form" && !named.startsWith("application/x-www-form-urlencoded");
   if (body === undefined) headers.delete("content-type");
   else if (named === "" || isOther || request.body === "multipart") headers.set("content-type", body.type);
@@ -94,24 +92,20 @@ export function build(base: URL, own: ReadonlyMap<string, string>, request: Http
 }
 
 function urlOf(base: URL, request: HttpRequest, args: JsonObject): URL {
-  const filled = request.path.replace(/\{([a-z][a-z0-9_]*)\}|[^{]+|\{/g, (piece, name: string | undefined) =>
-    // What literals may not hold as they are is encoded; `%` stays, since authors write `%2F` themselves.
-    name === undefined ? piece.replace(LITERAL, percent) : pathValue(request, name, args),
-  );
+  const filled = request.path.replace(PLACEHOLDER, (_match, name: string) => pathValue(request, name, args));
   const [path = "", query = ""] = filled.split(/\?(.*)/s);
   const isUpwards = path.split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
   if (isUpwards) throw new OpError("VALIDATION_INVALID_VALUE", "The path parameters would spell '.' or '..'.");
   const full = `${base.pathname.replace(/\/+$/, "")}${path === "" || path.startsWith("/") ? "" : "/"}${path}`;
   const url = new URL(base);
   url.pathname = full;
-  // Setting a path normalises it. Whatever it would change is a way out of the template.
+  // Setting the path normalises it. A changed path would be another resource.
   if (url.pathname !== full && !(full === "" && url.pathname === "/")) throw unusable("the path is not normal");
-  const all = given(request, args, "query").flatMap(([, wire, param, value]) => pairs(wire, value, styleOf(param)));
+  const all = given(request, args, "query").flatMap(({ name, value, style }) => pairs(name, value, style));
   url.search = [...(query === "" ? [] : [query]), ...all].join("&");
-  if (url.origin !== base.origin) throw unusable("the request leaves the origin of the base URL");
   const details = { limit: "max_url_size", actual: Buffer.byteLength(url.href), maximum: MAX_URL_BYTES };
-  if (details.actual <= MAX_URL_BYTES) return url;
-  throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", "The address of the request is too long.", details);
+  if (details.actual > MAX_URL_BYTES) throw tooLarge("The address of the request is too long.", details);
+  return url;
 }
 
 function pathValue(request: HttpRequest, name: string, args: JsonObject): string {
@@ -132,44 +126,27 @@ function pathValue(request: HttpRequest, name: string, args: JsonObject): string
 
 type Body = Readonly<{ bytes: Buffer; type: string }>;
 
-/** A field of a body, and the parameter that it came in. */
-type Field = Readonly<{ name: string; param: string; file: boolean; style: Style; value: unknown }>;
-
 function bodyOf(request: HttpRequest, args: JsonObject): Body | undefined {
-  const declared = Object.keys(request.params).filter((name) => request.params[name]?.in === "body");
-  const form = request.body;
-  const only = (form === "text" || form === "binary") && declared.length === 1 ? declared[0] : undefined;
-  const whole = request.body_param ?? only;
-  if (whole !== undefined && args[whole] === undefined) return undefined;
+  const { body: form, body_param: whole, method, params } = request;
   const value = whole === undefined ? undefined : args[whole];
-  const named = given(request, args, "body").map(([param, name, how, item]): Field => {
-    return { name, param, file: how.file === true, style: styleOf(how), value: item };
-  });
-  const fields = whole === undefined ? named : partsOf(request, whole, value);
+  const fields = whole === undefined ? given(request, args, "body") : partsOf(request, whole, value);
   // A method that expects a body gets an empty one; any other gets none.
-  const isExpected = declared.length > 0 && ["POST", "PUT", "PATCH"].includes(request.method);
-  if (whole === undefined && named.length === 0 && !isExpected) return undefined;
+  const hasBody = ["POST", "PUT", "PATCH"].includes(method) && Object.values(params).some((one) => one.in === "body");
+  if (whole === undefined ? fields?.length === 0 && !hasBody : value === undefined) return undefined;
   const typed = (text: string, type: string): Body => ({ bytes: Buffer.from(text, "utf8"), type });
-  switch (form) {
-    case undefined: {
-      const object = Object.fromEntries((fields ?? []).map((field) => [field.name, field.value]));
-      return typed(stringify(whole === undefined ? object : value), "application/json");
-    }
-    case "form": {
-      const text = fields?.flatMap((field) => formPairs(field.name, field.value, field.style)).join("&");
-      return typed(text ?? scalar(value) ?? "", "application/x-www-form-urlencoded");
-    }
-    case "multipart":
-      if (fields === undefined) throw unusable("the parameter that is the whole multipart body is no object");
-      return multipart(fields, request.content_type);
-    case "text":
-      return typed(scalar(value) ?? "", "text/plain; charset=utf-8");
-    default:
-      return { bytes: fileOf(whole ?? "", value), type: "application/octet-stream" };
+  if (form === "binary") return { bytes: fileOf(whole ?? "", value), type: "application/octet-stream" };
+  if (form === "text") return typed(scalar(value) ?? "", "text/plain; charset=utf-8");
+  if (form === "form") {
+    const text = fields?.flatMap((field) => formPairs(field.name, field.value, field.style)).join("&");
+    return typed(text ?? scalar(value) ?? "", "application/x-www-form-urlencoded");
   }
+  if (form === "multipart" && fields !== undefined) return multipart(fields, request.content_type);
+  if (form === "multipart") throw unusable("the parameter that is the whole multipart body is no object");
+  const object = Object.fromEntries((fields ?? []).map((field) => [field.name, field.value]));
+  return typed(stringify(whole === undefined ? object : value), "application/json");
 }
 
-/** The fields of the object that is the whole body; `undefined` where it is no object. */
+/** The fields of a parameter that is the whole body; `undefined` if it is no object. */
 function partsOf(request: HttpRequest, param: string, value: unknown): Field[] | undefined {
   if (!isObject(value)) return undefined;
   const [files, style] = [request.params[param]?.file, styleOf({ in: "body" })];
@@ -177,26 +154,23 @@ function partsOf(request: HttpRequest, param: string, value: unknown): Field[] |
   return Object.entries(value).map(([name, item]) => ({ name, param, file: isFile(name), style, value: item }));
 }
 
-/** The bytes behind base64: either alphabet, with or without padding and line breaks. */
+/** Decodes base64 of either alphabet, with or without padding and line breaks. */
 function fileOf(param: string, value: unknown): Buffer {
-  const text = typeof value === "string" ? value.replace(/[ \t\n\f\r]/g, "") : "-_+";
+  const text = typeof value === "string" ? value.replace(/[ \t\n\f\r]/g, "").replace(/={1,2}$/, "") : "?";
   const bytes = Buffer.from(text, "base64");
-  const plain = text.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
-  const mixed = /[-_]/.test(text) && /[+/]/.test(text);
-  const isSame = bytes.toString("base64").replace(/=+$/, "") === plain && /^[^=]*={0,2}$/.test(text);
-  if (isSame && !mixed) return bytes;
-  const message = `Parameter '${param}' holds a file and must be base64 text; encode its bytes and send that.`;
-  throw new OpError("VALIDATION_INVALID_ENCODING", message, { param_name: param });
+  // Buffer skips what is no base64, so the bytes must give the same text.
+  if ([bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")].includes(text)) return bytes;
+  const message = "holds a file and must be base64 text; encode its bytes and send the result.";
+  throw invalid(param, message, "VALIDATION_INVALID_ENCODING");
 }
 
-/** `multipart/form-data`: lists become repeated parts, objects parts of JSON, anything else plain text. */
+/** A multipart body: one part for each item of a list, JSON for objects, plain text for other values. */
 function multipart(fields: readonly Field[], named: string | undefined): Body {
   const boundary = `mcpaql-${randomUUID()}`;
   const parts = fields.flatMap((field) => {
     const isJson = field.style.form === "json" && !field.file;
-    const items = Array.isArray(field.value) && !isJson ? (field.value as unknown[]) : [field.value];
-    const sent = items.filter((item) => item !== null);
-    return sent.flatMap((item) => [...part(boundary, field, item), Buffer.from("\r\n")]);
+    const items = (isJson ? [field.value] : [field.value].flat()).filter((item) => item !== null);
+    return items.flatMap((item) => [...part(boundary, field, item), Buffer.from("\r\n")]);
   });
   const kind = named?.startsWith("multipart/") === true ? named : "multipart/form-data";
   const bytes = Buffer.concat([...parts, Buffer.from(`--${boundary}--\r\n`)]);
@@ -204,7 +178,7 @@ function multipart(fields: readonly Field[], named: string | undefined): Body {
 }
 
 function part(boundary: string, field: Field, value: unknown): Buffer[] {
-  // What would end the quotes or the line is written as browsers write it.
+  // Characters that would end the quotes or the line are percent-encoded, as browsers do.
   const quote = (name: string): string => name.replace(/["\\\x00-\x1f\x7f]/g, percent);
   const head = (rest: string): Buffer =>
     Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${quote(field.name)}"${rest}\r\n\r\n`, "utf8");
@@ -217,9 +191,9 @@ function part(boundary: string, field: Field, value: unknown): Buffer[] {
   const bytes = fileOf(field.param, file["data"]);
   const type = typeof file["content_type"] === "string" ? file["content_type"] : "application/octet-stream";
   if (!/^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+ *(?:;[\x20-\x7e]*)?$/.test(type)) {
-    throw invalid(field.param, "has a content_type that is none; send one such as 'image/png' or leave it out.");
+    throw invalid(field.param, "has a content_type of the wrong form; send one such as 'image/png' or leave it out.");
   }
-  // A sender's folders are nobody's business, and a receiver might follow `..`.
+  // Folders of the sender are private, and a receiver might follow `..`.
   const named = typeof file["filename"] === "string" ? (file["filename"].split(/[/\\]/).at(-1) ?? "") : "";
   const filename = ["", ".", ".."].includes(named) ? field.name : named;
   return [head(`; filename="${quote(filename)}"\r\nContent-Type: ${type}`), bytes];

@@ -1,4 +1,4 @@
-// The MCP server: the tools of the catalog and your own, over standard input and output or Streamable HTTP.
+// The MCP server: serves the tools of the catalog and your own over stdio or Streamable HTTP.
 
 import { once } from "node:events";
 import { type RequestListener, createServer } from "node:http";
@@ -6,12 +6,12 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import * as mcp from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Adapter, type Project } from "./call.js";
 import { Catalog } from "./catalog.js";
 import { type JsonObject, isObject, stringify, tryParse } from "./json.js";
 
-/** Serves until the client is gone: `--http PORT` on this machine, else standard input and output. */
+/** Serves on stdio until the client disconnects, or over HTTP on the loopback interface with `--http PORT`. */
 export function main(project: Project): void {
   try {
     const { values } = parseArgs({ options: { http: { type: "string" } } });
@@ -24,21 +24,21 @@ export function main(project: Project): void {
   }
 }
 
-/** The low-level server, because the catalog has every tool and every check already. */
+/** The low-level server of the SDK: the catalog has the tools already, and `prepare` checks their arguments. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated
 export function mcpServer(adapter: Adapter): mcp.Server {
-  const { adapter: own, instructions, tools, routes } = adapter.catalog.data;
+  const { adapter: own, instructions, routes } = adapter.catalog.data;
   const info = { name: own.name, title: own.display_name, version: own.version };
   // eslint-disable-next-line @typescript-eslint/no-deprecated
   const server = new mcp.Server(info, { capabilities: { tools: {} }, instructions });
   const listed = adapter.project.tools.map((tool) => JSON.parse(JSON.stringify(tool)) as JsonObject);
   server.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
-    if (method === "tools/list") return { tools: [...tools, ...listed] };
+    if (method === "tools/list") return { tools: [...adapter.catalog.tools, ...listed] };
     if (method !== "tools/call") throw new mcp.ProtocolError(mcp.ProtocolErrorCode.MethodNotFound, method);
     const { name, arguments: args = {} } = params ?? {};
     const known = [...Object.keys(routes), ...listed.map((tool) => tool["name"])];
     if (typeof name !== "string" || !known.includes(name) || !isObject(args)) {
-      throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InvalidParams, "Unknown tool, or odd arguments.");
+      throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InvalidParams, "Unknown tool, or arguments of the wrong type.");
     }
     const { text, isError } = await adapter.call(name, args, mcpReq.signal);
     return { content: [{ type: "text", text }], isError };
@@ -52,21 +52,16 @@ function serveHttp(adapter: Adapter, port: number): void {
     const refused =
       mcp.hostHeaderValidationResponse(request, mcp.localhostAllowedHostnames()) ??
       mcp.originValidationResponse(request, mcp.localhostAllowedOrigins());
-    if (refused !== undefined || request.method !== "POST") return refused ?? (await fetch(request));
-    return await fetch(request, { parsedBody: tryParse(await request.clone().text()) });
+    return refused ?? (await fetch(request, { parsedBody: tryParse(await request.clone().text()) }));
   };
   createServer(toNodeHandler({ ...handler, fetch: guarded }) as RequestListener).listen(port, "127.0.0.1", () => {
     process.stderr.write(`serving ${adapter.catalog.data.adapter.name} on http://127.0.0.1:${port}/mcp\n`);
   });
 }
 
-/** Standard input and output, one message on each line; unlike the SDK's own it keeps large integers whole. */
-class StdioTransport implements mcp.Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: (message: mcp.JSONRPCMessage) => void;
-
-  start(): Promise<void> {
+/** The stdio transport of the SDK, with JSON that keeps large integers exact. */
+class StdioTransport extends StdioServerTransport {
+  override start(): Promise<void> {
     const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
     lines.on("line", (line) => {
       if (line.trim() === "") return;
@@ -78,12 +73,7 @@ class StdioTransport implements mcp.Transport {
     return Promise.resolve();
   }
 
-  async send(message: mcp.JSONRPCMessage): Promise<void> {
+  override async send(message: mcp.JSONRPCMessage): Promise<void> {
     if (!process.stdout.write(`${stringify(message)}\n`)) await once(process.stdout, "drain");
-  }
-
-  close(): Promise<void> {
-    this.onclose?.();
-    return Promise.resolve();
   }
 }

@@ -7,13 +7,14 @@
 
 use super::calls::Calls;
 use super::error::{UpstreamError, UpstreamSetupError};
-use crate::environment::{EnvTemplate, Environment};
+use crate::environment::Environment;
 use crate::process::{EXIT_GRACE, Process};
 use crate::protocol::{InputLine, LineReader};
 use crate::secret::Mask;
 use crate::target::http::failure::quotable;
 use crate::target::program::{self, StartError, file_name};
 use mcpaql_core::adapter::McpCommand;
+use mcpaql_core::template::{self, EnvTemplate};
 use mcpaql_document::load::without_credentials;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -73,7 +74,7 @@ impl Program {
         };
         let mut set_env = Vec::with_capacity(command.set_env.len());
         for (name, value) in &command.set_env {
-            if !program::is_variable(name) {
+            if !template::is_variable_name(name) {
                 return Err(UpstreamSetupError::Variable { name: name.clone() });
             }
             set_env.push((name.clone(), parse(value)?));

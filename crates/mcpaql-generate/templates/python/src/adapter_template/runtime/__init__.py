@@ -1,1 +1,1 @@
-"""What every generated adapter shares: validation, introspection, HTTP, commands and the MCP server."""
+"""The code that all generated adapters share: validation, introspection, HTTP, commands and the MCP server."""

@@ -1,4 +1,4 @@
-"""The command target: one process for each call, never through a shell; a value never becomes an option."""
+"""The command target: runs one process for each call, without a shell. A value never becomes an option."""
 
 import asyncio
 import contextlib
@@ -8,58 +8,54 @@ import os
 import re
 import signal
 import sys
-import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from . import styles
-from .errors import Code, OpError
-from .http_response import Answer, read_json
-from .requests import CommandLine, When
-from .secrets import Mask, filled
+from .errors import Code, OpError, param_error
+from .requests import Answer, CommandLine, When
+from .secrets import filled, scalars
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER")
-_SECRET_LENGTH = 6  # a shorter value is a setting, not a secret, and would mask ordinary words
-_GRACE_SECONDS = 0.5  # for a program to end after the polite signal, and for its children to close its output
+_SECRET_LENGTH = 6  # shorter variables are settings, not secrets, and would mask ordinary words
+_GRACE_SECONDS = 0.5  # time to exit after SIGTERM, and time for children to close the output
 _TAIL_BYTES, _CHUNK_BYTES = 2048, 64 * 1024
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 _ESCAPES = re.compile(r"\x1b(\[[^@-~]*.?|.)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]", re.DOTALL)
 
 
 def argv(template: Iterable[str | tuple[str, ...] | When], args: Mapping[str, Any]) -> list[str]:
-    """The program and its arguments. A missing parameter, null and an empty array drop the argument or its group."""
+    """Returns the program and its arguments. A parameter without a value drops its argument, or its whole group."""
     given = {name: value for name, value in args.items() if value is not None and value != []}
     out, past_options = list[str](), False
     for entry in template:
-        texts = (entry,) if isinstance(entry, str) else entry
-        if isinstance(entry, When):
-            texts = entry.args if args.get(entry.param) is True else ()
-        elif not all(_params(str(text)) <= given.keys() for text in texts):
-            continue
-        for text in map(str, texts):
-            if _params(text) <= given.keys():
+        match entry:
+            case str():
+                groups: list[tuple[str, ...]] = [(entry,)]
+            case When(flag, texts):
+                groups = [(text,) for text in texts if args.get(flag) is True]
+            case _:
+                groups = [entry]
+        for group in groups:
+            for text in group if set(_PLACEHOLDER.findall(" ".join(group))) <= given.keys() else ():
                 out += _arguments(text, given, past_options=past_options)
-            past_options = past_options or text == "--"
+                past_options = past_options or text == "--"
     return out
 
 
-def _params(text: str) -> set[str]:
-    return set(_PLACEHOLDER.findall(text))
-
-
 def _arguments(text: str, given: Mapping[str, Any], *, past_options: bool) -> list[str]:
-    literals, names = _PLACEHOLDER.split(text)[::2], _PLACEHOLDER.findall(text)
+    pieces, out = _PLACEHOLDER.split(text), list[str]()
+    names = pieces[1::2]
     only = given[names[0]] if len(names) == 1 else None
-    out: list[str] = []
-    for item in [item for item in only if item is not None] if isinstance(only, list) else [None]:
-        values = [styles.scalar(given[name] if item is None else item) for name in names]
-        argument = "".join(part for pair in zip(literals, [*values, ""], strict=True) for part in pair)
-        # The first character comes from a value.
-        if argument.startswith("-") and not literals[0] and not past_options:
-            message = f"Parameter '{names[0]}' must not start with '-': the program would read it as an option."
-            raise OpError(Code.INVALID_VALUE, message, param_name=names[0])
+    # A list repeats the argument for each of its items.
+    rows = [{names[0]: item} for item in only if item is not None] if isinstance(only, list) else [given]
+    for row in rows:
+        pieces[1::2] = [styles.scalar(row[name]) for name in names]
+        argument = "".join(pieces)
+        if argument.startswith("-") and not pieces[0] and not past_options:
+            raise param_error(Code.INVALID_VALUE, names[0], "must not start with '-', which begins an option.")
         out.append(argument)
     return out
 
@@ -72,109 +68,110 @@ class CommandRunner:
         names = {name for name in (*_PASSED_ON, *target["env"]) if name in os.environ}
         self._env = {**{name: os.environ[name] for name in names}, **target["set_env"]}
         own = [self._env[name] for name in names - set(_PASSED_ON) - set(target["set_env"])]
-        self._secrets = [value for value in own if len(value) >= _SECRET_LENGTH]
+        self._hidden = {value: "***" for value in own if len(value.encode()) >= _SECRET_LENGTH}
+        self._running: set[asyncio.Future[Process]] = set()
+
+    @property
+    def _cwd(self) -> str | None:
+        return None if self._target["cwd"] is None else filled(self._target["cwd"])
+
+    async def close(self) -> None:
+        """Stops the programs that are still running, and their children."""
+        await asyncio.gather(*map(_end, self._running))
 
     async def call(self, command: CommandLine[Any], args: Mapping[str, Any]) -> Answer:
         line, stdin = argv(command.argv, args), _stdin(command, args)
         name, milliseconds = Path(line[0]).name, command.timeout_ms or self._target["timeout_ms"]
-        process = await self._start(name, line, stdin)
+        pipes: dict[str, Any] = {"stdin": DEVNULL if stdin is None else PIPE, "stdout": PIPE, "stderr": PIPE}
+        program = asyncio.create_subprocess_exec(*line, **pipes, env=self._env, cwd=self._cwd, process_group=0)
+        # A separate task: a cancelled call must still stop the process that it started.
+        self._running.add(starting := asyncio.ensure_future(program))
+        held = True
         try:
             async with asyncio.timeout(milliseconds / 1000):
+                process = await asyncio.shield(starting)
                 stdout, stderr, held = await self._follow(process, stdin)
         except TimeoutError:
             message = f"{name} did not finish within {milliseconds} ms and was stopped; ask for less or try later."
             raise OpError(Code.TRANSPORT_TIMEOUT, message) from None
-        finally:
-            if process.returncode is None:
-                await asyncio.shield(asyncio.ensure_future(_end(process)))
-        status = process.returncode or 0
-        meaning = command.exit.get(status, "success" if status == 0 else Code.INTERNAL)
-        if meaning != "success":
-            mask = Mask(self._secrets)
-            mask.add_values(args.get(name) for name, param in command.params.items() if param.sensitive)
-            # Programs often repeat a value line by line.
-            mask.add(*(line for text in mask.known for line in text.splitlines()))
-            details: dict[str, Any] = {"exit_status": status} if status >= 0 else {"signal": -status}
-            # Some programs say on standard output why they refuse.
-            said = {"stderr": _clean(stderr, mask), "stdout": _clean(stdout, mask) if not stderr.strip() else ""}
-            details |= {stream: text for stream, text in said.items() if text}
-            raise OpError(Code(meaning), f"{name} failed; the details say how and why.", **details)
-        answer = _output(command.output, stdout)
-        if held:
-            await _end(process)
-            message = f"{name} left a process behind that kept its output open; it was stopped."
-            answer.warnings.append(("OUTPUT_HELD_OPEN", message))
-        return answer
-
-    async def _start(self, name: str, line: list[str], stdin: bytes | None) -> Process:
-        cwd = None if self._target["cwd"] is None else filled(self._target["cwd"])[0]
-        options: dict[str, Any] = {"env": self._env, "cwd": cwd, "stdout": PIPE, "stderr": PIPE}
-        options["stdin"] = DEVNULL if stdin is None else PIPE
-        if sys.platform != "win32":
-            options["process_group"] = 0
-        starting = asyncio.ensure_future(asyncio.create_subprocess_exec(line[0], *line[1:], **options))
-        try:
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            # The process may be there already, although nobody was told so yet.
-            with contextlib.suppress(OSError):
-                await _end(await starting)
-            raise
         except OSError as error:
             code = Code.PAYLOAD_TOO_LARGE if error.errno == errno.E2BIG else Code.INTERNAL
             raise OpError(code, f"The program '{name}' cannot be run so ({error.strerror}); tell the user.") from None
+        finally:
+            if held:
+                await asyncio.shield(_end(starting))
+            self._running.discard(starting)
+        status = process.returncode or 0
+        meaning = command.exit.get(status, "success" if status == 0 else Code.INTERNAL)
+        if meaning != "success":
+            details: dict[str, Any] = {"exit_status": status} if status >= 0 else {"signal": -status}
+            # Some programs write their errors to standard output.
+            if text := self._shown(stderr, command, args):
+                details["stderr"] = text
+            elif text := self._shown(stdout, command, args):
+                details["stdout"] = text
+            raise OpError(Code(meaning), f"{name} failed; the details say how and why.", **details)
+        answer = _output(command.output, stdout)
+        if held:
+            message = f"{name} left a process running, which kept its output open; it was stopped."
+            answer.warnings.append(("OUTPUT_HELD_OPEN", message))
+        return answer
+
+    def _shown(self, output: bytes, command: CommandLine[Any], args: Mapping[str, Any]) -> str:
+        """Returns the end of an output without escape sequences, secrets, sensitive arguments and local paths."""
+        own = scalars(args.get(name) for name, param in command.params.items() if param.sensitive)
+        # Programs often print a value line by line.
+        hidden = {line: "***" for text in own for line in (text, *text.splitlines())} | self._hidden
+        hidden |= {place: shown for place, shown in ((self._cwd, "."), (os.environ.get("HOME"), "~")) if place}
+        text = _ESCAPES.sub("", output.decode(errors="replace"))
+        # The text is masked before it is cut, so that no part of a secret remains.
+        for secret in sorted(hidden.keys() - {"", "/"}, key=len, reverse=True):
+            text = text.replace(secret, hidden[secret])
+        return text.strip().encode()[-_TAIL_BYTES:].decode(errors="ignore").strip()
 
     async def _follow(self, process: Process, stdin: bytes | None) -> tuple[bytes, bytes, bool]:
         stdout, stderr = bytearray(), bytearray()
 
-        async def read(pipe: asyncio.StreamReader | None, out: bytearray, most: int | None) -> None:
-            while pipe is not None and (chunk := await pipe.read(_CHUNK_BYTES)):
+        async def read(pipe: Any, out: bytearray, most: float, kept: int) -> None:
+            while chunk := await pipe.read(_CHUNK_BYTES):
                 out += chunk
-                if most is not None and len(out) > most:
+                if len(out) > most:
                     message = f"The program wrote more than {most} bytes and was stopped; ask for less."
                     raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_output_bytes", maximum=most)
-                if most is None:
-                    del out[: -8 * _TAIL_BYTES]
+                del out[:-kept]
 
         if process.stdin is not None:
-            # What the program does not read stays in the buffer of the pipe.
+            # Not awaited: the program may never read its input.
             process.stdin.write(stdin or b"")
             process.stdin.close()
-        works = read(process.stdout, stdout, self._target["max_output_bytes"]), read(process.stderr, stderr, None)
-        tasks = [asyncio.ensure_future(work) for work in works]
-        until = math.inf
+        most = self._target["max_output_bytes"]
+        errors = read(process.stderr, stderr, math.inf, 8 * _TAIL_BYTES)
+        reading = asyncio.gather(read(process.stdout, stdout, most, most), errors)
         try:
-            # A child may hold the output open although the process is gone.
-            while pending := [task for task in tasks if not task.done()]:
-                if process.returncode is not None:
-                    until = min(until, time.monotonic() + _GRACE_SECONDS)
-                if time.monotonic() > until:
-                    return bytes(stdout), bytes(stderr), True
-                await asyncio.wait(pending, timeout=0.02, return_when=asyncio.FIRST_EXCEPTION)
-                for task in tasks:
-                    _ = task.done() and task.result()
-            await process.wait()
-            return bytes(stdout), bytes(stderr), False
+            # `process.wait()` would also wait for children that keep the output open.
+            while process.returncode is None and not reading.done():
+                await asyncio.wait([reading], timeout=0.02)
+            await asyncio.wait([reading], timeout=_GRACE_SECONDS)
+            held = not reading.done()
+            if not held:
+                reading.result()
+                await process.wait()
+            return bytes(stdout), bytes(stderr), held
         finally:
-            for task in tasks:
-                task.cancel()
+            reading.cancel()
 
 
-async def _end(process: Process) -> None:
-    """Ends the process and its group: politely first, so that programs can remove their lock files."""
-
-    def send(number: int) -> None:
-        with contextlib.suppress(OSError):
+async def _end(starting: asyncio.Future[Process]) -> None:
+    """Stops a process and its group, first with SIGTERM, so that programs can remove their lock files."""
+    with contextlib.suppress(OSError):
+        process = await starting
+        for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
             if sys.platform == "win32":
                 process.kill()
-            else:
+            elif process.returncode is None or number != signal.SIGTERM:
                 os.killpg(process.pid, number)
-
-    if process.returncode is None:
-        send(signal.SIGTERM)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), _GRACE_SECONDS)
-    send(getattr(signal, "SIGKILL", signal.SIGTERM))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), _GRACE_SECONDS)
 
 
 def _stdin(command: CommandLine[Any], args: Mapping[str, Any]) -> bytes | None:
@@ -185,26 +182,20 @@ def _stdin(command: CommandLine[Any], args: Mapping[str, Any]) -> bytes | None:
     return None if value is None else styles.scalar(value).encode()
 
 
-def _clean(output: bytes, mask: Mask) -> str:
-    """The end of an output for people: without escape sequences and control characters, masked before it is cut."""
-    text = mask.apply(_ESCAPES.sub("", output.decode(errors="replace"))).strip()
-    return text.encode()[-_TAIL_BYTES:].decode(errors="ignore").strip()
-
-
 def _output(form: str, stdout: bytes) -> Answer:
     if form in ("json", "jsonlines"):
         try:
-            text = stdout.decode()
+            text = stdout.decode().strip()
             if form == "json":
-                return Answer(read_json(text) if text.strip() else None)
-            return Answer([read_json(line) for line in text.split("\n") if line.strip()])
+                return Answer(styles.read_json(text), text) if text else Answer(None)
+            return Answer(*styles.read_lines(text))
         except ValueError as error:
-            message = "The program's output is not the JSON that was expected; tell the user."
+            message = "The program's output is not the expected JSON; tell the user."
             raise OpError(Code.INTERNAL, message, type(error).__name__) from None
     text = stdout.decode(errors="replace")
-    warning = "The program's output is not UTF-8; what could not be read is shown as \ufffd."
-    warnings = [] if text.encode() == stdout else [("OUTPUT_NOT_UTF8", warning)]
+    warning = ("OUTPUT_NOT_UTF8", "The program's output is not UTF-8; unreadable bytes are shown as \ufffd.")
+    warnings = [] if text.encode() == stdout else [warning]
     if form == "lines":
         lines = text.removesuffix("\n").split("\n") if text else []
         return Answer([line.removesuffix("\r") for line in lines], None, warnings)
-    return Answer(text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text, None, warnings)
+    return Answer(re.sub(r"\r?\n\Z", "", text), None, warnings)

@@ -1,11 +1,11 @@
-"""The failures of calls: `OpError` with a code that programs read and a sentence that the model reads."""
+"""Errors of calls: `OpError` has a code for programs and a message for the model."""
 
 from enum import StrEnum
 from typing import Any
 
 
 class Code(StrEnum):
-    """The error codes of the protocol that a call can end with."""
+    """The error codes of the protocol."""
 
     MISSING_PARAM = "VALIDATION_MISSING_PARAM"
     INVALID_TYPE = "VALIDATION_INVALID_TYPE"
@@ -26,12 +26,12 @@ class Code(StrEnum):
     TRANSPORT_CONNECTION = "TRANSPORT_CONNECTION_FAILED"
 
 
-# Codes that nothing in the conversation can repair: they set MCP's `isError`.
+# The model cannot recover from these errors: they set MCP's `isError`.
 UNRECOVERABLE = frozenset({Code.INTERNAL, Code.TRANSPORT_TIMEOUT, Code.TRANSPORT_CONNECTION})
 
 
 class OpError(Exception):
-    """A failed call. The message says what to do next and holds no secret; `cause` goes to the log alone."""
+    """A failed call. The message says what to do next and contains no secrets; `cause` is only logged."""
 
     def __init__(self, code: Code, message: str, cause: object = "", **details: Any) -> None:
         super().__init__(message)
@@ -39,4 +39,14 @@ class OpError(Exception):
 
 
 class EnvelopeError(OpError):
-    """Arguments that name no operation at all, which sets MCP's `isError` whatever the code is."""
+    """Arguments that do not name an operation. Sets MCP's `isError` for every code."""
+
+
+def param_error(code: Code, param: str, problem: str) -> OpError:
+    return OpError(code, f"Parameter '{param}' {problem}", param_name=param)
+
+
+def check_limit(limit: str, actual: int, maximum: int, advice: str = "Send less in one call.") -> None:
+    if actual > maximum:
+        message = f"The call exceeds {limit}: {actual}, the maximum is {maximum}. {advice}"
+        raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit=limit, actual=actual, maximum=maximum)

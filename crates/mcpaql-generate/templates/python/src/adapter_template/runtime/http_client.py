@@ -1,6 +1,6 @@
-"""The HTTP target: attempts, redirects, renewed tokens, and one deadline for all of it.
+"""The HTTP target: retries, redirects and renewed tokens, all within one deadline.
 
-Credentials go to the origin that the document names alone. A loopback address is never reached through a proxy.
+Credentials are sent only to the origin that the document names. Requests to this machine never use a proxy.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from contextlib import aclosing, suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
+import httpcore2
 import httpx2 as httpx
 
 from . import http_response as responses
@@ -20,31 +21,37 @@ from . import styles
 from .auth import Authenticator, Credentials, reserved
 from .errors import Code, OpError
 from .http_request import Args, Outgoing, Request, build
-from .http_response import Answer
-from .requests import Auth
+from .requests import Answer, Auth
 from .secrets import Mask, filled
 
-_USER_AGENT = "mcpaql/__GENERATOR_VERSION__"
 _MAX_REDIRECTS, _BACKOFF_SECONDS, _MAX_BACKOFF_SECONDS = 5, 0.2, 5.0
-_EARLY_SECONDS = 0.01  # an error's body is read until then: what arrived of it is better than a timeout
+_MAX_HEADERS = 100
+httpcore2.AsyncHTTP11Connection.MAX_INCOMPLETE_EVENT_SIZE = 400 * 1024  # all headers together
+_EARLY_SECONDS = 0.01  # reading an error's body ends this long before the deadline: part of it is better than a timeout
 
 
 def _is_local(url: httpx.URL, *, only_loopback: bool = False) -> bool:
-    """Whether the host is this machine, unspecified or link-local, in any spelling such as `127.1` or `0x7f000001`."""
-    host, address = url.host.rstrip("."), None
-    with suppress(ValueError):
-        address = ipaddress.ip_address(host)
-        address = getattr(address, "ipv4_mapped", None) or address
-    with suppress(OSError, UnicodeError):
-        address = address or ipaddress.ip_address(socket.inet_aton(host))
-    if address is None:
+    """Whether the host is loopback, unspecified or link-local, in any notation such as `127.1` or `0x7f000001`."""
+    host = url.host.rstrip(".")
+    try:
+        address = ipaddress.ip_address(host if ":" in host else socket.inet_aton(host))
+    except (OSError, ValueError):
         return f".{host}".endswith(".localhost")
+    address = getattr(address, "ipv4_mapped", None) or address
     return address.is_loopback or (not only_loopback and (address.is_unspecified or address.is_link_local))
 
 
-async def _hide_location(response: httpx.Response) -> None:
+async def _received(response: httpx.Response) -> None:
+    if len(response.headers.raw) > _MAX_HEADERS:
+        raise httpx.RemoteProtocolError("too many headers")
+    # httpx2 fails on an invalid location even if it does not follow redirects.
     response.extensions["location"] = responses.header(response, "location")
     response.headers.pop("location", None)
+
+
+def _unsafe(response: httpx.Response, reason: str) -> OpError:
+    message = f"The API answered {response.status_code} with a redirect, which is not safe to follow."
+    return OpError(Code.INTERNAL, message, reason, upstream={"status": response.status_code})
 
 
 class HttpClient:
@@ -78,18 +85,22 @@ class HttpClient:
             raise OpError(Code.TRANSPORT_TIMEOUT, message) from None
 
     def reach(self, text: str) -> tuple[httpx.URL, httpx.AsyncClient]:
-        """An address of the document with its variables filled in, and the client that reaches it."""
+        """Returns a URL of the document with its variables filled in, and the client for it."""
         try:
-            url = httpx.URL(filled(text)[0])
-            usable = url.scheme in ("http", "https") and re.fullmatch(r"[\w.:-]+", url.host)
-            plain = url.scheme == "http" and not (self.target["allow_http"] or _is_local(url, only_loopback=True))
-            if usable and not (plain or url.userinfo or url.query or url.fragment):
+            url = httpx.URL(filled(text))
+            if self.accepts(url) and not url.query and not url.fragment:
                 return url, self.client(url)
-            reason: object = "it needs an https URL without credentials, query and fragment, or allow_http"
+            reason: object = "it must be an https URL without credentials, query and fragment, unless allow_http is set"
         except (KeyError, ValueError, httpx.InvalidURL) as error:
             reason = error
         message = "The address of this API is not set up; tell the user to check its environment variables."
         raise OpError(Code.INTERNAL, message, reason)
+
+    def accepts(self, url: httpx.URL) -> bool:
+        """Whether this is an https URL without credentials, or an http URL that is allowed."""
+        plain = self.target["allow_http"] or _is_local(url, only_loopback=True)
+        names_a_host = re.fullmatch(r"[\w.:-]+", url.host) is not None
+        return names_a_host and not url.userinfo and (url.scheme == "https" or (url.scheme == "http" and plain))
 
     def client(self, url: httpx.URL) -> httpx.AsyncClient:
         local = _is_local(url, only_loopback=True)
@@ -98,9 +109,9 @@ class HttpClient:
                 trust_env=not local,
                 timeout=httpx.Timeout(None, connect=self.target["connect_timeout_ms"] / 1000),
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=90),
-                headers={"user-agent": _USER_AGENT},
-                event_hooks={"response": [_hide_location]},
-                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # nothing is kept between calls
+                headers={"user-agent": "mcpaql/__GENERATOR_VERSION__"},
+                event_hooks={"response": [_received]},
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # stores no cookies
             )
         return self._clients[local]
 
@@ -108,11 +119,11 @@ class HttpClient:
 class _Call:
     def __init__(self, client: HttpClient, request: Request, args: Args, auth: Auth, deadline: float) -> None:
         self._client, self._request, self._args, self._auth, self._deadline = client, request, args, auth, deadline
-        self._credentials = Credentials()
-        self._mask = Mask()
+        self._credentials, self._mask = Credentials(), Mask()
 
     async def run(self, first: Outgoing) -> Answer:
-        await self._sign_in()
+        sign_in, clock = self._client.authenticator.read, asyncio.get_running_loop().time
+        self._credentials = await sign_in(self._auth, self._mask)
         attempts = self._client.target["retries"] if self._request.repeatable else 0
         repetition, renewed = 0, False
         while True:
@@ -120,57 +131,42 @@ class _Call:
             try:
                 hop, response = await self._follow(first)
             except httpx.HTTPError as error:
-                if repetition >= attempts or wait >= self._left:
+                if repetition >= attempts or clock() + wait >= self._deadline:
                     raise self._broken(error) from None
             else:
                 async with aclosing(response):
                     status, asked = response.status_code, responses.retry_after(response)
-                    # A request that was refused had no effect, so it may be repeated, whatever it does; once.
+                    # A rejected request had no effect, so even a write is sent again, once, with a new token.
                     if status == 401 and hop.trusted and not renewed and self._credentials.tokens:
                         renewed = True
                         for token, value in self._credentials.tokens:
                             token.forget(value)
-                        await self._sign_in()
+                        self._credentials = await sign_in(self._auth, self._mask)
                         continue
                     wait = max(wait, asked or 0.0)
                     busy = status in (502, 503, 504) or (status == 429 and asked is not None)
-                    if not busy or repetition >= attempts or wait >= self._left:
+                    if not busy or repetition >= attempts or clock() + wait >= self._deadline:
                         return await self._conclude(hop, response, repeated=repetition > 0)
             repetition += 1
             await asyncio.sleep(wait)
 
-    @property
-    def _left(self) -> float:
-        return self._deadline - asyncio.get_running_loop().time()
-
-    async def _sign_in(self) -> None:
-        self._credentials = await self._client.authenticator.read(self._auth)
-        self._mask.add(*self._credentials.mask.known)
-
     async def _follow(self, hop: Outgoing) -> tuple[Outgoing, httpx.Response]:
-        reason: object = "too many redirects"
         for _ in range(_MAX_REDIRECTS + 1):
             response = await self._send(hop)
             if response.status_code not in (301, 302, 303, 307, 308):
                 return hop, response
             await response.aclose()
-            try:
-                hop = self._redirected(hop, response)
-            except ValueError as error:
-                reason = error
-                break
-        message = f"The API answered {response.status_code} with a redirect that is not safe to follow."
-        raise OpError(Code.INTERNAL, message, reason, upstream={"status": response.status_code})
+            hop = self._redirected(hop, response)
+        raise _unsafe(response, "too many redirects")
 
     async def _send(self, hop: Outgoing) -> httpx.Response:
         url, headers, credentials = hop.url, {"accept-encoding": "gzip", **hop.headers}, self._credentials
         if hop.trusted:
-            cookies = [headers.get("cookie"), credentials.headers.get("cookie")]
-            cookies += [f"{name}={value}" for name, value in credentials.cookies.items()]
+            cookies = [headers.get("cookie"), credentials.headers.get("cookie"), *credentials.cookies]
             headers |= credentials.headers
             if any(cookies):
                 headers["cookie"] = "; ".join(filter(None, cookies))
-            # A redirect may have kept a key of the query.
+            # The location of a redirect may already contain the key.
             own = credentials.query.items()
             keys = [(styles.encode(name), styles.encode(key)) for name, key in own if name not in url.params]
             query = "&".join(filter(None, [url.query.decode(), styles.written(keys)]))
@@ -180,29 +176,34 @@ class _Call:
         request = client.build_request(hop.method, url, headers=pairs, content=hop.body)
         if not hop.body:
             request.headers.pop("content-length", None)
-        return await client.send(request, stream=True, auth=None)
+        try:
+            return await client.send(request, stream=True, auth=None)
+        except httpx.RemoteProtocolError as error:
+            # The library reports status 101 as a protocol error.
+            if "SWITCH" not in str(error):
+                raise
+            message = "The API answered 101 and wants to speak another protocol; tell the operator."
+            raise OpError(Code.INTERNAL, message, upstream={"status": 101}) from None
 
     def _redirected(self, hop: Outgoing, response: httpx.Response) -> Outgoing:
-        """Where a redirect leads. Raises `ValueError` for one that is not followed, with the reason for the log."""
+        """Returns the request to the new location. Raises `OpError` if that is not safe."""
         here, status, location = hop.url, response.status_code, response.extensions["location"]
         try:
             to = here.join((location or "").strip()).copy_with(fragment=None)
         except (httpx.InvalidURL, UnicodeError):
-            raise ValueError("the location is no URL") from None
-        named = location is not None and re.fullmatch(r"[\w.:-]+", to.host)
-        far = to.scheme == "http" and not (self._client.target["allow_http"] or _is_local(to, only_loopback=True))
+            raise _unsafe(response, "the location is not a URL") from None
         same = (to.scheme, to.netloc) == (here.scheme, here.netloc)
         becomes_get = status == 303 and hop.method != "HEAD"
         read = hop.method in ("GET", "HEAD") or becomes_get
         for reason, refused in (
-            ("the location is no address", not named or to.scheme not in ("http", "https") or to.userinfo),
-            ("plain http", far or (here.scheme == "https" and to.scheme == "http")),
-            ("from the outside to this machine", _is_local(to) and not _is_local(here)),
-            ("a credential would go to another origin", not same and self._mask.finds(str(to))),
-            ("a write is not repeated as another request", not read and (status not in (307, 308) or not same)),
+            ("not an accepted URL", location is None or not self._client.accepts(to)),
+            ("from https to http", here.scheme == "https" and to.scheme == "http"),
+            ("from a remote host to this machine", _is_local(to) and not _is_local(here)),
+            ("a credential would be sent to another origin", not same and self._mask.finds(str(to))),
+            ("a write would be sent as another request", not read and (status not in (307, 308) or not same)),
         ):
             if refused:
-                raise ValueError(reason)
+                raise _unsafe(response, reason)
         trusted = hop.trusted and same
         headers = dict(hop.headers) if trusted else {"accept": hop.headers["accept"]}
         if becomes_get:
@@ -213,10 +214,12 @@ class _Call:
     async def _conclude(self, hop: Outgoing, response: httpx.Response, *, repeated: bool) -> Answer:
         status, limit, body = response.status_code, self._client.target["max_response_bytes"], bytearray()
         if status == 304:
-            return Answer(None, None, [("NOT_MODIFIED", "Nothing changed since the version that the call named.")])
+            return Answer(None, None, [("NOT_MODIFIED", "Nothing changed since the version of the call.")])
         if 200 <= status <= 299:
             if hop.method == "HEAD":
-                return Answer(responses.head_data(response, self._mask))
+                shown = ((name, responses.header(response, name)) for name in responses.HEAD_HEADERS)
+                headers = {name: self._mask.apply(value) for name, value in shown if value is not None}
+                return Answer({"status": status, "headers": headers})
             try:
                 if status not in (204, 205) and not await responses.read_body(response, limit, body):
                     message = f"The answer is larger than {limit} bytes; ask for less with a page or a filter."
@@ -225,7 +228,7 @@ class _Call:
                 raise self._broken(error) from None
             return responses.decode(responses.header(response, "content-type") or "", bytes(body), self._mask)
         whole = False
-        # What arrived of a slow or broken error is enough: the status is known.
+        # Part of the body is enough: the status already says that the call failed.
         with suppress(TimeoutError, httpx.HTTPError):
             async with asyncio.timeout_at(self._deadline - _EARLY_SECONDS):
                 whole = await responses.read_body(response, min(limit, responses.MAX_ERROR_BYTES), body)
@@ -235,9 +238,8 @@ class _Call:
         raise failed
 
     def _error_mask(self) -> Mask:
-        mask = Mask(self._mask.known)
-        mask.add_values(self._args.get(name) for name, param in self._request.params.items() if param.sensitive)
-        return mask
+        sensitive = (self._args.get(name) for name, param in self._request.params.items() if param.sensitive)
+        return Mask([*self._mask.known, *sensitive])
 
     def _broken(self, error: httpx.HTTPError) -> OpError:
         unreached = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError))

@@ -1,9 +1,9 @@
-"""A request literal and the arguments of a call → one HTTP request, without credentials, below the base address."""
+"""Builds an HTTP request from a request literal and the arguments of a call, without credentials."""
 
 import base64
-import binascii
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, unquote
@@ -11,57 +11,45 @@ from urllib.parse import parse_qsl, unquote
 import httpx2 as httpx
 
 from . import styles
-from .errors import Code, OpError
+from .errors import Code, OpError, check_limit, param_error
 from .requests import HttpRequest, Param
 
 Args: TypeAlias = Mapping[str, Any]
 Request: TypeAlias = HttpRequest[Any]
-Reserved: TypeAlias = set[tuple[str, str]]  # place and name of what only the server sets
+Reserved: TypeAlias = set[tuple[str, str]]  # places and names that parameters must not set
 
-_FRAMING = frozenset(
-    "accept-encoding authorization connection content-length cookie expect host keep-alive proxy-authorization "
-    "proxy-connection te trailer transfer-encoding upgrade".split(),
-)
-"""Headers that no parameter sets: they belong to the connection or to the credentials."""
 _MAX_URL_BYTES = 32 * 1024
-_LITERAL = "%!$&'()*+,;=:@/~[]?"  # what literals of a path keep as it is; authors write `%2F` themselves
+_LITERAL = "%!$&'()*+,;=:@/~[]?"  # characters that stay unencoded in the literals of a path
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+ *(;[ -~]*)?")
 _FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A request before credentials are added; names of headers are lower case."""
+    """A request without credentials. The names of its headers are in lower case."""
 
     method: str
     url: httpx.URL
     headers: dict[str, str]
     body: bytes | None
-    trusted: bool = True  # whether credentials go along
+    trusted: bool = True  # whether credentials are added
 
 
 def build(base: httpx.URL, headers: Mapping[str, str], reserved: Reserved, request: Request, args: Args) -> Outgoing:
     url = _url(base, reserved, request, args)
     sent = {"accept": "application/json, text/*;q=0.8, */*;q=0.5", **headers}
-    if request.content_type is not None:
-        sent["content-type"] = request.content_type
-    elif request.body != "json":
+    if request.body != "json":
         sent.pop("content-type", None)
+    sent |= {"content-type": request.content_type} if request.content_type else {}
     _set_headers(sent, reserved, request, args)
-    body = _body(request, args)
-    if body is None:
-        sent.pop("content-type", None)
-        return Outgoing(request.method, url, sent, None)
-    kind, content = body
-    named = sent.setdefault("content-type", kind)
-    # What these two are called tells how they are read.
+    kind, content = _body(request, args) or ("", None)
+    named = sent.pop("content-type", kind)
+    # Servers need the exact media type to read these bodies.
     if request.body == "multipart" or (request.body == "form" and not named.startswith(_FORM)):
-        sent["content-type"] = kind
+        named = kind
+    if content is not None:
+        sent["content-type"] = named
     return Outgoing(request.method, url, sent, content)
-
-
-def _wrong(code: Code, param: str, message: str) -> OpError:
-    return OpError(code, f"Parameter '{param}' {message}", param_name=param)
 
 
 def _given(request: Request, args: Args, place: str) -> Iterator[tuple[str, str, Param, Any]]:
@@ -73,7 +61,7 @@ def _given(request: Request, args: Args, place: str) -> Iterator[tuple[str, str,
 def _url(base: httpx.URL, reserved: Reserved, request: Request, args: Args) -> httpx.URL:
     pieces = re.split(r"\{([^}]*)\}", request.path)
     pieces[::2] = [styles.encode(text, safe=_LITERAL) for text in pieces[::2]]
-    pieces[1::2] = [_path_value(name, request.params.get(name, Param("path")), args) for name in pieces[1::2]]
+    pieces[1::2] = [_path_value(name, request.params[name], args) for name in pieces[1::2]]
     path, _, query = "".join(pieces).partition("?")
     if any(unquote(segment) in (".", "..") for segment in path.split("/")):
         raise OpError(Code.INVALID_VALUE, "The path parameters would spell '.' or '..'; send the real identifiers.")
@@ -81,64 +69,56 @@ def _url(base: httpx.URL, reserved: Reserved, request: Request, args: Args) -> h
     query = "&".join(filter(None, [query, *map(styles.written, found)])).replace("'", "%27")
     for key, _ in parse_qsl(query, keep_blank_values=True):
         if ("query", key) in reserved:
-            raise _wrong(Code.INVALID_VALUE, key, "is set by the server alone; leave it out.")
+            raise param_error(Code.INVALID_VALUE, key, "is set by the server alone; leave it out.")
     prefix = base.raw_path.decode().rstrip("/")
     full = f"{prefix}{'' if not path or path.startswith('/') else '/'}{path}" or "/"
     url = base.copy_with(raw_path=f"{full}?{query}".removesuffix("?").encode())
     if url.raw_path.partition(b"?")[0].decode() != full:
         raise OpError(Code.INTERNAL, "The path of this operation cannot be sent as described; tell the operator.")
-    if (length := len(str(url))) > _MAX_URL_BYTES:
-        message = f"The address of the request would have {length} bytes; {_MAX_URL_BYTES} can be sent."
-        raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_url_size", actual=length, maximum=_MAX_URL_BYTES)
+    check_limit("max_url_size", len(str(url)), _MAX_URL_BYTES)
     return url
 
 
 def _path_value(name: str, param: Param, args: Args) -> str:
-    text = styles.path(param.wire or name, args.get(name), param)
+    text = styles.text(param.wire or name, args.get(name), param)
     if text is None:
-        raise _wrong(Code.MISSING_PARAM, name, "is missing; it is part of the path of this operation.")
+        raise param_error(Code.MISSING_PARAM, name, "is missing; it is part of the path of this operation.")
     parts = [text]
     if param.form == "segments":
-        text = text.removeprefix("/").removesuffix("/") if text != "/" else ""
+        text = text.removeprefix("/").removesuffix("/")
         parts = text.split("/") if text or args[name] != "/" else []
     if not {"", ".", ".."}.isdisjoint(parts):
-        raise _wrong(Code.INVALID_VALUE, name, "cannot be empty, '.' or '..' in a path; send a real identifier.")
+        raise param_error(Code.INVALID_VALUE, name, "cannot be empty, '.' or '..' in a path; send a real identifier.")
     return text
 
 
 def _set_headers(headers: dict[str, str], reserved: Reserved, request: Request, args: Args) -> None:
     for name, wire, param, value in _given(request, args, "header"):
-        text = styles.header(value, param)
-        if text is not None and (wire.lower() in _FRAMING or ("header", wire.lower()) in reserved):
-            raise _wrong(Code.INVALID_VALUE, name, "is set by the server alone; leave it out.")
+        text = styles.text(wire, value, param, str)
+        if text is not None and ("header", wire.lower()) in reserved:
+            raise param_error(Code.INVALID_VALUE, name, "is set by the server alone; leave it out.")
         if re.search(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]", text or ""):
-            raise _wrong(Code.INVALID_ENCODING, name, "travels in a header; send it without control characters.")
+            raise param_error(Code.INVALID_ENCODING, name, "travels in a header; send it without control characters.")
         headers |= {} if text is None else {wire.lower(): text}
-    # The cookies of parameters join those of the target in one header.
+    # One header contains the cookies of parameters and of the target.
     cookies = [headers.get("cookie", "")]
     for name, wire, param, value in _given(request, args, "cookie"):
         found = list(styles.pairs(wire, value, param))
-        # Servers differ in whether they decode a name, so it is compared both ways.
+        # Some servers decode names, so both spellings are compared.
         if not {("cookie", text) for cookie, _ in found for text in (cookie, unquote(cookie))}.isdisjoint(reserved):
-            raise _wrong(Code.INVALID_VALUE, name, "is set by the server alone; leave it out.")
+            raise param_error(Code.INVALID_VALUE, name, "is set by the server alone; leave it out.")
         cookies.append(styles.written(found, "; "))
     if any(cookies):
         headers["cookie"] = "; ".join(filter(None, cookies))
 
 
 def _body(request: Request, args: Args) -> tuple[str, bytes] | None:
-    declared = [name for name, param in request.params.items() if param.place == "body"]
-    whole = request.body_param
-    if whole is None and request.body in ("text", "binary"):
-        whole = declared[0] if declared else None
-    if whole is None:
-        # A method that expects a body gets an empty one; any other gets none.
-        given = list(_given(request, args, "body"))
-        expected = declared and (given or request.method in ("POST", "PUT", "PATCH"))
-        return _fields_body(request, given) if expected else None
-    if whole not in args:
+    whole, fields = request.body_param, list(_given(request, args, "body"))
+    declared = any(param.place == "body" for param in request.params.values())
+    # Methods that expect a body get an empty one.
+    if whole not in args if whole else not (fields or (declared and request.method in ("POST", "PUT", "PATCH"))):
         return None
-    value = args[whole]
+    value = args[whole] if whole else {wire: item for _, wire, _, item in fields}
     text = "" if value is None else styles.scalar(value)
     match request.body:
         case "json":
@@ -146,19 +126,14 @@ def _body(request: Request, args: Args) -> tuple[str, bytes] | None:
         case "text":
             return "text/plain; charset=utf-8", text.encode()
         case "binary":
-            return "application/octet-stream", _file(whole, value)
+            return "application/octet-stream", _file(whole or "", value)
         case "form" if not isinstance(value, dict):
             return _FORM, text.encode()
-    files = request.params[whole].file
-    files = files if isinstance(files, tuple) else ()
-    return _fields_body(request, [(whole, key, Param(file=key in files), item) for key, item in value.items()])
-
-
-def _fields_body(request: Request, fields: list[tuple[str, str, Param, Any]]) -> tuple[str, bytes]:
-    if request.body == "json":
-        return "application/json", styles.json_text({wire: value for _, wire, _, value in fields}).encode()
+    if whole:
+        files = request.params[whole].files
+        fields = [(whole, key, Param(file=key in files), item) for key, item in value.items()]
     if request.body == "form":
-        pairs = (styles.written(styles.form_pairs(wire, value, param)) for _, wire, param, value in fields)
+        pairs = (styles.written(styles.pairs(wire, item, param, nests=True)) for _, wire, param, item in fields)
         return _FORM, "&".join(filter(None, pairs)).encode()
     parts = [(row[1], part) for row in fields for part in _parts(*row)]
     kind, content = "multipart/form-data; boundary=empty", b"--empty--\r\n"
@@ -171,7 +146,7 @@ def _fields_body(request: Request, fields: list[tuple[str, str, Param, Any]]) ->
 
 
 def _parts(name: str, wire: str, param: Param, value: Any) -> Iterator[tuple[str | None, bytes, str | None]]:
-    """Each part as file name, content and type: lists are repeated, objects are JSON, anything else is plain text."""
+    """Yields the file name, content and type of each part. A list has one part for each item; objects are JSON."""
     as_json = param.form == "json" and not param.file
     items = value if isinstance(value, list) and not as_json else [value]
     for item in (item for item in items if item is not None):
@@ -184,21 +159,19 @@ def _parts(name: str, wire: str, param: Param, value: Any) -> Iterator[tuple[str
         filename = re.split(r"[/\\]", str(about.get("filename") or ""))[-1]
         kind = str(about.get("content_type") or "application/octet-stream")
         if not _MEDIA_TYPE.fullmatch(kind):
-            raise _wrong(Code.INVALID_VALUE, name, "has a content_type that is no media type such as 'image/png'.")
+            raise param_error(Code.INVALID_VALUE, name, "has a content_type, but not a media type such as 'image/png'.")
         yield wire if filename in ("", ".", "..") else filename, _file(name, about.get("data")), kind
 
 
 def _file(param: str, value: Any) -> bytes:
-    """The bytes of base64 text: either alphabet, with or without padding and line breaks."""
+    """Decodes base64 in either alphabet, with or without padding and line breaks."""
     solid = "".join(value.split()) if isinstance(value, str) else "!"
-    digits = solid.rstrip("=")
+    digits, data = solid.rstrip("="), b""
     altchars = b"-_" if "-" in solid or "_" in solid else b"+/"
-    try:
+    with suppress(ValueError):
         data = base64.b64decode(digits + "=" * (-len(digits) % 4), altchars)
-    except (binascii.Error, ValueError):
-        data = b""
-    # Decoding skips what is not of the alphabet, so the way back must lead to the same text.
+    # Python ignores invalid characters, so the result is encoded again and compared.
     exact = base64.b64encode(data, altchars).decode().rstrip("=") == digits
     if not exact or len(solid) - len(digits) > -len(digits) % 4:
-        raise _wrong(Code.INVALID_ENCODING, param, "holds a file and must be base64 text; encode its bytes.")
+        raise param_error(Code.INVALID_ENCODING, param, "holds a file and must be base64 text; encode its bytes.")
     return data

@@ -1,11 +1,11 @@
-"""The answer of an API → the data of a call (JSON, text, or anything else in base64), or an error."""
+"""Converts the response of an API to the data of a call (JSON, text, or base64 for anything else), or to an error."""
 
 import base64
-import json
 import math
 import re
 import time
-from dataclasses import dataclass, field
+import zlib
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -13,11 +13,12 @@ import httpx2 as httpx
 
 from . import styles
 from .errors import Code, OpError
+from .requests import Answer
 from .secrets import Mask
 
-MAX_ERROR_BYTES = 64 * 1024  # how much of an error is read
-_SHOWN_ERROR_BYTES = 4096  # how much of it is passed on
-_HEAD_HEADERS = "accept-ranges allow content-length content-type etag last-modified x-total-count".split()
+MAX_ERROR_BYTES = 64 * 1024  # maximum of an error's body that is read
+_SHOWN_ERROR_BYTES = 4096  # maximum of it that is returned
+HEAD_HEADERS = "accept-ranges allow content-length content-type etag last-modified x-total-count".split()
 _JSON_LINES = re.compile(r"application/(x-ndjson|ndjson|jsonl|json-lines|x-jsonlines)")
 _TEXT = re.compile(
     r"text/.*|.*\+(xml|yaml)|application/(xml|javascript|yaml|x-yaml|toml|graphql|x-www-form-urlencoded|sql|x-sh)",
@@ -33,28 +34,11 @@ _CODES = {
     408: Code.TRANSPORT_TIMEOUT,
     429: Code.RATE_LIMIT_EXCEEDED,
 }
-# Words by which an API says that a value, not a type, was wrong.
+# Phrases that report a wrong value, not a wrong type.
 _VALUE_WORDS = re.compile(
     "invalid[ _]value|must be one of|is not one of|not included in the list|out of range|must be greater|must be less|"
     "too long|too short",
 )
-
-
-@dataclass(slots=True)
-class Answer:
-    """The data of a call, and warnings for the agent, each a code and a message."""
-
-    data: Any
-    text: str | None = None  # the JSON that the data was read from, which keeps every number as it was written
-    warnings: list[tuple[str, str]] = field(default_factory=list)
-
-
-def read_json(text: str) -> Any:
-    """The value that the text spells. Raises `ValueError` for anything that is not valid JSON, such as `NaN`."""
-    try:
-        return json.loads(text, parse_constant=int)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
 
 
 def header(response: httpx.Response, name: str) -> str | None:
@@ -63,22 +47,24 @@ def header(response: httpx.Response, name: str) -> str | None:
 
 
 async def read_body(response: httpx.Response, limit: int, body: bytearray) -> bool:
-    """Reads up to `limit` bytes, counted after decompression, into `body`; whether that was all of it."""
+    """Reads up to `limit` bytes, counted after decompression, into `body`. Returns whether the body is complete."""
     declared = header(response, "content-length") or ""
     if "content-encoding" not in response.headers and declared.isdigit() and int(declared) > limit:
         return False
-    async for chunk in response.aiter_bytes():
-        room = limit - len(body)
-        body += chunk[:room]
-        if len(chunk) > room:
-            return False
+    # Requests accept only gzip, so any other encoding is not decoded.
+    unzip = zlib.decompressobj(31) if response.headers.get("content-encoding") == "gzip" else None
+    try:
+        async for chunk in response.aiter_raw():
+            room = limit - len(body)
+            data = unzip.decompress(chunk, room + 1) if unzip else chunk
+            body += data[:room]
+            if len(data) > room:
+                return False
+    except zlib.error:
+        raise httpx.DecodingError("the body is not gzip") from None
+    if unzip and body and not unzip.eof:
+        raise httpx.DecodingError("the body ends too early")
     return True
-
-
-def head_data(response: httpx.Response, mask: Mask) -> dict[str, Any]:
-    shown = ((name, header(response, name)) for name in _HEAD_HEADERS)
-    headers = {name: mask.apply(value) for name, value in shown if value is not None}
-    return {"status": response.status_code, "headers": headers}
 
 
 def decode(content_type: str, body: bytes, mask: Mask) -> Answer:
@@ -86,48 +72,36 @@ def decode(content_type: str, body: bytes, mask: Mask) -> Answer:
         return Answer(None)
     media_type, _, parameters = content_type.partition(";")
     media_type = media_type.strip().lower()
-    if media_type in ("application/json", "text/json") or media_type.endswith("+json"):
-        return _json(body, mask)
-    if _JSON_LINES.fullmatch(media_type):
-        return _json(body, mask, lines=True)
-    if _TEXT.fullmatch(media_type):
-        return _text(body, parameters, mask)
-    if not media_type:
-        answers = (_json(body, mask), _text(body, "", mask))
-        if (answer := next((answer for answer in answers if not answer.warnings), None)) is not None:
-            return answer
+    is_lines = _JSON_LINES.fullmatch(media_type) is not None
+    is_json = is_lines or media_type in ("application/json", "text/json") or media_type.endswith("+json")
+    warning = None
+    # A body without a media type is JSON or text if it can be read as such.
+    if is_json or not media_type:
+        with suppress(ValueError):
+            text = body.decode() if is_lines else body.decode().lstrip("\ufeff")
+            value, text = styles.read_lines(text) if is_lines else (styles.read_json(text), text)
+            masked = mask.apply_json(text)
+            return Answer(styles.read_json(masked) if mask.finds(text) else value, masked)
+        warning = ("UPSTREAM_NOT_JSON", "The API labelled its answer as JSON, but it is not; data is its text.")
+    if not media_type or (not is_json and _TEXT.fullmatch(media_type)):
+        charset = re.search(r"(?:^|;)\s*charset\s*=\s*\"?([^\";\s]+)", parameters, re.IGNORECASE)
+        latin = charset is not None and charset[1].lower() in ("iso-8859-1", "latin1", "latin-1")
+        with suppress(UnicodeDecodeError):
+            return Answer(mask.apply(body.decode("latin-1" if latin else "utf-8").lstrip("\ufeff")))
+        warning = ("TEXT_LOSSY", "The answer is not UTF-8; unreadable characters are shown as U+FFFD.")
+    if warning and media_type:
+        return Answer(mask.apply(body.decode(errors="replace")), None, [warning])
     data = base64.b64encode(body).decode()
     return Answer({"media_type": media_type or "application/octet-stream", "encoding": "base64", "data": data})
-
-
-def _json(body: bytes, mask: Mask, *, lines: bool = False) -> Answer:
-    try:
-        text = body.decode().lstrip("\ufeff")
-        value = [read_json(line) for line in text.split("\n") if line.strip()] if lines else read_json(text)
-        if mask.finds(text):
-            return Answer(mask.apply_value(value))
-        # White space beside a string or a bracket costs tokens and means nothing.
-        return Answer(value, None if lines else re.sub(r'("(?:[^"\\]|\\.)*")|\s+', r"\1", text))
-    except ValueError:
-        message = "The API labelled its answer as JSON, but it is not; data is its text."
-        return Answer(mask.apply(body.decode(errors="replace")), None, [("UPSTREAM_NOT_JSON", message)])
-
-
-def _text(body: bytes, parameters: str, mask: Mask) -> Answer:
-    charset = re.search(r"charset\s*=\s*\"?([^\";\s]+)", parameters, re.IGNORECASE)
-    latin = charset is not None and charset[1].lower() in ("iso-8859-1", "latin1", "latin-1")
-    try:
-        return Answer(mask.apply(body.decode("latin-1" if latin else "utf-8").lstrip("\ufeff")))
-    except UnicodeDecodeError:
-        message = "The answer is not UTF-8; characters that could not be read stand as U+FFFD."
-        return Answer(mask.apply(body.decode(errors="replace")), None, [("TEXT_LOSSY", message)])
 
 
 def retry_after(response: httpx.Response) -> float | None:
     text = (header(response, "retry-after") or "").strip()
     try:
-        return float(text) if text.isdigit() else max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, TypeError, OverflowError):
+        if re.fullmatch(r"\+?[0-9]+", text):
+            return float(text) if int(text) < 2**64 else None
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, OverflowError):
         return None
 
 
@@ -136,23 +110,19 @@ def failure(response: httpx.Response, body: bytes, mask: Mask, *, cut: bool) -> 
     code = _CODES.get(status, Code.INTERNAL)
     if status in (400, 422) and _VALUE_WORDS.search(styles.json_text(shown).lower()):
         code = Code.INVALID_VALUE
-    error = OpError(code, f"The API answered {status} ({response.reason_phrase}); details.upstream holds what it said.")
-    if (wait := retry_after(response)) is not None:
-        error.details["retry_after_seconds"] = math.ceil(wait)
-    error.details["upstream"] = {"status": status} if shown is None else {"status": status, "body": shown}
-    return error
+    wait, upstream = retry_after(response), {"status": status} | ({} if shown is None else {"body": shown})
+    details = {} if wait is None else {"retry_after_seconds": math.ceil(wait)}
+    message = f"The API answered {status} ({response.reason_phrase}); see details.upstream."
+    return OpError(code, message, **details, upstream=upstream)
 
 
 def _shown_body(response: httpx.Response, body: bytes, mask: Mask, *, cut: bool) -> Any:
-    """Parsed where it is JSON that fits, else text; masked before it is cut, so that no half of a secret remains."""
-    text = body.decode(errors="replace")
-    try:
-        value = None if cut else mask.apply_value(read_json(text))
-        if not cut and len(styles.json_text(value).encode()) <= _SHOWN_ERROR_BYTES:
-            return value
-    except ValueError:
-        pass
-    text = mask.apply(text.strip())
+    """Returns short JSON as a value and anything else as text, masked before it is cut: no part of a secret remains."""
+    text = body.decode(errors="replace").strip()
+    with suppress(ValueError):
+        if not cut and len(shown := mask.apply_json(text)) <= _SHOWN_ERROR_BYTES and styles.read_json(text) is not None:
+            return styles.check_given(styles.read_json(shown))
+    text = mask.apply(text)
     if cut:
         text = text[: -max(map(len, mask.known), default=1) * 3]
     if len(text.encode()) > _SHOWN_ERROR_BYTES:

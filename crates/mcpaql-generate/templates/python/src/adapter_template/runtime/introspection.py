@@ -1,69 +1,66 @@
-"""What `introspect` answers, from the data of the catalog: lists, details, types, and a simple search."""
+"""Answers `introspect` from the catalog: lists, details, types, and a simple search."""
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from .errors import Code, OpError
-from .http_response import Answer
+from .errors import Code, param_error
 from .validation import nearest, snake_case
 
 Row: TypeAlias = Mapping[str, Any]
+Warnings: TypeAlias = list[tuple[str, str]]
 
-_WHOLE, _PAGE, _LARGEST = 50, 20, 200  # a list up to this length comes whole; else a page; the longest page
+_WHOLE, _PAGE, _LARGEST = 50, 20, 200  # longest list without pages, usual page, largest page
 _SEARCH_HITS, _DETAILS, _MOST_DETAILS, _TYPE_DETAILS, _GROUPS = 5, 5, 20, 10, 15
 _NARROWING = ("search", "category", "endpoint", "tag")
 _HINT = 'Find operations with {"search":"what you want to do"}, or narrow with tag, category or endpoint.'
 
 
-def introspect(catalog: Row, args: Row) -> Answer:
+def introspect(catalog: Row, args: Row, warnings: Warnings) -> Row:
     """Answers `introspect` for validated arguments. A name that does not exist is null and a warning."""
-    # A blank text is as good as none: some callers fill in every parameter.
+    # Some clients fill in every parameter, so blank texts are ignored.
     ask = {key: value.strip() if isinstance(value, str) else value for key, value in args.items()}
     ask = {key: value for key, value in ask.items() if value not in ("", None)}
     types = ask.get("query") == "types"
-    narrowed = next((key for key in _NARROWING if key in ask), None)
-    if types and narrowed:
-        message = f"Parameter '{narrowed}' narrows operations, not types. Leave it out, or leave out 'query'."
-        raise OpError(Code.INVALID_VALUE, message, param_name=narrowed)
+    if types and (narrowed := next((key for key in _NARROWING if key in ask), None)):
+        raise param_error(Code.INVALID_VALUE, narrowed, "narrows operations, not types; leave out one of them.")
     if "name" in ask:
-        return _by_name(catalog, ask, "type" if types else "operation")
-    return _types(catalog["types"], ask) if types else _operations(catalog, ask)
+        return _by_name(catalog, ask, "type" if types else "operation", warnings)
+    return _types(catalog["types"], ask) if types else _operations(catalog, ask, warnings)
 
 
-def _by_name(catalog: Row, ask: Row, kind: str) -> Answer:
+def _by_name(catalog: Row, ask: Row, kind: str, warnings: Warnings) -> Row:
     several, show = isinstance(ask["name"], list), _type if kind == "type" else _operation
-    rows = [(row.get("name") or row["detail"]["name"], row) for row in catalog[f"{kind}s"]]
-    known = dict(rows) | {alias: row for _, row in rows for alias in row.get("aliases", ())}
-    warnings, found = [], []
+    rows = {row["detail"]["name"]: row for row in catalog[f"{kind}s"]}
+    known = rows | {alias: row for row in rows.values() for alias in row.get("aliases", ())}
+    found = []
     if idle := [key for key in (*_NARROWING, "first", "after") if key in ask]:
-        warnings.append(("IGNORED_PARAMS", f"'name' says what to show, so {', '.join(idle)} had no effect."))
+        warnings.append(("IGNORED_PARAMS", f"'name' selects the answer, so {', '.join(idle)} had no effect."))
     for name in ask["name"] if several else [ask["name"]]:
         if name in known:
             found.append(show(known[name], ask.get("detail", "full"), alone=True))
         else:
-            near = ", ".join(nearest(name, dict(rows), 3)) or f"list all with query '{kind}s'"
+            near = ", ".join(nearest(name, rows, 3)) or f"list all with query '{kind}s'"
             warnings.append(("NOT_FOUND", f"There is no such {kind}. Nearest: {near}."))
             found += [] if several else [None]
-    return Answer({f"{kind}s": found} if several else {kind: found[-1]}, None, warnings)
+    return {f"{kind}s": found} if several else {kind: found[-1]}
 
 
 def _operation(row: Row, detail: str, *, alone: bool = False) -> Any:
-    head, about = {"name": row["name"]}, row["detail"]
+    about, head = row["detail"], {"name": row["name"]}
     match detail:
         case "names":
             return row["name"]
         case "full":
             return about
-        case "signature" if not alone:
-            return {**head, "signature": row["listed"]}
-        case "signature":
+        case "signature" if alone:
             origins = {param["name"]: param["from"] for param in about["parameters"] if "from" in param}
-            signed = {**head, "endpoint": row["endpoint"], "signature": about["signature"]}
-            return {**signed, "from": origins} if origins else signed
-    category = {"semantic_category": row["category"], "endpoint": row["endpoint"]}
-    return {**head, **category, "description": row["summary"]}
+            head |= {"endpoint": row["endpoint"], "signature": about["signature"]}
+            return {**head, "from": origins} if origins else head
+        case "signature":
+            return {**head, "signature": row["listed"]}
+    return {**head, "semantic_category": row["category"], "endpoint": row["endpoint"], "description": row["summary"]}
 
 
 def _type(row: Row, detail: str, **_: bool) -> Any:
@@ -75,32 +72,38 @@ def _type(row: Row, detail: str, **_: bool) -> Any:
     return {key: about[key] for key in ("name", "kind", "description") if key in about}
 
 
-def _page(ask: Row, rows: Sequence[Any], size: int, most: int) -> tuple[Sequence[Any], dict[str, Any]]:
-    """The page that is asked for, and its `pageInfo`. A cursor holds a place and what was listed (FNV-1a)."""
+def _page(ask: Row, rows: Sequence[Any], size: int, most: int = _LARGEST) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Returns the requested page and its `pageInfo`. A cursor holds a position and a hash (FNV-1a) of the request."""
     parts = ["types" if ask.get("query") == "types" else "", *(ask.get(key, "") for key in _NARROWING)]
     listed = 0x811C9DC5
     for byte in "".join(f"{part}\0" for part in parts).encode():
         listed = (listed ^ byte) * 0x01000193 % 2**32
     cursor = re.fullmatch(f"([0-9a-f]{{1,8}})-{listed:08x}", ask.get("after", f"0-{listed:08x}"))
     if cursor is None or (start := int(cursor[1], 16)) > len(rows):
-        message = "Parameter 'after' is no cursor of this list. Take 'endCursor' of the page before."
-        raise OpError(Code.INVALID_VALUE, message, param_name="after")
+        raise param_error(Code.INVALID_VALUE, "after", "is no cursor of this list; use 'endCursor' of the last page.")
     end = min(len(rows), start + min(max(int(ask.get("first", size)), 1), most))
     following = f"{end:x}-{listed:08x}" if end > start else None
     return rows[start:end], {"hasNextPage": end < len(rows), "endCursor": following, "total": len(rows)}
 
 
-def _types(rows: Sequence[Any], ask: Row) -> Answer:
+def _types(rows: Sequence[Any], ask: Row) -> Row:
     detail = ask.get("detail", "summary")
     usual = _WHOLE if len(rows) <= _WHOLE else _PAGE
-    shown, info = _page(ask, rows, {"names": _LARGEST, "full": _TYPE_DETAILS}.get(detail, usual), _LARGEST)
+    shown, info = _page(ask, rows, {"names": _LARGEST, "full": _TYPE_DETAILS}.get(detail, usual))
     is_paged = "first" in ask or "after" in ask or len(shown) < len(rows)
-    return Answer({"types": [_type(row, detail) for row in shown], **({"pageInfo": info} if is_paged else {})})
+    return {"types": [_type(row, detail) for row in shown], **({"pageInfo": info} if is_paged else {})}
 
 
-def _operations(catalog: Row, ask: Row) -> Answer:
-    rows, detail, search = catalog["operations"], ask.get("detail"), ask.get("search")
-    found = [row for row in (rows if search is None else _ranked(rows, search)) if _fits(row, ask)]
+def _operations(catalog: Row, ask: Row, warnings: Warnings) -> Row:
+    found, detail, search = catalog["operations"], ask.get("detail"), ask.get("search")
+    for key in ("category", "endpoint"):
+        found = [row for row in found if ask.get(key, row[key]) == row[key]]
+    if "tag" in ask:
+        found = [row for row in found if ask["tag"].lower() in map(str.lower, row["detail"].get("tags", ()))]
+    if search is not None:
+        found = _ranked(found, search)
+    if not found:
+        warnings.append(("NOT_FOUND", "No operation fits. Use other words, or leave a parameter out."))
     size = _SEARCH_HITS if search is not None else _WHOLE if len(found) <= _WHOLE else _PAGE
     size = {"full": _DETAILS, "names": size if search is not None else _LARGEST}.get(detail or "", size)
     shown, info = _page(ask, found, size, _MOST_DETAILS if detail == "full" else _LARGEST)
@@ -109,21 +112,16 @@ def _operations(catalog: Row, ask: Row) -> Answer:
     if detail is None and not any(key in ask for key in (*_NARROWING, "after")):
         data["_protocol"] = catalog["protocol"]
     if search is not None and detail is None:
-        data["operations"] = [_hit(row, catalog["mode"]) for row in shown]
+        where = "tool" if catalog["mode"] == "discrete" else "endpoint"
+        keys = {"name": "name", where: where, "signature": "brief", "summary": "summary"}
+        data["operations"] = [{key: row[member] for key, member in keys.items()} for row in shown]
     else:
         data["operations"] = [_operation(row, detail or "summary") for row in shown]
     if "first" in ask or "after" in ask or is_part:
         data["pageInfo"] = info
     if is_part and detail is None and "after" not in ask:
         data["groups"], data["hint"] = _groups(found), _HINT
-    nothing = ("NOT_FOUND", "No operation fits. Use other words, or leave a parameter out.")
-    return Answer(data, None, [] if found else [nothing])
-
-
-def _fits(row: Row, ask: Row) -> bool:
-    tags = [tag.lower() for tag in row["detail"].get("tags", ())]
-    fits = all(ask.get(key, row[key]) == row[key] for key in ("category", "endpoint"))
-    return fits and ("tag" not in ask or ask["tag"].lower() in tags)
+    return data
 
 
 def _groups(found: Sequence[Row]) -> dict[str, Any]:
@@ -133,13 +131,8 @@ def _groups(found: Sequence[Row]) -> dict[str, Any]:
     return {"by": by, "counts": dict(counts[:_GROUPS]), **more}
 
 
-def _hit(row: Row, mode: str) -> Row:
-    where = {"tool": row["tool"]} if mode == "discrete" else {"endpoint": row["endpoint"]}
-    return {"name": row["name"], **where, "signature": row["brief"], "summary": row["summary"]}
-
-
 def _ranked(rows: Sequence[Row], question: str) -> list[Row]:
-    """Operations that share words with the question, the best first: names count most, then tags, then summaries."""
+    """Operations that share words with the question, best first: names count most, then tags, then summaries."""
     words = _words(question[:500])
 
     def score(row: Row) -> float:

@@ -1,4 +1,4 @@
-"""How operations reach their target, as the literals in `operations/` spell it."""
+"""The types of the request literals in `operations/`, and of the answers of targets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,20 +6,21 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 Json: TypeAlias = Any  # any JSON value
 Auth: TypeAlias = Mapping[str, Any]  # names the environment variables that hold credentials, never a credential
-T_co = TypeVar("T_co", covariant=True)  # the data of the answer, for type checkers alone: nothing checks it
+T_co = TypeVar("T_co", covariant=True)  # the data of the answer; for type checkers only
 
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """Where a request carries a parameter; `style`, `explode` and `reserved` are those of OpenAPI."""
+    """The place of a parameter in a request. `style`, `explode` and `reserved` have their meaning in OpenAPI."""
 
     place: Literal["path", "query", "header", "cookie", "body"] = "body"
-    wire: str = ""  # the name the API knows, where it is another one
+    wire: str = ""  # the name in the API, if it differs
     style: str = ""
     explode: bool | None = None
     reserved: bool = False
-    sensitive: bool = False  # errors never repeat its value
-    file: bool | tuple[str, ...] = False  # it is the base64 text of a file, or these properties of it are
+    sensitive: bool = False  # errors never contain its value
+    file: bool = False  # the value is a file as base64 text
+    files: tuple[str, ...] = ()  # if the parameter is the whole body: its properties that are files
 
     @property
     def form(self) -> str:
@@ -32,23 +33,23 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest(Generic[T_co]):
-    """One HTTP request. Placeholders in braces are parameters; everything else of the path is sent as written."""
+    """One HTTP request. Placeholders in the path are parameters; the rest of the path is sent as written."""
 
     method: str
     path: str
     params: Mapping[str, Param] = field(default_factory=dict)
     body: Literal["json", "form", "multipart", "text", "binary"] = "json"
-    body_param: str | None = None  # a parameter that is the body instead of a field of it
-    content_type: str | None = None  # the body's media type where it is not the usual one of its form
-    base_url: str | None = None  # where it is not the target's
-    auth: Auth | None = None  # where it is not the target's
-    repeatable: bool = False  # repeating it does no harm, so a failed attempt may be repeated
-    removes: bool = False  # a repetition will not find what it removed
-    target: str | None = None  # the parameter that chooses among several targets
+    body_param: str | None = None  # the parameter that is the whole body
+    content_type: str | None = None  # replaces the usual media type of the body
+    base_url: str | None = None  # replaces the base URL of the target
+    auth: Auth | None = None  # replaces the credentials of the target
+    repeatable: bool = False  # a failed request may be sent again
+    removes: bool = False  # a second request may fail because the first one removed the resource
+    target: str | None = None  # the parameter that selects one of several targets
 
 
 class When(NamedTuple):
-    """Arguments that are there when the boolean parameter is true."""
+    """Arguments that are added if the boolean parameter is true."""
 
     param: str
     args: tuple[str, ...]
@@ -56,13 +57,22 @@ class When(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CommandLine(Generic[T_co]):
-    """One process. A tuple in its argv is dropped where one of its parameters is missing."""
+    """One process. A tuple in `argv` is dropped if one of its parameters is missing."""
 
     argv: tuple[str | tuple[str, ...] | When, ...]
-    params: Mapping[str, Param] = field(default_factory=dict)  # those with another name, and sensitive ones
+    params: Mapping[str, Param] = field(default_factory=dict)  # only those with another name, and sensitive ones
     stdin: Literal["params"] | None = None  # all parameters as one JSON object
-    stdin_param: str | None = None  # the text of that one
+    stdin_param: str | None = None  # the parameter that is written to stdin
     output: Literal["json", "jsonlines", "lines", "text"] = "text"
     timeout_ms: int | None = None
-    exit: Mapping[int, str] = field(default_factory=dict)  # exit statuses that are a success, or an error code
-    target: str | None = None  # the parameter that chooses among several targets
+    exit: Mapping[int, str] = field(default_factory=dict)  # exit status → `success` or an error code
+    target: str | None = None  # the parameter that selects one of several targets
+
+
+@dataclass(slots=True)
+class Answer:
+    """The data of a call, and warnings for the model, each a code and a message."""
+
+    data: Any
+    text: str | None = None  # the JSON text of the data, which keeps numbers exactly as written
+    warnings: list[tuple[str, str]] = field(default_factory=list)

@@ -8,42 +8,35 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-_REFERENCE = re.compile(r"\$\{(?:env:([^}:]+(?::(?!-)[^}:]*)*)(?::-([^}]*))?\})?")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\s+|-?[0-9][-+.0-9eE]*')
+_MAX_SECRETS = 100  # beyond this, searching for each one is too slow, so everything is masked
+_REFERENCE = re.compile(r"\$\{env:([^}]+?)(?::-([^}]*))?\}")
 
 
-def variable(name: str) -> str | None:
-    """A variable of the environment without white space around it, which secret files often end with."""
-    return os.environ[name].strip() if name in os.environ else None
-
-
-def filled(text: str) -> tuple[str, list[str]]:
-    """A text with each `${env:NAME}` or `${env:NAME:-fallback}` filled in, and the values. Raises `KeyError`."""
-    values: list[str] = []
-
-    def value(match: re.Match[str]) -> str:
-        values.append(variable(match[1] or "") or "")
-        if not values[-1] and match[2] is None:
-            raise KeyError(match[1] or "${ that is not closed")
-        return values[-1] or str(match[2])
-
-    return _REFERENCE.sub(value, text), values
+def variable(name: str) -> str:
+    """Returns an environment variable, or an empty text. Secret files often end with white space, so it is removed."""
+    return os.environ.get(name, "").strip()
 
 
 class Mask:
     """Replaces known secrets in text, also percent-encoded, in base64 and inside JSON strings."""
 
-    def __init__(self, known: Iterable[str | None] = ()) -> None:
+    def __init__(self, known: Iterable[Any] = ()) -> None:
         self.known: set[str] = set()
         self.add(*known)
 
-    def add(self, *secrets: str | None) -> None:
-        self.known.update(filter(None, secrets))
-        # The longest first, so that a secret inside another spelling never leaves the rest of it behind.
-        spelled = sorted({text for secret in self.known for text in _spellings(secret)}, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(_needle, spelled)) or "(?!)")
-
-    def add_values(self, values: Iterable[Any]) -> None:
-        self.add(*_scalars(values))
+    def add(self, *secrets: Any) -> None:
+        """Adds secrets. Of a list or an object, every value in it is a secret."""
+        self.known.update(filter(None, scalars(secrets)))
+        if len(self.known) > _MAX_SECRETS:
+            self._pattern = re.compile("(?s).+")
+            return
+        short = {secret for secret in self.known if len(secret.encode()) < 4}
+        # The longest spelling is first: a shorter one inside it would leave the rest of it visible.
+        long = sorted({text for secret in self.known - short for text in _spellings(secret)}, key=len, reverse=True)
+        # A short secret may be part of ordinary words, so it is masked only as a whole word.
+        words = (rf"(?<![^\W_]){re.escape(secret)}(?![^\W_])" for secret in sorted(short, key=len, reverse=True))
+        self._pattern = re.compile("|".join([*map(re.escape, long), *words]) or "(?!)")
 
     def finds(self, text: str) -> bool:
         return self._pattern.search(text) is not None
@@ -51,36 +44,40 @@ class Mask:
     def apply(self, text: str) -> str:
         return self._pattern.sub("[redacted]", text)
 
-    def apply_value(self, value: Any) -> Any:
-        """The value with every string, key and number masked."""
-        match value:
-            case str():
-                return self.apply(value)
-            case list():
-                return [self.apply_value(item) for item in value]
-            case dict():
-                return {self.apply(key): self.apply_value(item) for key, item in value.items()}
-            case bool() | None:
-                return value
-        return self.apply(json.dumps(value)) if self.finds(json.dumps(value)) else value
+    def apply_json(self, text: str) -> str:
+        """Masks every string, key and number of valid JSON, and removes white space, which costs tokens."""
+
+        def masked(token: re.Match[str]) -> str:
+            if token[0].isspace() or token[0][0] == '"' or not self.finds(token[0]):
+                return self.apply(token[0].strip())
+            return f'"{self.apply(token[0])}"'
+
+        return _TOKEN.sub(masked, text)
 
 
-def _needle(text: str) -> str:
-    """Short values occur by chance inside other words, so they are masked only where they stand alone."""
-    return re.escape(text) if len(text.encode()) >= 4 else rf"(?<![^\W_]){re.escape(text)}(?![^\W_])"
+def filled(text: str, mask: Mask | None = None) -> str:
+    """Fills in each `${env:NAME}` or `${env:NAME:-fallback}`. Raises `KeyError` if a variable is not set."""
+
+    def value(match: re.Match[str]) -> str:
+        found = variable(match[1])
+        if not found and match[2] is None:
+            raise KeyError(match[1])
+        if mask is not None:
+            mask.add(found)
+        return found or str(match[2])
+
+    return _REFERENCE.sub(value, text)
 
 
-def _scalars(values: Iterable[Any]) -> Iterator[str]:
+def scalars(values: Iterable[Any]) -> Iterator[str]:
     for value in values:
         if isinstance(value, (list, dict)):
-            yield from _scalars(value if isinstance(value, list) else value.values())
+            yield from scalars(value if isinstance(value, list) else value.values())
         elif value is not None and not isinstance(value, bool):
             yield value if isinstance(value, str) else json.dumps(value)
 
 
 def _spellings(secret: str) -> set[str]:
-    if len(secret.encode()) < 4:
-        return {secret}
     strict, quoted = quote(secret, safe=""), json.dumps(secret, ensure_ascii=False)[1:-1]
     encoded = base64.b64encode(secret.encode()).decode().rstrip("=")
     percent = {strict, strict.replace("%20", "+"), quote(secret, safe="!'()*")}

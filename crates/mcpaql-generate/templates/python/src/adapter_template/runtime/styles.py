@@ -1,4 +1,4 @@
-"""How values are spelled in paths, queries, headers, cookies and forms: OpenAPI's `style` and `explode`.
+"""Serializes values for paths, queries, headers, cookies and forms, by OpenAPI's `style` and `explode`.
 
 A value never adds a pair, a fragment or, unless its style is `segments`, a segment. Null and empty values are left out.
 """
@@ -11,45 +11,71 @@ from urllib.parse import quote
 
 from .requests import Param
 
-_HARMLESS = ":@!$'()*"  # reserved characters that mean nothing inside a segment of a path or a value
-_ELEMENT = _HARMLESS + "/?[]="  # nor in a list, where a comma separates the elements
-_QUERY = _ELEMENT + ",;"  # nor in a query, where `&` begins a pair, `+` is a space and `#` ends it
+_HARMLESS = ":@!$'()*"  # reserved characters without a meaning inside a path segment or a value
+_ELEMENT = _HARMLESS + "/?[]="  # the same inside a list, where a comma separates elements
+_QUERY = _ELEMENT + ",;"  # the same inside a query, where `&` begins a pair, `+` is a space and `#` ends it
 json_text = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 encode = partial(quote, safe="")
+_MAX_DEPTH = 127
 _DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}
+
+
+def read_json(text: str) -> Any:
+    """Returns the value of a JSON text. Raises `ValueError` for anything else, also for `NaN`."""
+    try:
+        return json.loads(text, parse_constant=int)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def read_lines(text: str) -> tuple[list[Any], str]:
+    """Returns the values of JSON lines, and the text of the array of them. Raises `ValueError`."""
+    rows = list(filter(None, map(str.strip, text.split("\n"))))
+    return [read_json(row) for row in rows], f"[{','.join(rows)}]"
+
+
+def check_given(value: Any) -> Any:
+    """Raises `ValueError` for JSON that is nested too deeply, or has numbers out of range or lone surrogates."""
+    level, depth = [value], 0
+    while level := [inner for inner in level if isinstance(inner, (list, dict))]:
+        level = [item for inner in level for item in (inner.values() if isinstance(inner, dict) else inner)]
+        depth += 1
+    if depth > _MAX_DEPTH:
+        raise ValueError("nested too deeply")
+    json_text(value).encode()
+    return value
 
 
 def scalar(value: Any) -> str:
     return value if isinstance(value, str) else json_text(value)
 
 
-def path(name: str, value: Any, param: Param) -> str | None:
-    spell = partial(encode, safe=_HARMLESS if param.reserved else "")
-    match param.form:
+def text(name: str, value: Any, param: Param, spell: Callable[[str], str] | None = None) -> str | None:
+    """Returns the text of a parameter in a path or, with `str` as `spell`, in a header."""
+    form = param.form if spell is None or param.form == "json" else "simple"
+    spell = spell or partial(encode, safe=_HARMLESS if param.reserved else "")
+    match form:
         case "json":
             return None if value is None else spell(json_text(value))
         case "label":
-            text = _joined(value, spell, "." if param.exploded else ",", explode=param.exploded)
-            return None if text is None else f".{text}"
+            items = _joined(value, spell, "." if param.exploded else ",", explode=param.exploded)
+            return None if items is None else f".{items}"
         case "matrix":
             alone = param.exploded and isinstance(value, (list, dict))
-            text = None if alone else _joined(value, spell, ",", explode=False)
-            found = [(key, spell(scalar(item))) for key, item in _fields(name, value)] if alone else [(name, text)]
-            written = [f";{spell(key)}={text}" if text else f";{spell(key)}" for key, text in found if text is not None]
-            return "".join(written) or None
+            items = None if alone else _joined(value, spell, ",", explode=False)
+            found = [(key, spell(scalar(item))) for key, item in _fields(name, value)] if alone else [(name, items)]
+            parts = [f";{spell(key)}={item}" if item else f";{spell(key)}" for key, item in found if item is not None]
+            return "".join(parts) or None
         case "segments":
             return _joined(value.split("/") if isinstance(value, str) else value, spell, "/", explode=False)
     return _joined(value, spell, ",", explode=param.exploded)
 
 
-def header(value: Any, param: Param) -> str | None:
-    if param.form == "json":
-        return None if value is None else json_text(value)
-    return _joined(value, str, ",", explode=param.exploded)
-
-
-def pairs(name: str, value: Any, param: Param, form: str = "") -> Iterator[tuple[str, str]]:
-    form, many = form or param.form, isinstance(value, (list, dict))
+def pairs(name: str, value: Any, param: Param, *, nests: bool = False) -> Iterator[tuple[str, str]]:
+    """Yields the pairs of a parameter. With `nests`, as in a form, objects become `deepObject`."""
+    form, many = param.form, isinstance(value, (list, dict))
+    if nests and form != "json" and (isinstance(value, dict) or _has_nested(value)):
+        form = "deepObject"
     joins = many and not param.exploded
     spell = partial(encode, safe="" if not param.reserved else _ELEMENT if joins or param.place == "cookie" else _QUERY)
     if form == "deepObject":
@@ -57,15 +83,10 @@ def pairs(name: str, value: Any, param: Param, form: str = "") -> Iterator[tuple
     elif form == "json" and value is not None:
         yield encode(name), spell(json_text(value))
     elif form != "json" and joins:
-        text = _joined(value, spell, _DELIMITERS.get(form, ","), explode=False)
-        yield from [] if text is None else [(encode(name), text)]
+        items = _joined(value, spell, _DELIMITERS.get(form, ","), explode=False)
+        yield from [] if items is None else [(encode(name), items)]
     elif form != "json":
         yield from ((encode(key), spell(scalar(item))) for key, item in _fields(name, value))
-
-
-def form_pairs(name: str, value: Any, param: Param) -> Iterator[tuple[str, str]]:
-    nested = isinstance(value, dict) or _has_nested(value)
-    return pairs(name, value, param, "deepObject" if nested and param.form != "json" else "")
 
 
 def written(found: Iterable[tuple[str, str]], between: str = "&") -> str:
@@ -83,14 +104,14 @@ def _has_nested(value: Any) -> bool:
 
 
 def _joined(value: Any, spell: Callable[[str], str], between: str, *, explode: bool) -> str | None:
-    """`1,2`, and `a,1,b,2` or `a=1,b=2` for objects, with that separator."""
+    """Returns `1,2` for a list, and `a,1,b,2` or `a=1,b=2` for an object, with that separator."""
     within, keyed = "=" if explode else between, isinstance(value, dict)
     found = [(f"{spell(key)}{within}" if keyed else "") + spell(scalar(item)) for key, item in _fields("", value)]
     return between.join(found) if found else None
 
 
 def _deep(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """`name[key]=…`, `name[]=…` for lists of scalars, `name[0][key]=…` for lists of objects."""
+    """Yields `name[key]=…`, `name[]=…` for lists of scalars, and `name[0][key]=…` for lists of objects."""
     if isinstance(value, (list, dict)):
         indexed = enumerate(value) if _has_nested(value) else (("", item) for item in value)
         for key, item in value.items() if isinstance(value, dict) else indexed:

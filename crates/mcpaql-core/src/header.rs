@@ -1,0 +1,49 @@
+//! Validates the headers that a document sets for its target. Checking a document and opening its target use the same rules.
+
+use crate::operation::FRAMING_HEADERS;
+use crate::template::EnvTemplate;
+
+/// Returns whether this is a valid header name.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_token_byte)
+}
+
+/// Returns why a target cannot send this header, as the rest of a sentence that starts with its name.
+#[must_use]
+pub fn problem(name: &str, value: &str) -> Option<&'static str> {
+    if !is_name(name) {
+        Some("is not a header name; correct it")
+    } else if FRAMING_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+        Some("is set by the connection itself; remove it from the target")
+    } else if EnvTemplate::parse(value).is_none() {
+        Some("contains an unclosed ${env:NAME}")
+    } else if value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t') {
+        Some("contains invalid characters; correct its value")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_that_cannot_be_sent_have_a_reason() {
+        for (name, value, word) in [
+            ("X Y", "1", "header name"),
+            ("", "1", "header name"),
+            ("Host", "a", "connection"),
+            ("X-A", "${env:A", "unclosed"),
+            ("X-A", "${A}", "unclosed"),
+            ("X-A", "a\nb", "characters"),
+        ] {
+            assert!(problem(name, value).is_some_and(|reason| reason.contains(word)), "{name}: {value}");
+        }
+        for value in ["", "a\tb", "gr\u{fc}n", "${env:A:-x} ${env:B}"] {
+            assert_eq!(problem("X-A", value), None, "{value}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Reads the texts that a target sets for all its operations: headers, variables of programs, working directories.
+//!
+//! What always holds: every text that the server rejects when it opens the target is reported here, with its line.
+//! `check`, `serve` and `generate` therefore accept the same documents.
+
+use super::secrets;
+use indexmap::IndexMap;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::header;
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
+use mcpaql_core::template::{EnvTemplate, is_variable_name};
+
+const REFERENCE_SUGGESTION: &str =
+    "write `${env:NAME}`, or `${env:NAME:-default}` if the variable is optional";
+
+/// Reads `headers`.
+pub(super) fn headers(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> IndexMap<String, String> {
+    let (headers, pointer) = (text_map(reader, object, "headers"), object.pointer_to("headers"));
+    report_plain_credentials(reader, &pointer, &headers, "write `${env:NAME}` instead, or use `auth`");
+    for (name, value) in &headers {
+        if let Some(reason) = header::problem(name, value) {
+            let message = format!("The header '{name}' {reason}");
+            let problem = Diagnostic::error(Code::SchemaInvalidValue, child(&pointer, name), message);
+            let is_unclosed = EnvTemplate::parse(value).is_none();
+            reader.push(if is_unclosed { problem.suggest(REFERENCE_SUGGESTION) } else { problem });
+        }
+    }
+    headers
+}
+
+/// Reads `set_env`.
+pub(super) fn variables(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    suggestion: &str,
+) -> IndexMap<String, String> {
+    let (variables, pointer) = (text_map(reader, object, "set_env"), object.pointer_to("set_env"));
+    report_plain_credentials(reader, &pointer, &variables, suggestion);
+    for (name, value) in &variables {
+        if !is_variable_name(name) || value.contains('\0') {
+            let message = format!("The variable '{name}' cannot be set");
+            reader.push(
+                Diagnostic::error(Code::SchemaInvalidValue, child(&pointer, name), message)
+                    .expected("a name without `=`; no NUL in name or value"),
+            );
+        }
+    }
+    variables
+}
+
+/// Reads `set_env` whose values may contain variables.
+pub(super) fn template_variables(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    suggestion: &str,
+) -> IndexMap<String, String> {
+    let (variables, pointer) = (variables(reader, object, suggestion), object.pointer_to("set_env"));
+    for (name, value) in &variables {
+        check_template(reader, &child(&pointer, name), value);
+    }
+    variables
+}
+
+/// Reads `cwd`.
+pub(super) fn working_directory(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<String> {
+    let text = reader.string(object, "cwd")?;
+    check_template(reader, &object.pointer_to("cwd"), &text);
+    Some(text)
+}
+
+/// Reports a `${` that is not a complete variable.
+pub(super) fn check_template(reader: &mut DocumentReader, pointer: &str, text: &str) {
+    if EnvTemplate::parse(text).is_none() {
+        let message = "The value contains a `${` that is not a complete `${env:NAME}`";
+        reader.push(
+            Diagnostic::error(Code::SchemaInvalidValue, pointer, message).suggest(REFERENCE_SUGGESTION),
+        );
+    }
+}
+
+/// Reports credentials in headers or variables that are not written as `${env:NAME}`.
+fn report_plain_credentials(
+    reader: &mut DocumentReader,
+    pointer: &str,
+    values: &IndexMap<String, String>,
+    suggestion: &str,
+) {
+    for (name, value) in values {
+        if secrets::is_credential_name(name) && !value.contains("${env:") {
+            secrets::report_credential(reader, &child(pointer, name), suggestion);
+        }
+    }
+}
+
+fn text_map(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str) -> IndexMap<String, String> {
+    let mut out = IndexMap::new();
+    if let Some(map) = reader.member(object, key) {
+        for name in map.map.keys() {
+            if let Some(text) = reader.string(&map, name) {
+                out.insert(name.clone(), text);
+            }
+        }
+    }
+    out
+}
