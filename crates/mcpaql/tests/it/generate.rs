@@ -587,7 +587,7 @@ async fn rust_projects_support_background_executions() {
     let ran = generate(&place, &["-s", "work.yaml", "-t", "rust", "-o", "rust"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let readme = read(&place, "rust/README.md");
-    for expected in ["## Work in the background", "`run_job`", "`get_execution`", "| `XDG_DATA_HOME` |"] {
+    for expected in ["## Background work", "`run_job`", "`get_execution`", "| `XDG_DATA_HOME` |"] {
         assert!(readme.contains(expected), "{expected}: {readme}");
     }
 }

@@ -30,7 +30,7 @@ async fn edits_in_python_run_after_the_commands_of_the_readme() {
     assert!(ran.stdout.contains(".venv/bin/pip install -e .\n"), "{}", ran.stdout);
     let readme = read(&place, "p/README.md");
     assert!(readme.contains("\n.venv/bin/pip install -e .\n"), "{readme}");
-    assert!(readme.contains("installed without `-e` has a copy, and is to be installed again"), "{readme}");
+    assert!(readme.contains("If you installed the project without `-e`, install it again first"), "{readme}");
 }
 
 #[tokio::test]
