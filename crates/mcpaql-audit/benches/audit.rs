@@ -1,4 +1,4 @@
-//! What an audit costs: every rule over a list of a thousand tools, written like those of real servers, short and long ones.
+//! Benchmarks of an audit: all rules on a thousand tools like those of real servers, short and long ones.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ const NOUNS: [&str; 10] =
     ["issue", "branch", "release", "comment", "webhook", "label", "milestone", "project", "runner", "secret"];
 const VERBS: [&str; 8] = ["create", "list", "get", "update", "delete", "search", "merge", "archive"];
 
-/// About two kilobytes of a tool, some with hints and some without, a few of them wrong in some way.
+/// Returns a tool of about two kilobytes. Half of the tools have hints, and a few have mistakes.
 fn tool(index: usize) -> Value {
     let (verb, noun) = (VERBS[index % VERBS.len()], NOUNS[index / VERBS.len() % NOUNS.len()]);
     let mut tool = json!({
@@ -60,7 +60,7 @@ fn tool(index: usize) -> Value {
     tool
 }
 
-/// More than three kilobytes of a tool, as wordy as those of large servers: lists, nested objects and a described answer.
+/// Returns a tool of more than three kilobytes, as in large servers: with lists, nested objects and an output schema.
 fn wordy_tool(index: usize) -> Value {
     let mut tool = tool(index);
     let (verb, noun) = (VERBS[index % VERBS.len()], NOUNS[index / VERBS.len() % NOUNS.len()]);

@@ -1,11 +1,11 @@
-//! What moving from one policy to another changes about the tools of servers.
+//! Compares two policies: the hints of tools that change from one policy to the other.
 
 use crate::convention::Hint;
 use crate::hints::expected;
 use crate::tool::{ParsedServer, ServerTools};
 use mcpaql_core::policy::Policy;
 
-/// One hint of one tool that two policies announce differently.
+/// A hint of a tool that differs between two policies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HintChange {
     /// Index of the server.
@@ -14,21 +14,21 @@ pub struct HintChange {
     pub position: usize,
     /// The tool's name.
     pub tool: String,
-    /// Which hint.
+    /// The hint.
     pub hint: Hint,
-    /// What it says under the old policy; `None` where that leaves it unsaid, or what the tool does is not known well enough.
+    /// The value under the old policy; `None` if the policy leaves it out or the effect of the tool is unknown.
     pub from: Option<bool>,
-    /// What it says under the new one.
+    /// The value under the new policy; `None` for the same reasons.
     pub to: Option<bool>,
 }
 
-/// What changes for every tool, in the order of the lists.
+/// Returns the changes for every tool, in the order of the lists.
 #[must_use]
 pub fn compare(servers: &[ServerTools], from: &Policy, to: &Policy) -> Vec<HintChange> {
     let mut changes = Vec::new();
     for (index, server) in servers.iter().enumerate() {
-        let surface = ParsedServer::of(server, index);
-        for (position, tool) in surface.tools.iter().enumerate() {
+        let parsed = ParsedServer::of(server, index);
+        for (position, tool) in parsed.tools.iter().enumerate() {
             let (old, new) = (expected(tool, from), expected(tool, to));
             changes.extend(Hint::ALL.into_iter().filter_map(|hint| {
                 let (from, to) = (old.get(hint), new.get(hint));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_policy_lists_what_tools_would_say_otherwise() {
+    fn a_change_of_policy_lists_the_hints_that_change() {
         assert_eq!(
             changes("mcpaql", "mcp"),
             ["update_note idempotentHint false true", "delete_note idempotentHint false true"]
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_policy_says_of_everything_is_said_of_the_unknown_too() {
+    fn hints_that_hold_for_all_tools_also_hold_for_unknown_ones() {
         let closed = changes("mcp", "lightdash");
         assert!(closed.contains(&"nc_manifest openWorldHint - false".to_owned()), "{closed:?}");
         assert!(closed.contains(&"delete_note destructiveHint true -".to_owned()), "{closed:?}");

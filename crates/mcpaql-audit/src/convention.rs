@@ -1,8 +1,10 @@
-//! Conventions: what a project, a client or a directory demands of the tools it shows.
+//! Conventions: the requirements of a project, a client or a directory for tools.
 //!
-//! A convention is data: every demand is optional, and a convention may extend others. Those of this version are the files in
-//! `builtin/`, written the way a team writes its own. A [`Standard`] is what one audit holds tools against: conventions, of
-//! which each demand keeps the name of who makes it, and one policy for hints.
+//! A convention is data: every requirement is optional, and a convention may extend others. The built-in ones are the files in
+//! `builtin/`, in the same format as a team's own. A [`Standard`] is what an audit checks tools against: several conventions and one
+//! policy for hints.
+//!
+//! What always holds: a requirement keeps the name of its convention, so that a finding can name it.
 
 pub(crate) mod template;
 
@@ -11,25 +13,25 @@ use mcpaql_core::policy::{self, Policy};
 use indexmap::IndexMap;
 pub use mcpaql_core::policy::Hint;
 
-/// What stands for every known client where conventions are named.
+/// The name that stands for all known clients in a list of conventions.
 pub const CLIENTS: &str = "clients";
 
-/// How bad a finding is.
+/// The level of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuleLevel {
-    /// Could be better; never fails an audit by itself.
+    /// A possible improvement.
     Advice,
     /// Misleads a client or a model.
     Warning,
-    /// Breaks in a client, or endangers the user.
+    /// Breaks a client or endangers the user.
     Error,
 }
 
 impl RuleLevel {
-    /// All of them, the mildest first.
+    /// All levels, from mildest to most severe.
     pub const ALL: [RuleLevel; 3] = [RuleLevel::Advice, RuleLevel::Warning, RuleLevel::Error];
 
-    /// The word in reports and files.
+    /// Returns the name of the level in reports and files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -39,22 +41,22 @@ impl RuleLevel {
         }
     }
 
-    /// The level of that word.
+    /// Returns the level with this name.
     #[must_use]
     pub fn parse(text: &str) -> Option<RuleLevel> {
         RuleLevel::ALL.into_iter().find(|level| level.as_str() == text)
     }
 }
 
-/// Whose demands they are.
+/// Who makes the requirements of a convention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ConventionKind {
-    /// A project's, for its own tools.
+    /// A project, for its own tools.
     #[default]
     Project,
-    /// A program's that shows tools to a model.
+    /// A program that shows tools to a model.
     Client,
-    /// A directory's, for what it lists.
+    /// A directory, for the tools it lists.
     Directory,
 }
 
@@ -62,7 +64,7 @@ impl ConventionKind {
     pub(crate) const ALL: [ConventionKind; 3] =
         [ConventionKind::Project, ConventionKind::Client, ConventionKind::Directory];
 
-    /// The word in files.
+    /// Returns the name in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -77,12 +79,12 @@ impl ConventionKind {
     }
 }
 
-/// Which characters a name may hold.
+/// The characters that a name may contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Characters {
-    /// `[A-Za-z0-9_.-]`, as MCP says.
+    /// `[A-Za-z0-9_.-]`, as in MCP.
     Mcp,
-    /// `[A-Za-z0-9_-]`, as model APIs say.
+    /// `[A-Za-z0-9_-]`, as in model APIs.
     Api,
     /// `^[a-z][a-z0-9_]*$`.
     Snake,
@@ -91,7 +93,7 @@ pub enum Characters {
 impl Characters {
     pub(crate) const ALL: [Characters; 3] = [Characters::Mcp, Characters::Api, Characters::Snake];
 
-    /// The word in files.
+    /// Returns the name in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -105,7 +107,7 @@ impl Characters {
         Characters::ALL.into_iter().find(|characters| characters.as_str() == text)
     }
 
-    /// Whether a name may hold it.
+    /// Returns whether a name may contain the character.
     #[must_use]
     pub const fn allow(self, c: char) -> bool {
         match self {
@@ -116,14 +118,14 @@ impl Characters {
     }
 }
 
-/// A trait of JSON Schema that some client cannot take.
+/// A feature of JSON Schema that some client does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SchemaTrap {
-    /// `anyOf`, `oneOf` or `allOf` beside the root's `type: object`.
+    /// `anyOf`, `oneOf` or `allOf` next to the root's `type: object`.
     RootUnion,
     /// `type: [string, null]` of a parameter.
     TypeList,
-    /// `type: array` that does not say of what.
+    /// `type: array` without `items`.
     ArrayWithoutItems,
     /// `items: [a, b]` instead of `prefixItems`.
     Tuple,
@@ -135,16 +137,16 @@ pub enum SchemaTrap {
     Union,
     /// `const`.
     Const,
-    /// `nullable`, which is OpenAPI's.
+    /// `nullable`, which is an OpenAPI keyword.
     Nullable,
     /// `exclusiveMinimum: true`, as in draft 4.
     BooleanBounds,
-    /// A `format` other than those of model APIs.
+    /// A `format` that model APIs do not support.
     Format,
 }
 
 impl SchemaTrap {
-    /// All of them.
+    /// All traps.
     pub const ALL: [SchemaTrap; 11] = [
         SchemaTrap::RootUnion,
         SchemaTrap::TypeList,
@@ -159,7 +161,7 @@ impl SchemaTrap {
         SchemaTrap::Format,
     ];
 
-    /// The word in files.
+    /// Returns the name in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -182,141 +184,144 @@ impl SchemaTrap {
     }
 }
 
-/// What somebody demands of tools. What is not there is not demanded.
+/// A set of requirements for tools. A missing field means no requirement.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Convention {
-    /// What flags and files call it.
+    /// The name in flags and files.
     pub name: String,
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     pub about: String,
-    /// Where the demands are written down.
+    /// URL of the page that documents the requirements.
     pub source: Option<String>,
-    /// Whose they are.
+    /// Who makes the requirements.
     pub kind: ConventionKind,
     /// The policy for hints that goes with it.
     pub policy: Option<String>,
-    /// Of names.
+    /// Requirements for names.
     pub names: NameRequirements,
-    /// Of titles.
+    /// Requirements for titles.
     pub titles: TitleRequirements,
-    /// Of annotations.
+    /// Requirements for annotations.
     pub annotations: AnnotationRequirements,
-    /// Of descriptions.
+    /// Requirements for descriptions.
     pub descriptions: DescriptionRequirements,
-    /// Of input schemas.
+    /// Requirements for input schemas.
     pub schemas: SchemaRequirements,
-    /// Most tools of one server.
+    /// Maximum number of tools of one server.
     pub max_tools: Option<usize>,
-    /// By the code of a rule: another level, or `None` where the rule is off.
+    /// Levels of rules by code; `None` turns a rule off.
     pub rules: IndexMap<String, Option<RuleLevel>>,
 }
 
-/// Demands of names.
+/// Requirements for names.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NameRequirements {
-    /// Such as `lightdash_tools__{verb}_{object}`: literal text around `{product}`, `{verb}`, `{object}`, `{endpoint}`, `{adapter}`
-    /// and `{words}`, each of one word or more. A `{product}` is one of `products`, or anything where none are listed. Where `verbs`
-    /// or `objects` are listed, `{verb}` and `{object}` together stand for words among which is one of either, in whatever order:
-    /// `photoshop_smart_object_replace` and `photoshop_document_manifest` follow `{product}_{verb}_{object}`. Where none are, a verb
-    /// that everybody knows comes first, or behind whatever is the product. A pattern with `{endpoint}` is demanded of MCP-AQL's own
-    /// tools only, and a `_{endpoint}` that ends it may be missing where one tool stands for all. A `{prefix}` ends in an underscore,
-    /// or is not there.
+    /// The pattern of names, such as `lightdash_tools__{verb}_{object}`: literal text around the placeholders `{product}`, `{verb}`,
+    /// `{object}`, `{endpoint}`, `{adapter}` and `{words}`, each of which matches one word or more.
+    ///
+    /// - `{product}` matches one of `products`, or any word if none are listed.
+    /// - If `verbs` or `objects` are listed, `{verb}` and `{object}` together match words that contain at least one of them, in any
+    ///   order: `photoshop_smart_object_replace` and `photoshop_document_manifest` follow `{product}_{verb}_{object}`. Otherwise the
+    ///   words must start with a known verb; after a product that is not listed, the verb may be anywhere.
+    /// - A pattern with `{endpoint}` applies only to tools of MCP-AQL adapters. A `_{endpoint}` at the end may be missing if one tool
+    ///   serves all endpoints.
+    /// - `{prefix}` matches words that end in an underscore, or nothing.
     pub pattern: Option<String>,
-    /// Which characters.
+    /// The allowed characters.
     pub characters: Option<Characters>,
-    /// Longest name; of what `shown_as` makes of it where that is given.
+    /// Maximum length of a name; with `shown_as`, of the name as shown.
     pub max_length: Option<usize>,
-    /// What a client makes of a name: `mcp__{server}__{tool}`; `{server:13}` is the first thirteen characters.
+    /// How the client shows a name: `mcp__{server}__{tool}`. `{server:13}` stands for the first 13 characters.
     pub shown_as: Option<String>,
-    /// Longer names are cut instead of refused.
+    /// Whether longer names are truncated instead of rejected.
     pub cuts: bool,
-    /// Fewest and most words.
+    /// Minimum and maximum number of words.
     pub words: Option<(usize, usize)>,
-    /// What every name begins with.
+    /// The prefix of every name.
     pub prefix: Option<String>,
-    /// First words; every name begins with one of them.
+    /// Products; every name starts with one of them.
     pub products: Vec<String>,
-    /// Verbs that count besides those everybody knows; where `pattern` has `{verb}`, the only ones.
+    /// Verbs in addition to the known ones. For `{verb}` in `pattern`, only these count.
     pub verbs: Vec<String>,
-    /// Words that stand for `{object}`.
+    /// Words that match `{object}`.
     pub objects: Vec<String>,
-    /// A word that names must spell so: `mcpaql`, and not one of `not_words`.
+    /// A word with a fixed spelling: `mcpaql`, not one of `not_words`.
     pub word: Option<String>,
     /// Misspellings of `word`.
     pub not_words: Vec<String>,
 }
 
-/// Demands of titles.
+/// Requirements for titles.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TitleRequirements {
-    /// Each tool has one.
+    /// Each tool must have one.
     pub required: bool,
-    /// It stands in `annotations.title`, too.
+    /// The title must also be in `annotations.title`.
     pub in_annotations: bool,
-    /// Such as `{name} — {endpoint}`.
+    /// The pattern of titles, such as `{name} — {endpoint}`.
     pub pattern: Option<String>,
-    /// Longest title.
+    /// Maximum length of a title.
     pub max_length: Option<usize>,
 }
 
-/// Demands of annotations.
+/// Requirements for annotations.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnnotationRequirements {
-    /// Hints that every tool writes out.
+    /// Hints that every tool must set.
     pub explicit: Vec<Hint>,
-    /// At least one of `readOnlyHint` and `destructiveHint` is there and says something.
+    /// Every tool must set `readOnlyHint` or `destructiveHint`.
     pub safety: bool,
-    /// No tool both reads and writes.
+    /// No tool may both read and write.
     pub one_effect: bool,
 }
 
-/// Demands of descriptions.
+/// Requirements for descriptions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DescriptionRequirements {
-    /// Each tool has one.
+    /// Each tool must have one.
     pub required: bool,
-    /// Longest, in characters.
+    /// Maximum length, in characters.
     pub max_length: Option<usize>,
-    /// Text that may not occur.
+    /// Texts that must not occur.
     pub forbidden: Vec<String>,
 }
 
-/// Demands of input schemas.
+/// Requirements for input schemas.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SchemaRequirements {
-    /// Each parameter is described.
+    /// Each parameter must have a description.
     pub described: bool,
-    /// What the client cannot take.
+    /// Features that the client does not support.
     pub refuses: Vec<SchemaTrap>,
-    /// Most values of an enum.
+    /// Maximum number of values of an enum.
     pub max_enum: Option<usize>,
-    /// Which characters names of parameters may hold.
+    /// Characters that parameter names may contain.
     pub parameter_characters: Option<Characters>,
-    /// Longest name of a parameter.
+    /// Maximum length of a parameter name.
     pub parameter_length: Option<usize>,
 }
 
-/// What an audit holds tools against.
+/// What an audit checks tools against.
 #[derive(Debug, Clone)]
 pub struct Standard {
-    /// In the order they were chosen.
+    /// The selected conventions, in order.
     pub conventions: Vec<Convention>,
-    /// From facts to hints.
+    /// The policy, which derives hints from facts.
     pub policy: Policy,
-    /// Whether somebody chose the policy, be it by a convention: otherwise nobody is held to it.
+    /// Whether the policy was selected, directly or by a convention. The default policy is not enforced.
     pub policy_chosen: bool,
-    /// Levels that stand above what conventions say.
+    /// Levels of rules that override those of conventions; `None` turns a rule off.
     pub rules: IndexMap<String, Option<RuleLevel>>,
 }
 
 impl Standard {
-    /// These conventions, with the policy of the last one that names any.
+    /// Creates a standard with the policy of the last convention that names one.
     #[must_use]
     pub fn from_conventions(conventions: Vec<Convention>) -> Standard {
         Standard::with_policies(conventions, &[])
     }
 
-    /// These conventions, with the policy of the last one that names any: one of a team's own or of this version.
+    /// Creates a standard with the policy of the last convention that names one: one of `own`, or a built-in policy.
     #[must_use]
     pub fn with_policies(conventions: Vec<Convention>, own: &[Policy]) -> Standard {
         let named = conventions.iter().rev().find_map(|convention| convention.policy.as_deref());
@@ -329,7 +334,7 @@ impl Standard {
         }
     }
 
-    /// What conventions demand, each with the name of who does.
+    /// Returns a requirement of each convention that has it, with the name of the convention.
     pub fn requirements<'s, T>(
         &'s self,
         pick: impl Fn(&'s Convention) -> Option<T> + 's,
@@ -338,14 +343,14 @@ impl Standard {
         self.conventions.iter().filter_map(found)
     }
 
-    /// The level of a rule; `None` where it is off. What stands above the conventions decides, then the last convention that
-    /// says something.
+    /// Returns the level of a rule, or `None` if it is off. The overrides of the standard come first, then the last convention that
+    /// sets a level, then the default.
     #[must_use]
     pub fn level(&self, code: &str, default: RuleLevel) -> Option<RuleLevel> {
         self.declared_level(code).unwrap_or(Some(default))
     }
 
-    /// Whether somebody says how bad what a rule finds is, so that the rule itself cannot make less of it.
+    /// Returns whether the standard sets the level of a rule, so that the rule itself cannot lower it.
     #[must_use]
     pub fn sets_level(&self, code: &str) -> bool {
         self.declared_level(code).is_some()

@@ -1,7 +1,9 @@
-//! What a tool says of itself, what clients make of it, and what a policy would have it say: side by side.
+//! Compares the hints that a tool declares with the hints that clients assume and those that a policy expects.
 //!
-//! A policy needs facts, and of a foreign tool only some are known. Whatever the tool may be is asked about, and only what holds
-//! for all of it is expected.
+//! A policy derives hints from facts, and only some facts of a foreign tool are known. The policy is therefore applied to every
+//! possible effect of the tool, and a hint is expected only if all of them agree.
+//!
+//! What always holds: no fix makes a tool look safer than it declares.
 
 use crate::convention::Hint;
 use crate::inferred_effect::{
@@ -12,20 +14,20 @@ use crate::tool::{ParsedServer, ParsedTool};
 use mcpaql_core::facts::{Effect, Reach};
 use mcpaql_core::policy::{HintOverrides, Policy};
 
-/// One hint of one tool, three times.
+/// A hint of a tool: declared, effective and expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HintComparison {
-    /// Which.
+    /// The hint.
     pub hint: Hint,
-    /// What the tool writes out.
+    /// The value that the tool sets.
     pub declared: Option<bool>,
-    /// What a client takes it for, MCP's defaults included.
+    /// The value that clients use: the declared one, or MCP's default.
     pub effective: bool,
-    /// What the policy would have it say; `None` where nobody can know, or the policy leaves it unsaid.
+    /// The value that the policy expects; `None` if the effect is unknown or the policy leaves the hint out.
     pub expected: Option<bool>,
 }
 
-/// The hints of a tool, each as declared, as effective and as expected.
+/// Returns the hints of a tool, each as declared, effective and expected.
 #[must_use]
 pub fn compare_hints(tool: &ParsedTool<'_>, policy: &Policy) -> [HintComparison; 4] {
     let expected = expected(tool, policy);
@@ -36,7 +38,7 @@ pub fn compare_hints(tool: &ParsedTool<'_>, policy: &Policy) -> [HintComparison;
     })
 }
 
-/// What the policy would have a tool say, as far as that is known.
+/// Returns the hints that the policy expects, as far as the effect of the tool is known.
 pub(super) fn expected(tool: &ParsedTool<'_>, policy: &Policy) -> HintOverrides {
     let mut all =
         possible_effects(tool).into_iter().map(|effect| policy.tool_hints(effect.category, &effect.facts));
@@ -49,14 +51,13 @@ pub(super) fn expected(tool: &ParsedTool<'_>, policy: &Policy) -> HintOverrides 
     })
 }
 
-/// What can be written without asking anybody: nothing that makes a tool look safer than it says itself, nor than to say nothing
-/// does, unless its document says so or it follows from the tool's own claim to read.
+/// Returns the hints that are safe to set without asking. A hint that makes the tool look safer than it declares is dropped. One that
+/// looks safer than MCP's default is kept only if it follows from the adapter document or the tool's own read-only hint.
 pub(super) fn safe_to_write(tool: &ParsedTool<'_>, hints: HintOverrides) -> HintOverrides {
     without_safer_claims(tool, hints, |hint| is_warranted(tool, hint))
 }
 
-/// The hints without those that flip what the tool says to what looks safer, and without those that look safer than silence and
-/// are not `warranted`.
+/// Drops hints that change a declared hint to a safer value, and hints that look safer than MCP's default and are not `warranted`.
 fn without_safer_claims(
     tool: &ParsedTool<'_>,
     hints: HintOverrides,
@@ -65,7 +66,7 @@ fn without_safer_claims(
     let kept = |hint: Hint| {
         hints.get(hint).filter(|value| {
             let declared = tool.declared.get(hint);
-            // What MCP assumes of silent tools is the worst.
+            // MCP's defaults are the most dangerous values.
             *value == hint.default_value()
                 || declared == Some(*value)
                 || (declared.is_none() && warranted(hint))
@@ -79,25 +80,25 @@ fn without_safer_claims(
     }
 }
 
-/// Whether somebody who knows says what is expected, so that it may look safer than silence.
+/// Returns whether a hint may look safer than MCP's default, because the expected value comes from a reliable source.
 fn is_warranted(tool: &ParsedTool<'_>, hint: Hint) -> bool {
     match hint {
         _ if changed_when_probed(tool) => false,
         Hint::ReadOnly => tool.known.is_some(),
-        Hint::Destructive | Hint::Idempotent => tool.known.is_some() || says_it_reads(tool),
-        // A policy may call every tool closed; that a call stays inside only its author knows.
+        Hint::Destructive | Hint::Idempotent => tool.known.is_some() || is_marked_read_only(tool),
+        // A policy may mark every tool closed-world, but only the author knows that calls stay inside.
         Hint::OpenWorld => tool.known.is_some_and(|known| known.facts.reach == Reach::Process),
     }
 }
 
-/// Rules that only spell right what the tool's author said.
+/// Rules whose fix only corrects the spelling of the author's hints.
 const SPELLING_RULES: [&str; 2] = ["HINT-013", "HINT-014"];
 
-/// Takes from all corrections what would make a tool look safer than it says itself: whatever a rule proposes goes through here.
-pub(super) fn drop_unsafe_fixes(surfaces: &[ParsedServer<'_>], findings: &mut [Finding]) {
+/// Removes hints that make a tool look safer than it declares from all fixes. The fixes of every rule go through here.
+pub(super) fn drop_unsafe_fixes(parsed_servers: &[ParsedServer<'_>], findings: &mut [Finding]) {
     for finding in findings {
         let place = &finding.place;
-        let tool = place.tool.and_then(|tool| surfaces.get(place.server)?.tools.get(tool));
+        let tool = place.tool.and_then(|tool| parsed_servers.get(place.server)?.tools.get(tool));
         let Some(tool) = tool else { continue };
         finding.fix = finding.fix.take().and_then(|fix| match fix {
             Fix::Hints(hints) => {
@@ -109,36 +110,36 @@ pub(super) fn drop_unsafe_fixes(surfaces: &[ParsedServer<'_>], findings: &mut [F
                 };
                 (hints != HintOverrides::default()).then_some(Fix::Hints(hints))
             }
-            Fix::Effect(Effect::Read | Effect::Compute) if !says_it_reads(tool) => None,
+            Fix::Effect(Effect::Read | Effect::Compute) if !is_marked_read_only(tool) => None,
             other => Some(other),
         });
     }
 }
 
-/// The hints that can be written for a tool that leaves them unsaid.
+/// Returns values for the missing hints of a tool that are safe to set.
 pub(super) fn missing_hints(tool: &ParsedTool<'_>, policy: &Policy) -> HintOverrides {
     let expected = expected(tool, policy);
-    let hints = if says_it_reads(tool) {
+    let hints = if is_marked_read_only(tool) {
         HintOverrides { destructive: Some(false), idempotent: Some(true), ..expected }
     } else if expected.read_only == Some(false) || certainly_writes(tool) {
         HintOverrides { read_only: Some(false), ..expected }
     } else {
         expected
     };
-    let unsaid = |hint: Hint, value: Option<bool>| value.filter(|_| tool.declared.get(hint).is_none());
+    let missing = |hint: Hint, value: Option<bool>| value.filter(|_| tool.declared.get(hint).is_none());
     safe_to_write(
         tool,
         HintOverrides {
-            read_only: unsaid(Hint::ReadOnly, hints.read_only),
-            destructive: unsaid(Hint::Destructive, hints.destructive),
-            idempotent: unsaid(Hint::Idempotent, hints.idempotent),
-            open_world: unsaid(Hint::OpenWorld, hints.open_world),
+            read_only: missing(Hint::ReadOnly, hints.read_only),
+            destructive: missing(Hint::Destructive, hints.destructive),
+            idempotent: missing(Hint::Idempotent, hints.idempotent),
+            open_world: missing(Hint::OpenWorld, hints.open_world),
         },
     )
 }
 
-/// Whether it says itself that it reads, and nothing contradicts.
-fn says_it_reads(tool: &ParsedTool<'_>) -> bool {
+/// Returns whether the tool is marked read-only and nothing contradicts it.
+fn is_marked_read_only(tool: &ParsedTool<'_>) -> bool {
     tool.declared.read_only == Some(true)
         && !changed_when_probed(tool)
         && tool.declared.destructive != Some(true)
@@ -157,7 +158,7 @@ mod tests {
     use mcpaql_core::operation::Category;
     use serde_json::{Value, json};
 
-    /// A tool of a file share that calls itself a cloud.
+    /// A tool of a cloud server.
     fn tool(name: &str, description: &str, required: &[&str], annotations: &Value) -> Value {
         let properties: serde_json::Map<String, Value> =
             required.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
@@ -170,7 +171,7 @@ mod tests {
         ParsedServer::of(&server, 0).tools.iter().map(look).collect()
     }
 
-    /// What one tool is expected to say, as four letters: `t`rue, `f`alse, or `-`.
+    /// Returns four hints as letters: `t`rue, `f`alse, or `-` for none.
     fn letters(hints: HintOverrides) -> String {
         let letter = |hint| match hints.get(hint) {
             Some(true) => 't',
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_a_cloud_are_expected_to_say_what_their_names_and_parameters_carry() {
+    fn expected_hints_follow_from_names_and_parameters() {
         let none = &Value::Null;
         for (name, description, required, expected) in [
             ("nc_notes_search_notes", "Search notes by title or content.", &["query"][..], "t--t"),
@@ -195,13 +196,13 @@ mod tests {
             ("nc_notes_update_note", "Update a note.", &["note_id", "etag"], "--ft"),
             ("nc_notes_delete_note", "Delete a note.", &["note_id"], "-ttt"),
             ("nc_webdav_write_file", "Write a file.", &["path", "content"], "--tt"),
-            // Whether a second one fails is the server's secret.
+            // Only the server knows whether a second call fails.
             ("nc_webdav_create_directory", "Create a directory.", &["path"], "---t"),
             ("nc_contacts_update_contact", "Update a contact.", &["contact_id"], "---t"),
             ("deck_add_member", "Add somebody to a board.", &["board_id", "user"], "---t"),
-            // Nothing says what it does.
+            // The effect is unknown.
             ("nc_manifest", "The manifest.", &[], "---t"),
-            // A name alone is no reason to say that it reads.
+            // A name alone does not prove that it reads.
             ("nc_notes_get_note", "A note.", &["note_id"], "---t"),
         ] {
             assert_eq!(expects("nextcloud", tool(name, description, required, none)), expected, "{name}");
@@ -248,7 +249,7 @@ mod tests {
         let writes = json!({"readOnlyHint": false});
         assert_eq!(expects("mcpaql", tool("post_message", "", &[], &writes)), "fff-");
         assert_eq!(expects("mcpaql", tool("nc_manifest", "", &[], &writes)), "f---");
-        // They do not settle what the name denies.
+        // A hint does not override the name.
         assert_eq!(expects("mcpaql", tool("delete_note", "Delete a note.", &[], &reads)), "ftt-");
     }
 
@@ -261,18 +262,18 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_between_reads_and_writes_is_as_bad_as_its_worst() {
+    fn a_switch_between_reads_and_writes_counts_as_its_most_dangerous_value() {
         let schema = json!({"type": "object", "properties": {"action": {"enum": ["list", "delete"]}}});
         let tool = json!({"name": "get_labels", "description": "Gets labels.", "inputSchema": schema});
         assert_eq!(expects("mcpaql", tool), "ftf-");
-        // Of several writes only that is expected which holds for all of them.
+        // With several writes, only hints that hold for all of them are expected.
         let schema = json!({"type": "object", "properties": {"method": {"enum": ["create", "delete"]}}});
         let tool = json!({"name": "label_write", "description": "Writes a label.", "inputSchema": schema});
         assert_eq!(expects("mcpaql", tool), "f---");
     }
 
     #[test]
-    fn endpoints_of_adapters_are_what_they_are_called() {
+    fn endpoints_of_adapters_follow_from_their_names() {
         let schema = json!({"type": "object", "properties": {"operation": {"type": "string"}, "params": {"type": "object"}}});
         for (name, expected) in [
             ("github_mcpaql_read", "tft-"),
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_document_says_is_exact() {
+    fn facts_from_a_document_are_exact() {
         let facts = Facts {
             effect: Effect::Update,
             repeat: Repeat::NoEffect,
@@ -301,13 +302,13 @@ mod tests {
         let tools = vec![json!({"name": "get_nothing"})];
         let known = [("get_nothing".to_owned(), known)].into();
         let server = ServerTools { tools, known, ..ServerTools::default() };
-        let surface = ParsedServer::of(&server, 0);
+        let parsed = ParsedServer::of(&server, 0);
         let policy = Policy::named("mcpaql").unwrap();
-        assert_eq!(letters(expected(&surface.tools[0], policy)), "fttf");
+        assert_eq!(letters(expected(&parsed.tools[0], policy)), "fttf");
     }
 
     #[test]
-    fn no_correction_makes_a_tool_look_safer_than_it_says_itself() {
+    fn no_fix_makes_a_tool_look_safer_than_it_declares() {
         let policy = Policy::named("mcpaql").unwrap();
         let names =
             ["get_note", "list_notes", "search", "delete_note", "run_query", "nc_manifest", "send_mail"];
@@ -379,7 +380,7 @@ mod tests {
                         let context =
                             format!("{} by {}: {hint:?} of {tool}", finding.rule.code, convention.name);
                         assert!(!safer || declared != Some(!value), "flips {context}");
-                        assert!(!safer || hint != Hint::OpenWorld, "nobody knows {context}");
+                        assert!(!safer || hint != Hint::OpenWorld, "not known: {context}");
                         assert!(
                             !safer || hint != Hint::ReadOnly || !server.known.is_empty(),
                             "guesses {context}"
@@ -393,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_probe_caught_is_not_reassured() {
+    fn no_fix_makes_a_tool_look_safer_after_a_probe_saw_a_change() {
         let observed = ProbeResult { changed: Some(true), answers: AnswerComparison::Same };
         let caught = |annotations: Value| {
             let tools = vec![tool("get_note", "Gets a note.", &[], &annotations)];
@@ -419,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_contradiction_the_dangerous_half_stays() {
+    fn of_two_contradicting_hints_the_dangerous_one_stays() {
         let both = json!({"readOnlyHint": true, "destructiveHint": true});
         let tools = vec![tool("get_note", "Get a note.", &[], &both)];
         let server = ServerTools { name: "cloud".to_owned(), tools, ..ServerTools::default() };

@@ -1,4 +1,4 @@
-//! Whatever a server sends, an audit ends, says the same twice, and points to places that can be there.
+//! For any input, an audit ends, gives the same findings twice, and points to possible places.
 
 use super::*;
 use crate::convention::Standard;
@@ -14,7 +14,7 @@ fn audited(tools: Vec<Value>) -> Vec<Finding> {
     audit(&[ServerTools { name: "hostile".into(), tools, ..ServerTools::default() }], &full_standard())
 }
 
-/// Words that rules look for, in places where they do not belong.
+/// Words that rules look for, in the wrong places.
 fn key() -> impl Strategy<Value = String> {
     const KNOWN: &[&str] = &[
         "name",
@@ -107,8 +107,8 @@ proptest! {
             prop_assert!(finding.place.pointer.is_empty() || finding.place.pointer.starts_with('/'));
             prop_assert!(!finding.message.is_empty());
         }
-        let said = |findings: &[Finding]| findings.iter().map(|finding| format!("{finding:?}")).collect::<Vec<_>>();
-        prop_assert_eq!(said(&found), said(&audited(tools)));
+        let text = |findings: &[Finding]| findings.iter().map(|finding| format!("{finding:?}")).collect::<Vec<_>>();
+        prop_assert_eq!(text(&found), text(&audited(tools)));
     }
 }
 
@@ -145,21 +145,21 @@ fn no_finding_shows_the_secret_it_is_about() {
 }
 
 #[test]
-fn what_is_no_tool_is_said_once() {
+fn an_entry_that_is_not_an_object_has_one_finding() {
     let found =
         audited(vec![json!(7), json!(["a"]), json!({"name": "get_note", "inputSchema": {"type": "object"}})]);
     for entry in [0, 1] {
-        let said: Vec<&str> = found
+        let messages: Vec<&str> = found
             .iter()
             .filter(|finding| finding.place.tool == Some(entry))
             .map(|finding| finding.message.as_str())
             .collect();
-        assert_eq!(said, [format!("Entry {entry} of the list is not an object")]);
+        assert_eq!(messages, [format!("Entry {entry} of the list is not an object")]);
     }
 }
 
 #[test]
-fn findings_say_what_is_there_and_what_should_be() {
+fn findings_say_what_is_wrong_and_what_is_expected() {
     let tools = vec![
         json!({"name": "save note", "title": "save_note", "annotations": {"readOnlyHint": true, "title": 3},
             "inputSchema": {"type": "object", "properties": {"when": {"type": "string", "enum": 7}, "how": {"type": ["boolean", "string"]}}}}),

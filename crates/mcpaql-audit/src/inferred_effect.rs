@@ -1,8 +1,6 @@
-//! What a tool does, as far as the evidence carries: of a document that says so exactly that, of a foreign tool everything that
-//! it may be.
+//! Infers what a tool does: exactly, if an adapter document says so; otherwise as the set of all possible effects.
 //!
-//! What always holds: an effect that is not known is listed with every alternative, so that whoever asks what follows from it
-//! hears "unknown" where the alternatives disagree.
+//! What always holds: an unknown effect is represented by all alternatives, so a conclusion is unknown if they disagree.
 
 use crate::convention::RuleLevel;
 use crate::tool::{ParsedTool, listed_effects, parameters, required};
@@ -11,23 +9,23 @@ use mcpaql_core::operation::{Category, Danger};
 use mcpaql_lexicon::classify::{Classification, Confidence};
 use mcpaql_lexicon::verbs;
 
-/// Required parameters of these names hold what the caller saw last.
+/// Names of parameters for the version that the caller saw last.
 const VERSIONS: &[&str] =
     &["etag", "if_match", "ifmatch", "version", "revision", "rev", "lock_version", "sha"];
-/// What a caller names a new thing by: where it is there already, a second creation fails.
+/// Names of parameters that identify a new object; creating it twice may fail.
 const KEYS: &[&str] =
     &["name", "path", "filename", "key", "slug", "id", "email", "username", "uuid", "directory"];
-/// Verbs that add once more whenever they are called.
+/// Verbs that add something with every call.
 const ADDING_VERBS: &[&str] = &["append", "comment", "enqueue", "reply", "post", "tweet", "track", "ingest"];
 
-/// One thing that a tool may be.
+/// A possible effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PossibleEffect {
     pub(super) category: Category,
     pub(super) facts: Facts,
 }
 
-/// What the name, the description and the hints of a tool carry together: the effect, if it is more than a guess.
+/// Returns the effect of a tool from its name, description and hints, if it is more than a guess.
 pub(super) fn effect(tool: &ParsedTool<'_>) -> Option<Effect> {
     if let Some(known) = tool.known {
         return Some(known.facts.effect);
@@ -38,12 +36,12 @@ pub(super) fn effect(tool: &ParsedTool<'_>) -> Option<Effect> {
     decision(tool).map(|decision| decision.effect)
 }
 
-/// Whether a probe saw that it changes something.
+/// Returns whether the tool changed the state in a probe.
 pub(super) fn changed_when_probed(tool: &ParsedTool<'_>) -> bool {
     tool.observed.is_some_and(|observed| observed.changed == Some(true))
 }
 
-/// Whether it surely changes something, hints aside.
+/// Returns whether the tool certainly changes something, regardless of its hints.
 pub(super) fn certainly_writes(tool: &ParsedTool<'_>) -> bool {
     tool.known.map_or_else(
         || is_sure(&tool.by_name) && tool.by_name.category != Category::Read && !may_be_read_only(tool),
@@ -51,7 +49,7 @@ pub(super) fn certainly_writes(tool: &ParsedTool<'_>) -> bool {
     )
 }
 
-/// Whether it surely reads and does nothing else, hints aside.
+/// Returns whether the tool certainly only reads, regardless of its hints.
 pub(super) fn certainly_reads(tool: &ParsedTool<'_>) -> bool {
     tool.known.map_or_else(
         || {
@@ -66,22 +64,22 @@ fn is_sure(decision: &Classification) -> bool {
     decision.confidence > Confidence::Low && decision.review.is_none()
 }
 
-/// Whether its server says that it reads, and its name could be meant so: to generate a chart keeps nothing.
+/// Returns whether the tool is marked read-only and its name allows it: `generate_chart` need not store anything.
 fn may_be_read_only(tool: &ParsedTool<'_>) -> bool {
     tool.declared.read_only == Some(true)
         && tool.with_hints.category == Category::Read
         && tool.by_name.category != Category::Read
 }
 
-/// The decision that is more than a guess: by the name, else by the hints, too.
+/// Returns the classification if it is more than a guess: by the name, else by name and hints.
 fn decision<'t>(tool: &'t ParsedTool<'_>) -> Option<&'t Classification> {
     let by_name = Some(&tool.by_name).filter(|decision| is_sure(decision) && !may_be_read_only(tool));
-    // A tool may well say that it writes a file that its name only gets.
+    // A tool whose name says `get` may still write a file.
     let by_name = by_name.filter(|decision| {
         decision.category != Category::Read || (tool.declared.read_only != Some(false) && !saves_a_file(tool))
     });
-    // That it does not only read says nothing yet about what it does; and whoever writes out whether it destroys knows that better
-    // than a name that could be a noun, or says no more than that something runs.
+    // `readOnlyHint: false` does not say what the tool does. A declared `destructiveHint` is more reliable than a name that could be
+    // a noun or only says that something runs.
     let runs = tool.by_name.effect == Effect::Execute && tool.by_name.confidence == Confidence::Low;
     let noun = runs && tool.declared.destructive.is_some();
     let named = tool.by_name.review.is_none() && tool.by_name.effect == tool.with_hints.effect && !noun;
@@ -89,7 +87,7 @@ fn decision<'t>(tool: &'t ParsedTool<'_>) -> Option<&'t Classification> {
     by_name.or_else(|| judged.filter(|decision| decision.category == Category::Read || named))
 }
 
-/// `get_request` with an `outputPath` writes a file.
+/// Returns whether a parameter names an output file: `get_request` with an `outputPath` writes one.
 fn saves_a_file(tool: &ParsedTool<'_>) -> bool {
     let may = |name: &str| {
         let any =
@@ -104,7 +102,7 @@ fn saves_a_file(tool: &ParsedTool<'_>) -> bool {
     })
 }
 
-/// Whether nothing but name and description tells what it does: no document, no parameter, and no claim of its own to read.
+/// Returns whether the effect follows from name and description alone: no document, no telling parameter, no read-only hint.
 pub(super) fn is_known_by_name_alone(tool: &ParsedTool<'_>) -> bool {
     tool.known.is_none()
         && endpoint(tool).is_none()
@@ -115,24 +113,24 @@ pub(super) fn is_known_by_name_alone(tool: &ParsedTool<'_>) -> bool {
         && !required(tool).any(is_version)
 }
 
-/// The endpoint of an adapter's tool, by its name.
+/// Returns the endpoint of an adapter tool, from its name.
 pub(super) fn endpoint(tool: &ParsedTool<'_>) -> Option<Category> {
     let last = tool.words.last().filter(|_| tool.is_adapter)?;
     Category::ALL.into_iter().find(|category| category.as_str().eq_ignore_ascii_case(last))
 }
 
-/// Whether it is the one tool of an adapter in single mode.
+/// Returns whether it is the only tool of an adapter in single mode.
 pub(super) fn is_single(tool: &ParsedTool<'_>) -> bool {
     tool.is_adapter && tool.words.last().is_some_and(|word| matches!(word.as_str(), "mcpaql" | "aql"))
 }
 
-/// Everything that it may be.
+/// Returns all possible effects of a tool.
 pub(super) fn possible_effects(tool: &ParsedTool<'_>) -> Vec<PossibleEffect> {
     if let Some(known) = tool.known {
         return vec![PossibleEffect { category: known.category, facts: known.facts }];
     }
     if let Some(category) = endpoint(tool) {
-        // What stands behind an endpoint nobody can see.
+        // The operations behind an endpoint are unknown.
         let repeats = [Repeat::NoEffect, Repeat::FailsWithoutEffect, Repeat::Accumulates];
         return set_reach(tool, repeats.map(|repeat| family(category, repeat)).into());
     }
@@ -152,14 +150,14 @@ pub(super) fn possible_effects(tool: &ParsedTool<'_>) -> Vec<PossibleEffect> {
     let effects = repeats.iter().map(|repeat| possible_effect(decision.effect, *repeat, guard, reversible));
     let mut effects: Vec<PossibleEffect> = effects.collect();
     if effects.iter().any(|effect| effect.facts.overwrites) && requires_destination(tool) {
-        // What it works on may stay as it is.
+        // The input may stay unchanged.
         let made = [Repeat::NoEffect, Repeat::Accumulates];
         effects.extend(made.map(|repeat| possible_effect(Effect::Create, repeat, Guard::None, true)));
     }
     set_reach(tool, effects)
 }
 
-/// Whether a call must say where its results go.
+/// Returns whether a required parameter names the destination of the results.
 fn requires_destination(tool: &ParsedTool<'_>) -> bool {
     required(tool).any(|name| {
         let words = mcpaql_lexicon::words(name);
@@ -167,7 +165,7 @@ fn requires_destination(tool: &ParsedTool<'_>) -> bool {
     })
 }
 
-/// Everything that a call may choose; of a tool that nobody can make out, everything that there is.
+/// Returns the effects that a call can choose from; all effects if nothing is known about the tool.
 fn all_possible_effects(tool: &ParsedTool<'_>, chosen: &[Effect]) -> Vec<PossibleEffect> {
     let writes = tool.declared.read_only == Some(false) && tool.by_name.category != Category::Read;
     let effects: &[Effect] = match (chosen, writes) {
@@ -199,7 +197,7 @@ fn possible_effect(effect: Effect, repeat: Repeat, guard: Guard, reversible: boo
     PossibleEffect { category: effect.category(), facts }
 }
 
-/// How far a foreign server reaches is its secret, unless a tool takes addresses of the outside world.
+/// Adds the reach: unknown for a foreign server, unless the tool reaches the outside world.
 fn set_reach(tool: &ParsedTool<'_>, effects: Vec<PossibleEffect>) -> Vec<PossibleEffect> {
     let reaches: &[Reach] = match outside_reach(tool) {
         Some(_) => &[Reach::Open],
@@ -226,7 +224,7 @@ fn is_version(name: &str) -> bool {
         && VERSIONS.contains(&name.to_ascii_lowercase().replace('-', "_").trim_start_matches('_'))
 }
 
-/// What a second call may do.
+/// Returns the possible effects of a second call.
 fn repeats(tool: &ParsedTool<'_>, effect: Effect, guard: Guard) -> &'static [Repeat] {
     use Repeat::{Accumulates, FailsWithoutEffect, NoEffect, Unknown};
     let has = |list: &[&str]| tool.words.iter().any(|word| list.contains(&word.as_str()));
@@ -239,11 +237,11 @@ fn repeats(tool: &ParsedTool<'_>, effect: Effect, guard: Guard) -> &'static [Rep
         Effect::Create => &[Accumulates],
         Effect::Delete | Effect::SoftDelete | Effect::Unlink => &[FailsWithoutEffect],
         Effect::Update | Effect::Set | Effect::Move if guard == Guard::Etag => &[FailsWithoutEffect],
-        // Who may give a version may be refused the second time.
+        // With an optional version, a second call may be rejected.
         Effect::Set if parameters(tool).any(|(name, _)| is_version(name)) => {
             &[NoEffect, FailsWithoutEffect, Accumulates]
         }
-        // What is written where is seen only where the caller says it.
+        // Without a parameter for the target, it is unknown where the tool writes.
         Effect::Set if has(&["write"]) && !caller_names_result(tool) => &[NoEffect, Accumulates],
         Effect::Set if is_plain_set(tool) && !has(&["toggle", "save", "restore"]) => &[NoEffect],
         Effect::Set | Effect::Update | Effect::Move => &[NoEffect, FailsWithoutEffect, Accumulates],
@@ -251,12 +249,12 @@ fn repeats(tool: &ParsedTool<'_>, effect: Effect, guard: Guard) -> &'static [Rep
     }
 }
 
-/// Whether it puts a value somewhere and does no more: who accepts an invitation may answer it once more.
+/// Returns whether the tool only sets a value. Accepting an invitation, for example, may do more.
 fn is_plain_set(tool: &ParsedTool<'_>) -> bool {
     tool.by_name.confidence == Confidence::High || tool.words.iter().any(|word| word == "set")
 }
 
-/// Whether the caller names the new thing, or a text says what happens where it exists already.
+/// Returns whether the caller names the new object, or the description says what happens if it exists.
 pub(super) fn caller_names_result(tool: &ParsedTool<'_>) -> bool {
     let key = |name: &str| {
         let lower = name.to_ascii_lowercase();
@@ -267,12 +265,12 @@ pub(super) fn caller_names_result(tool: &ParsedTool<'_>) -> bool {
         || tool.description.is_some_and(|text| text.contains("exist"))
 }
 
-/// Whether it surely adds something with every call.
+/// Returns whether every call certainly adds something.
 pub(super) fn certainly_accumulates(tool: &ParsedTool<'_>) -> bool {
     if let Some(known) = tool.known {
         return known.facts.repeat == Repeat::Accumulates;
     }
-    // What stands behind an endpoint nobody can see, and its hints are made from what is known of that.
+    // The operations behind an endpoint are unknown here, and the adapter derives its hints from them.
     if endpoint(tool).is_some() {
         return false;
     }
@@ -281,16 +279,16 @@ pub(super) fn certainly_accumulates(tool: &ParsedTool<'_>) -> bool {
     adds && sure && repeats(tool, tool.by_name.effect, Guard::None) == [Repeat::Accumulates]
 }
 
-/// What reaches into the outside world.
+/// How a tool reaches the outside world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OutsideReach {
-    /// Its name says so: it searches the web, or writes to people.
+    /// By its name: it searches the web, or sends messages to people.
     Named,
-    /// It fetches what its parameter points to.
+    /// It fetches the address in a parameter.
     Address,
 }
 
-/// What a tool surely has to do with the outside world.
+/// Returns how a tool certainly reaches the outside world.
 pub(super) fn outside_reach(tool: &ParsedTool<'_>) -> Option<OutsideReach> {
     let has = |list: &[&str]| tool.words.iter().any(|word| list.contains(&word.as_str()));
     let lead = |list: &[&str]| tool.words.iter().take(2).any(|word| list.contains(&word.as_str()));
@@ -299,7 +297,7 @@ pub(super) fn outside_reach(tool: &ParsedTool<'_>) -> Option<OutsideReach> {
     if web || writes || lead(&["crawl", "scrape", "tweet"]) {
         return Some(OutsideReach::Named);
     }
-    // Whoever fetches documentation knows where from.
+    // Tools that fetch documentation use fixed addresses.
     let fetches = !has(&["doc", "docs", "documentation"])
         && lead(&["fetch", "browse", "download", "visit", "navigate", "open", "goto", "import"]);
     let address = |name: &str| {
@@ -310,7 +308,7 @@ pub(super) fn outside_reach(tool: &ParsedTool<'_>) -> Option<OutsideReach> {
     (fetches && takes()).then_some(OutsideReach::Address)
 }
 
-/// The verb that the description opens with, where it changes something; behind a heading in angle brackets, too.
+/// Returns the first verb of the description if it changes something, skipping a heading in angle brackets.
 pub(super) fn described_action(tool: &ParsedTool<'_>) -> Option<&'static verbs::Verb> {
     let text = tool.description?.trim_start();
     let text = match text.strip_prefix('<') {
@@ -322,7 +320,7 @@ pub(super) fn described_action(tool: &ParsedTool<'_>) -> Option<&'static verbs::
     (verb.effect.category() != Category::Read).then_some(verb)
 }
 
-/// The word of the name that says it: one that is surely a verb, before one that may be.
+/// Returns the acting word of a name, preferring a certain verb over a possible one.
 fn acting_word<'t>(tool: &'t ParsedTool<'_>) -> Option<&'t str> {
     let verb = |word: &&String| verbs::verb(word).or_else(|| verbs::inflected(word));
     let sure = tool.words.iter().find(|word| verb(word).is_some_and(|verb| verb.acts()));
@@ -331,27 +329,30 @@ fn acting_word<'t>(tool: &'t ParsedTool<'_>) -> Option<&'t str> {
     sure.or_else(likely).map(String::as_str)
 }
 
-/// What speaks against the claim of a tool that it only reads, and how loud.
+/// Returns what contradicts a read-only hint, and the level of the contradiction.
 pub(super) fn contradicts_read_only(tool: &ParsedTool<'_>) -> Option<(String, RuleLevel)> {
     if tool.known.is_some_and(|known| known.category != Category::Read) {
-        return Some(("its document says otherwise".to_owned(), RuleLevel::Error));
+        return Some(("its adapter document says that it writes".to_owned(), RuleLevel::Error));
     }
-    let told = described_action(tool);
+    let described = described_action(tool);
     if tool.with_hints.category != Category::Read {
         let runs = matches!(tool.by_name.effect, Effect::Execute | Effect::Session | Effect::Multiplexed);
-        let level = match (certainly_writes(tool) && !runs, told) {
+        let level = match (certainly_writes(tool) && !runs, described) {
             (true, _) => RuleLevel::Error,
             (false, Some(_)) => RuleLevel::Warning,
-            // What "triggers" or "starts" may be a demonstration.
+            // A tool that "triggers" or "starts" something may be a demonstration.
             (false, None) => RuleLevel::Advice,
         };
-        let action = if runs { "runs or switches something" } else { "changes something" };
+        let action = if runs { "runs, starts or stops something" } else { "changes something" };
         let what = acting_word(tool).map(|word| format!("'{word}' in its name {action}"));
-        return Some((what.unwrap_or_else(|| "its name says otherwise".to_owned()), level));
+        return Some((what.unwrap_or_else(|| "its name says that it writes".to_owned()), level));
     }
     if let Some(switch) = &tool.switch {
-        return Some((format!("its '{}' can be '{}'", switch.parameter, switch.acts), RuleLevel::Warning));
+        return Some((
+            format!("its parameter '{}' can be '{}'", switch.parameter, switch.acts),
+            RuleLevel::Warning,
+        ));
     }
-    let verb = told.filter(|verb| verb.acts() && verb.word != "generate")?;
-    Some((format!("its description begins with '{}'", verb.word), RuleLevel::Advice))
+    let verb = described.filter(|verb| verb.acts() && verb.word != "generate")?;
+    Some((format!("its description starts with '{}'", verb.word), RuleLevel::Advice))
 }

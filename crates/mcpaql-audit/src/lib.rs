@@ -1,9 +1,22 @@
-//! The audit: what is wrong with the tools that a server shows, whoever made it, and what they cost.
+//! Audits the tools of any MCP server: what is wrong with them, and what they cost.
 //!
-//! A [`Server`] is what was heard or written, as raw JSON; a rule looks at a view of it and says what it finds. Rules stand in
-//! `rules/`, one file each, and the doc comment of a rule is its documentation: `mcpaql explain` and the reference page show it,
-//! and its examples are its tests. What always holds: no rule needs a tool to be well-formed, none calls anything, and the same
-//! tools held against the same standard give the same findings in the same order.
+//! [`ServerTools`] are the tools of a server as raw JSON. [`audit`] runs every rule on them and returns the findings:
+//!
+//! ```
+//! use mcpaql_audit::convention::Standard;
+//! use mcpaql_audit::{ServerTools, audit};
+//!
+//! let tools = vec![serde_json::json!({"name": "create issue", "inputSchema": {"type": "object"}})];
+//! let server = ServerTools { name: "tracker".to_owned(), tools, ..ServerTools::default() };
+//! let findings = audit(&[server], &Standard::default());
+//! assert!(findings.iter().any(|finding| finding.rule.code == "NAME-001"));
+//! ```
+//!
+//! Each rule has its own file in `rules/`. The doc comment of a rule is its documentation: `mcpaql explain` and the reference page
+//! show it, and its examples are its tests.
+//!
+//! What always holds: no rule needs a tool to be well-formed, no rule calls anything, and the same tools and the same standard give
+//! the same findings in the same order.
 
 mod baseline;
 mod compare;

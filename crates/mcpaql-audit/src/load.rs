@@ -1,4 +1,4 @@
-//! Conventions from files: what is written, and what it means.
+//! Reads conventions from files, and provides the built-in ones.
 
 use crate::convention::template;
 use crate::convention::{
@@ -51,7 +51,7 @@ const DESCRIPTION_KEYS: &[&str] = &["required", "max_length", "forbidden"];
 const SCHEMA_KEYS: &[&str] =
     &["described", "refuses", "max_enum", "parameter_characters", "parameter_length"];
 
-/// Name and text of the conventions of this version.
+/// Names and texts of the built-in conventions.
 const BUILTIN: &[(&str, &str)] = &[
     ("mcp", include_str!("builtin/mcp.yaml")),
     ("mcpaql", include_str!("builtin/mcpaql.yaml")),
@@ -75,7 +75,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("openai-apps", include_str!("builtin/openai-apps.yaml")),
 ];
 
-/// As written, each an object.
+/// The built-in conventions as untyped objects, before `extends` is resolved.
 static RAW_BUILTINS: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     let value = |name: &str, text: &str| Source::new(name, text).parse().map(|parsed| parsed.value);
     let written = |(name, text): &(&str, &str)| Some(((*name).to_owned(), value(name, text).ok()?));
@@ -87,17 +87,20 @@ static PARSED_BUILTINS: LazyLock<Vec<Convention>> =
 
 fn read_builtins(reader: &mut DocumentReader) -> Vec<Convention> {
     let none = Map::new();
-    let shelf = convention_shelf(&none, &[]);
+    let extendable = extendable_conventions(&none, &[]);
     let mut known = HashMap::new();
     let mut conventions = Vec::new();
     for (name, value) in RAW_BUILTINS.iter() {
-        let whole = shelf.resolve(reader, value, "", &mut vec![name.clone()], &mut known);
+        let whole = extendable.resolve(reader, value, "", &mut vec![name.clone()], &mut known);
         conventions.extend(reader.object(&whole, "").map(|object| read(reader, name, &object)));
     }
     conventions
 }
 
-fn convention_shelf<'a>(members: &'a Map<String, Value>, builtin: &'a [&'static str]) -> ExtendableSet<'a> {
+fn extendable_conventions<'a>(
+    members: &'a Map<String, Value>,
+    builtin: &'a [&'static str],
+) -> ExtendableSet<'a> {
     ExtendableSet {
         noun: "convention",
         members,
@@ -106,31 +109,31 @@ fn convention_shelf<'a>(members: &'a Map<String, Value>, builtin: &'a [&'static 
     }
 }
 
-/// The names of the conventions of this version.
+/// Returns the names of the built-in conventions.
 pub fn names() -> impl Iterator<Item = &'static str> {
     BUILTIN.iter().map(|(name, _)| *name)
 }
 
-/// Every convention of this version.
+/// Returns all built-in conventions.
 #[must_use]
 pub fn builtins() -> &'static [Convention] {
     &PARSED_BUILTINS
 }
 
-/// The convention of that name.
+/// Returns the built-in convention with this name.
 #[must_use]
 pub fn builtin(name: &str) -> Option<&'static Convention> {
     PARSED_BUILTINS.iter().find(|convention| convention.name == name)
 }
 
-/// Reads a file of conventions: a mapping from names to what each demands.
+/// Reads a file of conventions: a mapping from names to requirements.
 ///
 /// # Errors
-/// Everything that is wrong with it, located.
+/// Returns all problems of the file, with their locations.
 pub fn parse(source: &Source) -> Result<Vec<Convention>, Vec<Diagnostic>> {
     let parsed = source.parse().map_err(|mut found| {
         if let ([empty], true) = (found.as_mut_slice(), source.text.trim().is_empty()) {
-            empty.suggestion = Some("write a mapping from names of conventions to what each demands".into());
+            empty.suggestion = Some("write a mapping from names of conventions to their requirements".into());
         }
         found
     })?;
@@ -143,7 +146,7 @@ pub fn parse(source: &Source) -> Result<Vec<Convention>, Vec<Diagnostic>> {
     Ok(conventions)
 }
 
-/// Reads conventions from an untyped mapping that stands behind `pointer`.
+/// Reads conventions from an untyped mapping at `pointer`.
 #[must_use]
 pub fn read_all(value: &Value, pointer: &str) -> (Vec<Convention>, Vec<Diagnostic>) {
     let mut reader = DocumentReader::default();
@@ -153,15 +156,15 @@ pub fn read_all(value: &Value, pointer: &str) -> (Vec<Convention>, Vec<Diagnosti
         let diagnostic =
             Diagnostic::error(Code::SchemaInvalidValue, members.pointer_to(name), message).at_key();
         reader.push(
-            diagnostic.suggest(format!("choose one without commas and spaces, other than `{CLIENTS}`")),
+            diagnostic.suggest(format!("use a name without commas and spaces, other than `{CLIENTS}`")),
         );
     }
     let builtin: Vec<&'static str> = names().collect();
-    let conventions = convention_shelf(members.map, &builtin).read_all(&mut reader, pointer, read);
+    let conventions = extendable_conventions(members.map, &builtin).read_all(&mut reader, pointer, read);
     (conventions, reader.diagnostics)
 }
 
-/// Whether a list of names, with commas between them, can mean it.
+/// Returns whether a convention with this name can be selected in a comma-separated list.
 fn can_be_chosen(name: &str) -> bool {
     !name.is_empty() && name != CLIENTS && !name.contains(|c: char| c == ',' || c.is_whitespace())
 }
@@ -220,21 +223,28 @@ fn name_requirements(reader: &mut DocumentReader, object: &DocumentObject<'_>) -
     }
 }
 
-/// A pattern whose holes are all known.
+/// Reads a pattern, and reports unknown placeholders.
 fn pattern(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
     key: &str,
-    holes: &[&str],
+    placeholders: &[&str],
 ) -> Option<String> {
     let text = reader.string(object, key)?;
-    if let Some(unknown) = template::unknown_placeholder(&text, holes) {
-        let message =
-            format!("Field '{}' has the unknown part '{{{unknown}}}'", field_path(&object.pointer_to(key)));
+    if let Some(unknown) = template::unknown_placeholder(&text, placeholders) {
+        let message = format!(
+            "Field '{}' has the unknown placeholder '{{{unknown}}}'",
+            field_path(&object.pointer_to(key))
+        );
         let mut diagnostic = Diagnostic::error(Code::SchemaInvalidValue, object.pointer_to(key), message);
-        diagnostic = diagnostic
-            .expected(holes.iter().map(|hole| format!("{{{hole}}}")).collect::<Vec<_>>().join(", "));
-        if let Some(near) = suggest::nearest(unknown, holes.iter().copied()) {
+        diagnostic = diagnostic.expected(
+            placeholders
+                .iter()
+                .map(|placeholder| format!("{{{placeholder}}}"))
+                .collect::<Vec<_>>()
+                .join(", "),
+        );
+        if let Some(near) = suggest::nearest(unknown, placeholders.iter().copied()) {
             diagnostic = diagnostic.suggest(format!("did you mean `{{{near}}}`?"));
         }
         reader.push(diagnostic);
@@ -286,7 +296,7 @@ fn characters(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &st
     reader.choice(object, key, &Characters::ALL.map(Characters::as_str), Characters::parse)
 }
 
-/// `[2, 4]`.
+/// Reads a range such as `[2, 4]`.
 fn range(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str) -> Option<(usize, usize)> {
     let items = reader.array(object, key)?;
     let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
@@ -297,12 +307,12 @@ fn range(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str) ->
     if pair.is_none() {
         let message = format!("Field '{}' is not a range", field_path(&object.pointer_to(key)));
         let diagnostic = Diagnostic::error(Code::SchemaInvalidValue, object.pointer_to(key), message);
-        reader.push(diagnostic.expected("the fewest and the most, such as [2, 4]"));
+        reader.push(diagnostic.expected("the minimum and the maximum, such as [2, 4]"));
     }
     pair
 }
 
-/// The levels that `rules` gives to rules, by their codes.
+/// Reads the levels of rules in `rules`, by code.
 pub(crate) fn levels(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
@@ -325,7 +335,7 @@ pub(crate) fn levels(
 
 fn unknown_rule(code: &str, pointer: String) -> Diagnostic {
     let diagnostic =
-        Diagnostic::error(Code::SchemaUnknownField, pointer, format!("There is no rule '{code}'")).at_key();
+        Diagnostic::error(Code::SchemaUnknownField, pointer, format!("Unknown rule '{code}'")).at_key();
     match suggest::nearest(code, rules::all_rules().map(|rule| rule.code)) {
         Some(near) => diagnostic.suggest(format!("did you mean `{near}`?")),
         None => diagnostic.suggest("`mcpaql explain` lists all rules"),
@@ -333,7 +343,7 @@ fn unknown_rule(code: &str, pointer: String) -> Diagnostic {
 }
 
 impl Default for Standard {
-    /// MCP itself and every known client.
+    /// MCP and all known clients.
     fn default() -> Standard {
         let conventions = builtins();
         let wanted =
@@ -349,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_convention_of_this_version_is_without_a_problem() {
+    fn built_in_conventions_have_no_problems() {
         let mut reader = DocumentReader::default();
         let conventions = read_builtins(&mut reader);
         assert_eq!(reader.diagnostics, []);
@@ -361,16 +371,16 @@ mod tests {
     }
 
     #[test]
-    fn a_team_extends_what_is_there() {
+    fn a_team_can_extend_a_built_in_convention() {
         let text = "ours:\n  extends: product-action-object\n  names: {products: [shop], verbs: [ship]}\n  rules: {NAME-001: off}\n";
         let ours = parse(&Source::new("conventions.yaml", text)).unwrap();
         assert_eq!(ours[0].names.products, ["shop"]);
-        assert_eq!(ours[0].names.words, Some((2, 4)), "of the base");
+        assert_eq!(ours[0].names.words, Some((2, 4)), "from the base");
         assert_eq!(ours[0].rules["NAME-001"], None);
     }
 
     #[test]
-    fn a_part_of_a_pattern_that_nobody_fills_is_said() {
+    fn an_unknown_placeholder_is_reported() {
         let text = "ours:\n  names: {pattern: \"{prodct}_{verb}\", shown_as: \"{server:9}_{tool}\"}\n";
         let found = parse(&Source::new("conventions.yaml", text)).unwrap_err();
         assert_eq!(found.len(), 1, "{found:?}");
@@ -379,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_nobody_could_choose_is_refused() {
+    fn a_name_that_cannot_be_selected_is_rejected() {
         for name in ["clients", "a,b", "", "a b"] {
             let text = format!("\"{name}\": {{about: a}}\n");
             let found = parse(&Source::new("conventions.yaml", text)).unwrap_err();
@@ -389,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_less_than_nothing_is_said_as_such() {
+    fn negative_numbers_and_empty_files_are_reported() {
         let found = parse(&Source::new("c.yaml", "ours:\n  names: {max_length: -1}\n")).unwrap_err();
         assert_eq!(found[0].message, "Field 'ours.names.max_length' is less than 0");
         let found = parse(&Source::new("c.yaml", " \n")).unwrap_err();
@@ -397,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn problems_are_reported_with_their_location() {
         let text = "ours:\n  extends: [nextclout, ours]\n  names: {words: [4, 2], lenght: 3}\n  annotations: {explicit: [readOnly]}\n";
         let found = parse(&Source::new("conventions.yaml", text)).unwrap_err();
         let pointers: Vec<&str> = found.iter().map(|diagnostic| diagnostic.pointer.as_str()).collect();

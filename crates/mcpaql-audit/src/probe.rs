@@ -1,8 +1,8 @@
-//! Behaviour against hints: which tools may be called to see whether they only read, and with what.
+//! Plans a probe: which tools may be called to test their read-only hint, and with which arguments.
 //!
-//! What always holds: a tool is called only where it says itself that it only reads, nothing about it says otherwise, and its
-//! required arguments can be made up such that they ask for nothing (`safety`, `safe_args`). Optional arguments are
-//! left out, but for flags that keep a call from doing anything.
+//! What always holds: a tool is called only if it is marked read-only, nothing contradicts that (`safety`), and harmless values can be
+//! made up for its required arguments (`safe_args`). Optional arguments are left out, except flags that prevent a call from doing
+//! anything, such as `dry_run`.
 
 mod safe_args;
 mod safety;
@@ -19,23 +19,23 @@ use serde_json::{Map, Value};
 /// What a probe does with a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProbePlan {
-    /// Calls it with these arguments, twice.
+    /// Call it twice with these arguments.
     Call(Map<String, Value>),
-    /// Leaves it alone, for this reason.
+    /// Do not call it, for this reason.
     Leave(String),
 }
 
-/// What a probe does with each tool of a server, in order.
+/// Returns the plan for each tool of a server, in order.
 #[must_use]
 pub fn probe_plans(server: &ServerTools) -> Vec<(String, ProbePlan)> {
-    let surface = ParsedServer::of(server, 0);
-    let is_one_of_many = |name: &str| surface.tools.iter().filter(|tool| tool.name == name).count() > 1;
+    let parsed = ParsedServer::of(server, 0);
+    let is_one_of_many = |name: &str| parsed.tools.iter().filter(|tool| tool.name == name).count() > 1;
     let plan = |tool: &ParsedTool<'_>| match is_one_of_many(tool.name) {
-        // The server decides which of them runs.
+        // The server decides which of the tools with this name runs.
         true => ProbePlan::Leave("its name is listed more than once".to_owned()),
         false => plan(tool),
     };
-    surface.tools.iter().map(|tool| (tool.name.to_owned(), plan(tool))).collect()
+    parsed.tools.iter().map(|tool| (tool.name.to_owned(), plan(tool))).collect()
 }
 
 fn plan(tool: &ParsedTool<'_>) -> ProbePlan {
@@ -45,48 +45,48 @@ fn plan(tool: &ParsedTool<'_>) -> ProbePlan {
     }
 }
 
-/// Why a tool is not called.
+/// Returns why a tool must not be called.
 fn refusal(tool: &ParsedTool<'_>) -> Option<&'static str> {
     match (tool.declared.read_only, tool.declared.destructive) {
-        (None, _) => Some("it does not say that it only reads"),
-        (Some(false), _) => Some("it says that it writes"),
-        (Some(true), Some(true)) => Some("it says that it destroys, too"),
-        _ if tool.is_adapter => Some("what it does depends on the operation"),
+        (None, _) => Some("it is not marked read-only"),
+        (Some(false), _) => Some("it has `readOnlyHint: false`"),
+        (Some(true), Some(true)) => Some("it is also marked destructive"),
+        _ if tool.is_adapter => Some("its effect depends on the operation"),
         _ => safety::distrust_reason(tool),
     }
 }
 
-/// Arguments that fit the schema, or why there are none.
+/// Returns arguments that fit the schema, or the reason why there are none.
 fn arguments(tool: &ParsedTool<'_>) -> Result<Map<String, Value>, String> {
     let Some(schema) = tool.schema else { return Ok(Map::new()) };
     let (schema, types) = typed(schema);
     let empty = Map::new();
     let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-    let unasked =
+    let acting =
         safe_args::acting_default(&schema).or_else(|| types.values().find_map(safe_args::acting_default));
-    if let Some(name) = unasked {
-        return Err(format!("'{name}' acts where it is left out"));
+    if let Some(name) = acting {
+        return Err(format!("the default of '{name}' changes something"));
     }
-    let taste = SafeArgs::default();
+    let chooser = SafeArgs::default();
     let mut arguments = Map::new();
     for name in required_fields(&schema) {
         let any = Value::Bool(true);
         let field = fields.get(name).unwrap_or(&any);
-        // What authors give as an example may be somebody's real data.
+        // Examples of the author are not used: they may be real data.
         let value =
-            sample::sample_with_chooser(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
+            sample::sample_with_chooser(name, field, &types, &chooser).ok_or_else(|| chooser.reason(name))?;
         arguments.insert(name.to_owned(), value);
     }
     for (name, field) in safe_args::dry_run_flags(&schema) {
         let value =
-            sample::sample_with_chooser(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
+            sample::sample_with_chooser(name, field, &types, &chooser).ok_or_else(|| chooser.reason(name))?;
         arguments.insert(name.to_owned(), value);
     }
     let (mut schemas, _) = SchemaSet::compile(&types);
     let (id, _) = schemas.add(&schema, "");
     let value = Value::Object(arguments);
     if !schemas.check(id, &value).is_empty() {
-        return Err("nothing that fits its schema can be made up".to_owned());
+        return Err("no arguments that fit its schema can be made up".to_owned());
     }
     match value {
         Value::Object(arguments) => Ok(arguments),
@@ -94,10 +94,10 @@ fn arguments(tool: &ParsedTool<'_>) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// How deep a schema is looked into.
+/// Maximum depth of a schema.
 const MAX_SCHEMA_DEPTH: usize = 64;
 
-/// The schema with its definitions as named types.
+/// Returns the schema and its definitions as named types.
 fn typed(schema: &Value) -> (Value, IndexMap<String, Value>) {
     let mut schema = schema.clone();
     let mut types = IndexMap::new();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_says_that_it_reads_and_nothing_else_is_called() {
+    fn only_tools_that_are_certainly_read_only_are_called() {
         let rows = [
             ("get_note", json!({"readOnlyHint": true}), true),
             ("note_card", json!({"readOnlyHint": true}), true),
@@ -178,7 +178,7 @@ mod tests {
             "name": "get_note", "annotations": {"readOnlyHint": true},
             "inputSchema": {"type": "object", "properties": {"action": {"enum": ["get", "delete"]}}},
         });
-        assert!(matches!(plan_of(switch), ProbePlan::Leave(_)), "the report says that it can delete");
+        assert!(matches!(plan_of(switch), ProbePlan::Leave(_)), "`action` can be `delete`");
         let adapter = json!({
             "name": "notes_mcpaql_read", "annotations": {"readOnlyHint": true},
             "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}},
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_listed_twice_is_not_called_whatever_one_of_the_two_says() {
+    fn a_tool_that_is_listed_twice_is_not_called() {
         let tool = |read: bool| json!({"name": "get_note", "annotations": {"readOnlyHint": read}});
         for tools in [vec![tool(true), tool(false)], vec![tool(true), tool(true)]] {
             let server = ServerTools { name: "example".into(), tools, ..ServerTools::default() };
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn of_allowed_values_one_is_chosen_that_does_not_act() {
+    fn of_allowed_values_a_harmless_one_is_chosen() {
         for (name, schema, expected) in [
             ("verb", json!({"enum": ["DELETE", "OPTIONS", "GET"]}), json!("GET")),
             ("what", json!({"type": "string", "enum": ["delete", "get"]}), json!("get")),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_false_unless_true_means_that_nothing_happens() {
+    fn flags_are_false_unless_true_is_the_safe_value() {
         for name in ["delete", "force", "confirm", "include_code", "validate"] {
             assert_eq!(one(name, json!({"type": "boolean"})), Ok(json!(false)), "{name}");
         }
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_that_keeps_a_call_from_acting_is_given_even_where_it_may_be_left_out() {
+    fn an_optional_dry_run_flag_is_set() {
         for (name, field) in [
             ("dry_run", json!({"type": "boolean", "default": false})),
             ("preview", json!({"type": ["boolean", "null"]})),
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_acts_where_it_is_left_out_is_not_called() {
+    fn tools_with_a_default_that_changes_something_are_not_called() {
         for (name, field) in [
             ("what", json!({"enum": ["get", "delete"], "default": "delete"})),
             ("purge", json!({"type": "boolean", "default": true})),
@@ -319,7 +319,7 @@ mod tests {
             ("steps", json!({"type": "array", "default": ["get", "delete"]})),
         ] {
             let reason = called(json!({"type": "object", "properties": {name: field}})).unwrap_err();
-            assert_eq!(reason, format!("'{name}' acts where it is left out"));
+            assert_eq!(reason, format!("the default of '{name}' changes something"));
         }
         for (name, field) in [
             ("order_by", json!({"type": "string", "default": "update_time"})),
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_run_or_lead_somewhere_is_not_made_up() {
+    fn code_commands_and_addresses_are_not_made_up() {
         for name in [
             "sql",
             "url",
@@ -369,7 +369,7 @@ mod tests {
             "Lua snippet to evaluate",
         ] {
             let found = one("c", json!({"type": "string", "description": described}));
-            assert_eq!(found, Err("nothing safe can be made up for 'c'".to_owned()), "{described}");
+            assert_eq!(found, Err("no safe value can be made up for 'c'".to_owned()), "{described}");
         }
         let script = json!({"type": "string", "contentMediaType": "application/javascript"});
         assert!(one("x", script).is_err());
@@ -377,13 +377,13 @@ mod tests {
         assert_eq!(one("email_id", harmless), Ok(json!("some email id")));
         let inner = json!({"type": "object", "required": ["sql"], "properties": {"sql": {"type": "string"}}});
         let schema = json!({"type": "object", "required": ["a"], "properties": {"a": inner}});
-        assert_eq!(called(schema).unwrap_err(), "nothing safe can be made up for 'sql' in 'a'");
+        assert_eq!(called(schema).unwrap_err(), "no safe value can be made up for 'sql' in 'a'");
         let never = json!({"type": "object", "required": ["a"], "properties": {"a": false}});
         assert!(called(never).is_err());
     }
 
     #[test]
-    fn a_schema_without_a_bottom_is_left_alone() {
+    fn tools_with_endless_schemas_are_not_called() {
         let mut deep = json!({"type": "string"});
         for _ in 0..200 {
             deep = json!({"type": "array", "minItems": 1, "items": deep});

@@ -1,7 +1,7 @@
-//! Views of an audit: every view is a function from a [`Report`] to text.
+//! Renders an audit: each format is a function from an [`AuditReport`] to text.
 //!
-//! What servers say is not to be trusted: no control or invisible character of theirs reaches a terminal, and nothing of theirs
-//! is taken for markup of the format it stands in. Nor is anything shown that looks like a credential, wherever it stood.
+//! What always holds: text from servers is untrusted. None of its control or invisible characters reaches a terminal, and none of it
+//! is interpreted as markup of the output format. Anything that looks like a credential is masked.
 
 mod full;
 mod github;
@@ -26,7 +26,7 @@ use crate::text::credential;
 use mcpaql_document::render::printable;
 use std::borrow::Cow;
 
-/// A view, to choose by name.
+/// An output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RenderFormat {
     /// For people at a terminal.
@@ -55,7 +55,7 @@ impl RenderFormat {
         RenderFormat::Junit,
     ];
 
-    /// The name to choose it by.
+    /// Returns the name of the format.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -68,13 +68,13 @@ impl RenderFormat {
         }
     }
 
-    /// The format of that name.
+    /// Returns the format with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<RenderFormat> {
         RenderFormat::ALL.into_iter().find(|format| format.as_str() == name)
     }
 
-    /// Renders a report in this format; the options matter to [`Format::Full`] alone.
+    /// Renders a report. Only [`RenderFormat::Full`] uses the options.
     #[must_use]
     pub fn render(self, report: &AuditReport<'_>, options: RenderOptions) -> String {
         let text = match self {
@@ -92,10 +92,10 @@ impl RenderFormat {
     }
 }
 
-/// More of a server's text than this is nobody's to read.
+/// Maximum number of characters of a server's text that are shown.
 const MAX_SHOWN_TEXT: usize = 300;
 
-/// Foreign text on one line, without what a terminal would obey or nobody would see, and not endless.
+/// Returns a server's text on one line: truncated, with credentials masked and without control or invisible characters.
 #[must_use]
 pub fn terminal_safe(text: &str) -> String {
     let text = credential::masked(text);
@@ -106,12 +106,12 @@ pub fn terminal_safe(text: &str) -> String {
     printable(&text)
 }
 
-/// `3 tools`.
+/// Returns a count with its noun: `3 tools`.
 fn counted(count: usize, word: &str) -> String {
     format!("{} {word}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// `16 363`, as people read it.
+/// Returns a number with grouped digits: `16 363`.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -124,7 +124,7 @@ fn grouped(number: usize) -> String {
     text
 }
 
-/// The tool of a finding as people call it; the server where it is about no tool.
+/// Returns the name of the tool of a finding, or of the server if it is about the whole server.
 fn subject(report: &AuditReport<'_>, found: &LocatedFinding<'_>) -> String {
     let place = &found.finding.place;
     match (report.tool(place), place.tool) {
@@ -134,7 +134,7 @@ fn subject(report: &AuditReport<'_>, found: &LocatedFinding<'_>) -> String {
     }
 }
 
-/// What is wrong and what to do about it, in one sentence.
+/// Returns the message, the conventions and the help of a finding in one sentence.
 fn sentence(found: &LocatedFinding<'_>) -> String {
     let finding = found.finding;
     let help = finding.help.as_ref().map(|help| format!("help: {}", terminal_safe(help)));
@@ -147,7 +147,7 @@ fn sentence(found: &LocatedFinding<'_>) -> String {
     }
 }
 
-/// The sentence, with the server and the tool before it unless it names them itself.
+/// Returns the sentence with the server before it, and with the tool unless the sentence names it.
 fn headline(report: &AuditReport<'_>, found: &LocatedFinding<'_>) -> String {
     let (server, subject) =
         (terminal_safe(report.server(found.finding.place.server)), subject(report, found));
@@ -159,7 +159,7 @@ fn headline(report: &AuditReport<'_>, found: &LocatedFinding<'_>) -> String {
     }
 }
 
-/// The end of every report: how many findings, and in what.
+/// Returns the last line of a report: the number of findings, tools and servers.
 fn summary(report: &AuditReport<'_>) -> String {
     let mut text = match [RuleLevel::Error, RuleLevel::Warning].map(|level| report.count(level)) {
         [0, 0] if report.count(RuleLevel::Advice) == 0 => "No findings".to_owned(),
@@ -174,7 +174,7 @@ fn summary(report: &AuditReport<'_>) -> String {
         text.push_str(&format!("; {} known from the baseline", grouped(report.known_count)));
     }
     if !report.resolved.is_empty() {
-        text.push_str(&format!("; {} of the baseline gone", grouped(report.resolved.len())));
+        text.push_str(&format!("; {} from the baseline no longer found", grouped(report.resolved.len())));
     }
     let (in_part, not): (Vec<&FailedServer>, Vec<&FailedServer>) =
         report.input.failed.iter().partition(|failed| failed.in_part);
@@ -186,7 +186,7 @@ fn summary(report: &AuditReport<'_>) -> String {
     text
 }
 
-/// What could not be audited, and why.
+/// Returns why a server could not be audited.
 fn failure(failed: &FailedServer) -> String {
     format!("{} was {}: {}", terminal_safe(&failed.name), failed.verdict(), terminal_safe(&failed.why))
 }

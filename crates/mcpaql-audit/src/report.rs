@@ -1,4 +1,4 @@
-//! An audit as a whole: what was audited, what was found and where it stands, for renderers to show.
+//! The report of an audit: the input, the findings and their locations, for renderers.
 
 use crate::baseline::{Baseline, Fingerprint};
 use crate::convention::{RuleLevel, Standard};
@@ -12,10 +12,10 @@ use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// Where the tools of a server were found.
+/// Where the tools of a server come from.
 #[derive(Debug, Clone, Default)]
 pub enum ToolsOrigin {
-    /// Nobody can look it up: a server that was asked.
+    /// A running server; there is no file.
     #[default]
     Asked,
     /// A saved list of tools.
@@ -29,13 +29,13 @@ pub enum ToolsOrigin {
     Document {
         /// The document.
         source: Source,
-        /// By the name of a tool, the pointer to the operation that it is.
+        /// Pointers to the operations, by the name of the tool.
         operations: HashMap<String, String>,
     },
 }
 
 impl ToolsOrigin {
-    /// The text, where there is one.
+    /// Returns the file, if there is one.
     #[must_use]
     pub fn source(&self) -> Option<&Source> {
         match self {
@@ -44,7 +44,7 @@ impl ToolsOrigin {
         }
     }
 
-    /// Where a place of the tools stands in the text.
+    /// Returns the pointer to a place in the file.
     #[must_use]
     pub fn pointer(&self, server: &ServerTools, place: &ToolPlace) -> String {
         match (self, place.tool) {
@@ -53,7 +53,7 @@ impl ToolsOrigin {
             (ToolsOrigin::Document { operations, .. }, Some(tool)) => {
                 let name = server.tools.get(tool).and_then(|tool| tool.get("name")?.as_str());
                 match name.and_then(|name| operations.get(name)) {
-                    Some(operation) => format!("{operation}{}", written(&place.pointer)),
+                    Some(operation) => format!("{operation}{}", document_pointer(&place.pointer)),
                     None => "/name".to_owned(),
                 }
             }
@@ -63,8 +63,8 @@ impl ToolsOrigin {
     }
 }
 
-/// A place of a tool as a document has it.
-fn written(pointer: &str) -> String {
+/// Converts a pointer into a tool to a pointer into an operation of a document.
+fn document_pointer(pointer: &str) -> String {
     match pointer.strip_prefix("/inputSchema/properties/") {
         Some(param) => format!("/params/{param}"),
         None if pointer.starts_with("/inputSchema") => "/params".to_owned(),
@@ -75,19 +75,19 @@ fn written(pointer: &str) -> String {
     }
 }
 
-/// Where a finding stands, for people and programs.
+/// The location of a finding.
 #[derive(Debug, Clone)]
 pub struct FindingLocation<'r> {
-    /// The file, where there is one.
+    /// The file, if there is one.
     pub file: Option<&'r str>,
-    /// Where in the file.
+    /// The line and column in the file.
     pub span: Option<Span>,
-    /// Such as `tools[3].annotations.readOnlyHint`; empty for a server as a whole.
+    /// The path, such as `tools[3].annotations.readOnlyHint`; empty for a finding about the server.
     pub path: String,
 }
 
 impl FindingLocation<'_> {
-    /// `file:line:column`, else the path.
+    /// Returns `file:line:column`, or the path if there is no file.
     #[must_use]
     pub fn to_text(&self) -> String {
         match (self.file, self.span) {
@@ -97,88 +97,88 @@ impl FindingLocation<'_> {
     }
 }
 
-/// A finding and where it stands.
+/// A finding with its location.
 #[derive(Debug)]
 pub struct LocatedFinding<'r> {
-    /// What was found.
+    /// The finding.
     pub finding: &'r Finding,
-    /// Where.
+    /// Its location.
     pub location: FindingLocation<'r>,
-    /// What makes it the same finding at the next audit.
+    /// Identifies the finding across audits.
     pub fingerprint: Fingerprint,
 }
 
-/// A server that could not be audited, or not as a whole.
+/// A server that could not be audited, or only in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedServer {
-    /// What the client calls it, or where it was to be found; as the server is called where it was audited in part.
+    /// The name of the server, or the path or URL it should have been at.
     pub name: String,
-    /// Why, as a fragment.
+    /// The reason, as a lower-case fragment.
     pub why: String,
-    /// Whether what there was of it was audited.
+    /// Whether a part of it was audited.
     pub in_part: bool,
 }
 
 impl FailedServer {
-    /// What became of it, as a label.
+    /// Returns the label in reports.
     #[must_use]
     pub const fn verdict(&self) -> &'static str {
         if self.in_part { "audited only in part" } else { "not audited" }
     }
 
-    /// The same for programs.
+    /// Returns the entry in JSON reports.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({"server": self.name, "reason": self.why, "in_part": self.in_part})
     }
 }
 
-/// What was audited and how.
+/// The input of an audit.
 #[derive(Debug, Clone, Copy)]
 pub struct AuditInput<'r> {
-    /// In the order of places.
+    /// The audited servers; places refer to them by index.
     pub servers: &'r [ServerTools],
-    /// Where their tools were found, in the same order.
+    /// Where their tools come from, in the same order.
     pub origins: &'r [ToolsOrigin],
-    /// What they would cost as adapters, in the same order.
+    /// Their cost as adapters in tokens, in the same order.
     pub as_adapters: &'r [Option<usize>],
-    /// What could not be audited.
+    /// Servers that could not be audited.
     pub failed: &'r [FailedServer],
-    /// What they were held against.
+    /// The standard of the audit.
     pub standard: &'r Standard,
-    /// The mildest level that fails.
+    /// The lowest level that makes the audit fail.
     pub fail_on: RuleLevel,
 }
 
-/// An audit, ready to be shown.
+/// A report, ready to be rendered.
 #[derive(Debug)]
 pub struct AuditReport<'r> {
-    /// What was audited.
+    /// The input of the audit.
     pub input: AuditInput<'r>,
-    /// The servers, read.
+    /// The parsed servers.
     pub parsed_servers: Vec<ParsedServer<'r>>,
-    /// By server.
+    /// The scores of each server.
     pub scores: Vec<[Score; 6]>,
-    /// What is new, in the order of the audit.
+    /// The new findings, in the order of the audit.
     pub findings: Vec<LocatedFinding<'r>>,
-    /// How many findings are not shown because the baseline has them.
+    /// Number of findings that are left out because they are in the baseline.
     pub known_count: usize,
-    /// What the baseline has and the audit has not.
+    /// Findings of the baseline that no longer occur.
     pub resolved: Vec<Fingerprint>,
 }
 
 impl<'r> AuditReport<'r> {
-    /// The report of an audit; what the baseline has is counted and left out.
+    /// Creates the report of an audit. Findings of the baseline are counted and left out.
     #[must_use]
     pub fn new(
-        audited: AuditInput<'r>,
+        input: AuditInput<'r>,
         findings: &'r [Finding],
         baseline: Option<&Baseline>,
     ) -> AuditReport<'r> {
-        AuditReport::from_servers(audited, parse_servers(audited.servers), findings, baseline)
+        AuditReport::from_servers(input, parse_servers(input.servers), findings, baseline)
     }
 
-    /// The same of servers that were read already.
+    /// Creates the report of servers that are already parsed.
     #[must_use]
     pub fn from_servers(
         input: AuditInput<'r>,
@@ -186,13 +186,13 @@ impl<'r> AuditReport<'r> {
         findings: &'r [Finding],
         baseline: Option<&Baseline>,
     ) -> AuditReport<'r> {
-        let scores = parsed_servers.iter().map(|surface| scores(surface, findings)).collect();
+        let scores = parsed_servers.iter().map(|parsed| scores(parsed, findings)).collect();
         let prints = findings.iter().map(|finding| Fingerprint::of(finding, input.servers));
         let mut findings: Vec<LocatedFinding<'r>> = findings
             .iter()
             .zip(prints)
             .zip(finding_locations(input, findings))
-            .map(|((finding, fingerprint), spot)| LocatedFinding { finding, location: spot, fingerprint })
+            .map(|((finding, fingerprint), location)| LocatedFinding { finding, location, fingerprint })
             .collect();
         let all = findings.len();
         let mut resolved = Vec::new();
@@ -211,83 +211,83 @@ impl<'r> AuditReport<'r> {
         AuditReport { known_count: all - findings.len(), input, parsed_servers, scores, findings, resolved }
     }
 
-    /// How many findings of a level.
+    /// Returns the number of findings with a level.
     #[must_use]
     pub fn count(&self, level: RuleLevel) -> usize {
         self.findings.iter().filter(|found| found.finding.level == level).count()
     }
 
-    /// Whether the audit fails: by a finding that is bad enough, or because something could not be audited.
+    /// Returns whether the audit fails: because of a finding at `fail_on` or above, or a server that could not be audited.
     #[must_use]
     pub fn fails(&self) -> bool {
         let bad = |found: &LocatedFinding<'_>| found.finding.level >= self.input.fail_on;
         !self.input.failed.is_empty() || self.findings.iter().any(bad)
     }
 
-    /// What the tools of all servers are, in number.
+    /// Returns the number of tools of all servers.
     #[must_use]
     pub fn tools(&self) -> usize {
-        self.parsed_servers.iter().map(|surface| surface.tools.len()).sum()
+        self.parsed_servers.iter().map(|parsed| parsed.tools.len()).sum()
     }
 
-    /// The tool that a finding is about.
+    /// Returns the tool at a place.
     #[must_use]
     pub fn tool(&self, place: &ToolPlace) -> Option<&ParsedTool<'r>> {
         self.parsed_servers.get(place.server)?.tools.get(place.tool?)
     }
 
-    /// What the client calls a server.
+    /// Returns the name of a server.
     #[must_use]
     pub fn server(&self, index: usize) -> &'r str {
         self.input.servers.get(index).map_or("", |server| server.name.as_str())
     }
 
-    /// What a server would cost as an adapter, where it is none.
+    /// Returns the cost of a server as an adapter, if it is not one already.
     #[must_use]
     pub fn as_adapter(&self, index: usize) -> Option<usize> {
-        let is_adapter = self.parsed_servers.get(index).is_some_and(|surface| surface.is_adapter);
+        let is_adapter = self.parsed_servers.get(index).is_some_and(|parsed| parsed.is_adapter);
         if is_adapter {
             return None;
         }
         self.input.as_adapters.get(index).copied().flatten()
     }
 
-    /// Hints that clients take for something else than the policy would have them, by server and tool.
+    /// Returns the hints whose effective value differs from the policy, by server and tool.
     #[must_use]
     pub fn misleading_hints(&self) -> Vec<(&ParsedServer<'r>, &ParsedTool<'r>, HintComparison)> {
         let mut rows = Vec::new();
-        for surface in &self.parsed_servers {
-            for tool in &surface.tools {
-                let differs = |facing: &HintComparison| {
-                    facing.expected.is_some_and(|expected| expected != facing.effective)
+        for parsed in &self.parsed_servers {
+            for tool in &parsed.tools {
+                let differs = |comparison: &HintComparison| {
+                    comparison.expected.is_some_and(|expected| expected != comparison.effective)
                 };
                 let rows_of = compare_hints(tool, &self.input.standard.policy).into_iter().filter(differs);
-                rows.extend(rows_of.map(|facing| (surface, tool, facing)));
+                rows.extend(rows_of.map(|comparison| (parsed, tool, comparison)));
             }
         }
         rows
     }
 }
 
-/// Where each finding stands. A text is read once, however much was found in it.
-fn finding_locations<'r>(audited: AuditInput<'r>, findings: &[Finding]) -> Vec<FindingLocation<'r>> {
+/// Returns the location of each finding. Each file is parsed only once.
+fn finding_locations<'r>(input: AuditInput<'r>, findings: &[Finding]) -> Vec<FindingLocation<'r>> {
     let path = |place: &ToolPlace| {
         let tool = place.tool.map(|tool| format!("/tools/{tool}{}", place.pointer));
         tool.map(|pointer| field_path(&pointer)).unwrap_or_default()
     };
-    let spot = |finding: &Finding| FindingLocation { file: None, span: None, path: path(&finding.place) };
-    let mut spots: Vec<FindingLocation<'r>> = findings.iter().map(spot).collect();
-    for (index, (server, origin)) in audited.servers.iter().zip(audited.origins).enumerate() {
+    let location = |finding: &Finding| FindingLocation { file: None, span: None, path: path(&finding.place) };
+    let mut locations: Vec<FindingLocation<'r>> = findings.iter().map(location).collect();
+    for (index, (server, origin)) in input.servers.iter().zip(input.origins).enumerate() {
         let Some(source) = origin.source().filter(|source| !source.text.is_empty()) else { continue };
-        let own = findings.iter().zip(&mut spots).filter(|(finding, _)| finding.place.server == index);
+        let own = findings.iter().zip(&mut locations).filter(|(finding, _)| finding.place.server == index);
         let (pointers, own): (Vec<String>, Vec<&mut FindingLocation<'r>>) =
-            own.map(|(finding, spot)| (origin.pointer(server, &finding.place), spot)).unzip();
+            own.map(|(finding, location)| (origin.pointer(server, &finding.place), location)).unzip();
         if own.is_empty() {
             continue;
         }
-        for (spot, span) in own.into_iter().zip(source.spans(pointers.iter().map(String::as_str))) {
-            (spot.file, spot.span) = (Some(source.name.as_str()), Some(span));
+        for (location, span) in own.into_iter().zip(source.spans(pointers.iter().map(String::as_str))) {
+            (location.file, location.span) = (Some(source.name.as_str()), Some(span));
         }
     }
-    spots
+    locations
 }

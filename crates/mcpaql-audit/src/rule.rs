@@ -1,4 +1,4 @@
-//! What a rule is, and how its doc comment becomes its documentation.
+//! The definition of a rule, and its documentation from its doc comment.
 
 mod finding;
 
@@ -8,7 +8,7 @@ pub use finding::{Finding, Fix};
 use crate::convention::{RuleLevel, Standard};
 use crate::tool::{ParsedServer, ParsedTool};
 
-/// What a rule is about.
+/// The topic of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RuleGroup {
     /// `NAME`.
@@ -26,7 +26,7 @@ pub enum RuleGroup {
 }
 
 impl RuleGroup {
-    /// In the order of reports.
+    /// All groups, in the order of reports.
     pub const ALL: [RuleGroup; 6] = [
         RuleGroup::Names,
         RuleGroup::Titles,
@@ -36,7 +36,7 @@ impl RuleGroup {
         RuleGroup::Cost,
     ];
 
-    /// The word in reports.
+    /// Returns the name of the group in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl RuleGroup {
         }
     }
 
-    /// What codes of the group begin with.
+    /// Returns the prefix of the rule codes of the group.
     #[must_use]
     pub const fn prefix(self) -> &'static str {
         match self {
@@ -63,63 +63,63 @@ impl RuleGroup {
     }
 }
 
-/// One thing that can be wrong with tools.
+/// A rule: a check for one kind of problem.
 #[derive(Debug)]
 pub struct Rule {
-    /// `NAME-001`; never used for anything else again.
+    /// The code, such as `NAME-001`. A code is never reused.
     pub code: &'static str,
-    /// `illegal-characters`.
+    /// The name, such as `illegal-characters`.
     pub name: &'static str,
-    /// Unless a convention or the user says otherwise.
+    /// The default level; a convention or the user can set another one.
     pub level: RuleLevel,
-    /// Its documentation in Markdown: what it says in one line, then what it does, why it matters, a bad and a good example.
+    /// The documentation in Markdown: a summary line, then what the rule does, why it matters, and bad and good examples.
     pub docs: &'static str,
     pub(super) check: RuleCheck,
 }
 
-/// What a rule looks at.
+/// The check of a rule, by what it looks at.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum RuleCheck {
     /// One tool at a time.
     Tool(fn(&ParsedTool<'_>, &Standard, &mut Findings<'_>)),
-    /// The tools of a server.
+    /// All tools of one server.
     Server(fn(&ParsedServer<'_>, &Standard, &mut Findings<'_>)),
-    /// The tools of all servers.
+    /// All tools of all servers.
     Servers(fn(&[ParsedServer<'_>], &Standard, &mut Findings<'_>)),
 }
 
 /// An example in the documentation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleExample<'r> {
-    /// Where the rule finds something, as a pointer into the example; `None` where it must not.
+    /// JSON pointer to the expected finding in the example; `None` if the rule must report nothing.
     pub at: Option<&'r str>,
-    /// The conventions to hold it against besides those everybody is held against.
+    /// Conventions to check the example against, in addition to the default ones.
     pub conventions: Vec<&'r str>,
     /// A tool, `{"tools": […]}` or `{"servers": {"name": […]}}`.
     pub json: &'r str,
 }
 
 impl Rule {
-    /// What it is about.
+    /// Returns the group, from the prefix of the code.
     #[must_use]
     pub fn group(&self) -> RuleGroup {
         let prefix = self.code.split('-').next().unwrap_or_default();
         RuleGroup::ALL.into_iter().find(|group| group.prefix() == prefix).unwrap_or(RuleGroup::Names)
     }
 
-    /// Whether only a probe can see what it looks for.
+    /// Returns whether the rule needs the results of a probe.
     #[must_use]
     pub fn needs_probe(&self) -> bool {
         matches!(self.code, "HINT-101" | "HINT-102" | "HINT-103")
     }
 
-    /// What it says, in one line.
+    /// Returns the first line of the documentation.
     #[must_use]
     pub fn summary(&self) -> &'static str {
         self.docs.lines().next().unwrap_or_default().trim()
     }
 
-    /// Its documentation as anybody's Markdown: an example says in words which conventions it is held against.
+    /// Returns the documentation as plain Markdown, with the conventions of each example in words.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = String::new();
@@ -139,15 +139,15 @@ impl Rule {
         format!("{}\n", text.trim())
     }
 
-    /// The examples of its documentation: fenced blocks that begin with `json bad at=/pointer` or `json good`, each perhaps with
-    /// `with=convention,convention` behind it.
+    /// Returns the examples in the documentation: fenced blocks that start with `json bad at=/pointer` or `json good`, optionally
+    /// followed by `with=convention,convention`.
     #[must_use]
     pub fn examples(&self) -> Vec<RuleExample<'static>> {
         let mut examples = Vec::new();
         let mut rest = self.docs;
-        while let Some((_, begun)) = rest.split_once("```json ") {
-            let Some((info, body)) = begun.split_once('\n') else { break };
-            let Some((json, behind)) = body.split_once("```") else { break };
+        while let Some((_, block)) = rest.split_once("```json ") {
+            let Some((info, body)) = block.split_once('\n') else { break };
+            let Some((json, after)) = body.split_once("```") else { break };
             let mut words = info.split_whitespace();
             let is_bad = words.next() == Some("bad");
             let mut example = RuleExample { at: is_bad.then_some(""), conventions: Vec::new(), json };
@@ -159,13 +159,13 @@ impl Rule {
                 }
             }
             examples.push(example);
-            rest = behind;
+            rest = after;
         }
         examples
     }
 }
 
-/// Makes a rule of a doc comment and what a computer needs to know besides.
+/// Defines a rule from its doc comment, code, name, level and check.
 macro_rules! rule {
     ($(#[doc = $doc:literal])+ $code:literal $name:literal $level:ident $kind:ident($check:expr)) => {
         $(#[doc = $doc])+

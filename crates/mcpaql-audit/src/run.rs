@@ -1,6 +1,6 @@
-//! A list of tools in shares, each of which can be read and looked at by itself, be it on a thread of its own.
+//! Runs the rules. The list of tools is split into batches that can be checked independently, for example on several threads.
 //!
-//! What always holds: however a list is shared out, the same is found in the same order.
+//! What always holds: the findings and their order do not depend on the batches.
 
 use crate::convention::{RuleLevel, Standard};
 use crate::hints::drop_unsafe_fixes;
@@ -11,13 +11,13 @@ use crate::tool::{ParsedServer, ParsedTool, ServerTools, ToolPlace};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Tools that every rule looks at before the next ones, so that they are still near when the next rule does.
+/// Number of tools that all rules check before the next ones, so that they stay in the CPU cache.
 const TOOLS_PER_CHUNK: usize = 16;
 
-/// Findings with the position of their rule.
+/// Findings with the index of their rule.
 pub(super) type RankedFindings = Vec<(usize, Finding)>;
 
-/// Some tools of a server.
+/// A batch of tools of one server.
 #[derive(Debug, Clone)]
 pub struct ToolBatch<'a> {
     server: &'a ServerTools,
@@ -26,7 +26,7 @@ pub struct ToolBatch<'a> {
     standard: &'a Standard,
 }
 
-/// A share, read, with what rules found that look at one tool at a time.
+/// A parsed batch, with the findings of the rules that check one tool at a time.
 #[derive(Debug)]
 pub struct AuditedBatch<'a> {
     index: usize,
@@ -34,7 +34,8 @@ pub struct AuditedBatch<'a> {
     found: RankedFindings,
 }
 
-/// The tools of all servers in so many shares of about the same size, or in a few more: no share is of two servers.
+/// Splits the tools of all servers into about `count` batches of similar size. There may be a few more, because a batch never
+/// contains tools of two servers.
 #[must_use]
 pub fn tool_batches<'a>(
     servers: &'a [ServerTools],
@@ -52,46 +53,46 @@ pub fn tool_batches<'a>(
 }
 
 impl<'a> ToolBatch<'a> {
-    /// Reads its tools and looks at each of them.
+    /// Parses the tools and runs the rules that check one tool at a time.
     #[must_use]
     pub fn run_tool_rules(self) -> AuditedBatch<'a> {
         let ToolBatch { server, index, tools: range, standard } = self;
         let rules = enabled_rules(standard);
         let (mut tools, mut found) = (Vec::with_capacity(range.len()), Vec::new());
         let values = server.tools.get(range.clone()).unwrap_or_default();
-        for (few, from) in values.chunks(TOOLS_PER_CHUNK).zip(range.step_by(TOOLS_PER_CHUNK)) {
-            let few: Vec<ParsedTool<'a>> = few
+        for (chunk, from) in values.chunks(TOOLS_PER_CHUNK).zip(range.step_by(TOOLS_PER_CHUNK)) {
+            let chunk: Vec<ParsedTool<'a>> = chunk
                 .iter()
                 .zip(from..)
                 .map(|(value, position)| ParsedTool::of(server, value, (index, position)))
                 .collect();
-            check_tools(&few, &rules, standard, &mut found);
-            tools.extend(few);
+            check_tools(&chunk, &rules, standard, &mut found);
+            tools.extend(chunk);
         }
         AuditedBatch { index, tools, found }
     }
 }
 
-/// What the rules find: by server, then by tool in the order of the list, then by rule; what is about a server as a whole comes
-/// before its tools.
+/// Runs all rules and returns the findings, sorted by server, tool and rule. Findings about a server as a whole come before those
+/// about its tools.
 #[must_use]
 pub fn audit(servers: &[ServerTools], standard: &Standard) -> Vec<Finding> {
-    let seen = tool_batches(servers, standard, 1).into_iter().map(ToolBatch::run_tool_rules).collect();
-    finish_audit(servers, standard, seen).1
+    let batches = tool_batches(servers, standard, 1).into_iter().map(ToolBatch::run_tool_rules).collect();
+    finish_audit(servers, standard, batches).1
 }
 
-/// The same of servers whose shares were all seen, in their order; with the servers as rules saw them.
+/// Completes an audit from all batches in their order. Returns the parsed servers and the findings, sorted as by [`audit`].
 #[must_use]
 pub fn finish_audit<'a>(
     servers: &'a [ServerTools],
     standard: &Standard,
-    seen: Vec<AuditedBatch<'a>>,
+    batches: Vec<AuditedBatch<'a>>,
 ) -> (Vec<ParsedServer<'a>>, Vec<Finding>) {
-    let (surfaces, mut found) = merge_batches(servers, seen);
+    let (parsed_servers, mut found) = merge_batches(servers, batches);
     let rules = enabled_rules(standard);
-    found.extend(check_servers(&surfaces, &rules, standard));
+    found.extend(check_servers(&parsed_servers, &rules, standard));
     for (position, finding) in &mut found {
-        // Whatever a rule made of a single case, somebody may have said how bad it is.
+        // A level that the user or a convention sets overrides the rule's own.
         if let Some((rule, level)) = rules.get(*position).filter(|(rule, _)| standard.sets_level(rule.code)) {
             debug_assert_eq!(rule.code, finding.rule.code);
             finding.level = *level;
@@ -99,19 +100,19 @@ pub fn finish_audit<'a>(
     }
     found.sort_by_key(|(position, finding)| (finding.place.server, finding.place.tool, *position));
     let mut findings: Vec<Finding> = found.into_iter().map(|(_, finding)| finding).collect();
-    // What is no tool at all is said once.
+    // An entry that is not an object has only one finding.
     let is_entry = |place: &ToolPlace| {
-        let surface = surfaces.get(place.server);
-        let tool = place.tool.and_then(|tool| surface?.tools.get(tool));
+        let parsed = parsed_servers.get(place.server);
+        let tool = place.tool.and_then(|tool| parsed?.tools.get(tool));
         tool.is_some_and(|tool| !tool.value.is_object())
     };
     findings.retain(|finding| finding.rule.code == "NAME-002" || !is_entry(&finding.place));
     findings.iter_mut().for_each(mask);
-    drop_unsafe_fixes(&surfaces, &mut findings);
-    (surfaces, findings)
+    drop_unsafe_fixes(&parsed_servers, &mut findings);
+    (parsed_servers, findings)
 }
 
-/// Takes credentials out of what a finding quotes.
+/// Masks credentials in the texts of a finding.
 fn mask(finding: &mut Finding) {
     let Finding { message, help, .. } = finding;
     for text in help.iter_mut().chain([message]) {
@@ -121,9 +122,9 @@ fn mask(finding: &mut Finding) {
     }
 }
 
-/// What rules find that look at more than one tool.
+/// Runs the rules that check more than one tool.
 fn check_servers(
-    surfaces: &[ParsedServer<'_>],
+    parsed_servers: &[ParsedServer<'_>],
     rules: &[(&'static Rule, RuleLevel)],
     standard: &Standard,
 ) -> RankedFindings {
@@ -134,37 +135,37 @@ fn check_servers(
         match rule.check {
             RuleCheck::Tool(_) => {}
             RuleCheck::Server(check) => {
-                surfaces.iter().for_each(|surface| check(surface, standard, &mut out))
+                parsed_servers.iter().for_each(|parsed| check(parsed, standard, &mut out))
             }
-            RuleCheck::Servers(check) => check(surfaces, standard, &mut out),
+            RuleCheck::Servers(check) => check(parsed_servers, standard, &mut out),
         }
         ranked.extend(found.into_iter().map(|finding| (position, finding)));
     }
     ranked
 }
-/// The servers whose shares were seen, and what was found in these.
+/// Merges batches into servers and findings.
 pub(super) fn merge_batches<'a>(
     servers: &'a [ServerTools],
-    seen: Vec<AuditedBatch<'a>>,
+    batches: Vec<AuditedBatch<'a>>,
 ) -> (Vec<ParsedServer<'a>>, RankedFindings) {
-    let mut surfaces: Vec<ParsedServer<'a>> =
+    let mut parsed_servers: Vec<ParsedServer<'a>> =
         servers.iter().enumerate().map(|(index, server)| ParsedServer::new(server, index)).collect();
     let mut found = Vec::new();
-    for share in seen {
-        if let Some(surface) = surfaces.get_mut(share.index) {
-            surface.tools.extend(share.tools);
+    for batch in batches {
+        if let Some(parsed) = parsed_servers.get_mut(batch.index) {
+            parsed.tools.extend(batch.tools);
         }
-        found.extend(share.found);
+        found.extend(batch.found);
     }
-    (surfaces, found)
+    (parsed_servers, found)
 }
 
-/// The rules that a standard does not switch off, each with its level.
+/// Returns the rules that are not off, each with its level.
 pub(super) fn enabled_rules(standard: &Standard) -> Vec<(&'static Rule, RuleLevel)> {
     all_rules().filter_map(|rule| Some((rule, standard.level(rule.code, rule.level)?))).collect()
 }
 
-/// What rules find that look at one tool at a time.
+/// Runs the rules that check one tool at a time.
 fn check_tools(
     tools: &[ParsedTool<'_>],
     rules: &[(&'static Rule, RuleLevel)],
@@ -186,7 +187,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn however_a_list_is_shared_out_the_same_is_found() {
+    fn the_findings_do_not_depend_on_the_batches() {
         let tool = |n: usize| match n % 3 {
             0 => json!({"name": format!("get_note_{n}"), "annotations": {"readOnlyHint": false}}),
             1 => json!({"name": format!("deleteNote{n}"), "description": "TODO"}),
@@ -200,10 +201,10 @@ mod tests {
         let servers = [server("many", 0..75), server("none", 0..0), server("few", 60..67)];
         let standard = Standard::default();
         let found = |count| {
-            let seen =
+            let batches =
                 tool_batches(&servers, &standard, count).into_iter().map(ToolBatch::run_tool_rules).collect();
-            let (surfaces, findings) = finish_audit(&servers, &standard, seen);
-            let tools: Vec<usize> = surfaces.iter().map(|surface| surface.tools.len()).collect();
+            let (parsed_servers, findings) = finish_audit(&servers, &standard, batches);
+            let tools: Vec<usize> = parsed_servers.iter().map(|parsed| parsed.tools.len()).collect();
             (tools, format!("{findings:?}"))
         };
         let whole = found(1);

@@ -1,31 +1,33 @@
-//! How good a server's tools are, in numbers that can be compared from one audit to the next.
+//! Scores: the quality of a server's tools as numbers that can be compared between audits.
 
 use crate::convention::RuleLevel;
 use crate::rule::{Finding, RuleGroup};
 use crate::tool::ParsedServer;
 use std::collections::HashMap;
 
-/// Tokens of the context window that costs are held against.
+/// Size of the context window that costs are compared with, in tokens.
 pub const CONTEXT_WINDOW: usize = 200_000;
 
 /// The score of one group of rules for one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Score {
-    /// What the rules are about.
+    /// The group.
     pub group: RuleGroup,
-    /// From 0 to 100: nothing is found, and of cost that there is next to none.
+    /// From 0 to 100. 100 means no findings, and for cost also next to no tokens.
     pub points: u8,
-    /// How many findings.
+    /// Number of findings.
     pub findings: usize,
 }
 
-/// The scores of a server. Each tool counts by its worst finding in the group: an error takes all of its share, a warning half,
-/// advice a tenth. What is about the server as a whole does not drown among its tools: with an error the group has at most 50, with
-/// a warning 75, with advice 95. Cost has at most the percentage of a window of [`WINDOW`] tokens that the tools leave.
+/// Returns the scores of a server.
+///
+/// - Each tool counts by its worst finding in the group: an error takes all of its share, a warning half, advice a tenth.
+/// - A finding about the server as a whole limits the score of the group: to 50 for an error, 75 for a warning, 95 for advice.
+/// - The score for cost is at most the percentage of a window of [`CONTEXT_WINDOW`] tokens that the tools leave free.
 #[must_use]
-pub fn scores(surface: &ParsedServer<'_>, findings: &[Finding]) -> [Score; 6] {
+pub fn scores(parsed: &ParsedServer<'_>, findings: &[Finding]) -> [Score; 6] {
     RuleGroup::ALL.map(|group| {
-        let of = |finding: &&Finding| finding.place.server == surface.index && finding.rule.group() == group;
+        let of = |finding: &&Finding| finding.place.server == parsed.index && finding.rule.group() == group;
         let mut worst: HashMap<usize, RuleLevel> = HashMap::new();
         let (mut count, mut most) = (0, 100);
         for finding in findings.iter().filter(of) {
@@ -39,15 +41,15 @@ pub fn scores(surface: &ParsedServer<'_>, findings: &[Finding]) -> [Score; 6] {
             }
         }
         if group == RuleGroup::Cost {
-            most = most.min(100_usize.saturating_sub(surface.tokens() * 100 / CONTEXT_WINDOW));
+            most = most.min(100_usize.saturating_sub(parsed.tokens() * 100 / CONTEXT_WINDOW));
         }
         let lost: usize = worst.values().map(|level| penalty_tenths(*level)).sum();
-        let lost = (lost * 10).checked_div(surface.tools.len()).unwrap_or(0).min(100);
+        let lost = (lost * 10).checked_div(parsed.tools.len()).unwrap_or(0).min(100);
         Score { group, points: u8::try_from(most.min(100 - lost)).unwrap_or(0), findings: count }
     })
 }
 
-/// The most points of a group with a finding about the server as a whole.
+/// Returns the maximum score of a group with a finding about the server as a whole.
 const fn max_points(level: RuleLevel) -> usize {
     match level {
         RuleLevel::Error => 50,
@@ -85,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_fills_a_window_has_no_points_left_for_it() {
+    fn a_server_that_fills_the_window_scores_zero_for_cost() {
         assert_eq!(cost(3, 1, &[]), 100);
         let some = cost(60, 150, &[]);
         assert!((50..90).contains(&some), "{some}");
@@ -93,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_about_the_whole_server_does_not_drown_among_its_tools() {
+    fn a_finding_about_the_server_limits_the_score() {
         for (level, most) in [(RuleLevel::Error, 50), (RuleLevel::Warning, 75), (RuleLevel::Advice, 95)] {
             assert_eq!(cost(300, 1, &[("COST-003", level)]), most, "{level:?}");
         }

@@ -1,4 +1,4 @@
-//! The parts of `mcpaql.yaml` that decide audits: `conventions` and `audit`.
+//! The settings for audits in `mcpaql.yaml`: `conventions` and `audit`.
 
 use crate::convention::{CLIENTS, Convention, RuleLevel};
 use crate::load::{levels, names, read_all};
@@ -11,20 +11,20 @@ use serde_json::Value;
 
 const KEYS: &[&str] = &["policy", "conventions", "rules"];
 
-/// What audits of a folder hold tools against, as far as its configuration says.
+/// The audit settings of a configuration file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AuditSettings {
-    /// Conventions that the file defines.
+    /// Conventions defined in the file.
     pub defined: Vec<Convention>,
-    /// Name of the policy: one of this version, or of the file.
+    /// Name of the policy, built-in or defined in the file.
     pub policy: Option<String>,
-    /// Names of conventions, of this version or of the file; [`CLIENTS`] stands for every known client.
+    /// Names of the selected conventions, built-in or defined in the file; [`CLIENTS`] stands for all known clients.
     pub conventions: Vec<String>,
-    /// By the code of a rule: another level, or `None` where the rule is off.
+    /// Levels of rules by code; `None` turns a rule off.
     pub rules: IndexMap<String, Option<RuleLevel>>,
 }
 
-/// Reads them from the untyped configuration; `policies` are those that it defines.
+/// Reads the audit settings from the untyped configuration; `policies` are those defined in it.
 #[must_use]
 pub fn read(config: &Value, policies: &[Policy]) -> (AuditSettings, Vec<Diagnostic>) {
     let mut reader = DocumentReader::default();

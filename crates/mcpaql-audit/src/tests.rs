@@ -1,4 +1,4 @@
-//! Every rule is documented, fires on its bad examples at the right place, and is silent on its good ones.
+//! Every rule is documented, reports its bad examples at the right place, and reports nothing in its good ones.
 
 use super::*;
 use crate::convention::{ConventionKind, RuleLevel, Standard};
@@ -7,8 +7,8 @@ use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-/// What examples write in short: `"Opens an issue. (×300)"` is that text three hundred times, and an object with `"×": 130` is as
-/// many objects, with their number in place of `{n}`.
+/// Expands the short forms of examples: `"Opens an issue. (×300)"` is that text 300 times, and an object with `"×": 130` is 130
+/// objects, with `{n}` replaced by their number.
 fn expanded(value: Value) -> Value {
     match value {
         Value::String(text) => {
@@ -31,13 +31,15 @@ fn repeated(mut value: Value) -> Vec<Value> {
     (0..times).map(|n| serde_json::from_str(&text.replace("{n}", &n.to_string())).unwrap()).collect()
 }
 
-/// The servers of an example.
+/// Returns the servers of an example.
 fn servers(json: &Value) -> Vec<ServerTools> {
     let server = |name: &str, tools: &Value| {
         let tools = tools.as_array().cloned().unwrap_or_default();
         let name_of = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
-        let observed =
-            tools.iter().filter_map(|tool| Some((name_of(tool), seen(tool.get("(observed)")?)))).collect();
+        let observed = tools
+            .iter()
+            .filter_map(|tool| Some((name_of(tool), probe_result(tool.get("(observed)")?))))
+            .collect();
         ServerTools { name: name.to_owned(), tools, observed, ..ServerTools::default() }
     };
     match (json.get("servers").and_then(Value::as_object), json.get("tools")) {
@@ -47,8 +49,8 @@ fn servers(json: &Value) -> Vec<ServerTools> {
     }
 }
 
-/// What an example says that a probe saw.
-fn seen(value: &Value) -> ProbeResult {
+/// Returns the result of a probe in an example.
+fn probe_result(value: &Value) -> ProbeResult {
     let answers = match value["answers"].as_str() {
         Some("different") => AnswerComparison::Different,
         Some("refused") => AnswerComparison::Refused,
@@ -58,7 +60,7 @@ fn seen(value: &Value) -> ProbeResult {
     ProbeResult { changed: value["changed"].as_bool(), answers }
 }
 
-/// A place as a pointer into the example.
+/// Returns a place as a pointer into the example.
 fn pointer(json: &Value, servers: &[ServerTools], place: &ToolPlace) -> String {
     let tool = place.tool.map(|tool| format!("/{tool}{}", place.pointer)).unwrap_or_default();
     if json.get("servers").is_some() {
@@ -70,7 +72,7 @@ fn pointer(json: &Value, servers: &[ServerTools], place: &ToolPlace) -> String {
     }
 }
 
-/// Where the rule finds something in an example.
+/// Returns the places that the rule reports in an example.
 fn found(rule: &Rule, example: &RuleExample<'_>) -> Vec<String> {
     let json: Value = serde_json::from_str(example.json)
         .unwrap_or_else(|error| panic!("{}: {error} in {}", rule.code, example.json));
@@ -90,7 +92,7 @@ fn found(rule: &Rule, example: &RuleExample<'_>) -> Vec<String> {
 }
 
 #[test]
-fn every_rule_finds_its_bad_examples_where_they_say_and_nothing_in_its_good_ones() {
+fn every_rule_reports_its_bad_examples_and_nothing_in_its_good_ones() {
     let mut wrong = Vec::new();
     for rule in all_rules() {
         for example in rule.examples() {
@@ -150,21 +152,21 @@ fn every_file_is_a_rule_and_every_rule_is_listed() {
     {
         for path in std::fs::read_dir(group).unwrap().map(|entry| entry.unwrap().path()) {
             let text = std::fs::read_to_string(&path).unwrap();
-            // What rules of a group share has no doc comment of a rule.
+            // Helper modules define no rule.
             if !text.contains("rule! {") {
                 continue;
             }
             files += 1;
             let head = text.lines().next().unwrap();
             let code = head.trim_start_matches("//! ").trim_end_matches('.');
-            assert!(rules.contains_key(code), "{} begins with {head}", path.display());
+            assert!(rules.contains_key(code), "{} starts with {head}", path.display());
         }
     }
     assert_eq!(files, rules.len());
 }
 
 #[test]
-fn a_level_that_somebody_set_holds_whatever_the_rule_makes_of_a_case() {
+fn a_configured_level_overrides_the_level_of_a_finding() {
     let tools = vec![serde_json::json!({"name": "create_issue", "inputSchema": {"type": "object"}})];
     let server = [ServerTools { name: "tracker".to_owned(), tools, ..ServerTools::default() }];
     let level = |standard: &Standard| {

@@ -1,4 +1,4 @@
-//! What the texts of tools hold: a prefilter that reads each text once, credentials, and the patterns of poisoned tools.
+//! Analysis of the texts of tools: a prefilter that reads each text once, credentials, and patterns of poisoned tools.
 
 pub(crate) mod credential;
 pub(crate) mod patterns;

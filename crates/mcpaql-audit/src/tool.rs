@@ -1,4 +1,4 @@
-//! A server's tools as rules look at them: raw JSON, with what several rules need read out once.
+//! Parsed servers and tools: raw JSON, with the parts that several rules need.
 
 mod parameters;
 mod reference;
@@ -16,46 +16,46 @@ use mcpaql_lexicon::classify::{self, Classification, Evidence, ToolAnnotations};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// What is audited: the tools of a server, as `tools/list` has them.
+/// The tools of a server, as returned by `tools/list`.
 #[derive(Debug, Clone, Default)]
 pub struct ServerTools {
-    /// What the client calls it.
+    /// The client's name for the server.
     pub name: String,
-    /// Whether that name is only a guess: of a saved list nobody knows what the client calls its server.
+    /// Whether the name is only a guess, as for a saved list.
     pub name_is_guessed: bool,
-    /// Every tool, as raw JSON.
+    /// The tools, as raw JSON.
     pub tools: Vec<Value>,
-    /// What is known for sure about tools, by name: of adapter documents, which say it.
+    /// Facts from an adapter document, by the name of the tool.
     pub known: HashMap<String, KnownFacts>,
-    /// Whether it is known to be an MCP-AQL adapter; it is guessed by its tools otherwise.
+    /// Whether it is known to be an MCP-AQL adapter. If not, this is guessed from its tools.
     pub is_adapter: bool,
-    /// What a probe saw, by the name of the tool.
+    /// Results of a probe, by the name of the tool.
     pub observed: HashMap<String, ProbeResult>,
-    /// Why a probe left tools alone, by the name of the tool.
+    /// Reasons why a probe did not call a tool, by its name.
     pub unprobed: HashMap<String, String>,
 }
 
 impl ServerTools {
-    /// Whether its word was put to the test.
+    /// Returns whether the server was probed.
     #[must_use]
     pub fn is_probed(&self) -> bool {
         !self.observed.is_empty() || !self.unprobed.is_empty()
     }
 }
 
-/// What an adapter document says about a tool.
+/// Facts about a tool from an adapter document.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownFacts {
-    /// Its category.
+    /// The category.
     pub category: Category,
-    /// What it does.
+    /// The facts.
     pub facts: Facts,
 }
 
-/// What was seen when a tool was called with made-up arguments, and where it answered once more with the same.
+/// The result of calling a tool with made-up arguments, twice if it answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProbeResult {
-    /// Whether the state that the user lets us see was another one afterwards; nothing where there is none to see.
+    /// Whether the snapshot of the state changed; `None` without a snapshot.
     pub changed: Option<bool>,
     /// How the two answers compare.
     pub answers: AnswerComparison,
@@ -64,18 +64,18 @@ pub struct ProbeResult {
 /// How two answers compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerComparison {
-    /// They are equal.
+    /// The answers are equal.
     Same,
-    /// They are not.
+    /// The answers differ.
     Different,
-    /// The tool refused what was made up for it, so that there is nothing to compare.
+    /// The tool rejected the made-up arguments, so there is nothing to compare.
     Refused,
-    /// There was none: the server ended, did not answer in time, or its answer could not be read.
+    /// There was no answer: the server exited, did not answer in time, or its answer could not be read.
     Failed,
 }
 
 impl AnswerComparison {
-    /// As reports write it.
+    /// Returns the name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -87,41 +87,41 @@ impl AnswerComparison {
     }
 }
 
-/// Where something stands.
+/// A place in the tools of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ToolPlace {
     /// Index of the server.
     pub server: usize,
-    /// Index of the tool in its list; `None` where it is about the server as a whole.
+    /// Index of the tool in its list; `None` for the server as a whole.
     pub tool: Option<usize>,
-    /// JSON pointer into the tool: `/annotations/readOnlyHint`. Empty for the whole. What should be there and is not has the
-    /// pointer that it would have.
+    /// JSON pointer into the tool, such as `/annotations/readOnlyHint`; empty for the whole tool. A missing field has the pointer
+    /// that it would have.
     pub pointer: String,
 }
 
-/// A server, read.
+/// A parsed server.
 #[derive(Debug)]
 pub struct ParsedServer<'a> {
-    /// What was read.
+    /// The tools as raw JSON.
     pub server: &'a ServerTools,
-    /// Its position among the audited servers.
+    /// Index among the audited servers.
     pub index: usize,
-    /// In the order of the list.
+    /// The parsed tools, in the order of the list.
     pub tools: Vec<ParsedTool<'a>>,
     /// Whether its tools take MCP-AQL's envelope.
     pub is_adapter: bool,
 }
 
-/// A tool, read. Whatever is not of the type it should be is not there.
+/// A parsed tool. A field of the wrong type counts as missing.
 #[derive(Debug)]
 pub struct ParsedTool<'a> {
     /// The whole tool.
     pub value: &'a Value,
-    /// What the client calls the server.
+    /// The client's name for the server.
     pub server: &'a str,
-    /// Whether that is only a guess.
+    /// Whether that name is only a guess.
     pub server_is_guessed: bool,
-    /// Its name; empty where it has none.
+    /// The name; empty if missing.
     pub name: &'a str,
     /// `title`.
     pub title: Option<&'a str>,
@@ -131,29 +131,29 @@ pub struct ParsedTool<'a> {
     pub description: Option<&'a str>,
     /// `inputSchema`.
     pub schema: Option<&'a Value>,
-    /// The hints that it writes out.
+    /// The hints that the tool sets.
     pub declared: HintOverrides,
     /// The words of its name, in lower case.
     pub words: Vec<String>,
-    /// What the classifier makes of name and description alone.
+    /// The classification by name and description.
     pub by_name: Classification,
-    /// What the importers' classifier makes of it, hints included.
+    /// The classification by name, description and hints, as in an import.
     pub with_hints: Classification,
-    /// What is known for sure.
+    /// Facts from an adapter document.
     pub known: Option<KnownFacts>,
-    /// What a probe saw.
+    /// The result of a probe.
     pub observed: Option<ProbeResult>,
-    /// What it costs in a model's context, estimated.
+    /// The estimated cost in a model's context, in tokens.
     pub tokens: usize,
     /// Whether it takes MCP-AQL's envelope.
     pub is_adapter: bool,
     pub(super) tree: ToolTree<'a>,
-    /// The parameter that switches between reading and writing, where one does.
+    /// The parameter that switches between reading and writing, if there is one.
     pub(super) switch: Option<EffectSwitch<'a>>,
     place: (usize, usize),
 }
 
-/// Servers as rules see them.
+/// Parses servers for the rules.
 #[must_use]
 pub fn parse_servers(servers: &[ServerTools]) -> Vec<ParsedServer<'_>> {
     servers.iter().enumerate().map(|(index, server)| ParsedServer::of(server, index)).collect()
@@ -166,13 +166,13 @@ impl<'a> ParsedServer<'a> {
         ParsedServer { tools, ..ParsedServer::new(server, index) }
     }
 
-    /// None of its tools is read yet.
+    /// Creates a parsed server without tools.
     pub(super) fn new(server: &'a ServerTools, index: usize) -> ParsedServer<'a> {
         let is_adapter = server.is_adapter || server.tools.iter().any(takes_envelope);
         ParsedServer { server, index, tools: Vec::new(), is_adapter }
     }
 
-    /// What all tools cost.
+    /// Returns the estimated cost of all tools, in tokens.
     #[must_use]
     pub fn tokens(&self) -> usize {
         self.tools.iter().map(|tool| tool.tokens).sum()
@@ -197,7 +197,7 @@ impl<'a> ParsedTool<'a> {
             idempotent: declared.idempotent,
         };
         let description = text("description");
-        let (by_name, judged) = classify::classify_without_and_with_annotations(&Evidence {
+        let (by_name, with_hints) = classify::classify_without_and_with_annotations(&Evidence {
             name,
             description: description.unwrap_or_default(),
             annotations: annotated,
@@ -216,7 +216,7 @@ impl<'a> ParsedTool<'a> {
             declared,
             words: mcpaql_lexicon::words(name),
             by_name,
-            with_hints: judged,
+            with_hints,
             known: server.known.get(name).copied(),
             observed: server.observed.get(name).copied(),
             tokens: tokens::estimate_json(value),
@@ -228,28 +228,28 @@ impl<'a> ParsedTool<'a> {
         ParsedTool { switch: parameters::switch(&tool), ..tool }
     }
 
-    /// A place in the tool.
+    /// Returns a place in the tool.
     #[must_use]
     pub fn place(&self, pointer: impl Into<String>) -> ToolPlace {
         ToolPlace { server: self.place.0, tool: Some(self.place.1), pointer: pointer.into() }
     }
 
-    /// What a person calls it: its title, as MCP ranks them.
+    /// Returns the title that clients show: `title`, else `annotations.title`.
     #[must_use]
     pub fn shown_title(&self) -> Option<&'a str> {
         self.title.or(self.annotation_title)
     }
 }
 
-/// MCP-AQL's tools take `operation` and `params`, and speak of `introspect`.
+/// Returns whether a tool takes `operation` and `params` and mentions `introspect` or has `aql` in its name.
 fn takes_envelope(tool: &Value) -> bool {
     let properties = value_member(tool, "inputSchema").and_then(|schema| value_member(schema, "properties"));
     let property = |name: &str| properties.is_some_and(|properties| value_member(properties, name).is_some());
     if !(property("operation") && property("params")) {
         return false;
     }
-    let speaks =
+    let mentions_introspect =
         tool.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("introspect"));
     let named = tool.get("name").and_then(Value::as_str).is_some_and(|name| name.contains("aql"));
-    speaks || named
+    mentions_introspect || named
 }

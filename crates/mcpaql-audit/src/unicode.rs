@@ -1,9 +1,9 @@
-//! Characters that a person does not see, or takes for another one.
+//! Invisible characters, and characters that look like ASCII.
 //!
-//! What always holds: no ASCII character is invisible or a homoglyph, so that plain text costs one comparison per character.
+//! What always holds: no ASCII character is invisible or a homoglyph, so plain text costs one comparison per character.
 
-/// Whether a character leaves no mark where it stands: zero-width characters, marks that turn the direction of text around,
-/// tag characters, fillers and selectors of variants. Control characters such as a tab are not among them.
+/// Returns whether a character is invisible: zero-width characters, bidirectional marks, tag characters, fillers and variation
+/// selectors. Control characters such as a tab do not count.
 pub(super) fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -12,7 +12,7 @@ pub(super) fn is_invisible(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a text has any of these. Most of what is not of ASCII is written to be seen.
+/// Returns whether a text has invisible characters.
 pub(super) fn has_invisible(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = rest.bytes().position(|byte| !byte.is_ascii()) {
@@ -25,7 +25,7 @@ pub(super) fn has_invisible(text: &str) -> bool {
     false
 }
 
-/// What an invisible character is for.
+/// Returns the kind of an invisible character, for messages.
 pub(super) fn describe_invisible(c: char) -> &'static str {
     match c {
         '\u{e0000}'..='\u{e007f}' => "a tag character",
@@ -33,7 +33,7 @@ pub(super) fn describe_invisible(c: char) -> &'static str {
             "a variation selector"
         }
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            "a mark that turns the direction of text"
+            "a bidirectional mark"
         }
         '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{180e}' => "a zero-width character",
         '\u{ad}' => "a soft hyphen",
@@ -41,9 +41,9 @@ pub(super) fn describe_invisible(c: char) -> &'static str {
     }
 }
 
-/// The invisible characters of a text and where they begin, without those that an emoji is made of: a selector behind a
-/// picture, what joins two of them, and what spells a flag. Marks of direction are writing beside Arabic and Hebrew, and so is one
-/// joiner between letters of scripts that join them.
+/// Returns the invisible characters of a text with their positions. Characters with a legitimate use are left out: parts of emoji
+/// (variation selectors, joiners, tags of flags), bidirectional marks in texts with Arabic or Hebrew, and a single joiner between
+/// letters of scripts that join them.
 pub(super) fn hidden_characters(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let mut pictured = false;
     let mut last = ' ';
@@ -52,13 +52,13 @@ pub(super) fn hidden_characters(text: &str) -> impl Iterator<Item = (usize, char
         let before = std::mem::replace(&mut last, *c);
         if matches!(c, '\u{200c}' | '\u{200d}') && joining(before) {
             let next = text.get(position + c.len_utf8()..).and_then(|rest| rest.chars().next());
-            // At the end of a word it shapes the letter before it.
+            // At the end of a word, a joiner shapes the letter before it.
             if next.is_none_or(|next| joining(next) || next.is_ascii_punctuation() || next == ' ') {
                 return false;
             }
         }
         if c.is_ascii() {
-            // Keycaps are a digit, a selector and a frame.
+            // A keycap is a digit, a variation selector and a combining frame.
             pictured = c.is_ascii_digit() || matches!(c, '#' | '*');
             return false;
         }
@@ -77,10 +77,10 @@ pub(super) fn hidden_characters(text: &str) -> impl Iterator<Item = (usize, char
     })
 }
 
-/// What the flags of England, Scotland and Wales begin with; tag characters spell which.
+/// The start of the flags of England, Scotland and Wales; tag characters spell the region.
 const BLACK_FLAG: char = '\u{1f3f4}';
 
-/// How long the flag is that a text begins with; no others are known, so that nothing else can be spelled there.
+/// Returns the length of the flag that a text starts with. Only three flags are known, so no other text can hide in tag characters.
 fn flag(text: &str) -> usize {
     let spelled = |letters: &str| -> String {
         let tags = letters.bytes().filter_map(|letter| char::from_u32(0xe0000 + u32::from(letter)));
@@ -90,13 +90,13 @@ fn flag(text: &str) -> usize {
     flags.iter().find(|flag| text.starts_with(flag.as_str())).map_or(0, String::len)
 }
 
-/// Letters of scripts in which marks of direction are part of writing.
+/// Returns whether a letter belongs to a right-to-left script, where bidirectional marks are normal.
 fn right_to_left(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{5ff}' | '\u{620}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
 
-/// Letters and marks of scripts whose letters take another shape beside each other: Arabic, Syriac, N'Ko and their kin, those of India
-/// and around it, Khmer, Mongolian and more.
+/// Returns whether a letter or mark belongs to a script whose letters change shape next to each other: Arabic, Syriac, N'Ko and
+/// related scripts, those of India and its neighbours, Khmer, Mongolian and more.
 fn joining(c: char) -> bool {
     let code = u32::from(c);
     let of_script = matches!(code,
@@ -110,7 +110,7 @@ fn pictorial(c: char) -> bool {
     matches!(c, '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}') && !is_invisible(c)
 }
 
-/// The ASCII character that a character of another script looks like.
+/// Returns the ASCII character that a character of another script looks like.
 pub(super) fn homoglyph(c: char) -> Option<char> {
     if c.is_ascii() {
         return None;
@@ -121,7 +121,7 @@ pub(super) fn homoglyph(c: char) -> Option<char> {
         0xff10..=0xff19 => return nth(b'0', code - 0xff10),
         0xff21..=0xff3a => return nth(b'A', code - 0xff21),
         0xff41..=0xff5a => return nth(b'a', code - 0xff41),
-        // Bold, italic, script … of mathematics: one alphabet behind the other.
+        // Mathematical bold, italic, script and so on: one alphabet after the other.
         0x1d400..=0x1d6a3 => {
             let letter = (code - 0x1d400) % 52;
             return if letter < 26 { nth(b'A', letter) } else { nth(b'a', letter - 26) };
@@ -133,7 +133,7 @@ pub(super) fn homoglyph(c: char) -> Option<char> {
     looks.map(|(ascii, _)| *ascii)
 }
 
-/// An ASCII character, and those of Cyrillic, Greek, Armenian, the Roman numerals and others that look like it.
+/// ASCII characters with their look-alikes from Cyrillic, Greek, Armenian, Roman numerals and others.
 const LOOKALIKES: &[(char, &str)] = &[
     ('a', "аɑα"),
     ('b', "Ьƅ"),
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_text_has_nothing_to_hide() {
+    fn plain_text_has_no_invisible_characters() {
         for c in '\0'..='\u{7f}' {
             assert!(!is_invisible(c) && homoglyph(c).is_none(), "{c:?}");
         }
@@ -203,29 +203,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_seen_is_found_but_not_within_an_emoji() {
+    fn invisible_characters_are_found_except_in_emoji() {
         let text = "Reads\u{200b} notes\u{202e}. 👩\u{200d}🚀 ❤\u{fe0f} 1\u{fe0f}\u{20e3} \u{e0041}\u{feff}";
         let found: Vec<char> = hidden_characters(text).map(|(_, c)| c).collect();
         assert_eq!(found, ['\u{200b}', '\u{202e}', '\u{e0041}', '\u{feff}']);
         assert_eq!(hidden_characters(text).next(), Some((5, '\u{200b}')));
         assert_eq!(describe_invisible('\u{e0041}'), "a tag character");
-        assert_eq!(describe_invisible('\u{202e}'), "a mark that turns the direction of text");
-        assert_eq!(hidden_characters("word\u{fe0f}").count(), 1, "a selector that selects nothing");
+        assert_eq!(describe_invisible('\u{202e}'), "a bidirectional mark");
+        assert_eq!(hidden_characters("word\u{fe0f}").count(), 1, "a selector without an emoji");
     }
 
     #[test]
-    fn flags_and_marks_of_direction_are_left_alone_where_they_belong() {
+    fn flags_and_bidirectional_marks_are_allowed_where_they_belong() {
         let flag = "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}";
         assert_eq!(hidden_characters(&format!("News of {flag} and {flag}.")).count(), 0);
-        assert_eq!(hidden_characters(&format!("{flag}\u{e0041}")).count(), 1, "behind a flag");
-        assert_eq!(hidden_characters("\u{1f3f4}\u{e0072}\u{e006d}\u{e007f}").count(), 3, "no flag");
+        assert_eq!(hidden_characters(&format!("{flag}\u{e0041}")).count(), 1, "after a flag");
+        assert_eq!(hidden_characters("\u{1f3f4}\u{e0072}\u{e006d}\u{e007f}").count(), 3, "not a flag");
         assert_eq!(hidden_characters("يقرأ\u{200f} الملاحظات (API\u{200e})").count(), 0);
-        assert_eq!(hidden_characters("קורא\u{200f}\u{202e}").count(), 1, "what turns text around stays");
+        assert_eq!(hidden_characters("קורא\u{200f}\u{202e}").count(), 1, "an override is reported");
         assert_eq!(hidden_characters("Reads\u{200f} notes").count(), 1);
     }
 
     #[test]
-    fn joiners_are_writing_between_letters_that_join_and_nowhere_else() {
+    fn joiners_are_allowed_only_between_letters_that_join() {
         for text in [
             "این ابزار فایل\u{200c}ها را می\u{200c}خواند.",
             "क्\u{200d}ष और क्\u{200c}ष",
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_other_scripts_are_taken_for_ascii() {
+    fn look_alike_letters_are_mapped_to_ascii() {
         let read = |text: &str| text.chars().map(|c| homoglyph(c).unwrap_or(c)).collect::<String>();
         assert_eq!(read("dеlеtе_fіlе"), "delete_file", "Cyrillic");
         assert_eq!(read("ｇｅｔ＿ｎｏｔｅ１"), "get_note1", "fullwidth");

@@ -1,68 +1,68 @@
-//! Patterns of names and titles: literal text around holes such as `{product}`.
+//! Patterns of names and titles: literal text around placeholders such as `{product}`.
 //!
-//! What always holds: a pattern is matched from its literal text inwards, the last occurrence of a literal first, so that
-//! `{words}_mcpaql_{endpoint}` takes a name apart from the right; matching takes time in proportion to pattern and name.
+//! What always holds: literal text is matched from the right, at its last occurrence, so that `{words}_mcpaql_{endpoint}` splits
+//! a name from the right. Matching takes time in proportion to the length of pattern and name.
 
 use super::NameRequirements;
 use mcpaql_lexicon::verbs;
 use mcpaql_lexicon::verbs::is_verb;
 
-/// What a name's pattern may have.
+/// Placeholders in the pattern of names.
 pub(crate) const NAME_PLACEHOLDERS: &[&str] =
     &["product", "verb", "object", "endpoint", "adapter", "words", "prefix"];
-/// What a title's pattern may have.
+/// Placeholders in the pattern of titles.
 pub(crate) const TITLE_PLACEHOLDERS: &[&str] =
     &["name", "endpoint", "adapter", "product", "verb", "object", "words"];
-/// What a client's may have.
+/// Placeholders in the pattern of names shown by clients.
 pub(crate) const CLIENT_NAME_PLACEHOLDERS: &[&str] = &["server", "tool"];
 
-/// A piece of a pattern.
+/// A part of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PatternPart<'p> {
     Text(&'p str),
-    Hole(&'p str),
+    Placeholder(&'p str),
 }
 
-/// Takes a pattern apart. What is not closed is text.
-fn pieces(pattern: &str) -> Vec<PatternPart<'_>> {
-    let mut pieces = Vec::new();
+/// Splits a pattern into its parts. An unclosed `{` is literal text.
+fn parts(pattern: &str) -> Vec<PatternPart<'_>> {
+    let mut parts = Vec::new();
     let mut rest = pattern;
     while let Some((text, opened)) = rest.split_once('{') {
-        let Some((hole, behind)) = opened.split_once('}') else { break };
+        let Some((placeholder, after)) = opened.split_once('}') else { break };
         if !text.is_empty() {
-            pieces.push(PatternPart::Text(text));
+            parts.push(PatternPart::Text(text));
         }
-        pieces.push(PatternPart::Hole(hole));
-        rest = behind;
+        parts.push(PatternPart::Placeholder(placeholder));
+        rest = after;
     }
     if !rest.is_empty() {
-        pieces.push(PatternPart::Text(rest));
+        parts.push(PatternPart::Text(rest));
     }
-    pieces
+    parts
 }
 
-/// The first hole that is none of those known, be it with a width behind it.
+/// Returns the first unknown placeholder. Only `{server}` may have a width.
 pub(crate) fn unknown_placeholder<'p>(pattern: &'p str, known: &[&str]) -> Option<&'p str> {
-    let is_known = |hole: &str| match hole.split_once(':') {
+    let is_known = |placeholder: &str| match placeholder.split_once(':') {
         Some((name, width)) => name == "server" && known.contains(&name) && width.parse::<usize>().is_ok(),
-        None => known.contains(&hole),
+        None => known.contains(&placeholder),
     };
-    pieces(pattern).into_iter().find_map(|piece| match piece {
-        PatternPart::Hole(hole) if !is_known(hole) => Some(hole),
+    parts(pattern).into_iter().find_map(|part| match part {
+        PatternPart::Placeholder(placeholder) if !is_known(placeholder) => Some(placeholder),
         _ => None,
     })
 }
 
-/// What a client makes of a tool's name.
+/// Returns the name that a client shows for a tool.
 pub(crate) fn client_name(pattern: &str, server: &str, tool: &str) -> String {
     let mut shown = String::with_capacity(pattern.len() + server.len() + tool.len());
-    for piece in pieces(pattern) {
-        match piece {
+    for part in parts(pattern) {
+        match part {
             PatternPart::Text(text) => shown.push_str(text),
-            PatternPart::Hole("tool") => shown.push_str(tool),
-            PatternPart::Hole("server") => shown.push_str(server),
-            PatternPart::Hole(hole) => {
-                let width = hole.strip_prefix("server:").and_then(|width| width.parse().ok());
+            PatternPart::Placeholder("tool") => shown.push_str(tool),
+            PatternPart::Placeholder("server") => shown.push_str(server),
+            PatternPart::Placeholder(placeholder) => {
+                let width = placeholder.strip_prefix("server:").and_then(|width| width.parse().ok());
                 shown.extend(server.chars().take(width.unwrap_or(0)));
             }
         }
@@ -70,7 +70,7 @@ pub(crate) fn client_name(pattern: &str, server: &str, tool: &str) -> String {
     shown
 }
 
-/// Whether a pattern is for tools that stand for an endpoint.
+/// Returns whether a pattern has an endpoint.
 pub(crate) fn has_endpoint(pattern: &str) -> bool {
     pattern.contains("{endpoint}")
 }
@@ -78,65 +78,65 @@ pub(crate) fn has_endpoint(pattern: &str) -> bool {
 /// Why a name does not follow a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PatternMismatch<'p> {
-    /// Text that should be there is not.
+    /// This text is missing.
     Text(&'p str),
-    /// Nothing stands where something should.
+    /// This placeholder matches nothing.
     Empty(&'p str),
-    /// It has none of the listed products where one should be.
+    /// The name has none of the listed products where one is required.
     Product,
-    /// It has neither a verb nor an object that are known.
+    /// The name has neither a known verb nor a known object.
     Vocabulary,
 }
 
 /// How a name follows a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PatternFit {
-    /// The pattern ends in an endpoint that the name does not have: it stands for all of them.
+    /// The pattern ends in an endpoint, and the name has none because the tool serves all endpoints.
     pub(crate) lacks_endpoint: bool,
 }
 
-/// Holds a name against the pattern of a convention.
+/// Matches a name against the pattern of a convention.
 pub(crate) fn match_name<'p>(
     pattern: &'p str,
     name: &str,
     names: &NameRequirements,
 ) -> Result<PatternFit, PatternMismatch<'p>> {
-    let fill = |holes: &[&'p str], text: &str| fill_name(holes, text, names);
-    let found = match_pattern(&pieces(pattern), name, &fill).map(|()| PatternFit { lacks_endpoint: false });
+    let fill = |placeholders: &[&'p str], text: &str| fill_name(placeholders, text, names);
+    let found = match_pattern(&parts(pattern), name, &fill).map(|()| PatternFit { lacks_endpoint: false });
     let Err(mismatch) = found else { return found };
     let whole = pattern.strip_suffix("_{endpoint}");
-    let whole = whole.is_some_and(|whole| match_pattern(&pieces(whole), name, &fill).is_ok());
+    let whole = whole.is_some_and(|whole| match_pattern(&parts(whole), name, &fill).is_ok());
     if whole { Ok(PatternFit { lacks_endpoint: true }) } else { Err(mismatch) }
 }
 
-/// Whether a title follows a pattern; `is_whole` where it may lack an endpoint that ends it.
-pub(crate) fn matches_title(pattern: &str, title: &str, is_whole: bool) -> bool {
-    let pieces = pieces(pattern);
-    let without = || match pieces.as_slice() {
-        [rest @ .., PatternPart::Text(_), PatternPart::Hole("endpoint")] => {
+/// Returns whether a title follows a pattern. With `serves_all`, an endpoint at the end may be missing.
+pub(crate) fn matches_title(pattern: &str, title: &str, serves_all: bool) -> bool {
+    let parts = parts(pattern);
+    let without = || match parts.as_slice() {
+        [rest @ .., PatternPart::Text(_), PatternPart::Placeholder("endpoint")] => {
             match_pattern(rest, title, &fill_title).is_ok()
         }
         _ => false,
     };
-    match_pattern(&pieces, title, &fill_title).is_ok() || (is_whole && without())
+    match_pattern(&parts, title, &fill_title).is_ok() || (serves_all && without())
 }
 
-/// Matches literal text from the right, and gives what stands between to `fill`.
+/// Matches literal text from the right, and passes the text between to `fill`.
 fn match_pattern<'p>(
-    pieces: &[PatternPart<'p>],
+    parts: &[PatternPart<'p>],
     text: &str,
     fill: &impl Fn(&[&'p str], &str) -> Result<(), PatternMismatch<'p>>,
 ) -> Result<(), PatternMismatch<'p>> {
     let mut rest = text;
-    // Holes that stand behind what is left of the text.
-    let mut holes: Vec<&'p str> = Vec::new();
-    for (index, piece) in pieces.iter().enumerate().rev() {
-        match piece {
-            PatternPart::Hole(hole) => holes.insert(0, hole),
-            // Between two holes one underscore only parts words.
-            PatternPart::Text("_") if index > 0 && !holes.is_empty() => {}
+    // Placeholders after the remaining text.
+    let mut placeholders: Vec<&'p str> = Vec::new();
+    for (index, part) in parts.iter().enumerate().rev() {
+        match part {
+            PatternPart::Placeholder(placeholder) => placeholders.insert(0, placeholder),
+            // An underscore between two placeholders only separates words.
+            PatternPart::Text("_") if index > 0 && !placeholders.is_empty() => {}
             PatternPart::Text(literal) => {
-                let at = match (index, holes.is_empty()) {
+                let at = match (index, placeholders.is_empty()) {
                     (0, _) => rest.starts_with(literal).then_some(0),
                     (_, true) => rest.ends_with(literal).then(|| rest.len().saturating_sub(literal.len())),
                     (_, false) => rest.rfind(literal),
@@ -144,62 +144,66 @@ fn match_pattern<'p>(
                 let (before, behind) = at
                     .and_then(|at| Some((rest.get(..at)?, rest.get(at + literal.len()..)?)))
                     .ok_or(PatternMismatch::Text(literal))?;
-                if holes.is_empty() && !behind.is_empty() {
+                if placeholders.is_empty() && !behind.is_empty() {
                     return Err(PatternMismatch::Text(literal));
                 }
-                if !holes.is_empty() {
-                    fill(&holes, behind)?;
-                    holes.clear();
+                if !placeholders.is_empty() {
+                    fill(&placeholders, behind)?;
+                    placeholders.clear();
                 }
                 rest = before;
             }
         }
     }
-    match holes.is_empty() {
+    match placeholders.is_empty() {
         true => Ok(()),
-        false => fill(&holes, rest),
+        false => fill(&placeholders, rest),
     }
 }
 
-/// Anything that is not blank can stand for a row of holes.
-fn fill_title<'p>(holes: &[&'p str], text: &str) -> Result<(), PatternMismatch<'p>> {
-    match (holes, text.trim().is_empty()) {
-        ([hole, ..], true) => Err(PatternMismatch::Empty(hole)),
+/// Checks the text of adjacent placeholders of a title: it must not be blank.
+fn fill_title<'p>(placeholders: &[&'p str], text: &str) -> Result<(), PatternMismatch<'p>> {
+    match (placeholders, text.trim().is_empty()) {
+        ([placeholder, ..], true) => Err(PatternMismatch::Empty(placeholder)),
         _ => Ok(()),
     }
 }
 
-/// Whether words can stand for a row of holes.
-fn fill_name<'p>(holes: &[&'p str], text: &str, names: &NameRequirements) -> Result<(), PatternMismatch<'p>> {
-    if let [hole @ "prefix"] = holes {
+/// Checks the words of adjacent placeholders of a name.
+fn fill_name<'p>(
+    placeholders: &[&'p str],
+    text: &str,
+    names: &NameRequirements,
+) -> Result<(), PatternMismatch<'p>> {
+    if let [placeholder @ "prefix"] = placeholders {
         let is_prefix = |words: &str| words.split('_').all(|word| !word.is_empty());
         let fits = text.is_empty() || text.strip_suffix('_').is_some_and(is_prefix);
-        return if fits { Ok(()) } else { Err(PatternMismatch::Empty(hole)) };
+        return if fits { Ok(()) } else { Err(PatternMismatch::Empty(placeholder)) };
     }
     let mut words: Vec<&str> = text.split('_').collect();
-    let first = holes.first().copied().unwrap_or("words");
+    let first = placeholders.first().copied().unwrap_or("words");
     if words.iter().any(|word| word.is_empty()) {
         return Err(PatternMismatch::Empty(first));
     }
-    if holes.contains(&"product") {
+    if placeholders.contains(&"product") {
         let taken = product_words(&words, &names.products).ok_or(PatternMismatch::Product)?;
         words.drain(..taken);
     }
-    let others = holes.iter().find(|hole| **hole != "product").copied();
+    let others = placeholders.iter().find(|placeholder| **placeholder != "product").copied();
     match others {
         None if !words.is_empty() => Err(PatternMismatch::Product),
-        Some(hole) if words.is_empty() => Err(PatternMismatch::Empty(hole)),
-        Some(_) if holes.contains(&"verb") || holes.contains(&"object") => {
-            // A product that is not listed may have any number of words.
-            let anywhere = holes.contains(&"product") && names.products.is_empty();
-            let speaks = has_required_verb(&words, holes.contains(&"verb"), anywhere, names);
-            if speaks { Ok(()) } else { Err(PatternMismatch::Vocabulary) }
+        Some(placeholder) if words.is_empty() => Err(PatternMismatch::Empty(placeholder)),
+        Some(_) if placeholders.contains(&"verb") || placeholders.contains(&"object") => {
+            // An unlisted product may have any number of words.
+            let anywhere = placeholders.contains(&"product") && names.products.is_empty();
+            let has_verb = has_required_verb(&words, placeholders.contains(&"verb"), anywhere, names);
+            if has_verb { Ok(()) } else { Err(PatternMismatch::Vocabulary) }
         }
         _ => Ok(()),
     }
 }
 
-/// How many words the product takes that they begin with.
+/// Returns the number of words of the product that the words start with.
 pub(crate) fn product_words(words: &[&str], products: &[String]) -> Option<usize> {
     if products.is_empty() {
         return (!words.is_empty()).then_some(1);
@@ -235,7 +239,7 @@ mod tests {
         words.split_whitespace().map(str::to_owned).collect()
     }
 
-    /// As a team would list them that has these three products.
+    /// The convention of a team with three products.
     fn adobe() -> NameRequirements {
         NameRequirements {
             products: list("firefly photoshop lightroom"),
@@ -246,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn products_verbs_and_objects_stand_in_the_order_that_teams_use() {
+    fn products_verbs_and_objects_may_have_the_order_that_teams_use() {
         let pattern = "{product}_{verb}_{object}";
         for name in [
             "firefly_generate_image",
@@ -301,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn text_around_the_holes_is_taken_literally() {
+    fn text_around_placeholders_is_literal() {
         let pattern = "lightdash_tools__{verb}_{object}";
         let names = NameRequirements::default();
         assert!(match_name(pattern, "lightdash_tools__list_projects", &names).is_ok());
@@ -320,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn an_adapter_s_tools_are_taken_apart_from_the_right() {
+    fn names_of_adapter_tools_are_split_from_the_right() {
         let pattern = "{words}_mcpaql_{endpoint}";
         let names = NameRequirements::default();
         let whole = |name: &str| match_name(pattern, name, &names).map(|found| found.lacks_endpoint);
@@ -333,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_follow_the_text_between_the_holes() {
+    fn titles_must_contain_the_literal_text() {
         let pattern = "{name} — {endpoint}";
         assert!(matches_title(pattern, "Apple Mail — Read", false));
         assert!(!matches_title(pattern, "Apple Mail", false));

@@ -1,9 +1,8 @@
-//! Arguments that ask for nothing: which values a probe may hand to a tool, by the words of what they are called, described as
-//! and made of.
+//! Chooses argument values for a probe, by the names, descriptions and schemas of parameters.
 //!
-//! What always holds: of listed values only one is taken that does not act by the table of verbs, and rather one that reads;
-//! a flag is false, unless true means that nothing happens; what may be code, a command or an address has no value. A flag that keeps
-//! a call from doing anything is given wherever there is one.
+//! What always holds: of listed values, only one without an acting verb is used, preferably one that reads. A flag is false unless
+//! true prevents an action. Parameters that may take code, a command or an address get no value. A flag that prevents a call from
+//! doing anything is always set.
 
 use mcpaql_core::operation::Category;
 use mcpaql_core::sample::ValueChooser;
@@ -15,21 +14,21 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 
-/// Words of parameters that are run, or that lead somewhere; in singular.
+/// Words in names of parameters for code, commands or addresses, in the singular.
 static RISKY_WORDS: WordSet = WordSet::of(
     "address bash callback cmd cmdline code command commandline cypher domain email endpoint eval expression \
      function gql graphql host hostname href ip ipv4 ipv6 javascript jq js lambda link lua mutation perl php \
      powershell program proxy python recipient ruby script shell snippet sparql sql statement uri url webhook \
      website",
 );
-/// Words of descriptions that say the same.
+/// Words in descriptions of such parameters.
 static RISKY_DESCRIPTION_WORDS: WordSet = WordSet::of(
     "address bash command expression hostname javascript jq lua perl php powershell python ruby script snippet \
      uri url webhook website",
 );
-/// Behind one of these a word is about something that is there already.
+/// Last words of names that refer to an existing object or a number.
 static IDENTIFIER_WORDS: WordSet = WordSet::of("id ids uuid key slug count limit");
-/// Formats that lead somewhere.
+/// Formats of addresses.
 const LOCATION_FORMATS: &[&str] = &[
     "uri",
     "url",
@@ -44,45 +43,45 @@ const LOCATION_FORMATS: &[&str] = &[
     "ipv4",
     "ipv6",
 ];
-/// Parts of media types that are run.
+/// Parts of media types of code.
 const EXECUTABLE_MEDIA: &[&str] =
     &["script", "sql", "python", "lua", "ruby", "perl", "php", "shell", "x-sh", "graphql", "wasm"];
-/// Names of flags that keep a call from doing anything.
+/// Names of flags that prevent a call from doing anything.
 const DRY_RUN_FLAGS: &[&str] =
     &["dry", "dryrun", "preview", "readonly", "rehearse", "simulate", "simulation"];
-/// Names of flags that keep it from the worst.
+/// Names of flags that limit what a call does.
 const SAFETY_FLAGS: &[&str] = &["keep", "preserve", "safe"];
-/// Words that turn the meaning of the others around.
+/// Words that negate a flag.
 const NEGATING_WORDS: &[&str] = &["bypass", "disable", "ignore", "no", "not", "skip", "without"];
-/// What one does not want turned around.
+/// Safeguards that must not be negated.
 const GUARDS: &[&str] =
     &["approval", "backup", "check", "confirm", "confirmation", "prompt", "validate", "validation", "verify"];
-/// Values that ask for more than others of their kind.
+/// Values that are more forceful than others; chosen last.
 const FORCEFUL_VALUES: &[&str] = &["aggressive", "force", "forced", "hard", "permanent", "unsafe"];
-/// Values that open something for writing.
+/// Modes that open something for writing.
 const WRITE_MODES: &[&str] = &["a+", "r+", "rw", "rwx", "w", "w+", "wb", "wo", "wr"];
-/// Words of a shell, besides those that act everywhere.
+/// Shell commands, in addition to changing verbs.
 const SHELL: &[&str] = &["bash", "curl", "dd", "eval", "exec", "powershell", "sh", "sudo", "wget"];
-/// Marks that tie commands together or lead somewhere.
+/// Operators of a shell, and the `://` of addresses.
 const SHELL_OPERATORS: &[&str] = &[";", "&&", "|", "`", "$(", "://"];
 const TRUE_WORDS: &[&str] = &["true", "yes", "on", "always"];
 const FALSE_WORDS: &[&str] = &["false", "no", "off", "never"];
-/// A longer text is no word.
+/// Maximum number of characters of a value that are examined.
 const MAX_WORD_TEXT: usize = 200;
 
-/// Chooses values that ask for nothing, and keeps why it last refused one.
+/// Chooses harmless values, and remembers why it last refused one.
 #[derive(Debug, Default)]
 pub(crate) struct SafeArgs {
     refused: RefCell<Option<(String, &'static str)>>,
 }
 
 impl SafeArgs {
-    /// Why there is no value for that parameter.
+    /// Returns why there is no value for a parameter.
     pub(crate) fn reason(&self, parameter: &str) -> String {
         match self.refused.take() {
             Some((name, why)) if name == parameter => format!("{why} '{name}'"),
             Some((name, why)) => format!("{why} '{name}' in '{parameter}'"),
-            None => format!("nothing can be made up for '{parameter}'"),
+            None => format!("no value can be made up for '{parameter}'"),
         }
     }
 
@@ -93,16 +92,16 @@ impl SafeArgs {
 
 impl ValueChooser for SafeArgs {
     fn allows(&self, name: &str, schema: &Value) -> bool {
-        // Listed values and flags are judged by themselves.
+        // `choose` and `flag` handle listed values and flags.
         let is_listed = ["enum", "const", "oneOf", "anyOf"].iter().any(|key| schema.get(key).is_some());
         let is_flag = schema.get("type").and_then(Value::as_str) == Some("boolean");
         let is_safe = is_listed || is_flag || !(is_risky(name) || is_location(schema) || names_removal(name));
         if !is_safe || (!is_flag && !is_listed && is_described_risky(name, schema)) {
-            self.refuse(name, "nothing safe can be made up for");
+            self.refuse(name, "no safe value can be made up for");
             return false;
         }
         if let Some(member) = acting_default(schema) {
-            self.refuse(member, "nothing harmless can be made up without");
+            self.refuse(member, "no harmless value can be made up because of the default of");
             return false;
         }
         true
@@ -111,7 +110,7 @@ impl ValueChooser for SafeArgs {
     fn choose(&self, name: &str, values: &[&Value]) -> Option<Value> {
         let readable = |value: &&&Value| reads(value) || !is_risky(name);
         let safe = values.iter().filter(|value| !acts(name, value)).filter(readable);
-        // The first of the best.
+        // The first of the best values.
         let best = safe.min_by_key(|value| (Reverse(reads(value)), is_forceful(value)));
         if best.is_none() {
             self.refuse(name, "no harmless value is allowed for");
@@ -134,7 +133,7 @@ impl ValueChooser for SafeArgs {
     }
 }
 
-/// The flags that may be left out, and that keep a call from doing anything where they are given.
+/// Returns the optional flags that prevent a call from doing anything.
 pub(crate) fn dry_run_flags(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let required = required_fields(schema);
@@ -152,7 +151,7 @@ fn may_be_flag(schema: &Value) -> bool {
     is_flag(schema) || variants.into_iter().any(is_flag)
 }
 
-/// The field that does something where it is left out.
+/// Returns the first optional field whose default changes something.
 pub(crate) fn acting_default(schema: &Value) -> Option<&str> {
     let fields = schema.get("properties").and_then(Value::as_object)?;
     let required = required_fields(schema);
@@ -164,7 +163,7 @@ fn acts_by_default(name: &str, schema: &Value) -> bool {
     schema.get("default").is_some_and(|value| certainly_acts(name, value)) || acting_default(schema).is_some()
 }
 
-/// Whether a value that somebody else chose clearly asks for something to be done.
+/// Returns whether a default clearly asks for an action.
 fn certainly_acts(name: &str, value: &Value) -> bool {
     let surely = |word: &str| acting_verb(word).is_some_and(|verb| verb.acts() || destroys(verb));
     match value {
@@ -179,16 +178,16 @@ fn certainly_acts(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Whether nothing happens where it is true.
+/// Returns whether a true flag prevents any action.
 fn is_dry_run(name: &str) -> bool {
     let words = mcpaql_lexicon::words(name);
-    let is_turned = words.iter().any(|word| NEGATING_WORDS.contains(&word.as_str()));
+    let is_negated = words.iter().any(|word| NEGATING_WORDS.contains(&word.as_str()));
     let named = words.iter().any(|word| DRY_RUN_FLAGS.contains(&word.as_str()));
     let only = matches!(words.as_slice(), [first, .., last] if (first == "validate" || first == "read") && last == "only");
-    !is_turned && (named || only)
+    !is_negated && (named || only)
 }
 
-/// Whether less happens where it is true: `keep`, `no_delete`, but not `no_confirmation`.
+/// Returns whether true is the safe value of a flag: `keep`, `no_delete`, but not `no_confirmation`.
 fn is_safety_flag(name: &str) -> bool {
     let words = mcpaql_lexicon::words(name);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
@@ -198,7 +197,7 @@ fn is_safety_flag(name: &str) -> bool {
     }
 }
 
-/// Whether it names something that is there already.
+/// Returns whether a name refers to an existing object or a number.
 fn is_identifier(name: &str) -> bool {
     mcpaql_lexicon::words(name).last().is_some_and(|word| IDENTIFIER_WORDS.contains(word))
 }
@@ -208,7 +207,7 @@ fn is_risky(name: &str) -> bool {
     !is_identifier(name) && words.iter().any(|word| RISKY_WORDS.contains(&mcpaql_lexicon::singular(word)))
 }
 
-/// Whether it is called by what it removes: `delete`, `purge_before`.
+/// Returns whether the name of a parameter says that something is removed: `delete`, `purge_before`.
 fn names_removal(name: &str) -> bool {
     mcpaql_lexicon::words(name)
         .first()
@@ -226,12 +225,13 @@ fn is_location(schema: &Value) -> bool {
 fn is_described_risky(name: &str, schema: &Value) -> bool {
     let Some(text) = schema.get("description").and_then(Value::as_str) else { return false };
     let first = mcpaql_lexicon::first_sentence(text);
-    let told = mcpaql_lexicon::words(&first.replace(|c: char| !c.is_alphanumeric(), " "));
-    let leads = || told.iter().any(|word| RISKY_DESCRIPTION_WORDS.contains(&mcpaql_lexicon::singular(word)));
-    classify::program_word(text).is_some() || (!is_identifier(name) && leads())
+    let described = mcpaql_lexicon::words(&first.replace(|c: char| !c.is_alphanumeric(), " "));
+    let is_risky =
+        || described.iter().any(|word| RISKY_DESCRIPTION_WORDS.contains(&mcpaql_lexicon::singular(word)));
+    classify::program_word(text).is_some() || (!is_identifier(name) && is_risky())
 }
 
-/// Whether a value asks for something to be done.
+/// Returns whether a value may ask for an action.
 fn acts(name: &str, value: &Value) -> bool {
     match value {
         Value::Bool(flag) => *flag != is_safety_flag(name),
@@ -253,13 +253,13 @@ fn acts(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Whether a value says that it reads.
+/// Returns whether a value contains a reading verb.
 fn reads(value: &Value) -> bool {
     let says = |text: &str| leading_words(text).iter().any(|word| verbs::verb(word).is_some_and(Verb::reads));
     value.as_str().is_some_and(says)
 }
 
-/// Whether a text is more than a word to somebody who runs it, or leads somewhere.
+/// Returns whether a text may be a command or an address.
 fn is_command(text: &str) -> bool {
     SHELL_OPERATORS.iter().any(|mark| text.contains(mark))
         || leading_words(text)

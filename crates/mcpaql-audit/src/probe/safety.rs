@@ -1,7 +1,7 @@
-//! Whether a tool may be believed that it only reads, by its name and the first sentence about it, where a mistake does harm.
+//! Decides whether a probe may trust a read-only hint, from the tool's name and the first sentence of its description.
 //!
-//! What always holds: a doubt counts as a deed. Rules that blame somebody need more evidence than that (`inferred_effect`); a probe that calls
-//! tools needs this much to leave one alone.
+//! What always holds: a doubtful tool is not called. Rules need more evidence to report a tool (`inferred_effect`), because a wrong
+//! finding is a nuisance, while a wrong call does harm.
 
 use crate::inferred_effect;
 use crate::tool::ParsedTool;
@@ -13,46 +13,46 @@ use mcpaql_lexicon::questions::PARTICLES;
 use mcpaql_lexicon::verbs::{self, Verb, VerbTrait, Weight, is_changing_verb};
 use mcpaql_lexicon::{OPENERS, WordSet, names};
 
-/// Words that act where something stands behind them: `format_disk`, but not `date_format`.
+/// Words that are verbs before an object: `format_disk`, but not `date_format`.
 static BEFORE_AN_OBJECT: WordSet =
     WordSet::of("bump commit fire format freeze place print roll spawn stash touch turn wake");
-/// Verbs that tell what is handed out, besides those of the table.
+/// Verbs that return something, in addition to those in the lexicon.
 static REPORTING_VERBS: WordSet =
     WordSet::of("answer display give output present provide report return surface tell");
-/// What things have that are called like a deed.
+/// Nouns after which a verb is not an action: `order_status`.
 static STATUS_NOUNS: WordSet = WordSet::of(
     "count detail details history id info log metadata metric result stats status summary timestamp type usage",
 );
-/// Behind one of these forms a word was a verb.
+/// A word before one of these is a verb.
 static OBJECTS: WordSet = WordSet::of("a all an any each every it its one or the their them these this your");
-/// Before one of these a word was a noun.
+/// A word before one of these is a noun.
 static PREPOSITIONS: WordSet = WordSet::of(
     "about across and are as at between by for from in is near of that to under via where which with within",
 );
 
-/// Why a tool that says it only reads is not believed.
+/// Returns why the read-only hint of a tool is not trusted.
 pub(crate) fn distrust_reason(tool: &ParsedTool<'_>) -> Option<&'static str> {
-    let told = tool.description.map(|text| judge_sentence(&visible_text(text))).unwrap_or_default();
+    let described = tool.description.map(|text| judge_sentence(&visible_text(text))).unwrap_or_default();
     match judge_name(tool) {
-        NameVerdict::Acts => Some("its name says that it acts"),
-        _ if told == SentenceVerdict::Acts => Some("its description says that it acts"),
-        // Whatever else the report blames it for.
+        NameVerdict::Acts => Some("its name says that it changes something"),
+        _ if described == SentenceVerdict::Acts => Some("its description says that it changes something"),
+        // Everything that HINT-005 reports.
         _ if inferred_effect::contradicts_read_only(tool).is_some() => {
-            Some("its name or a parameter says that it may act")
+            Some("its name or a parameter says that it may change something")
         }
-        NameVerdict::Doubtful if told != SentenceVerdict::Reads => {
-            Some("neither its name nor its description says for sure that it reads")
+        NameVerdict::Doubtful if described != SentenceVerdict::Reads => {
+            Some("neither its name nor its description clearly says that it reads")
         }
         _ => None,
     }
 }
 
-/// What a name says.
+/// The verdict on a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NameVerdict {
     Reads,
     Acts,
-    /// It has a verb that reads here and acts there.
+    /// It has a verb that may read or act.
     Doubtful,
 }
 
@@ -71,19 +71,19 @@ fn judge_name(tool: &ParsedTool<'_>) -> NameVerdict {
     let word = |found: names::NameVerb, offset: usize| {
         parts.get(found.part)?.get(found.word + offset).map(String::as_str)
     };
-    let says_deed = match reading.lead {
-        // What is read may well be called like a deed.
+    let has_acting_verb = match reading.lead {
+        // The object of a reading verb may look like an action: `list_merge_requests`.
         Some(found) if certainly_reads(found.verb) => {
             parts.get(found.part).and_then(|part| part.get(..found.word)).is_some_and(has_action)
         }
         _ => parts.iter().any(|part| has_action(part)),
     };
-    if says_deed || reading.second.is_some_and(|found| found.verb.acts()) {
+    if has_acting_verb || reading.second.is_some_and(|found| found.verb.acts()) {
         return NameVerdict::Acts;
     }
     let Some(found) = reading.lead else { return NameVerdict::Reads };
     let (verb, next) = (found.verb, word(found, 1));
-    // Behind the name of a server: `log_get_lines`.
+    // A reading verb after the name of a server: `log_get_lines`.
     let reads_next = next
         .and_then(verbs::verb)
         .is_some_and(|next| certainly_reads(next) && next.has(VerbTrait::NeverNoun));
@@ -91,7 +91,7 @@ fn judge_name(tool: &ParsedTool<'_>) -> NameVerdict {
         Effect::Read | Effect::Compute if verb.has(VerbTrait::Twofold) && !reads_next => {
             NameVerdict::Doubtful
         }
-        // To convert or to analyze hands out what it makes; to export or to wait may keep something.
+        // Converting or analyzing returns a result; exporting or waiting may store something.
         Effect::Read if verb.weight == Weight::Doubtful => NameVerdict::Doubtful,
         Effect::Read | Effect::Compute => NameVerdict::Reads,
         _ if reads_next || is_noun(verb, next) => NameVerdict::Doubtful,
@@ -103,12 +103,12 @@ fn judge_name(tool: &ParsedTool<'_>) -> NameVerdict {
     }
 }
 
-/// Whether a verb surely reads.
+/// Returns whether a verb certainly reads.
 fn certainly_reads(verb: &Verb) -> bool {
     verb.reads() && verb.weight == Weight::Strong
 }
 
-/// `order_status` tells of orders, `reset_state` does not tell of resets.
+/// Returns whether a verb is a noun here: `order_status` is about an order, `reset_state` is not about a reset.
 fn is_noun(verb: &Verb, next: Option<&str>) -> bool {
     verb.has(VerbTrait::Thing)
         && next.is_some_and(|next| STATUS_NOUNS.contains(&mcpaql_lexicon::singular(next)))
@@ -121,7 +121,7 @@ fn has_action(part: &[String]) -> bool {
         .any(|(index, word)| is_changing_verb(word) || (BEFORE_AN_OBJECT.contains(word) && is_before(index)))
 }
 
-/// What a sentence says.
+/// The verdict on a sentence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum SentenceVerdict {
     Reads,
@@ -130,7 +130,7 @@ enum SentenceVerdict {
     Nothing,
 }
 
-/// What the first sentence says, whatever marks, numbers, headings and adverbs stand before its verb.
+/// Judges the first sentence. Symbols, numbers, headings and adverbs before its verb are skipped.
 fn judge_sentence(text: &str) -> SentenceVerdict {
     let text = text.trim_start_matches(|c: char| !c.is_alphabetic());
     let sentence = mcpaql_lexicon::first_sentence(text);
@@ -146,19 +146,19 @@ fn judge_sentence(text: &str) -> SentenceVerdict {
             .filter(|word| !word.is_empty())
             .map(str::to_lowercase)
             .collect();
-        let (said, is_heading) = judge_clause(&words, is_first);
-        if said == SentenceVerdict::Acts {
-            return said;
+        let (verdict, is_heading) = judge_clause(&words, is_first);
+        if verdict == SentenceVerdict::Acts {
+            return verdict;
         }
-        if is_first && said == SentenceVerdict::Reads {
-            found = said;
+        if is_first && verdict == SentenceVerdict::Reads {
+            found = verdict;
         }
         is_first &= is_heading;
     }
     found
 }
 
-/// What a clause says, and whether it is only a heading of the next one.
+/// Judges a clause, and returns whether it is only a heading for the next one.
 fn judge_clause(words: &[String], is_first: bool) -> (SentenceVerdict, bool) {
     let is_filler = |word: &str| {
         OPENERS.contains(word)
@@ -176,16 +176,16 @@ fn judge_clause(words: &[String], is_first: bool) -> (SentenceVerdict, bool) {
         return (SentenceVerdict::Nothing, true);
     };
     let next = words.get(start + 1).map(String::as_str);
-    let said = match () {
+    let verdict = match () {
         () if REPORTING_VERBS.contains(base(word)) => SentenceVerdict::Reads,
         () if acts(word, next, is_first) => SentenceVerdict::Acts,
         () if verbs::inflected(word).is_some_and(certainly_reads) => SentenceVerdict::Reads,
         () => SentenceVerdict::Nothing,
     };
-    (said, said == SentenceVerdict::Nothing && words.len() <= 2)
+    (verdict, verdict == SentenceVerdict::Nothing && words.len() <= 2)
 }
 
-/// Whether the word that a clause begins with acts.
+/// Returns whether the first word of a clause is an action.
 fn acts(word: &str, next: Option<&str>, is_first: bool) -> bool {
     let third = word.ends_with('s') && verbs::verb(word).is_none();
     let has_object = next.is_some_and(|next| OBJECTS.contains(next) || PARTICLES.contains(next));
@@ -209,12 +209,12 @@ fn acts(word: &str, next: Option<&str>, is_first: bool) -> bool {
     }
 }
 
-/// A word without the ending of the third person.
+/// Returns a word without the ending of the third person.
 fn base(word: &str) -> &str {
     word.strip_suffix('s').filter(|stem| stem.len() > 1 && !stem.ends_with('s')).unwrap_or(word)
 }
 
-/// A text without what nobody sees, in the letters that it is taken for.
+/// Returns a text without invisible characters and with look-alike letters as ASCII.
 fn visible_text(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
@@ -230,14 +230,14 @@ mod tests {
     use crate::tool::ParsedServer;
     use serde_json::json;
 
-    fn is_believed(name: &str, description: &str) -> bool {
+    fn is_trusted(name: &str, description: &str) -> bool {
         let tool = json!({"name": name, "description": description, "annotations": {"readOnlyHint": true}});
         let server = ServerTools { tools: vec![tool], ..ServerTools::default() };
         ParsedServer::of(&server, 0).tools.iter().all(|tool| distrust_reason(tool).is_none())
     }
 
     #[test]
-    fn a_name_with_a_deed_at_the_place_of_a_verb_is_not_believed() {
+    fn a_name_with_an_acting_verb_is_not_trusted() {
         let reads = "Gets a thing that is stored here.";
         for name in [
             "close_issue",
@@ -269,8 +269,8 @@ mod tests {
             "pop_item",
             "get_logout",
         ] {
-            let told = if name == "log_event" { "An event." } else { reads };
-            assert!(!is_believed(name, told), "{name}");
+            let description = if name == "log_event" { "An event." } else { reads };
+            assert!(!is_trusted(name, description), "{name}");
         }
         for name in [
             "list_commits",
@@ -295,13 +295,16 @@ mod tests {
             "users.list",
             "export_flows",
         ] {
-            assert!(is_believed(name, reads), "{name}");
+            assert!(is_trusted(name, reads), "{name}");
         }
-        assert!(!is_believed("export_flows", "Exports flows."), "neither of the two says that it reads");
+        assert!(
+            !is_trusted("export_flows", "Exports flows."),
+            "neither name nor description says that it reads"
+        );
     }
 
     #[test]
-    fn a_sentence_that_acts_is_heard_behind_whatever_stands_before_it() {
+    fn an_acting_sentence_is_recognized_after_any_introduction() {
         for text in [
             "Permanently deletes all notes.",
             "Irrevocably drops the table.",
@@ -328,8 +331,8 @@ mod tests {
             "This tool is used to delete all notes.",
             "D\u{435}letes all notes.",
         ] {
-            assert!(!is_believed("get_thing", text), "{text}");
-            assert!(!is_believed("thing", text), "{text}");
+            assert!(!is_trusted("get_thing", text), "{text}");
+            assert!(!is_trusted("thing", text), "{text}");
         }
         for text in [
             "Gets all notes. Deletes nothing.",
@@ -345,18 +348,18 @@ mod tests {
             "Search notes, comments, or posts by tag.",
             "",
         ] {
-            assert!(is_believed("get_thing", text), "{text}");
+            assert!(is_trusted("get_thing", text), "{text}");
         }
     }
 
     #[test]
-    fn whatever_the_report_blames_a_tool_for_is_not_believed() {
+    fn a_tool_with_a_finding_is_not_trusted() {
         for (name, description) in [
             ("trigger_demo", "Demonstrates progress."),
             ("storage_state", "Saves cookies to a file."),
             ("stop_server", ""),
         ] {
-            assert!(!is_believed(name, description), "{name}");
+            assert!(!is_trusted(name, description), "{name}");
         }
     }
 }

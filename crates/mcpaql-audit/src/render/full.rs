@@ -1,4 +1,4 @@
-//! The report for people: what each server costs, how it scores, and what is wrong with it, the worst first.
+//! The report for people: the cost, the scores and the findings of each server, the worst first.
 
 use super::markdown::percent;
 use super::{AuditReport, LocatedFinding, counted, grouped, subject, summary, terminal_safe};
@@ -8,34 +8,34 @@ use crate::score::CONTEXT_WINDOW;
 use crate::tool::{ParsedServer, ParsedTool};
 use std::fmt::Write as _;
 
-/// How much to show, and how.
+/// Options of the report for people.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RenderOptions {
-    /// For a terminal that takes colours.
+    /// Use colours.
     pub color: bool,
-    /// Every finding, instead of the first of each rule.
+    /// Show all findings instead of the first few of each rule.
     pub verbose: bool,
-    /// Every hint that misleads, instead of the first.
+    /// Show all hints that differ from the policy instead of the first few.
     pub hints: bool,
 }
 
-/// Findings of one rule that are shown of a server, unless all are.
+/// Maximum number of findings per rule and server without `verbose`.
 const MAX_RULE_FINDINGS: usize = 3;
-/// Hints that are shown of a server, unless all are.
+/// Maximum number of hints per server without `hints` or `verbose`.
 const MAX_SHOWN_HINTS: usize = 5;
-/// The heaviest tools of a server.
+/// Number of tools listed as the heaviest.
 const MAX_HEAVY_TOOLS: usize = 3;
 
-/// The report, one clear last line behind it.
+/// Renders the report, with a summary in the last line.
 #[must_use]
 pub fn full(report: &AuditReport<'_>, options: RenderOptions) -> String {
     let paint = Paint(options.color);
     let mut text = String::new();
     let misleading = report.misleading_hints();
-    for surface in &report.parsed_servers {
-        head(report, surface, paint, &mut text);
+    for parsed in &report.parsed_servers {
+        head(report, parsed, paint, &mut text);
         let mut own: Vec<&LocatedFinding<'_>> =
-            report.findings.iter().filter(|found| found.finding.place.server == surface.index).collect();
+            report.findings.iter().filter(|found| found.finding.place.server == parsed.index).collect();
         own.sort_by_key(|found| (std::cmp::Reverse(found.finding.level), found.finding.rule.code));
         for group in own
             .chunk_by(|a, b| a.finding.rule.code == b.finding.rule.code && a.finding.level == b.finding.level)
@@ -51,9 +51,10 @@ pub fn full(report: &AuditReport<'_>, options: RenderOptions) -> String {
             text.push('\n');
         }
         let of_server =
-            |row: &&(&ParsedServer<'_>, &ParsedTool<'_>, HintComparison)| row.0.index == surface.index;
-        let rows = misleading.iter().filter(of_server).map(|(_, tool, facing)| (*tool, *facing)).collect();
-        if options.hints || shows_hints(report, surface.index) {
+            |row: &&(&ParsedServer<'_>, &ParsedTool<'_>, HintComparison)| row.0.index == parsed.index;
+        let rows =
+            misleading.iter().filter(of_server).map(|(_, tool, comparison)| (*tool, *comparison)).collect();
+        if options.hints || shows_hints(report, parsed.index) {
             hints(report, rows, options, &mut text);
         }
     }
@@ -63,7 +64,7 @@ pub fn full(report: &AuditReport<'_>, options: RenderOptions) -> String {
     }
     for gone in report.resolved.iter().take(if options.verbose { usize::MAX } else { MAX_SHOWN_HINTS }) {
         let (server, tool) = (terminal_safe(&gone.server), terminal_safe(&gone.tool));
-        let _ = writeln!(text, "gone from the baseline: {} {server} {tool}", terminal_safe(&gone.rule));
+        let _ = writeln!(text, "no longer found: {} {server} {tool}", terminal_safe(&gone.rule));
     }
     let folded = !options.verbose && text.contains(MORE_PREFIX);
     let hint = if folded { "; --verbose shows all" } else { "" };
@@ -71,33 +72,33 @@ pub fn full(report: &AuditReport<'_>, options: RenderOptions) -> String {
     text
 }
 
-/// What stands behind the first of many.
+/// Introduces the number of entries that are not shown.
 const MORE_PREFIX: &str = "… and ";
 
-fn head(report: &AuditReport<'_>, surface: &ParsedServer<'_>, paint: Paint, text: &mut String) {
-    let tokens = surface.tokens();
-    let name = paint.bold(&terminal_safe(&surface.server.name));
-    if surface.tools.is_empty() {
-        let _ = writeln!(text, "{name}: the server shows no tools\n");
+fn head(report: &AuditReport<'_>, parsed: &ParsedServer<'_>, paint: Paint, text: &mut String) {
+    let tokens = parsed.tokens();
+    let name = paint.bold(&terminal_safe(&parsed.server.name));
+    if parsed.tools.is_empty() {
+        let _ = writeln!(text, "{name}: the server has no tools\n");
         return;
     }
-    let tools = counted(surface.tools.len(), "tool");
+    let tools = counted(parsed.tools.len(), "tool");
     let _ = write!(text, "{name}: {tools}, about {} tokens", grouped(tokens));
     let _ = write!(text, " ({}% of a window of {})", percent(tokens), grouped(CONTEXT_WINDOW));
-    match report.as_adapter(surface.index) {
+    match report.as_adapter(parsed.index) {
         Some(adapter) if adapter < tokens => {
             let _ = writeln!(text, ", about {} as an mcpaql adapter", grouped(adapter));
         }
         _ => text.push('\n'),
     }
-    let heaviest: Vec<String> = heaviest(surface)
+    let heaviest: Vec<String> = heaviest(parsed)
         .into_iter()
         .map(|tool| format!("{} {}", terminal_safe(tool.name), grouped(tool.tokens)))
         .collect();
-    if surface.tools.len() > 1 {
+    if parsed.tools.len() > 1 {
         let _ = writeln!(text, "  heaviest: {}", heaviest.join(", "));
     }
-    let scores = report.scores.get(surface.index).into_iter().flatten();
+    let scores = report.scores.get(parsed.index).into_iter().flatten();
     let scores: Vec<String> = scores
         .map(|score| {
             let points = score.points.to_string();
@@ -112,15 +113,15 @@ fn head(report: &AuditReport<'_>, surface: &ParsedServer<'_>, paint: Paint, text
     let _ = writeln!(text, "  score of 100: {}\n", scores.join(", "));
 }
 
-/// The tools that cost most, the heaviest first.
-pub(super) fn heaviest<'s, 'a>(surface: &'s ParsedServer<'a>) -> Vec<&'s ParsedTool<'a>> {
-    let mut tools: Vec<&ParsedTool<'a>> = surface.tools.iter().collect();
+/// Returns the tools that cost most, the heaviest first.
+pub(super) fn heaviest<'s, 'a>(parsed: &'s ParsedServer<'a>) -> Vec<&'s ParsedTool<'a>> {
+    let mut tools: Vec<&ParsedTool<'a>> = parsed.tools.iter().collect();
     tools.sort_by_key(|tool| std::cmp::Reverse(tool.tokens));
     tools.truncate(MAX_HEAVY_TOOLS);
     tools
 }
 
-/// What one rule found in one server.
+/// Writes the findings of one rule in one server.
 fn rule(report: &AuditReport<'_>, group: &[&LocatedFinding<'_>], options: RenderOptions, text: &mut String) {
     let Some(first) = group.first() else { return };
     let paint = Paint(options.color);
@@ -154,7 +155,7 @@ fn rule(report: &AuditReport<'_>, group: &[&LocatedFinding<'_>], options: Render
     text.push('\n');
 }
 
-/// Advice of one rule on one line: nobody has to act on it.
+/// Writes the advice of one rule on one line, because it needs no action.
 fn advice(report: &AuditReport<'_>, group: &[&LocatedFinding<'_>], paint: Paint, text: &mut String) {
     let Some(first) = group.first() else { return };
     let rule = first.finding.rule;
@@ -173,14 +174,14 @@ fn advice(report: &AuditReport<'_>, group: &[&LocatedFinding<'_>], paint: Paint,
     }
 }
 
-/// Whether hints are of interest to somebody who did not ask for them: a policy was chosen, and not all is known already.
+/// Returns whether to show hints without being asked: a policy was selected, and not all findings are in the baseline.
 fn shows_hints(report: &AuditReport<'_>, server: usize) -> bool {
     let is_new =
         report.known_count == 0 || report.findings.iter().any(|found| found.finding.place.server == server);
     report.input.standard.policy_chosen && is_new
 }
 
-/// Hints side by side: as declared, as clients take them, and as the policy would have them.
+/// Writes a table of hints: declared, effective and expected.
 fn hints(
     report: &AuditReport<'_>,
     rows: Vec<(&ParsedTool<'_>, HintComparison)>,
@@ -194,15 +195,15 @@ fn hints(
     let few = if options.verbose || options.hints { rows.len() } else { MAX_SHOWN_HINTS };
     let names: Vec<String> = rows.iter().take(few).map(|(tool, _)| terminal_safe(tool.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("tool".len());
-    let policy = format!("by policy {}", terminal_safe(&report.input.standard.policy.name));
-    let _ = writeln!(text, "{} {policy}", paint.bold("Hints that say something else than they should,"));
+    let policy = terminal_safe(&report.input.standard.policy.name);
+    let _ = writeln!(text, "{} {policy}", paint.bold("Hints that differ from the policy"));
     let _ =
         writeln!(text, "  {:width$}  {:15}  {:8}  {:9}  expected", "tool", "hint", "declared", "effective");
-    let word = |said: Option<bool>| said.map_or("–", |said| if said { "true" } else { "false" });
-    for ((_, facing), name) in rows.iter().zip(names) {
-        let (declared, effective) = (word(facing.declared), word(Some(facing.effective)));
-        let expected = word(facing.expected);
-        let key = facing.hint.key();
+    let word = |value: Option<bool>| value.map_or("–", |value| if value { "true" } else { "false" });
+    for ((_, comparison), name) in rows.iter().zip(names) {
+        let (declared, effective) = (word(comparison.declared), word(Some(comparison.effective)));
+        let expected = word(comparison.expected);
+        let key = comparison.hint.key();
         let _ = writeln!(text, "  {name:width$}  {key:15}  {declared:8}  {effective:9}  {expected}");
     }
     if rows.len() > few {
@@ -211,7 +212,7 @@ fn hints(
     text.push('\n');
 }
 
-/// Colours, where the terminal takes them.
+/// Colours the text if enabled.
 #[derive(Debug, Clone, Copy)]
 struct Paint(bool);
 

@@ -1,11 +1,12 @@
-//! Workflow commands that GitHub shows as annotations of a change.
+//! GitHub workflow commands, which appear as annotations of a change.
 
 use super::{AuditReport, failure, headline, terminal_safe};
 use crate::convention::RuleLevel;
 use mcpaql_document::render::github::{escape_message, escape_property};
 use std::fmt::Write as _;
 
-/// `::error file=…,line=…,col=…,title=CODE::message`, one per line; findings without a file have their path in the message.
+/// Renders one command per line: `::error file=…,line=…,col=…,title=CODE::message`. Findings without a file have their path in the
+/// message.
 #[must_use]
 pub fn github(report: &AuditReport<'_>) -> String {
     let mut text = String::new();

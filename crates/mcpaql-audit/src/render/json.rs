@@ -1,4 +1,4 @@
-//! The whole audit for programs.
+//! The report as JSON.
 
 use super::{AuditReport, LocatedFinding, subject};
 use crate::convention::{Hint, RuleLevel};
@@ -9,7 +9,7 @@ use crate::tool::{ParsedServer, ParsedTool};
 use mcpaql_document::render::is_invisible;
 use serde_json::{Map, Value, json};
 
-/// One object: `summary`, `standard`, `servers`, `findings`, `hints`.
+/// Renders one object with `summary`, `standard`, `servers`, `failed`, `findings` and `hints`.
 #[must_use]
 pub fn json(report: &AuditReport<'_>) -> String {
     let standard = report.input.standard;
@@ -27,7 +27,7 @@ pub fn json(report: &AuditReport<'_>) -> String {
             "fails": report.fails(),
         },
         "standard": {"conventions": conventions, "policy": standard.policy.name},
-        "servers": report.parsed_servers.iter().map(|surface| server(report, surface)).collect::<Vec<_>>(),
+        "servers": report.parsed_servers.iter().map(|parsed| server(report, parsed)).collect::<Vec<_>>(),
         "failed": report.input.failed.iter().map(FailedServer::to_json).collect::<Vec<_>>(),
         "findings": report.findings.iter().map(|found| finding(report, found)).collect::<Vec<_>>(),
         "hints": hints(report),
@@ -35,7 +35,7 @@ pub fn json(report: &AuditReport<'_>) -> String {
     plain(&value)
 }
 
-/// A value as lines of JSON, with what nobody would see in it or would take for the end of a line written out.
+/// Returns a value as indented JSON, with control and invisible characters escaped.
 #[must_use]
 pub fn plain(value: &Value) -> String {
     let json = format!("{value:#}\n");
@@ -51,41 +51,41 @@ pub fn plain(value: &Value) -> String {
     text
 }
 
-fn server(report: &AuditReport<'_>, surface: &ParsedServer<'_>) -> Value {
-    let origin = report.input.origins.get(surface.index);
-    // Nothing can be said for or against what is not there.
-    let scores = report.scores.get(surface.index).filter(|_| !surface.tools.is_empty()).into_iter().flatten();
+fn server(report: &AuditReport<'_>, parsed: &ParsedServer<'_>) -> Value {
+    let origin = report.input.origins.get(parsed.index);
+    // A server without tools has no scores.
+    let scores = report.scores.get(parsed.index).filter(|_| !parsed.tools.is_empty()).into_iter().flatten();
     let scores: Map<String, Value> =
         scores.map(|score| (score.group.as_str().to_owned(), score.points.into())).collect();
-    let heaviest: Vec<Value> = super::full::heaviest(surface)
+    let heaviest: Vec<Value> = super::full::heaviest(parsed)
         .into_iter()
         .map(|tool| json!({"tool": tool.name, "tokens": tool.tokens}))
         .collect();
     json!({
-        "name": surface.server.name,
+        "name": parsed.server.name,
         "file": origin.and_then(|origin| origin.source()).map(|source| source.name.as_str()),
-        "is_adapter": surface.is_adapter,
-        "tools": surface.tools.len(),
-        "tokens": surface.tokens(),
+        "is_adapter": parsed.is_adapter,
+        "tools": parsed.tools.len(),
+        "tokens": parsed.tokens(),
         "window": CONTEXT_WINDOW,
-        "as_adapter": report.as_adapter(surface.index),
+        "as_adapter": report.as_adapter(parsed.index),
         "heaviest": heaviest,
         "scores": scores,
-        "probe": surface.server.is_probed().then(|| probe(surface)),
+        "probe": parsed.server.is_probed().then(|| probe(parsed)),
     })
 }
 
-/// What became of each tool in a probe.
-fn probe(surface: &ParsedServer<'_>) -> Vec<Value> {
+/// Returns the probe result of each tool.
+fn probe(parsed: &ParsedServer<'_>) -> Vec<Value> {
     let outcome = |tool: &ParsedTool<'_>| match tool.observed {
         Some(seen) => json!({
             "tool": tool.name, "called": true, "answers": seen.answers.as_str(), "changed": seen.changed,
         }),
         None => {
-            json!({"tool": tool.name, "called": false, "reason": surface.server.unprobed.get(tool.name)})
+            json!({"tool": tool.name, "called": false, "reason": parsed.server.unprobed.get(tool.name)})
         }
     };
-    surface.tools.iter().map(outcome).collect()
+    parsed.tools.iter().map(outcome).collect()
 }
 
 fn finding(report: &AuditReport<'_>, found: &LocatedFinding<'_>) -> Value {
@@ -135,14 +135,14 @@ fn fix(fix: &Fix) -> Value {
 
 fn hints(report: &AuditReport<'_>) -> Vec<Value> {
     let rows = report.misleading_hints();
-    let row = |(surface, tool, facing): &(&ParsedServer<'_>, &ParsedTool<'_>, crate::HintComparison)| {
+    let row = |(parsed, tool, comparison): &(&ParsedServer<'_>, &ParsedTool<'_>, crate::HintComparison)| {
         json!({
-            "server": surface.server.name,
+            "server": parsed.server.name,
             "tool": tool.name,
-            "hint": facing.hint.key(),
-            "declared": facing.declared,
-            "effective": facing.effective,
-            "expected": facing.expected,
+            "hint": comparison.hint.key(),
+            "declared": comparison.declared,
+            "effective": comparison.effective,
+            "expected": comparison.expected,
         })
     };
     rows.iter().map(row).collect()

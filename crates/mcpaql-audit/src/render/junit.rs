@@ -1,16 +1,16 @@
-//! JUnit's XML, which build servers read: a suite per server, a case per rule that is on.
+//! JUnit XML for build servers: a suite per server, a case per enabled rule.
 
 use super::{AuditReport, headline};
 use crate::{ServerTools, all_rules};
 use std::fmt::Write as _;
 
-/// A rule fails where it found something that fails the audit; milder findings stand in its output.
+/// Renders the suites. A case fails if a finding of its rule fails the audit; other findings are in its output.
 #[must_use]
 pub fn junit(report: &AuditReport<'_>) -> String {
     let mut suites = String::new();
     let (mut tests, mut failures) = (0, 0);
-    for surface in &report.parsed_servers {
-        let (text, cases, failed) = suite(report, surface.index);
+    for parsed in &report.parsed_servers {
+        let (text, cases, failed) = suite(report, parsed.index);
         suites.push_str(&text);
         (tests, failures) = (tests + cases, failures + failed);
     }
@@ -81,7 +81,7 @@ fn suite(report: &AuditReport<'_>, server: usize) -> (String, usize, usize) {
     (format!("{head}{cases}  </testsuite>\n"), tests, failures)
 }
 
-/// Text for XML, in attributes and between tags; what XML cannot hold is written out.
+/// Escapes text for XML attributes and content. Characters that XML does not allow are replaced.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in super::terminal_safe(text).chars() {

@@ -1,11 +1,11 @@
-//! A page for comments and wikis.
+//! The report as Markdown, for comments and wikis.
 
 use super::{AuditReport, LocatedFinding, counted, grouped, sentence, subject, summary, terminal_safe};
 use crate::convention::RuleLevel;
 use crate::score::CONTEXT_WINDOW;
 use std::fmt::Write as _;
 
-/// A table of servers, then one of findings, the worst first.
+/// Renders a table of servers, a table of findings with the worst first, and a table of hints that differ from the policy.
 #[must_use]
 pub fn markdown(report: &AuditReport<'_>) -> String {
     let mut text = format!("# Audit of {}\n\n{}.\n", counted(report.tools(), "tool"), summary(report));
@@ -23,18 +23,18 @@ fn servers(report: &AuditReport<'_>, text: &mut String) {
         "\n| server | tools | tokens, estimated | of a window | as adapter | names | titles | annotations | descriptions | schemas | cost |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
-    for (surface, scores) in report.parsed_servers.iter().zip(&report.scores) {
-        let tokens = surface.tokens();
-        let adapter = report.as_adapter(surface.index).map_or_else(|| "–".to_owned(), grouped);
+    for (parsed, scores) in report.parsed_servers.iter().zip(&report.scores) {
+        let tokens = parsed.tokens();
+        let adapter = report.as_adapter(parsed.index).map_or_else(|| "–".to_owned(), grouped);
         let points: Vec<String> = scores
             .iter()
-            .map(|score| if surface.tools.is_empty() { "–".to_owned() } else { score.points.to_string() })
+            .map(|score| if parsed.tools.is_empty() { "–".to_owned() } else { score.points.to_string() })
             .collect();
         let _ = writeln!(
             text,
             "| {} | {} | {} | {}% | {adapter} | {} |",
-            cell(&surface.server.name),
-            surface.tools.len(),
+            cell(&parsed.server.name),
+            parsed.tools.len(),
             grouped(tokens),
             percent(tokens),
             points.join(" | ")
@@ -84,22 +84,22 @@ fn hints(report: &AuditReport<'_>, text: &mut String) {
     text.push_str(
         "\n| server | tool | hint | declared | effective | expected |\n|---|---|---|---|---|---|\n",
     );
-    for (surface, tool, facing) in rows {
-        let word = |said: Option<bool>| said.map_or_else(|| "–".to_owned(), |said| said.to_string());
+    for (parsed, tool, comparison) in rows {
+        let word = |value: Option<bool>| value.map_or_else(|| "–".to_owned(), |value| value.to_string());
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} |",
-            cell(&surface.server.name),
+            cell(&parsed.server.name),
             cell(tool.name),
-            facing.hint.key(),
-            word(facing.declared),
-            facing.effective,
-            word(facing.expected)
+            comparison.hint.key(),
+            word(comparison.declared),
+            comparison.effective,
+            word(comparison.expected)
         );
     }
 }
 
-/// Text of somebody else as a cell: nothing in it is markup, a link or a mention.
+/// Returns a server's text as a table cell, without markup, links or mentions.
 fn cell(text: &str) -> String {
     let mut out = String::new();
     for c in terminal_safe(text).chars() {
@@ -107,7 +107,7 @@ fn cell(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // A mention would call somebody.
+            // A mention would notify a person.
             '@' => out.push_str("&#64;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' | '~' | '$' => {
                 out.push('\\');

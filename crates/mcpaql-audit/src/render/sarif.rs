@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use mcpaql_document::render::sarif::{log_with_failures, uri};
 use serde_json::{Value, json};
 
-/// One run with a rule per code that occurs and a result per finding.
+/// Renders one run, with a rule for each code that occurs and a result for each finding.
 #[must_use]
 pub fn sarif(report: &AuditReport<'_>) -> String {
     let mut rules: IndexMap<&str, Value> = IndexMap::new();
@@ -51,7 +51,7 @@ fn result(report: &AuditReport<'_>, found: &LocatedFinding<'_>, rule: usize) -> 
     let mut location = json!({
         "logicalLocations": [{"fullyQualifiedName": path, "name": subject(report, found), "kind": "function"}],
     });
-    // Code scanning services take no result without a file, so a server that was asked stands for one.
+    // Code scanning services require a file for each result, so the name of a running server takes its place.
     let (file, line, column) = match (found.location.file, found.location.span) {
         (Some(file), Some(span)) => (uri(file), span.line, span.column),
         _ => (uri(server.trim_start_matches('/')), 1, 1),

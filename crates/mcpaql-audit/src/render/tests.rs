@@ -1,4 +1,4 @@
-//! Every view of the same audit: complete, in order, and safe whatever a server says.
+//! Every format of the same audit is complete, in order, and safe for any text from a server.
 
 use super::*;
 use crate::convention::{ConventionKind, Standard};
@@ -8,7 +8,7 @@ use crate::{Baseline, Finding, ServerTools, audit};
 use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 
-/// A name and a title that try every format: terminal, workflow command, XML, Markdown.
+/// A name that attacks every format: terminal, workflow command, XML, Markdown.
 const HOSTILE: &str = "x\u{1b}[2J\u{202e}\n::error::no<script>&\"']]>|`@all`\u{200b}%0A";
 
 fn tools() -> Value {
@@ -69,11 +69,11 @@ fn saved() -> RenderCase {
 }
 
 #[test]
-fn nothing_of_a_server_is_obeyed_or_hidden_in_any_format() {
+fn no_format_passes_on_control_sequences_or_hidden_text() {
     for format in RenderFormat::ALL {
         let text = saved().render(format);
         for c in ['\u{1b}', '\u{202e}', '\u{200b}'] {
-            assert!(!text.contains(c), "{} holds {c:?}: {text}", format.as_str());
+            assert!(!text.contains(c), "{} contains {c:?}: {text}", format.as_str());
         }
         assert!(!text.lines().any(|line| line.starts_with("::error::no")), "{}: {text}", format.as_str());
     }
@@ -163,15 +163,15 @@ fn sarif_names_rules_places_and_fingerprints() {
     assert!(location["logicalLocations"][0]["fullyQualifiedName"].is_string());
     let invocation = &log["runs"][0]["invocations"][0];
     assert_eq!(invocation["executionSuccessful"], false);
-    let told = invocation["toolExecutionNotifications"][0]["message"]["text"].as_str().unwrap();
-    assert!(told.ends_with("was not audited: it <died>"), "{told}");
+    let message = invocation["toolExecutionNotifications"][0]["message"]["text"].as_str().unwrap();
+    assert!(message.ends_with("was not audited: it <died>"), "{message}");
 }
 
 #[test]
 fn workflow_commands_are_one_line_each_with_escaped_properties() {
     let text = saved().render(RenderFormat::Github);
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines.len(), saved().findings.len() + 1, "and the server that could not be asked");
+    assert_eq!(lines.len(), saved().findings.len() + 1, "and the server that could not be audited");
     for line in &lines {
         let (head, _) = line.strip_prefix("::").and_then(|rest| rest.split_once("::")).unwrap();
         let (command, properties) = head.split_once(' ').unwrap();
@@ -181,7 +181,7 @@ fn workflow_commands_are_one_line_each_with_escaped_properties() {
     assert!(lines[0].contains("file=a%2C b%3Ac.json,line="), "{}", lines[0]);
 }
 
-/// Tags in their order, each checked to be closed; text and attributes must hold no stray mark.
+/// Returns the tags in order. Checks that each is closed, and that text and attributes are escaped.
 fn tags(xml: &str) -> Vec<String> {
     let mut open: Vec<String> = Vec::new();
     let mut seen = Vec::new();
@@ -240,7 +240,7 @@ fn markdown_has_only_its_own_columns_and_marks() {
 }
 
 #[test]
-fn the_report_for_people_ends_with_one_clear_line() {
+fn the_report_for_people_ends_with_a_summary_line() {
     let text = saved().render(RenderFormat::Full);
     let last = text.lines().last().unwrap();
     assert!(last.contains(" in 3 tools of 1 server; 1 server not audited"), "{last}");
@@ -250,7 +250,7 @@ fn the_report_for_people_ends_with_one_clear_line() {
 }
 
 #[test]
-fn hints_are_held_against_a_policy_where_somebody_chose_one_or_asks() {
+fn hints_are_compared_with_a_policy_if_it_is_selected_or_requested() {
     let table = |policy_chosen: bool, hints: bool, known: bool| {
         let mut case = saved();
         case.standard.policy_chosen = policy_chosen;
@@ -261,7 +261,7 @@ fn hints_are_held_against_a_policy_where_somebody_chose_one_or_asks() {
         let baseline = Baseline::of(&case.findings, &case.servers);
         let report = AuditReport::new(case.audited(), &case.findings, known.then_some(&baseline));
         full(&report, RenderOptions { hints, ..RenderOptions::default() })
-            .contains("Hints that say something else")
+            .contains("Hints that differ from the policy")
     };
     assert_eq!([table(false, false, false), table(true, false, false)], [false, true]);
     assert_eq!(
@@ -311,7 +311,7 @@ fn many_findings_of_a_rule_are_folded() {
 }
 
 #[test]
-fn a_baseline_leaves_only_what_is_new_and_tells_what_is_gone() {
+fn a_baseline_leaves_only_new_findings_and_counts_resolved_ones() {
     let case = saved();
     let baseline = Baseline::of(&case.findings, &case.servers);
     let read = Baseline::parse(&baseline.to_text()).unwrap();
@@ -337,7 +337,7 @@ fn a_baseline_leaves_only_what_is_new_and_tells_what_is_gone() {
 }
 
 #[test]
-fn a_finding_is_the_same_whatever_it_says() {
+fn a_finding_is_the_same_with_another_message() {
     let case = saved();
     let mut other = case.findings.clone();
     for finding in &mut other {

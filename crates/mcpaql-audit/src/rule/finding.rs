@@ -1,4 +1,4 @@
-//! What a rule found: where, what, and what would be right.
+//! The findings of a rule, and the fixes it proposes.
 
 use super::Rule;
 use crate::convention::RuleLevel;
@@ -6,76 +6,76 @@ use crate::tool::{ParsedServer, ParsedTool, ToolPlace};
 use mcpaql_core::facts::Effect;
 use mcpaql_core::policy::HintOverrides;
 
-/// One thing that is wrong.
+/// A problem that a rule found.
 #[derive(Debug, Clone)]
 pub struct Finding {
-    /// The rule that says so.
+    /// The rule that reports it.
     pub rule: &'static Rule,
-    /// How bad.
+    /// The level of this finding; it can be lower than the level of the rule.
     pub level: RuleLevel,
-    /// Where.
+    /// The server, tool and field that it is about.
     pub place: ToolPlace,
-    /// What is wrong, in one sentence without a final full stop; control and invisible characters of the server's text may be
-    /// in it.
+    /// The problem in one sentence, without a full stop at the end. It may contain control and invisible characters from the
+    /// server's text.
     pub message: String,
-    /// What to do about it, as a fragment.
+    /// What to do about it, as a lower-case fragment.
     pub help: Option<String>,
-    /// Names of the conventions that demand otherwise; empty where everybody would.
+    /// Names of the conventions whose requirement is not met; empty if the rule does not depend on conventions.
     pub required_by: Vec<String>,
-    /// What else is part of it: the other tool of a collision.
+    /// Other places that are part of the problem, such as the other tool of a collision.
     pub related: Vec<ToolPlace>,
-    /// What can be written instead without asking anybody.
+    /// A correction that is safe to apply without asking.
     pub fix: Option<Fix>,
 }
 
-/// A correction that is safe to make.
+/// A correction that is safe to apply without asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fix {
-    /// Another name.
+    /// A new name.
     Name(String),
-    /// Another title.
+    /// A new title.
     Title(String),
-    /// Another description.
+    /// A new description.
     Description(String),
-    /// Hints to write out; the others stay as they are.
+    /// Hints to set; the other hints stay unchanged.
     Hints(HintOverrides),
-    /// What it does, from which category and hints follow.
+    /// The effect of the tool, which determines its category and hints.
     Effect(Effect),
 }
 
 impl Finding {
-    /// Says what to do.
+    /// Sets the help text.
     pub(crate) fn help(&mut self, help: impl Into<String>) -> &mut Finding {
         self.help = Some(help.into());
         self
     }
 
-    /// Says who demands otherwise.
+    /// Adds a convention whose requirement is not met.
     pub(crate) fn required_by(&mut self, who: impl Into<String>) -> &mut Finding {
         self.required_by.push(who.into());
         self
     }
 
-    /// Names another place that is part of it.
+    /// Adds another place that is part of the problem.
     pub(crate) fn related(&mut self, place: ToolPlace) -> &mut Finding {
         self.related.push(place);
         self
     }
 
-    /// Proposes a correction.
+    /// Sets the fix.
     pub(crate) fn fix(&mut self, fix: Fix) -> &mut Finding {
         self.fix = Some(fix);
         self
     }
 
-    /// Is only advice, whatever the rule is otherwise.
+    /// Lowers the level to advice.
     pub(crate) fn downgrade_to_advice(&mut self) -> &mut Finding {
         self.level = self.level.min(RuleLevel::Advice);
         self
     }
 }
 
-/// Where a rule puts what it finds.
+/// Collects the findings of one rule.
 #[derive(Debug)]
 pub(crate) struct Findings<'f> {
     rule: &'static Rule,
@@ -88,7 +88,7 @@ impl<'f> Findings<'f> {
         Findings { rule, level, found }
     }
 
-    /// About a place in a tool.
+    /// Reports a problem of a tool.
     pub(crate) fn tool(
         &mut self,
         tool: &ParsedTool<'_>,
@@ -98,9 +98,9 @@ impl<'f> Findings<'f> {
         self.push(tool.place(pointer), message.into())
     }
 
-    /// About a server as a whole.
-    pub(crate) fn server(&mut self, surface: &ParsedServer<'_>, message: impl Into<String>) -> &mut Finding {
-        let place = ToolPlace { server: surface.index, tool: None, pointer: String::new() };
+    /// Reports a problem of a server as a whole.
+    pub(crate) fn server(&mut self, parsed: &ParsedServer<'_>, message: impl Into<String>) -> &mut Finding {
+        let place = ToolPlace { server: parsed.index, tool: None, pointer: String::new() };
         self.push(place, message.into())
     }
 
@@ -116,7 +116,6 @@ impl<'f> Findings<'f> {
             related: Vec::new(),
             fix: None,
         });
-        // Just pushed; the index cannot be out of bounds.
         #[expect(clippy::indexing_slicing, reason = "the element was pushed two lines above")]
         &mut self.found[index]
     }

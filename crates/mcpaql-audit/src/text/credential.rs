@@ -1,13 +1,13 @@
-//! What looks like a credential: found in the texts of tools, and masked in whatever an audit says about them.
+//! Finds credentials in the texts of tools, and masks them in all output of an audit.
 //!
-//! What is found must be one beyond doubt, because it is reported; what is masked need not, and may be cut off.
+//! Only unambiguous credentials are reported. Masking is broader: it also covers truncated and doubtful ones.
 
 use crate::text::prefilter::{Prefilter, WordGroup};
 use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Keys of well-known formats, whole.
+/// Complete keys of well-known formats.
 static KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?-u)\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}|glpat-[A-Za-z0-9_-]{20}|sk-ant-[A-Za-z0-9_-]{40,}|",
@@ -18,7 +18,7 @@ static KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
     .ok()
 });
-/// Passwords in the address of a database, behind a name and a sign; what is in the last group is the password.
+/// Passwords in a database address (group 2, with the user in group 1) or after a name such as `password:` (group 3).
 static PASSWORD_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?-u)(?i:\b(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|clickhouse|s?ftp|ssh|smtps?|ldaps?)://",
@@ -27,7 +27,7 @@ static PASSWORD_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
     .ok()
 });
-/// What is not shown: every known beginning of a key with something behind it, and passwords of addresses.
+/// Text that is masked: every known prefix of a key with enough characters after it, and private keys.
 static MASK_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?-u:gh[pousr]_[A-Za-z0-9]{12,}|github_pat_[A-Za-z0-9_]{12,}|glpat-[A-Za-z0-9_-]{12,}|sk-[A-Za-z0-9]{20,}|sk-(?:ant|proj)-[A-Za-z0-9_-]{12,}|",
@@ -36,15 +36,15 @@ static MASK_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
     .ok()
 });
-/// The user and password of an address; what formats quote with is no part of it.
+/// The user and password of an address. Quoting characters of output formats end it.
 static URL_CREDENTIALS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(://[^/\s:@"'<>&\\,]+:)[^/\s@"'<>&\\,{}$•]+@"#).ok());
 
-/// No known key is shorter.
+/// Minimum length of a key.
 const MIN_KEY_LENGTH: usize = 20;
 const MASK: &str = "•••";
 
-/// What keys begin with, what else than letters and digits stands behind, and how much of it there is at least.
+/// Prefixes of keys, the characters allowed after the prefix besides letters and digits, and the minimum number of these characters.
 const KEY_SHAPES: &[(&str, &[u8], usize)] = &[
     ("gh", b"_", 14),
     ("github_pat_", b"_", 12),
@@ -63,7 +63,7 @@ const KEY_SHAPES: &[(&str, &[u8], usize)] = &[
     ("PRIVATE KEY-----", b"", 0),
 ];
 
-/// Whether a key may be there: a beginning with enough behind it.
+/// Returns whether the text may contain a key: a prefix with enough characters after it.
 fn may_have_key(text: &str, prefilter: Prefilter) -> bool {
     let is_long = |rest: &[u8], also: &[u8], least: usize| {
         let end =
@@ -77,13 +77,13 @@ fn may_have_key(text: &str, prefilter: Prefilter) -> bool {
         })
 }
 
-/// What the names of passwords end in.
+/// Endings of the names of passwords, keys and tokens.
 const NAME_ENDINGS: &[&str] = &["password", "passwd", "pwd", "key", "secret", "token"];
 
-/// No password is longer.
+/// Maximum length of a password.
 const MAX_PASSWORD_LENGTH: usize = 128;
 
-/// Whether what begins behind a sign is as long as a password, and of letters and digits.
+/// Returns whether the text after `:` or `=` starts with a long word of letters and digits.
 fn looks_generated(text: &str) -> bool {
     let text = text.strip_prefix(' ').unwrap_or(text);
     let text = text.strip_prefix(['"', '\'', '`']).unwrap_or(text);
@@ -96,7 +96,7 @@ fn looks_generated(text: &str) -> bool {
     word.len() >= 8 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
 }
 
-/// Whether a user may stand in an address.
+/// Returns whether an address in the text may contain a user and a password.
 fn may_have_user(text: &str, prefilter: Prefilter) -> bool {
     let has_user = |word: &str| {
         let behind = word.split_once("://").and_then(|(_, address)| address.split_once(':'));
@@ -105,7 +105,7 @@ fn may_have_user(text: &str, prefilter: Prefilter) -> bool {
     prefilter.holds(WordGroup::ADDRESS) && text.contains('@') && text.split_whitespace().any(has_user)
 }
 
-/// Whether a password may be there: in an address, or behind its name and a sign.
+/// Returns whether the text may contain a password: in an address, or after its name and `:` or `=`.
 fn may_have_password(text: &str, prefilter: Prefilter) -> bool {
     let is_named = |sign: usize| {
         let before = text.as_bytes().get(..sign).unwrap_or_default();
@@ -125,7 +125,7 @@ fn may_have_password(text: &str, prefilter: Prefilter) -> bool {
             && text.match_indices([':', '=']).any(|(sign, _)| is_named(sign)))
 }
 
-/// Whether a text holds a credential that nobody would take for an example.
+/// Returns whether a text contains a credential that is clearly not an example.
 pub(crate) fn has_credential(text: &str, prefilter: Prefilter) -> bool {
     if text.len() < MIN_KEY_LENGTH {
         return false;
@@ -142,22 +142,22 @@ pub(crate) fn has_credential(text: &str, prefilter: Prefilter) -> bool {
     (may_have_key(text, prefilter) && keys()) || (may_have_password(text, prefilter) && passwords())
 }
 
-/// The password of a match, unless it is an example.
+/// Returns the password of a match, unless it is an example.
 fn password<'t>(found: &Captures<'t>) -> Option<regex::Match<'t>> {
     let password = found.get(2).or_else(|| found.get(3))?;
     let text = password.as_str();
     let lower = text.to_ascii_lowercase();
     let is_user = found.get(1).is_some_and(|user| lower.starts_with(&user.as_str().to_ascii_lowercase()));
     let has = |is: fn(&u8) -> bool| text.bytes().any(|byte| is(&byte));
-    let is_made = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    let is_generated = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
     let is_code = text.contains(['<', '{', '[', '(', '$', '*', '%']);
-    // A key is long and of no words; a path, a host and a number with its unit are none.
+    // After a name, values with these characters are paths, hosts or query strings, not keys.
     let is_plain =
         found.get(1).is_none() && (text.contains(['/', '.', '?', '&']) || text.ends_with(['=', ':']));
-    (is_made && !is_user && !is_code && !is_plain && !is_placeholder(text)).then_some(password)
+    (is_generated && !is_user && !is_code && !is_plain && !is_placeholder(text)).then_some(password)
 }
 
-/// Examples repeat a character, say that they are one, or count.
+/// Returns whether a key is an example: it repeats a character, or contains a word such as `example` or a counting sequence.
 fn is_placeholder(key: &str) -> bool {
     const WORDS: &[&str] = &[
         "example",
@@ -185,7 +185,7 @@ fn is_placeholder(key: &str) -> bool {
     words.iter().any(|word| lower.contains(word))
 }
 
-/// The text of a report without what looks like a credential, whatever the format.
+/// Masks everything that looks like a credential in the text of a report, in any format.
 pub(crate) fn masked(text: &str) -> Cow<'_, str> {
     mask_prefiltered(text, Prefilter::of(text))
 }
@@ -202,7 +202,7 @@ fn mask_prefiltered(text: &str, prefilter: Prefilter) -> Cow<'_, str> {
     mask_more(text, |text| addresses.replace_all(text, "${1}•••@"))
 }
 
-/// What a finding says without what looks like a credential, passwords behind their name among it.
+/// Masks everything that looks like a credential in the message of a finding, including passwords after their name.
 pub(crate) fn mask_finding(text: &str) -> Cow<'_, str> {
     let prefilter = Prefilter::of(text);
     let masked = mask_prefiltered(text, prefilter);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_are_left_alone() {
+    fn placeholders_are_not_reported() {
         for text in [
             "postgres://user:pass@localhost:5432/db",
             "postgresql://postgres:postgres1@localhost/db or postgresql://user:password1@host",
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_masked_may_be_cut_off_and_keeps_what_stands_around_it() {
+    fn truncated_credentials_are_masked_and_the_text_around_them_is_kept() {
         assert_eq!(masked("'ghp_9876543210zyxwv…'"), "'•••…'");
         assert_eq!(
             masked(r#"{"u":"https://a.example","x":"b@c"}"#),

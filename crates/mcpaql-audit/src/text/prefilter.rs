@@ -1,8 +1,9 @@
-//! One look at a text, for all rules at once: which of the words that rules ask for it holds, and what its characters are.
+//! Reads a text once for all rules: which of the words that rules look for it contains, and which kinds of characters.
 //!
-//! Most rules about texts look for what hardly any text holds. What always holds: a text is read once and byte by byte, whatever
-//! it says; case does not matter, and any white space is one blank; what is said to be missing is missing, and what may be there
-//! is looked at closely by the rule that asks.
+//! Most rules about texts look for words that hardly any text contains, so a single pass rules out most texts.
+//!
+//! What always holds: a text is read once, byte by byte. Case is ignored, and any white space counts as one blank. A word that the
+//! prefilter does not report is not in the text; a word that it reports may be, and the rule has to check.
 
 use super::patterns;
 use aho_corasick::Anchored;
@@ -10,34 +11,34 @@ use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::dfa::DFA;
 use std::sync::LazyLock;
 
-/// What was seen in a text.
+/// The result of reading a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Prefilter {
     words: u64,
     marks: u8,
 }
 
-/// Words that somebody asks for together: a text holds one of them or not.
+/// A group of words that a rule looks for together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WordGroup(u64);
 
 impl WordGroup {
-    /// The beginnings of well-known keys.
+    /// Prefixes of well-known keys.
     pub(crate) const KEY: WordGroup = WordGroup(1 << 63);
-    /// What a password stands behind.
+    /// Names of passwords and tokens.
     pub(crate) const PASSWORD: WordGroup = WordGroup(1 << 62);
-    /// The middle of an address.
+    /// The `://` of an address.
     pub(crate) const ADDRESS: WordGroup = WordGroup(1 << 61);
-    /// What stands before data and scripts in a link.
+    /// Schemes of data and script links.
     pub(crate) const SCHEME: WordGroup = WordGroup(1 << 60);
-    /// The beginning of a comment in HTML or Markdown.
+    /// The start of a comment in HTML or Markdown.
     pub(crate) const COMMENT: WordGroup = WordGroup(1 << 59);
-    /// Parts of names that ask for a secret.
+    /// Parts of parameter names that ask for a secret.
     pub(crate) const SECRET: WordGroup = WordGroup(1 << 58);
     /// Any pattern of a poisoned tool.
     pub(crate) const POISON: WordGroup = WordGroup((1 << 58) - 1);
 
-    /// What a pattern of a poisoned tool needs first.
+    /// The first required words of a pattern of a poisoned tool.
     pub(crate) const fn poison(pattern: usize) -> WordGroup {
         WordGroup(1 << pattern)
     }
@@ -49,26 +50,26 @@ impl Prefilter {
         Prefilter { words, marks: character_flags(text) }
     }
 
-    /// Whether any of the words may be there.
+    /// Returns whether the text may contain any of the words.
     #[inline]
     pub(crate) const fn holds(self, words: WordGroup) -> bool {
         self.words & words.0 != 0
     }
 
-    /// Whether there is anything but printed ASCII, blanks, tabs and ends of lines.
+    /// Returns whether the text has anything other than printable ASCII, blanks, tabs and line breaks.
     #[inline]
     pub(crate) const fn has_special_characters(self) -> bool {
         self.marks & (FOREIGN | CONTROL) != 0
     }
 
-    /// Whether a control character may be there, besides tabs and ends of lines.
+    /// Returns whether the text may have control characters other than tabs and line breaks.
     #[inline]
     pub(crate) const fn may_control(self) -> bool {
         self.marks & CONTROL != 0
     }
 }
 
-/// What every known key begins with, and what stands in every private key; in lower case.
+/// Prefixes of all known keys, and the header of private keys, in lower case.
 const KEY_BEGINNINGS: &[&str] = &[
     "ghp_",
     "gho_",
@@ -89,7 +90,7 @@ const KEY_BEGINNINGS: &[&str] = &[
     "eyj",
     "private key-----",
 ];
-/// What passwords and the like are called, in lower case.
+/// Names of passwords, keys and tokens, in lower case.
 const PASSWORD_NAMES: &[&str] = &[
     "password",
     "passwd",
@@ -114,7 +115,7 @@ const PASSWORD_NAMES: &[&str] = &[
     "access-token",
 ];
 
-/// The words that are looked for, and who asks.
+/// Returns all words with their group.
 fn words() -> impl Iterator<Item = (&'static str, WordGroup)> {
     let fixed: [(&[&str], WordGroup); 6] = [
         (KEY_BEGINNINGS, WordGroup::KEY),
@@ -124,7 +125,7 @@ fn words() -> impl Iterator<Item = (&'static str, WordGroup)> {
         (&["<!--", "[//]:"], WordGroup::COMMENT),
         (patterns::SECRET_NAMES, WordGroup::SECRET),
     ];
-    let fixed = fixed.into_iter().flat_map(|(words, clue)| words.iter().map(move |word| (*word, clue)));
+    let fixed = fixed.into_iter().flat_map(|(words, group)| words.iter().map(move |word| (*word, group)));
     fixed.chain(
         patterns::first_needs()
             .flat_map(|(pattern, words)| words.iter().map(move |word| (*word, WordGroup::poison(pattern)))),
@@ -134,12 +135,12 @@ fn words() -> impl Iterator<Item = (&'static str, WordGroup)> {
 const FOREIGN: u8 = 1;
 const CONTROL: u8 = 2;
 
-/// What the characters of a text are.
+/// Returns the kinds of characters in a text.
 fn character_flags(text: &str) -> u8 {
-    // Without a way out, so that many bytes are compared at once.
+    // No early exit, so that the compiler can vectorize the loop.
     text.bytes().fold(0, |marks, byte| {
         let is_foreign = byte > 0x7f;
-        // 0xc2 begins those control characters that are not of ASCII.
+        // 0xc2 is the first byte of control characters outside ASCII.
         let is_control = ((byte < b' ') & (byte != b'\t') & (byte != b'\n') & (byte != b'\r'))
             | (byte == 0x7f)
             | (byte == 0xc2);
@@ -147,24 +148,24 @@ fn character_flags(text: &str) -> u8 {
     })
 }
 
-/// An automaton over all words at once; nothing where it cannot be built, and then every word may be there.
+/// The automaton; `None` if it cannot be built, and then every word is reported.
 static WORDS: LazyLock<Option<WordAutomaton>> = LazyLock::new(WordAutomaton::new);
 
 struct WordAutomaton {
     automaton: DFA,
     start: StateID,
-    /// The state behind two blanks, of which the second one changes nothing.
+    /// The state after two blanks; further blanks are skipped.
     blanks: StateID,
-    /// By byte: in lower case, and a blank for all white space.
+    /// Maps each byte to lower case, and white space to a blank.
     folded: [u8; 256],
-    /// By the number of a word, who asks.
+    /// The groups of each word, by its pattern number.
     groups: Vec<u64>,
 }
 
 impl WordAutomaton {
     fn new() -> Option<WordAutomaton> {
-        let (words, clues): (Vec<&str>, Vec<u64>) =
-            words().map(|(word, clue)| (word, clue.0)).chain([("  ", 0)]).unzip();
+        let (words, groups): (Vec<&str>, Vec<u64>) =
+            words().map(|(word, group)| (word, group.0)).chain([("  ", 0)]).unzip();
         let automaton = DFA::builder().prefilter(false).build(words).ok()?;
         let start = automaton.start_state(Anchored::No).ok()?;
         let blanks = [b' '; 2];
@@ -174,10 +175,10 @@ impl WordAutomaton {
             b'\t'..=b'\r' => b' ',
             byte => byte.to_ascii_lowercase(),
         });
-        Some(WordAutomaton { automaton, start, blanks, folded, groups: clues })
+        Some(WordAutomaton { automaton, start, blanks, folded, groups })
     }
 
-    /// Steps through the automaton instead of searching with it, so that case does not matter and any white space is one blank.
+    /// Returns the groups of all words in a text. Steps through the automaton byte by byte, to ignore case and repeated white space.
     fn read(&self, text: &str) -> u64 {
         let (mut found, mut state) = (0, self.start);
         for byte in text.bytes() {
@@ -194,14 +195,14 @@ impl WordAutomaton {
         found
     }
 
-    /// Who asks for the words that end in a state.
+    /// Returns the groups of the words that end in a state.
     fn groups_ending_at(&self, state: StateID) -> u64 {
         if !self.automaton.is_match(state) {
             return 0;
         }
         (0..self.automaton.match_len(state))
             .filter_map(|index| self.groups.get(self.automaton.match_pattern(state, index).as_usize()))
-            .fold(0, |found, clue| found | clue)
+            .fold(0, |found, group| found | group)
     }
 }
 
@@ -211,15 +212,15 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn every_word_is_found_wherever_it_stands_and_however_it_is_spelled() {
-        for (word, clue) in words() {
+    fn every_word_is_found_at_any_position_and_in_any_case() {
+        for (word, group) in words() {
             for text in [
                 word.to_owned(),
                 format!("Text, then {} and more.", word.to_uppercase()),
                 format!("é{}é", word.replace(' ', " \n\t ")),
                 word.repeat(2),
             ] {
-                assert!(Prefilter::of(&text).holds(clue), "{word} in {text:?}");
+                assert!(Prefilter::of(&text).holds(group), "{word} in {text:?}");
             }
             assert!(word.is_ascii() && !word.contains("  "), "{word}");
             assert_eq!(word, word.to_ascii_lowercase());
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_characters_are_seen() {
+    fn special_characters_are_detected() {
         for control in ["\u{1b}[0m", "\u{7f}", "a\u{0b}b", "\u{85}", "\0"] {
             assert!(Prefilter::of(control).may_control(), "{control:?}");
         }
@@ -239,7 +240,7 @@ mod tests {
         }
     }
 
-    /// The same by looking for each word by itself.
+    /// Finds the words one by one, for comparison.
     fn one_by_one(text: &str) -> u64 {
         let blank = |c: char| c.is_ascii_whitespace() || c == '\u{b}';
         let mut plain = String::new();
@@ -250,12 +251,12 @@ mod tests {
                 false => plain.push(c.to_ascii_lowercase()),
             }
         }
-        words().filter(|(word, _)| plain.contains(word)).fold(0, |found, (_, clue)| found | clue.0)
+        words().filter(|(word, _)| plain.contains(word)).fold(0, |found, (_, group)| found | group.0)
     }
 
     proptest! {
         #[test]
-        fn nothing_is_missed_and_nothing_made_up(pieces in prop::collection::vec(0_usize..400, 0..8), cut in 0_usize..4) {
+        fn the_automaton_finds_the_same_words_as_a_plain_search(pieces in prop::collection::vec(0_usize..400, 0..8), cut in 0_usize..4) {
             let all: Vec<&str> = words().map(|(word, _)| word).collect();
             let text: String = pieces.iter().map(|piece| {
                 let word = all.get(*piece).copied().unwrap_or(" the  ");

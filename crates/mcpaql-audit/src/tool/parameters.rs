@@ -1,5 +1,4 @@
-//! The parameters of a tool, as far as rules about its effect read them: which it demands, and whether one of them switches
-//! between reading and writing.
+//! The parameters of a tool that tell its effect: which are required, and whether one of them switches between reading and writing.
 
 use super::ParsedTool;
 use super::tree::value_member;
@@ -8,16 +7,17 @@ use mcpaql_core::operation::Category;
 use mcpaql_lexicon::verbs::{self, Verb, Weight};
 use serde_json::Value;
 
-/// A word that is longer says nothing to anybody.
+/// Maximum length of a word that is examined.
 const MAX_WORD_LENGTH: usize = 32;
-/// What a description of a switch says behind this many words is about something else.
+/// Maximum number of words of a description that are examined.
 const MAX_DESCRIPTION_WORDS: usize = 200;
 
-/// The last words of parameters that say what a call does.
+/// Last words of parameter names that choose the action of a call.
 const SWITCHES: [&str; 5] = ["action", "command", "method", "operation", "op"];
 
-/// Words of every description of a switch, and tools that send whatever request they are told to.
+/// Verbs that occur in descriptions of any switch.
 const FILLERS: [&str; 6] = ["execute", "has", "invoke", "is", "perform", "submit"];
+/// Words in names of tools that send arbitrary requests.
 const REQUEST_TOOL_WORDS: [&str; 7] = ["api", "call", "curl", "fetch", "http", "request", "rest"];
 
 /// A parameter that decides whether a call reads or writes.
@@ -31,24 +31,24 @@ pub(crate) struct EffectSwitch<'a> {
     pub(crate) acts: String,
 }
 
-/// Name and schema of each parameter.
+/// Returns the name and schema of each parameter.
 pub(crate) fn parameters<'a>(tool: &ParsedTool<'a>) -> impl Iterator<Item = (&'a str, &'a Value)> + use<'a> {
     let properties = tool.schema.and_then(|schema| value_member(schema, "properties")?.as_object());
     properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
 }
 
-/// The names of the parameters that a call must have.
+/// Returns the names of the required parameters.
 pub(crate) fn required<'a>(tool: &ParsedTool<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
     let names = tool.schema.and_then(|schema| value_member(schema, "required")?.as_array());
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The switch between reading and writing, where one parameter is that.
+/// Returns the parameter that switches between reading and writing, if there is one.
 pub(crate) fn switch<'a>(tool: &ParsedTool<'a>) -> Option<EffectSwitch<'a>> {
     parameters(tool).find_map(|(name, schema)| {
         let is_mode = switch_mode(tool, name)?;
         let found = value_verbs(tool, schema, is_mode);
-        // A mode is how something is done, unless its values are clearly deeds.
+        // A mode says how something is done, unless its values are clearly actions.
         let acts = |verb: &Verb| {
             verb.effect.category() != Category::Read && (!is_mode || verb.weight == Weight::Strong)
         };
@@ -58,7 +58,7 @@ pub(crate) fn switch<'a>(tool: &ParsedTool<'a>) -> Option<EffectSwitch<'a>> {
     })
 }
 
-/// The effects of the listed values of a parameter that says what a call does.
+/// Returns the effects of the listed values of a switch.
 pub(crate) fn listed_effects(tool: &ParsedTool<'_>) -> Vec<Effect> {
     let listed = parameters(tool).find_map(|(name, schema)| {
         switch_mode(tool, name).filter(|is_mode| !is_mode)?;
@@ -69,9 +69,9 @@ pub(crate) fn listed_effects(tool: &ParsedTool<'_>) -> Vec<Effect> {
     listed.unwrap_or_default()
 }
 
-/// Whether a parameter says what a call does, and if so, whether it is a mode.
+/// Returns `None` if a parameter is not a switch, otherwise whether it is a mode.
 fn switch_mode(tool: &ParsedTool<'_>, name: &str) -> Option<bool> {
-    // All of them end in one of these letters.
+    // Cheap test first: all switches end in one of these letters.
     if !matches!(name.as_bytes().last(), Some(b'n' | b'd' | b'p' | b'e' | b'N' | b'D' | b'P' | b'E')) {
         return None;
     }
@@ -79,21 +79,21 @@ fn switch_mode(tool: &ParsedTool<'_>, name: &str) -> Option<bool> {
         let end = name.len().checked_sub(switch.len()).and_then(|start| name.get(start..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(switch))
     });
-    // Most names are settled here, before they are taken apart.
+    // Most names are ruled out here, before they are split into words.
     if !ends || name.len() > MAX_WORD_LENGTH {
         return None;
     }
     let words = mcpaql_lexicon::words(name);
     let last = words.last()?;
     let is_mode = last == "mode";
-    // What sends a request to start something starts it by any method.
+    // The HTTP method is a switch only for tools that send arbitrary requests.
     let is_http = words.iter().any(|word| word == "http");
     let sends = || tool.words.iter().any(|word| REQUEST_TOOL_WORDS.contains(&word.as_str()));
     let decides = is_mode || SWITCHES.contains(&last.as_str());
     (decides && (!is_http || sends())).then_some(is_mode)
 }
 
-/// What the values of a parameter do, as far as they are listed; else what its description says, or that of a tool which
+/// Returns the verbs of the listed values; if none are listed, those in the description of the parameter, or of the tool if it
 /// manages something.
 fn value_verbs(tool: &ParsedTool<'_>, schema: &Value, is_mode: bool) -> Vec<(String, &'static Verb)> {
     let values = values(schema);
@@ -105,7 +105,7 @@ fn value_verbs(tool: &ParsedTool<'_>, schema: &Value, is_mode: bool) -> Vec<(Str
     if found.is_empty() && manages { described_verbs(tool.description.unwrap_or_default()) } else { found }
 }
 
-/// The values that a parameter may have, if they are listed.
+/// Returns the listed values of a parameter.
 fn values(schema: &Value) -> Vec<&str> {
     let one_of = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.as_array());
     let nested = one_of.into_iter().flatten().flat_map(|branch| listed(branch).chain(branch.get("const")));
@@ -116,7 +116,7 @@ fn listed(schema: &Value) -> impl Iterator<Item = &Value> {
     schema.get("enum").and_then(Value::as_array).into_iter().flatten()
 }
 
-/// The verbs that a description lists.
+/// Returns the verbs in a description.
 fn described_verbs(text: &str) -> Vec<(String, &'static Verb)> {
     let tokens = text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty());
     let short = tokens.take(MAX_DESCRIPTION_WORDS).filter(|token| token.len() <= MAX_WORD_LENGTH);

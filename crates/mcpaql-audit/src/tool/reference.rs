@@ -1,32 +1,32 @@
-//! Where `$ref` leads.
+//! Resolves `$ref` within a tool.
 
 use super::tree::{Schema, ToolTree, value_member};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// What a reference leads to.
+/// The target of a reference.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ReferenceTarget<'a> {
     /// A schema of the same tool.
     Found(&'a Value),
-    /// Nothing.
+    /// The target does not exist.
     Missing,
-    /// Another document, over the network.
+    /// A document on the network.
     Network,
-    /// Nobody can say without resolving identifiers.
+    /// Unknown: finding the target would require resolving identifiers.
     Unknown,
 }
 
-/// A reference of a tool's schemas.
+/// A reference in a schema of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reference<'a> {
-    /// Index of the schema that has it.
+    /// Index of the schema with the reference.
     pub(crate) schema: usize,
     pub(crate) written: &'a str,
     pub(crate) target: ReferenceTarget<'a>,
 }
 
-/// The references of a tool, in the order of its schemas.
+/// Returns the references of a tool, in the order of its schemas.
 pub(crate) fn tool_references<'a>(tree: &ToolTree<'a>, tool: &'a Value) -> Vec<Reference<'a>> {
     let schemas = tree.schemas.iter().enumerate();
     let referring = schemas.filter_map(|(index, schema)| Some((index, schema, written(schema)?)));
@@ -38,7 +38,7 @@ pub(crate) fn tool_references<'a>(tree: &ToolTree<'a>, tool: &'a Value) -> Vec<R
     referring.map(reference).collect()
 }
 
-/// The reference of a schema, as written.
+/// Returns the `$ref` of a schema.
 pub(crate) fn written<'a>(schema: &Schema<'a>) -> Option<&'a str> {
     schema.get("$ref").and_then(Value::as_str)
 }
@@ -66,7 +66,7 @@ pub(crate) fn target<'a>(
     if let Some(found) = fragment.starts_with('/').then(|| value_at(root, &decoded(fragment))).flatten() {
         return ReferenceTarget::Found(found);
     }
-    // Below an identifier of its own a pointer begins there.
+    // A pointer below a nested `$id` starts at that schema.
     let identified = |schema: &Schema<'_>| {
         schema.parent.is_some()
             && schema.get("$id").or_else(|| schema.get("id")).is_some_and(Value::is_string)
@@ -86,7 +86,7 @@ fn has_id(schema: &Schema<'_>, reference: &str) -> bool {
         || reference.strip_prefix('#').is_some_and(|name| is("$anchor", name))
 }
 
-/// What a pointer points to; where it only passes objects and nothing is escaped, without copying its keys.
+/// Returns the value at a pointer. Copies no keys if the pointer has no escapes and passes only objects.
 pub(crate) fn value_at<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
     let Some(keys) = pointer.strip_prefix('/').filter(|keys| !keys.contains('~')) else {
         return root.pointer(pointer);
@@ -101,7 +101,7 @@ pub(crate) fn value_at<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> 
     Some(here)
 }
 
-/// A pointer in a fragment of a URI.
+/// Decodes the percent escapes of a URI fragment.
 fn decoded(fragment: &str) -> Cow<'_, str> {
     if !fragment.contains('%') {
         return Cow::Borrowed(fragment);

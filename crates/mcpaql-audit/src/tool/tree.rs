@@ -1,7 +1,7 @@
-//! Every schema and every text of a tool, found in one walk.
+//! All schemas and texts of a tool, collected in one walk.
 //!
-//! What always holds: the walk does not recurse, so no nesting is too deep for it; it copies nothing; and pointers are written
-//! only for what is reported, because most of a tool is right.
+//! What always holds: the walk does not recurse, so nesting can be arbitrarily deep. It copies nothing. Pointers are built only for
+//! findings, because most of a tool is correct.
 
 use super::reference::{self, Reference};
 use crate::text::prefilter::Prefilter;
@@ -14,13 +14,13 @@ use std::sync::OnceLock;
 #[derive(Debug, Default)]
 pub(crate) struct ToolTree<'a> {
     steps: Vec<PointerStep<'a>>,
-    /// In the order of the document, the root of the input schema first.
+    /// The schemas in document order, starting with the root of the input schema.
     pub(crate) schemas: Vec<Schema<'a>>,
-    /// In the order of the document.
+    /// The texts in document order.
     pub(crate) texts: Vec<ToolText<'a>>,
-    /// Which patterns of a poisoned tool which texts hold; several rules ask for it.
+    /// Matches of poison patterns, computed once for several rules.
     pub(crate) poison: OnceLock<Vec<PatternMatch>>,
-    /// Where its references lead, in the order of the schemas.
+    /// The references, in the order of the schemas.
     pub(crate) references: Vec<Reference<'a>>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct PatternMatch {
     pub(crate) pattern: usize,
 }
 
-/// A place in a tree.
+/// The position of a value in the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TreePosition(u32);
 
@@ -49,26 +49,26 @@ enum StepKey<'a> {
     Index(usize),
 }
 
-/// A schema that is an object; `true` and `false` say nothing that a rule could look at.
+/// A schema that is an object; there is nothing to check in `true` and `false`.
 #[derive(Debug)]
 pub(crate) struct Schema<'a> {
-    /// Which of the keywords that rules ask for it has: looking one up in the map takes longer than all else.
+    /// Bits of the keywords that rules look up, because lookups in the map are slow.
     keywords: u32,
     /// Its keywords.
     pub(crate) map: &'a Map<String, Value>,
-    /// Where it stands.
+    /// Its position.
     pub(crate) at: TreePosition,
-    /// Of arguments, and not of results.
+    /// Whether it belongs to the input schema, not the output schema.
     pub(crate) is_input: bool,
-    /// Values around what it describes.
+    /// Number of values around the described value.
     pub(crate) depth: usize,
-    /// The schema it is part of.
+    /// Index of the enclosing schema.
     pub(crate) parent: Option<usize>,
-    /// Whether it judges the same value as the schema it is part of: a variant or a condition.
+    /// Whether it describes the same value as the enclosing schema: a variant or a condition.
     pub(crate) is_variant: bool,
 }
 
-/// A member of an object: few are compared sooner than one is hashed.
+/// Returns a member of an object. With few members, comparing is faster than hashing.
 #[inline]
 pub(crate) fn member<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
     const MAX_LINEAR_MEMBERS: usize = 10;
@@ -78,15 +78,15 @@ pub(crate) fn member<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a V
     map.iter().find(|(name, _)| name.as_str() == key).map(|(_, value)| value)
 }
 
-/// The same of any value.
+/// Returns a member of a value, if the value is an object.
 #[inline]
 pub(crate) fn value_member<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     value.as_object().and_then(|map| member(map, key))
 }
 
-/// Of each keyword that rules ask for a bit of its own, 0 for others.
+/// Returns the bit of a keyword that rules look up, or 0 for other keywords.
 ///
-/// A match, because with a literal it is computed when this is compiled.
+/// A `match`, so that the compiler computes it for literals.
 #[inline]
 fn bit(keyword: &str) -> u32 {
     match keyword {
@@ -118,24 +118,24 @@ fn bit(keyword: &str) -> u32 {
 }
 
 impl<'a> Schema<'a> {
-    /// The value of a keyword.
+    /// Returns the value of a keyword.
     #[inline]
     pub(crate) fn get(&self, key: &str) -> Option<&'a Value> {
         let bit = bit(key);
-        // What is not among those asked for has no bit and has to be looked up.
+        // A keyword without a bit has to be looked up in the map.
         (bit == 0 || self.keywords & bit != 0).then(|| member(self.map, key)).flatten()
     }
 
-    /// Whether the keyword is there.
+    /// Returns whether the schema has a keyword.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 }
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextKind {
-    /// Written for whoever reads: descriptions and titles.
+    /// Prose: descriptions and titles.
     Prose,
     /// The name of a property.
     Name,
@@ -149,7 +149,7 @@ pub(crate) struct ToolText<'a> {
     pub(crate) text: &'a str,
     pub(crate) at: TreePosition,
     pub(crate) kind: TextKind,
-    /// What a look at it tells.
+    /// The result of the prefilter.
     pub(crate) prefilter: Prefilter,
 }
 
@@ -167,7 +167,7 @@ struct Visit<'a> {
 impl<'a> ToolTree<'a> {
     pub(crate) fn of(value: &'a Value) -> ToolTree<'a> {
         let Some(tool) = value.as_object() else { return ToolTree::default() };
-        // What most tools have room in.
+        // Capacities that are enough for most tools.
         let mut tree = ToolTree {
             steps: Vec::with_capacity(96),
             schemas: Vec::with_capacity(16),
@@ -207,7 +207,7 @@ impl<'a> ToolTree<'a> {
         tree
     }
 
-    /// The pointer of a place.
+    /// Returns the pointer of a position.
     pub(crate) fn pointer(&self, at: TreePosition) -> String {
         let mut keys = Vec::new();
         let mut here = at.0;
@@ -221,19 +221,19 @@ impl<'a> ToolTree<'a> {
         })
     }
 
-    /// The pointer of a keyword of a schema.
+    /// Returns the pointer of a keyword of a schema.
     pub(crate) fn keyword_pointer(&self, at: TreePosition, key: &str) -> String {
         child(&self.pointer(at), key)
     }
 
-    /// Whether a schema is that of a top-level parameter.
+    /// Returns whether a schema describes a top-level parameter.
     pub(crate) fn is_parameter(&self, schema: &Schema<'a>) -> bool {
         let step = |index: u32| self.steps.get(index as usize);
         let among = step(schema.at.0).and_then(|own| step(own.parent)).map(|around| around.key);
         schema.is_input && schema.depth == 1 && matches!(among, Some(StepKey::Name("properties")))
     }
 
-    /// The schemas of arguments.
+    /// Returns the schemas of the input.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &Schema<'a>> {
         self.schemas.iter().filter(|schema| schema.is_input)
     }
@@ -313,7 +313,7 @@ impl<'a> ToolTree<'a> {
     }
 }
 
-/// What was pushed last is visited first.
+/// Reverses the new entries of the stack, so that they are visited in document order.
 fn reverse(open: &mut [Visit<'_>], from: usize) {
     if let Some(pushed) = open.get_mut(from..) {
         pushed.reverse();

@@ -1,4 +1,4 @@
-//! What a team decides in its configuration: policies, conventions, and what audits hold tools against.
+//! A team's configuration: policies, conventions and audit settings.
 
 use mcpaql_audit::convention::{RuleLevel, Standard};
 use mcpaql_audit::settings as audit;
@@ -39,7 +39,7 @@ fn a_team_has_policies_and_conventions_of_its_own() {
     assert_eq!(config.settings.policy.as_deref(), Some("ours"));
     assert_eq!(config.adapters[1].settings.policy.as_deref(), Some("mcp"));
     assert_eq!(audit.defined[0].names.products, ["shop"]);
-    assert_eq!(audit.defined[0].rules["NAME-001"], Some(RuleLevel::Error), "in whatever case it is written");
+    assert_eq!(audit.defined[0].rules["NAME-001"], Some(RuleLevel::Error), "codes are case-insensitive");
     assert_eq!(audit.policy.as_deref(), Some("base"));
     assert_eq!(audit.conventions, ["clients", "ours", "mcpaql"]);
     assert_eq!(audit.rules["NAME-001"], None);
@@ -64,12 +64,12 @@ target: { base_url: \"https://api.example.com\" }\noperations: { read: [{ name: 
     let defined = AdapterSettings { policy: None, ..config.settings };
     assert_eq!(served(&defined), (0, ours.to_owned()), "the document names it");
     let (errors, annotations) = served(&AdapterSettings::default());
-    assert_eq!(errors, 1, "outside, nobody knows it");
+    assert_eq!(errors, 1, "unknown without the configuration");
     assert!(annotations.contains("idempotentHint"), "{annotations}");
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn problems_are_reported_with_their_location() {
     let (config, audit, problems) = load(
         "policy: nextclowd
 adapters: [{ document: a.md, policy: oars }]

@@ -1,4 +1,4 @@
-//! What projects demand of their tools, held against tools as they would write them, and as this program serves them.
+//! Conventions of projects, checked against tools as these projects write them and as this program serves them.
 
 use mcpaql_audit::convention::{RuleLevel, Standard};
 use mcpaql_audit::load;
@@ -15,7 +15,7 @@ fn standard(names: &[&str]) -> Standard {
     )
 }
 
-/// The catalog of a text that must have no problems at all.
+/// Returns the catalog of a document that must have no problems.
 fn catalog_of(source: &Source, settings: &AdapterSettings) -> Catalog {
     let checked = check(source, settings);
     assert_eq!(checked.diagnostics, [], "{}", source.text);
@@ -26,11 +26,11 @@ fn found(tools: Vec<Value>, standard: &Standard) -> Vec<Finding> {
     audit(&[ServerTools { name: "demo".into(), tools, ..ServerTools::default() }], standard)
 }
 
-fn said_of(findings: &[Finding]) -> Vec<String> {
+fn messages(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(|finding| format!("{} {}", finding.rule.code, finding.message)).collect()
 }
 
-/// The codes and places of what is worse than advice.
+/// Returns the codes and places of findings above advice.
 fn problems(tools: Vec<Value>, convention: &str) -> Vec<String> {
     let found = found(tools, &standard(&["mcp", convention]));
     let bad = found.iter().filter(|finding| finding.level > RuleLevel::Advice);
@@ -70,7 +70,7 @@ fn served(policy: &str, pattern: Option<&str>, mode: Mode) -> Vec<Value> {
 }
 
 #[test]
-fn what_this_program_serves_is_what_its_conventions_demand() {
+fn the_tools_that_this_program_serves_meet_its_conventions() {
     for mode in [Mode::Semantic, Mode::Single] {
         assert_eq!(problems(served("mcpaql", None, mode), "mcpaql"), [""; 0], "{mode:?}");
         assert_eq!(problems(served("mcpaql-issue", None, mode), "mcpaql-issue"), [""; 0], "{mode:?}");
@@ -81,7 +81,7 @@ fn what_this_program_serves_is_what_its_conventions_demand() {
     }
 }
 
-/// A tool with MCP-AQL's envelope.
+/// Returns a tool with MCP-AQL's envelope.
 fn adapter_tool(name: &str, title: &str, annotations: Value) -> Value {
     json!({
         "name": name, "title": title, "annotations": annotations,
@@ -93,26 +93,28 @@ fn adapter_tool(name: &str, title: &str, annotations: Value) -> Value {
 }
 
 #[test]
-fn the_naming_proposal_demands_brand_title_and_two_hints() {
-    let mut said = json!({
+fn the_naming_proposal_requires_brand_title_and_two_hints() {
+    let mut annotations = json!({
         "title": "Apple Mail — Read", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true,
         "openWorldHint": true,
     });
-    let good = adapter_tool("apple_mail_mcpaql_read", "Apple Mail — Read", said.clone());
+    let good = adapter_tool("apple_mail_mcpaql_read", "Apple Mail — Read", annotations.clone());
     assert_eq!(problems(vec![good], "mcpaql-issue"), [""; 0]);
-    let brand = adapter_tool("apple_mail_aql_read", "Apple Mail — Read", said.clone());
+    let brand = adapter_tool("apple_mail_aql_read", "Apple Mail — Read", annotations.clone());
     assert!(problems(vec![brand], "mcpaql-issue").contains(&"NAME-012 /name".to_owned()));
-    let old = adapter_tool("mcp_aql_read", "Apple Mail — Read", said.clone());
+    let old = adapter_tool("mcp_aql_read", "Apple Mail — Read", annotations.clone());
     assert!(problems(vec![old.clone()], "mcpaql-issue").contains(&"NAME-012 /name".to_owned()));
     assert!(!problems(vec![old], "mcpaql-spec").iter().any(|problem| problem.starts_with("NAME")));
-    said.as_object_mut().unwrap().shift_remove("destructiveHint");
-    let unsaid =
-        problems(vec![adapter_tool("apple_mail_mcpaql_read", "Apple Mail — Read", said)], "mcpaql-issue");
-    assert!(unsaid.contains(&"HINT-001 /annotations/destructiveHint".to_owned()), "{unsaid:?}");
+    annotations.as_object_mut().unwrap().shift_remove("destructiveHint");
+    let missing = problems(
+        vec![adapter_tool("apple_mail_mcpaql_read", "Apple Mail — Read", annotations)],
+        "mcpaql-issue",
+    );
+    assert!(missing.contains(&"HINT-001 /annotations/destructiveHint".to_owned()), "{missing:?}");
 }
 
 #[test]
-fn the_integration_chapter_demands_introspect_and_recommends_the_rest() {
+fn the_integration_chapter_requires_introspect_and_recommends_the_rest() {
     let mut tool =
         adapter_tool("notes_query", "Query", json!({"readOnlyHint": true, "destructiveHint": false}));
     let codes = |tool: &Value| -> Vec<(String, RuleLevel)> {
@@ -126,7 +128,7 @@ fn the_integration_chapter_demands_introspect_and_recommends_the_rest() {
     assert!(codes(&tool).contains(&("DESC-004".to_owned(), RuleLevel::Error)), "{:?}", codes(&tool));
 }
 
-/// A tool that is one operation.
+/// Returns a tool for one operation.
 fn plain_tool(name: &str, title: &str, annotations: Value) -> Value {
     json!({
         "name": name, "title": title, "annotations": annotations,
@@ -136,7 +138,7 @@ fn plain_tool(name: &str, title: &str, annotations: Value) -> Value {
 }
 
 #[test]
-fn lightdash_takes_its_ten_tools_and_nothing_else() {
+fn lightdash_accepts_its_ten_tools_and_nothing_else() {
     let titles = [
         ("list_projects", "List projects"),
         ("get_project", "Get project"),
@@ -149,16 +151,16 @@ fn lightdash_takes_its_ten_tools_and_nothing_else() {
         ("list_groups", "List groups"),
         ("get_group", "Get group"),
     ];
-    let said = || json!({"readOnlyHint": true, "openWorldHint": false});
-    let tools = titles.map(|(name, title)| plain_tool(&format!("lightdash_tools__{name}"), title, said()));
+    let hints = || json!({"readOnlyHint": true, "openWorldHint": false});
+    let tools = titles.map(|(name, title)| plain_tool(&format!("lightdash_tools__{name}"), title, hints()));
     let standard = standard(&["lightdash"]);
-    assert_eq!(said_of(&found(tools.to_vec(), &standard)), [""; 0], "not even advice");
+    assert_eq!(messages(&found(tools.to_vec(), &standard)), [""; 0], "not even advice");
     let bad = |tool: Value| problems(vec![tool], "lightdash");
-    assert_eq!(bad(plain_tool("list_projects", "List projects", said())), ["NAME-008 /name"]);
-    assert_eq!(bad(plain_tool("lightdash_tools__projects", "Projects", said())), ["NAME-009 /name"]);
-    assert_eq!(bad(plain_tool("lightdash_tools__get_group", "", said())), ["TITLE-001 /title"]);
-    let silent = plain_tool("lightdash_tools__get_group", "Get group", json!({"readOnlyHint": true}));
-    assert!(bad(silent).contains(&"HINT-001 /annotations/openWorldHint".to_owned()));
+    assert_eq!(bad(plain_tool("list_projects", "List projects", hints())), ["NAME-008 /name"]);
+    assert_eq!(bad(plain_tool("lightdash_tools__projects", "Projects", hints())), ["NAME-009 /name"]);
+    assert_eq!(bad(plain_tool("lightdash_tools__get_group", "", hints())), ["TITLE-001 /title"]);
+    let incomplete = plain_tool("lightdash_tools__get_group", "Get group", json!({"readOnlyHint": true}));
+    assert!(bad(incomplete).contains(&"HINT-001 /annotations/openWorldHint".to_owned()));
 }
 
 #[test]
@@ -178,7 +180,7 @@ fn products_come_first_in_two_to_four_words() {
 }
 
 #[test]
-fn nextcloud_takes_tools_as_its_table_has_them() {
+fn nextcloud_accepts_the_tools_of_its_table() {
     let table = [
         ("nc_notes_search_notes", "Search Notes", json!({"readOnlyHint": true, "openWorldHint": true})),
         (
@@ -194,13 +196,13 @@ fn nextcloud_takes_tools_as_its_table_has_them() {
         ),
     ];
     let standard = standard(&["nextcloud"]);
-    for (name, title, said) in table {
-        let findings = found(vec![plain_tool(name, title, said)], &standard);
-        assert_eq!(said_of(&findings), [""; 0], "{name}");
+    for (name, title, annotations) in table {
+        let findings = found(vec![plain_tool(name, title, annotations)], &standard);
+        assert_eq!(messages(&findings), [""; 0], "{name}");
     }
     let closed = json!({"readOnlyHint": true, "openWorldHint": false});
     let closed = plain_tool("nc_semantic_search", "Semantic Search", closed);
-    assert!(!problems(vec![closed], "nextcloud").is_empty(), "Nextcloud is outside, whatever is searched");
-    let silent = plain_tool("nc_notes_search_notes", "Search Notes", json!({"readOnlyHint": true}));
-    assert_eq!(problems(vec![silent], "nextcloud"), ["HINT-001 /annotations/openWorldHint"]);
+    assert!(!problems(vec![closed], "nextcloud").is_empty(), "Nextcloud is an external system");
+    let incomplete = plain_tool("nc_notes_search_notes", "Search Notes", json!({"readOnlyHint": true}));
+    assert_eq!(problems(vec![incomplete], "nextcloud"), ["HINT-001 /annotations/openWorldHint"]);
 }

@@ -1,4 +1,4 @@
-//! What an audit holds tools against: conventions of this version, and what a team decides in its configuration.
+//! Tests of built-in conventions and of a team's configuration.
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests")]
 

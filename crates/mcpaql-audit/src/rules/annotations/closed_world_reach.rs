@@ -16,9 +16,10 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// A web search is [MCP's own example of an open
-    /// world](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations). Clients treat results from the open
-    /// world as untrusted: they can carry a stranger's instructions to the model, and private data can leave the same way.
+    /// A web search is
+    /// [MCP's own example of an open world](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations). Clients
+    /// treat results from the open world as untrusted: they can carry a stranger's instructions to the model, and private data can
+    /// leave the same way.
     ///
     /// ## Bad
     ///

@@ -16,8 +16,8 @@ rule! {
     /// ## Why it matters
     ///
     /// Clients warn before the call, and some hide the tool if only safe tools are wanted. This is a common mistake if hints are
-    /// derived from HTTP methods or [set to the same values on all
-    /// tools](https://github.com/TeraSky-OSS/backstage-plugins/issues/193).
+    /// derived from HTTP methods or
+    /// [set to the same values on all tools](https://github.com/TeraSky-OSS/backstage-plugins/issues/193).
     ///
     /// ## Bad
     ///

@@ -21,11 +21,11 @@ rule! {
     ///
     /// [MCP's defaults](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) are those of the most
     /// dangerous tool: not read-only, destructive, not idempotent, open world. A search without hints asks for approval like a
-    /// deletion. It cannot be used freely in Claude Code's plan mode and [Cursor's Ask
-    /// mode](https://github.com/sourcebot-dev/sourcebot/pull/1013), and people who are asked about everything approve everything.
-    /// `readOnlyHint: true` alone is not enough: ChatGPT [shows such a tool as
-    /// destructive](https://github.com/apollographql/apollo-mcp-server/pull/510), and OpenAI's portal [rejects tools without
-    /// `destructiveHint`](https://github.com/HelpCode-ai/anythingmcp/pull/579), whether they read or not.
+    /// deletion. It cannot be used freely in Claude Code's plan mode and
+    /// [Cursor's Ask mode](https://github.com/sourcebot-dev/sourcebot/pull/1013), and people who are asked about everything approve
+    /// everything. `readOnlyHint: true` alone is not enough: ChatGPT
+    /// [shows such a tool as destructive](https://github.com/apollographql/apollo-mcp-server/pull/510), and OpenAI's portal
+    /// [rejects tools without `destructiveHint`](https://github.com/HelpCode-ai/anythingmcp/pull/579), whether they read or not.
     ///
     /// ## Bad
     ///

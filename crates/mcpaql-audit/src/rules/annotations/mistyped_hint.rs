@@ -17,9 +17,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Clients built with MCP's SDKs validate the whole list against [MCP's
-    /// schema](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations), and reject all tools because of one.
-    /// Other clients ignore the hint, and a tool that was meant to be read-only counts as destructive.
+    /// Clients built with MCP's SDKs validate the whole list against
+    /// [MCP's schema](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations), and reject all tools because
+    /// of one. Other clients ignore the hint, and a tool that was meant to be read-only counts as destructive.
     ///
     /// ## Bad
     ///

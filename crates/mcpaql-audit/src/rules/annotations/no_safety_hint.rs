@@ -15,8 +15,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Connector directories list only tools that say whether they read or may do harm. Missing annotations are [among the most
-    /// common reasons for a rejection](https://sunpeak.ai/blogs/testing-mcp-tool-annotations).
+    /// Connector directories list only tools that say whether they read or may do harm. Missing annotations are
+    /// [among the most common reasons for a rejection](https://sunpeak.ai/blogs/testing-mcp-tool-annotations).
     ///
     /// ## Bad
     ///

@@ -16,8 +16,8 @@ rule! {
     ///
     /// [MCP](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) defines `destructiveHint` only for
     /// tools with `readOnlyHint: false`. Clients differ in which of the two hints they use, so the same tool runs without approval in
-    /// one client and needs approval in another. Some SDKs set `destructiveHint: true` [by
-    /// themselves](https://github.com/SigNoz/signoz-mcp-server/pull/102) on tools that do not set it.
+    /// one client and needs approval in another. Some SDKs set `destructiveHint: true`
+    /// [by themselves](https://github.com/SigNoz/signoz-mcp-server/pull/102) on tools that do not set it.
     ///
     /// ## Bad
     ///

@@ -18,9 +18,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Clients run read-only tools without asking: Claude Code's plan mode [relies on exactly this
-    /// hint](https://github.com/derive-to/derive/pull/582). A write that is marked as a read is the one mistake in annotations that
-    /// does harm.
+    /// Clients run read-only tools without asking: Claude Code's plan mode
+    /// [relies on exactly this hint](https://github.com/derive-to/derive/pull/582). A write that is marked as a read is the one
+    /// mistake in annotations that does harm.
     ///
     /// ## Bad
     ///

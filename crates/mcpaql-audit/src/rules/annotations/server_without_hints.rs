@@ -36,16 +36,16 @@ rule! {
     "HINT-004" "server-without-hints" Warning Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let has_no_hints = surface.tools.iter().all(|tool| tool.declared == HintOverrides::default());
-    let message = match surface.tools.len() {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let has_no_hints = server.tools.iter().all(|tool| tool.declared == HintOverrides::default());
+    let message = match server.tools.len() {
         0 => return,
         1 => "The only tool has no hints, so clients treat it as destructive".to_owned(),
         count => format!("None of the {count} tools has hints, so clients treat all of them as destructive"),
     };
     if has_no_hints {
-        let reads = surface.tools.iter().any(|tool| tool.by_name.category == Category::Read);
-        findings.server(surface, message).help(if reads {
+        let reads = server.tools.iter().any(|tool| tool.by_name.category == Category::Read);
+        findings.server(server, message).help(if reads {
             "start with `readOnlyHint` on the tools that only read"
         } else {
             "start with `destructiveHint: false` on the tools that only add"

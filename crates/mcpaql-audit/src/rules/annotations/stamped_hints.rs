@@ -18,9 +18,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Hints that are set by a default carry no information: `get_architecture` is [as destructive as
-    /// `delete_project`](https://github.com/DeusData/codebase-memory-mcp/issues/2118), or worse, a deletion is as harmless as a
-    /// search.
+    /// Hints that are set by a default carry no information: `get_architecture` is
+    /// [as destructive as `delete_project`](https://github.com/DeusData/codebase-memory-mcp/issues/2118), or worse, a deletion is as
+    /// harmless as a search.
     ///
     /// ## Bad
     ///
@@ -46,8 +46,8 @@ rule! {
     "HINT-017" "stamped-hints" Warning Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let tools = &surface.tools;
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let tools = &server.tools;
     let Some(first) = tools.first().filter(|_| tools.len() >= MIN_TOOLS) else { return };
     let has_hints = first.declared.read_only.is_some() || first.declared.destructive.is_some();
     if !has_hints || tools.iter().any(|tool| tool.declared != first.declared) {
@@ -62,7 +62,7 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
             reads.name,
             acts.name
         );
-        let finding = findings.server(surface, message);
+        let finding = findings.server(server, message);
         finding.related(reads.place("/annotations")).related(acts.place("/annotations"));
         finding.help("set the hints of each tool by what it does");
     }

@@ -41,11 +41,11 @@ rule! {
     "HINT-012" "two-worlds" Advice Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut first: HashMap<(bool, Vec<String>), &ParsedTool<'_>> = HashMap::new();
     // The endpoints of an adapter serve different operations, whatever their names.
     let says = |tool: &&ParsedTool<'_>| tool.declared.open_world.is_some() && !tool.is_adapter;
-    for tool in surface.tools.iter().filter(says) {
+    for tool in server.tools.iter().filter(says) {
         let Some(things) = object_words(tool) else { continue };
         let other = *first.entry((tool.by_name.category == Category::Read, things)).or_insert(tool);
         if other.declared.open_world == tool.declared.open_world {

@@ -15,8 +15,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Clients that run only read-only tools without asking ask before each call, or [cannot use the tool at
-    /// all](https://github.com/sourcebot-dev/sourcebot/pull/1013). If the tool does change something, its name should say so.
+    /// Clients that run only read-only tools without asking ask before each call, or
+    /// [cannot use the tool at all](https://github.com/sourcebot-dev/sourcebot/pull/1013). If the tool does change something, its
+    /// name should say so.
     ///
     /// ## Bad
     ///

@@ -19,9 +19,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Clients do not report unknown keys. They ignore the key and [assume the
-    /// default](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations), which is the opposite of what was
-    /// meant.
+    /// Clients do not report unknown keys. They ignore the key and
+    /// [assume the default](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations), which is the opposite
+    /// of what was meant.
     ///
     /// ## Bad
     ///

@@ -36,21 +36,21 @@ const ADVICE_TOKENS: usize = 20_000;
 /// Half of a window of 128 000.
 const WARNING_TOKENS: usize = 64_000;
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let tokens = surface.tokens();
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let tokens = server.tokens();
     if tokens <= ADVICE_TOKENS {
         return;
     }
     let share = |window: usize| (tokens * 100 + window / 2) / window;
     let message = format!(
         "The {} tools of '{}' cost about {tokens} tokens: {} % of a window of 128 000, {} % of 200 000",
-        surface.tools.len(),
-        surface.server.name,
+        server.tools.len(),
+        server.server.name,
         share(128_000),
         share(200_000)
     );
-    let finding = findings.server(surface, message);
-    let heaviest = surface.tools.iter().max_by_key(|tool| tool.tokens);
+    let finding = findings.server(server, message);
+    let heaviest = server.tools.iter().max_by_key(|tool| tool.tokens);
     let heaviest = heaviest
         .map_or(String::new(), |tool| format!("; start with '{}' (about {} tokens)", tool.name, tool.tokens));
     finding.help(format!("serve it through an adapter, remove tools, or shorten them{heaviest}"));

@@ -37,10 +37,10 @@ const MIN_TEXT_LENGTH: usize = 120;
 const MIN_REPETITIONS: usize = 4;
 const MIN_WASTED_TOKENS: usize = 1000;
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     // By line: the number of tools that contain it, the last such tool, and the first.
     let mut lines: HashMap<&str, (usize, usize, usize)> = HashMap::new();
-    for (index, tool) in surface.tools.iter().enumerate() {
+    for (index, tool) in server.tools.iter().enumerate() {
         for text in tool
             .tree
             .texts
@@ -68,11 +68,11 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
     let begin: String = line.chars().take(60).collect();
     let message = format!(
         "Tools of '{}' repeat text that costs about {total} tokens; {count} of them contain '{begin}…'",
-        surface.server.name
+        server.server.name
     );
-    let finding = findings.server(surface, message);
+    let finding = findings.server(server, message);
     finding.help("move it to the server's instructions");
-    if let Some(tool) = surface.tools.get(*first) {
+    if let Some(tool) = server.tools.get(*first) {
         finding.related(tool.place(""));
     }
 }

@@ -31,17 +31,16 @@ rule! {
     "COST-003" "too-many-tools" Error Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let count = surface.tools.len();
+fn check(server: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let count = server.tools.len();
     let broken: Vec<(&str, usize)> =
         standard.requirements(|convention| convention.max_tools).filter(|(_, most)| count > *most).collect();
     if broken.is_empty() {
         return;
     }
     let limits: Vec<String> = broken.iter().map(|(who, most)| format!("{who} allows {most}")).collect();
-    let message =
-        format!("The server '{}' has {count} tools, but {}", surface.server.name, limits.join(", "));
-    let finding = findings.server(surface, message);
+    let message = format!("The server '{}' has {count} tools, but {}", server.server.name, limits.join(", "));
+    let finding = findings.server(server, message);
     finding.help("group them, serve them through an adapter, or let users choose the tools they need");
     for (who, _) in broken {
         finding.required_by(who);

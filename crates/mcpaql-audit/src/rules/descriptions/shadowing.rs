@@ -44,22 +44,22 @@ rule! {
     "DESC-007" "tool-shadowing" Error Servers(check)
 }
 
-fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_>) {
+fn check(parsed_servers: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_>) {
     let mut owners: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
-    if surfaces.len() > 1 {
-        for surface in surfaces {
-            for (index, tool) in surface.tools.iter().enumerate() {
+    if parsed_servers.len() > 1 {
+        for parsed in parsed_servers {
+            for (index, tool) in parsed.tools.iter().enumerate() {
                 // A name of one word may be an ordinary word.
                 if tool.words.len() > 1 && tool.name.contains(['_', '-']) {
-                    owners.entry(tool.name).or_default().push((surface.index, index));
+                    owners.entry(tool.name).or_default().push((parsed.index, index));
                 }
             }
         }
     }
-    for surface in surfaces {
-        let own = LazyCell::new(|| surface.tools.iter().map(|tool| tool.name).collect::<HashSet<&str>>());
-        let own_parameters = LazyCell::new(|| parameters(surface));
-        for tool in &surface.tools {
+    for parsed in parsed_servers {
+        let own = LazyCell::new(|| parsed.tools.iter().map(|tool| tool.name).collect::<HashSet<&str>>());
+        let own_parameters = LazyCell::new(|| parameters(parsed));
+        for tool in &parsed.tools {
             if let Some(finding) = report(PoisonKind::Shadowing, tool, findings) {
                 finding.help("do not mention tools of other servers; do not connect to this server until you know why it does");
                 continue;
@@ -75,7 +75,7 @@ fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_
                 owners.first().map(|owner| (word, *owner))
             });
             let Some((word, (server, index))) = other else { continue };
-            let Some(theirs) = surfaces.iter().find(|surface| surface.index == server) else { continue };
+            let Some(theirs) = parsed_servers.iter().find(|parsed| parsed.index == server) else { continue };
             let message = format!(
                 "The description of '{}' mentions '{word}', a tool of the server '{}'",
                 tool.name, theirs.server.name
@@ -92,8 +92,8 @@ fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_
 }
 
 /// Returns the names of all parameters; a parameter often has the name of a tool of another server.
-fn parameters<'a>(surface: &ParsedServer<'a>) -> HashSet<&'a str> {
-    let schemas = surface
+fn parameters<'a>(parsed: &ParsedServer<'a>) -> HashSet<&'a str> {
+    let schemas = parsed
         .tools
         .iter()
         .flat_map(|tool| tool.schema.and_then(|schema| schema.get("properties")?.as_object()));

@@ -33,11 +33,11 @@ rule! {
     "DESC-014" "unknown-tool" Warning Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let names = LazyCell::new(|| surface.tools.iter().map(|tool| tool.name).collect::<HashSet<&str>>());
+fn check(parsed: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let names = LazyCell::new(|| parsed.tools.iter().map(|tool| tool.name).collect::<HashSet<&str>>());
     // In the order of the list, so that the suggestion is always the same.
-    let near = LazyCell::new(|| NameMatcher::new(surface.tools.iter().map(|tool| tool.name)));
-    for tool in &surface.tools {
+    let near = LazyCell::new(|| NameMatcher::new(parsed.tools.iter().map(|tool| tool.name)));
+    for tool in &parsed.tools {
         let Some(text) = tool.description.filter(|text| may_mention(text)) else { continue };
         let is_parameter =
             |name: &str| tool.schema.and_then(|schema| schema.get("properties")?.get(name)).is_some();
@@ -68,9 +68,9 @@ fn mentioned(text: &str) -> impl Iterator<Item = &str> {
         let is_name = name.len() < 65
             && name.contains(['_', '-'])
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-        let said = behind.starts_with(" tool")
+        let is_mentioned = behind.starts_with(" tool")
             || ["tool ", "tools ", " call "].iter().any(|end| before.ends_with(end));
-        (is_name && said).then_some(name)
+        (is_name && is_mentioned).then_some(name)
     })
 }
 

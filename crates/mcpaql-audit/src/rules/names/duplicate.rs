@@ -32,9 +32,9 @@ rule! {
     "NAME-013" "duplicate" Error Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let mut first = HashMap::with_capacity(surface.tools.len());
-    for tool in named_tools(surface) {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut first = HashMap::with_capacity(server.tools.len());
+    for tool in named_tools(server) {
         match first.get(tool.name) {
             None => {
                 first.insert(tool.name, tool.place("/name"));

@@ -38,14 +38,14 @@ rule! {
     "NAME-018" "homoglyph" Error Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut spellings = None;
     let mut by_name: Option<HashMap<&str, &ParsedTool<'_>>> = None;
-    for tool in surface.tools.iter().filter(|tool| !tool.name.is_ascii()) {
+    for tool in server.tools.iter().filter(|tool| !tool.name.is_ascii()) {
         let Some(c) = lookalike(tool.name) else { continue };
         let ascii: String = tool.name.chars().map(|c| unicode::homoglyph(c).unwrap_or(c)).collect();
         let by_name =
-            by_name.get_or_insert_with(|| surface.tools.iter().map(|tool| (tool.name, tool)).collect());
+            by_name.get_or_insert_with(|| server.tools.iter().map(|tool| (tool.name, tool)).collect());
         let twin = by_name.get(ascii.as_str());
         let code = u32::from(c);
         let message = match twin {
@@ -63,7 +63,7 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
             }
         };
         let finding = findings.tool(tool, "/name", message);
-        finding.fix = spellings.get_or_insert_with(|| Spellings::of(surface)).fix(tool.name);
+        finding.fix = spellings.get_or_insert_with(|| Spellings::of(server)).fix(tool.name);
         if let Some(twin) = twin {
             finding.related(twin.place("/name"));
         }

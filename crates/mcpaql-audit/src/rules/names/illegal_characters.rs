@@ -16,9 +16,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// MCP allows no other characters ([Tools, "Tool
-    /// Names"](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names)). Clients pass names on to model
-    /// APIs, and these reject the whole request if one tool has such a name. One bad tool disables all others.
+    /// MCP allows no other characters
+    /// ([Tools, "Tool Names"](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names)). Clients pass names
+    /// on to model APIs, and these reject the whole request if one tool has such a name. One bad tool disables all others.
     ///
     /// ## Bad
     ///
@@ -38,10 +38,10 @@ rule! {
     "NAME-001" "illegal-characters" Error Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let is_bad = |c: &char| !Characters::Mcp.allow(*c) && !is_invisible(*c) && homoglyph(*c).is_none();
     let mut spellings = None;
-    for tool in &surface.tools {
+    for tool in &server.tools {
         let Some(bad) = tool.name.chars().find(is_bad) else { continue };
         let message = format!(
             "The name '{}' contains {}, which MCP does not allow",
@@ -49,6 +49,6 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
             character_label(bad)
         );
         let finding = findings.tool(tool, "/name", message).help("use letters, digits, '_' and '-'");
-        finding.fix = spellings.get_or_insert_with(|| Spellings::of(surface)).fix(tool.name);
+        finding.fix = spellings.get_or_insert_with(|| Spellings::of(server)).fix(tool.name);
     }
 }

@@ -35,9 +35,9 @@ rule! {
     "NAME-019" "invisible-characters" Error Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut spellings = None;
-    for tool in surface.tools.iter().filter(|tool| !tool.name.is_ascii()) {
+    for tool in server.tools.iter().filter(|tool| !tool.name.is_ascii()) {
         let Some(c) = tool.name.chars().find(|c| unicode::is_invisible(*c)) else { continue };
         let code = u32::from(c);
         let message = format!(
@@ -46,6 +46,6 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
             unicode::describe_invisible(c)
         );
         let finding = findings.tool(tool, "/name", message);
-        finding.fix = spellings.get_or_insert_with(|| Spellings::of(surface)).fix(tool.name);
+        finding.fix = spellings.get_or_insert_with(|| Spellings::of(server)).fix(tool.name);
     }
 }

@@ -89,9 +89,9 @@ impl NameStyle {
     }
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let styled: Vec<(&ParsedTool<'_>, NameStyle)> =
-        named_tools(surface).filter_map(|tool| Some((tool, NameStyle::of(tool.name)?))).collect();
+        named_tools(server).filter_map(|tool| Some((tool, NameStyle::of(tool.name)?))).collect();
     if styled.len() < MIN_NAMES {
         return;
     }

@@ -36,10 +36,10 @@ rule! {
     "NAME-015" "near-collision" Advice Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let shared = shared_words(surface);
-    let mut first: HashMap<Vec<&str>, &ParsedTool<'_>> = HashMap::with_capacity(surface.tools.len());
-    for tool in named_tools(surface) {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let shared = shared_words(server);
+    let mut first: HashMap<Vec<&str>, &ParsedTool<'_>> = HashMap::with_capacity(server.tools.len());
+    for tool in named_tools(server) {
         let Some(key) = tool.words.get(shared..).filter(|own| own.len() > 1).map(canonical_words) else {
             continue;
         };

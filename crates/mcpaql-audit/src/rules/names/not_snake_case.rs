@@ -17,8 +17,8 @@ rule! {
     ///
     /// More than four in five of the servers that we examined use snake_case for all of their names, and models have seen it more
     /// often than any other style. Such a name is an identifier in every language: clients need not change it, and permission rules
-    /// that name a tool look the same everywhere. Claude's connector directory [asks
-    /// for](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)
+    /// that name a tool look the same everywhere. Claude's connector directory
+    /// [asks for](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)
     /// snake or kebab case.
     ///
     /// ## Bad
@@ -43,8 +43,8 @@ rule! {
     "NAME-006" "not-snake-case" Warning Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let others: Vec<_> = named_tools(surface).filter(|tool| !is_snake(tool.name)).collect();
+fn check(server: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let others: Vec<_> = named_tools(server).filter(|tool| !is_snake(tool.name)).collect();
     if others.is_empty() {
         return;
     }
@@ -53,7 +53,7 @@ fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Finding
     });
     let who: Vec<&str> = demands.map(|(who, _)| who).collect();
     if !who.is_empty() {
-        let spellings = Spellings::of(surface);
+        let spellings = Spellings::of(server);
         for tool in others {
             let message = format!("The name '{}' is not in snake_case", clipped_name(tool.name));
             let finding = findings.tool(tool, "/name", message);
@@ -63,11 +63,11 @@ fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Finding
         }
         return;
     }
-    let count = named_tools(surface).count();
+    let count = named_tools(server).count();
     if others.len() * 2 > count {
         let first = others.first().map(|tool| clipped_name(tool.name)).unwrap_or_default();
         let message = format!("{} of {count} names are not in snake_case, such as '{first}'", others.len());
-        let finding = findings.server(surface, message).downgrade_to_advice();
+        let finding = findings.server(server, message).downgrade_to_advice();
         for tool in others {
             finding.related(tool.place("/name"));
         }

@@ -59,7 +59,7 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
             format!("it starts with the verb '{verb}' instead of a product")
         }
         (PatternMismatch::Text(text), _) => format!("'{text}' is missing"),
-        (PatternMismatch::Empty(hole), _) => format!("{{{hole}}} is empty"),
+        (PatternMismatch::Empty(placeholder), _) => format!("{{{placeholder}}} is empty"),
         (PatternMismatch::Product, None) => "it does not start with a product".to_owned(),
         (PatternMismatch::Vocabulary, None) if pattern.starts_with("{product}") => {
             "no known verb or object follows the product".to_owned()

@@ -15,9 +15,9 @@ rule! {
     /// ## Why it matters
     ///
     /// OpenAI, Anthropic and Amazon Bedrock accept only letters, digits, `_` and `-`. Claude Desktop hides every tool of a connector
-    /// because of [one name with a dot](https://github.com/evoila/meho/issues/2745), and Copilot CLI [fails on every
-    /// prompt](https://github.com/github/copilot-cli/issues/1879). Other clients replace the character with `_`, which can make two
-    /// names equal.
+    /// because of [one name with a dot](https://github.com/evoila/meho/issues/2745), and Copilot CLI
+    /// [fails on every prompt](https://github.com/github/copilot-cli/issues/1879). Other clients replace the character with `_`,
+    /// which can make two names equal.
     ///
     /// ## Bad
     ///
@@ -37,7 +37,7 @@ rule! {
     "NAME-004" "refused-characters" Error Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+fn check(server: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let demands = standard.requirements(|convention| {
         convention.names.characters.filter(|characters| *characters == Characters::Api)
     });
@@ -47,7 +47,7 @@ fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Finding
     }
     let is_bad = |c: &char| Characters::Mcp.allow(*c) && !Characters::Api.allow(*c);
     let mut spellings = None;
-    for tool in &surface.tools {
+    for tool in &server.tools {
         let Some(bad) = tool.name.chars().find(is_bad) else { continue };
         let message = format!(
             "The name '{}' contains {}, which some clients reject",
@@ -56,7 +56,7 @@ fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Finding
         );
         let finding = findings.tool(tool, "/name", message);
         finding.help("use '_' instead");
-        finding.fix = spellings.get_or_insert_with(|| Spellings::of(surface)).fix(tool.name);
+        finding.fix = spellings.get_or_insert_with(|| Spellings::of(server)).fix(tool.name);
         required_by_all(finding, &who);
     }
 }

@@ -33,9 +33,9 @@ rule! {
     "NAME-014" "same-but-for-spelling" Warning Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let mut first: HashMap<String, &ParsedTool<'_>> = HashMap::with_capacity(surface.tools.len());
-    for tool in named_tools(surface) {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut first: HashMap<String, &ParsedTool<'_>> = HashMap::with_capacity(server.tools.len());
+    for tool in named_tools(server) {
         match first.entry(letters_and_digits(tool.name)) {
             Entry::Vacant(slot) => {
                 slot.insert(tool);

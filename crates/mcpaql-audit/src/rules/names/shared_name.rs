@@ -15,9 +15,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Some clients put the server's name before each tool name, others do not. OpenAI's Agents SDK [refuses to
-    /// run](https://github.com/openai/openai-agents-python/pull/2788), and in Claude Desktop [issues went to the wrong
-    /// tracker](https://dev.to/kenimo49/i-wired-8-mcp-servers-into-one-claude-agent-3-pairs-quietly-fought-over-the-same-tool-name-46ff)
+    /// Some clients put the server's name before each tool name, others do not. OpenAI's Agents SDK
+    /// [refuses to run](https://github.com/openai/openai-agents-python/pull/2788), and in Claude Desktop
+    /// [issues went to the wrong tracker](https://dev.to/kenimo49/i-wired-8-mcp-servers-into-one-claude-agent-3-pairs-quietly-fought-over-the-same-tool-name-46ff)
     /// for days. A malicious server can replace a tool of another server by using its name.
     ///
     /// ## Bad
@@ -34,18 +34,18 @@ rule! {
     "NAME-016" "shared-name" Warning Servers(check)
 }
 
-fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_>) {
-    if surfaces.len() < 2 {
+fn check(servers: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_>) {
+    if servers.len() < 2 {
         return;
     }
     let mut first: HashMap<&str, (&ParsedServer<'_>, ToolPlace)> = HashMap::new();
-    for surface in surfaces {
-        for tool in named_tools(surface) {
+    for server in servers {
+        for tool in named_tools(server) {
             match first.get(tool.name) {
                 None => {
-                    first.insert(tool.name, (surface, tool.place("/name")));
+                    first.insert(tool.name, (server, tool.place("/name")));
                 }
-                Some((other, place)) if other.index != surface.index => {
+                Some((other, place)) if other.index != server.index => {
                     let message = format!(
                         "The name '{}' is also used by the server '{}'",
                         clipped_name(tool.name),

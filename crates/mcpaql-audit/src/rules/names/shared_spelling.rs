@@ -33,19 +33,19 @@ rule! {
     "NAME-017" "shared-spelling" Advice Servers(check)
 }
 
-fn check(surfaces: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_>) {
-    if surfaces.len() < 2 {
+fn check(servers: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_>) {
+    if servers.len() < 2 {
         return;
     }
     let mut first: HashMap<String, (&ParsedServer<'_>, &ParsedTool<'_>)> = HashMap::new();
-    for surface in surfaces {
-        for tool in named_tools(surface) {
+    for server in servers {
+        for tool in named_tools(server) {
             match first.entry(letters_and_digits(tool.name)) {
                 Entry::Vacant(slot) => {
-                    slot.insert((surface, tool));
+                    slot.insert((server, tool));
                 }
                 Entry::Occupied(slot)
-                    if slot.get().0.index != surface.index && slot.get().1.name != tool.name =>
+                    if slot.get().0.index != server.index && slot.get().1.name != tool.name =>
                 {
                     let (other, twin) = slot.get();
                     let message = format!(

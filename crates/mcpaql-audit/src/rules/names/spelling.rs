@@ -17,9 +17,9 @@ const MAX_SHOWN_NAME: usize = 80;
 pub(super) struct Spellings(HashMap<String, usize>);
 
 impl Spellings {
-    pub(super) fn of(surface: &ParsedServer<'_>) -> Spellings {
-        let mut spellings = HashMap::with_capacity(surface.tools.len());
-        for tool in &surface.tools {
+    pub(super) fn of(server: &ParsedServer<'_>) -> Spellings {
+        let mut spellings = HashMap::with_capacity(server.tools.len());
+        for tool in &server.tools {
             *spellings.entry(to_snake_case(tool.name)).or_insert(0) += 1;
         }
         Spellings(spellings)
@@ -98,6 +98,6 @@ pub(super) fn letters_and_digits(name: &str) -> String {
 }
 
 /// Returns the tools that have a name.
-pub(super) fn named_tools<'t, 'a>(surface: &'t ParsedServer<'a>) -> impl Iterator<Item = &'t ParsedTool<'a>> {
-    surface.tools.iter().filter(|tool| !tool.name.is_empty())
+pub(super) fn named_tools<'t, 'a>(server: &'t ParsedServer<'a>) -> impl Iterator<Item = &'t ParsedTool<'a>> {
+    server.tools.iter().filter(|tool| !tool.name.is_empty())
 }

@@ -28,11 +28,11 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Claude Code shows `mcp__<server>__<tool>` to the model, and one tool above 64 characters [breaks the
-    /// session](https://github.com/anthropics/claude-code/issues/19882). Cursor [drops the
-    /// tool](https://github.com/ComposioHQ/composio/issues/2788) if the two names together reach 60 characters. VS Code, Codex and
-    /// Gemini CLI truncate the name: the model sees a name that ends in the middle of a word, and two tools can end up with the same
-    /// name. If all affected clients only truncate, the finding is a warning.
+    /// Claude Code shows `mcp__<server>__<tool>` to the model, and one tool above 64 characters
+    /// [breaks the session](https://github.com/anthropics/claude-code/issues/19882). Cursor
+    /// [drops the tool](https://github.com/ComposioHQ/composio/issues/2788) if the two names together reach 60 characters. VS Code,
+    /// Codex and Gemini CLI truncate the name: the model sees a name that ends in the middle of a word, and two tools can end up with
+    /// the same name. If all affected clients only truncate, the finding is a warning.
     ///
     /// ## Bad
     ///

@@ -45,12 +45,12 @@ rule! {
     "NAME-011" "verb-place" Advice Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let shared = shared_words(surface);
-    let placed: Vec<(&ParsedTool<'_>, VerbPlacement)> = named_tools(surface)
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let shared = shared_words(server);
+    let placed: Vec<(&ParsedTool<'_>, VerbPlacement)> = named_tools(server)
         .filter_map(|tool| Some((tool, VerbPlacement::of(&tool.words, shared)?)))
         .collect();
-    if placed.len() < MIN_NAMES || placed.len() * 2 < named_tools(surface).count() {
+    if placed.len() < MIN_NAMES || placed.len() * 2 < named_tools(server).count() {
         return;
     }
     let before = placed.iter().filter(|(_, place)| place.before).count();
@@ -79,10 +79,10 @@ fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) 
 }
 
 /// Returns the number of words that all names of a server start with.
-pub(in crate::rules) fn shared_words(surface: &ParsedServer<'_>) -> usize {
-    let mut names = named_tools(surface).map(|tool| &tool.words);
+pub(in crate::rules) fn shared_words(server: &ParsedServer<'_>) -> usize {
+    let mut names = named_tools(server).map(|tool| &tool.words);
     let Some(first) = names.next() else { return 0 };
-    let mut shared = if surface.tools.len() > 1 { first.len().saturating_sub(1) } else { 0 };
+    let mut shared = if server.tools.len() > 1 { first.len().saturating_sub(1) } else { 0 };
     for words in names {
         let same = first.iter().zip(words).take_while(|(a, b)| a == b).count();
         shared = shared.min(same).min(words.len().saturating_sub(1));

@@ -37,9 +37,9 @@ const MAX_PATTERN: usize = 4096;
 /// The mistakes of patterns by their text: parsing takes time, and many tools use the same patterns.
 type CheckedPatterns<'a> = HashMap<&'a str, Option<&'static str>>;
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut read = CheckedPatterns::new();
-    for tool in &surface.tools {
+    for tool in &server.tools {
         check_tool(tool, &mut read, findings);
     }
 }

@@ -38,10 +38,10 @@ rule! {
     "TITLE-001" "missing-title" Warning Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let suggestions = LazyCell::new(|| TitleSuggestions::new(surface));
+fn check(server: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let suggestions = LazyCell::new(|| TitleSuggestions::new(server));
     let who = unmet_requirements(standard, |convention| convention.titles.required.then_some(()), |()| false);
-    for tool in &surface.tools {
+    for tool in &server.tools {
         if tool.shown_title().is_some_and(|title| !title.trim().is_empty()) {
             continue;
         }

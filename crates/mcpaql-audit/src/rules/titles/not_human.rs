@@ -16,9 +16,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// MCP's titles are for people, "even by those unfamiliar with domain-specific terminology" ([schema,
-    /// `BaseMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema)). A client without a title shows the name
-    /// anyway.
+    /// MCP's titles are for people, "even by those unfamiliar with domain-specific terminology"
+    /// ([schema, `BaseMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema)). A client without a title shows
+    /// the name anyway.
     ///
     /// ## Bad
     ///
@@ -38,9 +38,9 @@ rule! {
     "TITLE-002" "not-human" Warning Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let suggestions = LazyCell::new(|| TitleSuggestions::new(surface));
-    for tool in &surface.tools {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let suggestions = LazyCell::new(|| TitleSuggestions::new(server));
+    for tool in &server.tools {
         let Some(title) = tool.shown_title().filter(|title| !title.trim().is_empty()) else { continue };
         if is_human(title, tool.name) {
             continue;

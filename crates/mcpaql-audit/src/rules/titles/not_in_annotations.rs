@@ -14,8 +14,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// `title` is newer than `annotations.title`, and clients and directories look for the older one: [Anthropic's
-    /// checklist](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)
+    /// `title` is newer than `annotations.title`, and clients and directories look for the older one:
+    /// [Anthropic's checklist](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)
     /// names it.
     ///
     /// ## Bad

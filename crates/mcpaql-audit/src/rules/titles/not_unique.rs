@@ -31,9 +31,9 @@ rule! {
     "TITLE-003" "not-unique" Warning Server(check)
 }
 
-fn check(surface: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let mut first: HashMap<String, &ParsedTool<'_>> = HashMap::with_capacity(surface.tools.len());
-    for tool in &surface.tools {
+fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut first: HashMap<String, &ParsedTool<'_>> = HashMap::with_capacity(server.tools.len());
+    for tool in &server.tools {
         let Some(title) = tool.shown_title().map(str::trim).filter(|title| !title.is_empty()) else {
             continue;
         };

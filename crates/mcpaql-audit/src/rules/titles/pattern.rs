@@ -52,6 +52,6 @@ fn unmet_pattern<'s>(tool: &ParsedTool<'_>, title: &str, convention: &'s Convent
     }
     let named = convention.names.pattern.as_deref();
     let named = named.and_then(|named| template::match_name(named, tool.name, &convention.names).ok());
-    let is_whole = named.is_some_and(|named| named.lacks_endpoint);
-    (!template::matches_title(pattern, title, is_whole)).then_some(pattern)
+    let serves_all = named.is_some_and(|named| named.lacks_endpoint);
+    (!template::matches_title(pattern, title, serves_all)).then_some(pattern)
 }

@@ -14,8 +14,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Clients show `title` first, then `annotations.title`, then the name ([schema,
-    /// `BaseMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema)). Older clients know only
+    /// Clients show `title` first, then `annotations.title`, then the name
+    /// ([schema, `BaseMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema)). Older clients know only
     /// `annotations.title`, so people see different titles for the same tool.
     ///
     /// ## Bad

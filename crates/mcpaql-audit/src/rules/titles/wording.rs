@@ -80,15 +80,15 @@ pub(super) struct TitleSuggestions {
 }
 
 impl TitleSuggestions {
-    pub(super) fn new(surface: &ParsedServer<'_>) -> TitleSuggestions {
-        let tools = surface.tools.len();
+    pub(super) fn new(parsed: &ParsedServer<'_>) -> TitleSuggestions {
+        let tools = parsed.tools.len();
         let mut suggestions = TitleSuggestions {
             tools,
-            shared: before_verb(surface, shared_words(surface)),
-            owner: mcpaql_lexicon::words(&surface.server.name),
+            shared: before_verb(parsed, shared_words(parsed)),
+            owner: mcpaql_lexicon::words(&parsed.server.name),
             counts: HashMap::with_capacity(tools),
         };
-        for tool in &surface.tools {
+        for tool in &parsed.tools {
             let title = tool.shown_title().filter(|title| is_human(title, tool.name));
             let title = title.map_or_else(|| suggestions.title(tool), str::to_owned);
             *suggestions.counts.entry(title.to_lowercase()).or_insert(0) += 1;
@@ -130,11 +130,11 @@ impl TitleSuggestions {
 
 /// Returns how many of the words that all names start with come before the verb. If most names continue with another verb, the
 /// first one is a noun: `log_get_lines`.
-fn before_verb(surface: &ParsedServer<'_>, shared: usize) -> usize {
+fn before_verb(parsed: &ParsedServer<'_>, shared: usize) -> usize {
     let is_verb_at =
         |tool: &ParsedTool<'_>, index: usize| tool.words.get(index).is_some_and(|word| is_verb(word));
-    let verbs = |index: usize| surface.tools.iter().filter(|tool| is_verb_at(tool, index)).count();
-    let is_done = |index: &usize| verbs(*index) > 0 && 2 * verbs(index + 1) < surface.tools.len();
+    let verbs = |index: usize| parsed.tools.iter().filter(|tool| is_verb_at(tool, index)).count();
+    let is_done = |index: &usize| verbs(*index) > 0 && 2 * verbs(index + 1) < parsed.tools.len();
     (0..shared).find(is_done).unwrap_or(shared)
 }
 
@@ -220,13 +220,13 @@ mod tests {
     fn fixes_of(server: &str, names: &[&str]) -> Vec<Option<String>> {
         let tools = names.iter().map(|name| json!({"name": name})).collect();
         let server = ServerTools { name: server.to_owned(), tools, ..ServerTools::default() };
-        let surface = ParsedServer::of(&server, 0);
-        let suggestions = TitleSuggestions::new(&surface);
+        let parsed = ParsedServer::of(&server, 0);
+        let suggestions = TitleSuggestions::new(&parsed);
         let title = |fix: Fix| match fix {
             Fix::Title(title) => Some(title),
             _ => None,
         };
-        surface.tools.iter().map(|tool| suggestions.fix(tool).and_then(title)).collect()
+        parsed.tools.iter().map(|tool| suggestions.fix(tool).and_then(title)).collect()
     }
 
     #[test]

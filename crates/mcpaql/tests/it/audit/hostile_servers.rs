@@ -59,7 +59,7 @@ async fn an_unreadable_list_is_not_an_empty_list() {
 #[tokio::test]
 async fn a_server_without_tools_has_no_score() {
     let ran = audited(&server(r#"{"tools":[]}"#, "exit 4"), &[]).await;
-    assert!(ran.stdout.contains("the server shows no tools"), "{ran:?}");
+    assert!(ran.stdout.contains("the server has no tools"), "{ran:?}");
     assert!(!ran.stdout.contains("score"), "{ran:?}");
 }
 

@@ -223,7 +223,7 @@ async fn a_baseline_lets_only_new_findings_fail() {
     place.file("notes.json", r#"{"tools": []}"#);
     let gone = place.run(&with).await;
     assert_eq!(gone.status, Some(0), "{gone:?}");
-    assert!(gone.stdout.contains("of the baseline gone"), "{}", gone.stdout);
+    assert!(gone.stdout.contains("from the baseline no longer found"), "{}", gone.stdout);
 
     place.file("known.json", "{}");
     let bad = place.run(&with).await;
