@@ -11,10 +11,13 @@ pub use entry::EntryPoint;
 pub use session::{Session, SessionEnd, SessionWork};
 
 use crate::protocol::{LOG_MESSAGE, LogFilter};
+#[cfg(feature = "http")]
 use axum::http::HeaderMap;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::any::Any;
+#[cfg(not(feature = "http"))]
+use std::convert::Infallible as HeaderMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
@@ -57,6 +60,7 @@ impl Ability {
 }
 
 /// Why a question was not answered.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AskError {
     /// The client does not support the request.
@@ -102,6 +106,7 @@ pub struct Caller {
     progress: Option<watch::Sender<Progress>>,
     session: Option<Session>,
     started: Arc<OnceLock<String>>,
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only requests over HTTP have headers"))]
     headers: Option<Arc<HeaderMap>>,
 }
 
@@ -138,12 +143,13 @@ impl Caller {
     }
 
     /// Returns the headers of the request; `None` for transports other than HTTP and for background work.
+    #[cfg(feature = "http")]
     pub(crate) fn headers(&self) -> Option<&HeaderMap> {
         self.headers.as_deref()
     }
 
     /// Returns a caller without a client, with these headers.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "http"))]
     pub(crate) fn with_headers(headers: HeaderMap) -> Caller {
         Caller { headers: Some(Arc::new(headers)), ..Caller::default() }
     }

@@ -39,6 +39,7 @@ pub use mcpaql_core::response::Answer;
 
 use crate::dispatch::ServedAdapter;
 use crate::environment::{self, EnvironmentError};
+use crate::gateway::Gateway;
 use crate::open::{self, OpenError};
 use crate::run::{self, RunError};
 use mcpaql_core::catalog::Catalog;
@@ -150,7 +151,7 @@ impl Document {
     /// # Errors
     /// The problems of the document or its target, or a failure of the conversation.
     pub fn run(self) -> Result<(), RunError> {
-        run::run(async move |environment, data| self.open(data.as_deref(), &environment).await)
+        run::run(async move |environment, data| self.gateway(environment, data).await)
     }
 
     /// Does the same inside a runtime of the program, until `shutdown` is cancelled.
@@ -158,9 +159,13 @@ impl Document {
     /// # Errors
     /// The problems of the document or its target, or a failure of the conversation.
     pub async fn serve_stdio(self, shutdown: CancellationToken) -> Result<(), RunError> {
-        let open =
-            async move |environment, data: Option<PathBuf>| self.open(data.as_deref(), &environment).await;
-        run::serve_stdio(open, shutdown).await
+        run::serve_stdio(async move |environment, data| self.gateway(environment, data).await, shutdown).await
+    }
+
+    async fn gateway(self, environment: Environment, data: Option<PathBuf>) -> Result<Gateway, RunError> {
+        let served = self.open(data.as_deref(), &environment).await.map_err(run::adapter_error)?;
+        run::log_served(&served);
+        Ok(Gateway::new(vec![served])?)
     }
 }
 

@@ -15,7 +15,8 @@ pub use task::{BackgroundTask, TaskState};
 
 use crate::caller::{Caller, Progress, Session};
 use crate::state::{
-    self, ExecutionOutcome, ExecutionRow, ExecutionTable, Instance, NewExecution, StoreError, StoredExecution,
+    self, ExecutionOutcome, ExecutionRow, ExecutionTable, Instance, NewExecution, StoreError,
+    StoredExecution, TableError,
 };
 use job::{ExecutionJob, RunningExecution};
 use mcpaql_core::error::{Code, OpError};
@@ -91,6 +92,8 @@ impl Executions {
         adapter: &str,
         limits: ExecutionLimits,
     ) -> Result<Executions, StoreError> {
+        // Without the feature `store`, no other process sees the executions.
+        let folder = folder.filter(|_| cfg!(feature = "store"));
         let path = folder.map(|folder| folder.join(EXECUTIONS_FILE));
         let table = ExecutionTable::open(path.as_deref(), adapter).await?;
         let shared = ExecutionsShared {
@@ -108,10 +111,11 @@ impl Executions {
             for row in executions.shared.table.unfinished().await? {
                 executions.shared.fail_if_orphaned(&row).await?;
             }
-            Ok(())
+            Ok::<(), TableError>(())
         };
         match recovered.await {
             Ok(()) => Ok(executions),
+            #[cfg(feature = "store")]
             Err(source) => Err(StoreError::Open { path: path.unwrap_or_default(), source }),
         }
     }
@@ -287,7 +291,7 @@ impl ExecutionsShared {
     }
 
     /// Marks an execution as failed if no process runs it, and returns whether it did.
-    async fn fail_if_orphaned(&self, row: &ExecutionRow) -> Result<bool, sqlx::Error> {
+    async fn fail_if_orphaned(&self, row: &ExecutionRow) -> Result<bool, TableError> {
         let own = self.instance.get().is_some_and(|instance| instance.id == row.instance);
         let is_alive = match own {
             true => self.running().contains_key(&row.id),
@@ -362,7 +366,7 @@ fn is_expired(row: &ExecutionRow) -> bool {
 
 const STORAGE_FAILED: &str = "The server could not read or store executions; tell the user.";
 
-fn storage_error(error: &sqlx::Error) -> OpError {
+fn storage_error(error: &TableError) -> OpError {
     OpError::new(Code::Internal, STORAGE_FAILED).with_cause(error)
 }
 

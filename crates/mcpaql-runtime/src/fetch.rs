@@ -15,6 +15,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_REDIRECTS: usize = 5;
 
 /// Why a text could not be fetched.
+#[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The address is invalid.

@@ -14,26 +14,36 @@
 
 mod call;
 mod client;
+#[cfg(feature = "http")]
 mod conversation;
 mod drain;
 mod features;
 mod handler;
+#[cfg(feature = "http")]
 mod http;
 mod lines;
 mod listing;
 mod logging;
 mod malformed;
+#[cfg(not(feature = "http"))]
+mod no_http;
 mod parked;
 mod pending;
+#[cfg(feature = "http")]
 mod questions;
 mod task;
+
+#[cfg(not(feature = "http"))]
+use no_http as conversation;
 
 pub use drain::StreamError;
 pub use pending::{PendingService, Preview, ServiceLoader};
 use std::time::Duration;
 
 pub(crate) use drain::serve as serve_stream;
+#[cfg(feature = "http")]
 pub(crate) use handler::McpServer;
+#[cfg(feature = "http")]
 pub(crate) use http::{Admission, route as http_route};
 /// Standard input and output; as pipes without the blocking pool on platforms that support it.
 pub(crate) use rmcp::transport::io::stdio_pipes as stdio;
@@ -56,4 +66,5 @@ impl Default for ServerLimits {
 pub const LOG_DIRECTIVES: &str = "rmcp=warn,rmcp::service=error";
 
 /// Maximum size of an HTTP request body; the same limit that the protocol publishes.
+#[cfg(feature = "http")]
 pub(crate) const MAX_REQUEST_BYTES: usize = mcpaql_core::validate::SizeLimits::DEFAULT.request_bytes;

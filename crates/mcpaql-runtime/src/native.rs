@@ -38,6 +38,7 @@
 
 mod handler;
 mod schema;
+mod service;
 
 pub use crate::caller::{Caller, Progress};
 pub use handler::{HandlerArgument, NativeHandler, State};
@@ -49,7 +50,7 @@ pub use mcpaql_core::operation::Category;
 pub use mcpaql_core::policy::HintOverrides;
 
 use crate::dispatch::ServedAdapter;
-use crate::environment::{self, EnvironmentError};
+use crate::environment::{self, Environment};
 use crate::open::{self, OpenError};
 use crate::run::{self, RunError};
 use crate::target::code::Functions;
@@ -62,8 +63,9 @@ use mcpaql_lexicon::classify::{self, Evidence};
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
+use service::NativeService;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -79,9 +81,6 @@ pub enum NativeError {
         /// All problems, with pointers into the output of [`Native::document`].
         problems: Vec<Diagnostic>,
     },
-    /// A variable of the environment has an invalid value.
-    #[error(transparent)]
-    Environment(#[from] EnvironmentError),
     /// It cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -229,9 +228,7 @@ impl<S: Send + Sync + 'static> Native<S> {
     /// # Errors
     /// The problems of the adapter, or a failure of the conversation.
     pub fn run(self) -> Result<(), RunError> {
-        run::run(async move |environment, data| {
-            self.open(&environment::settings(&environment)?, data.as_deref()).await
-        })
+        run::run(async move |environment, data| self.service(environment, data).await)
     }
 
     /// Does the same inside a runtime of the program, until `shutdown` is cancelled.
@@ -239,10 +236,18 @@ impl<S: Send + Sync + 'static> Native<S> {
     /// # Errors
     /// The problems of the adapter, or a failure of the conversation.
     pub async fn serve_stdio(self, shutdown: CancellationToken) -> Result<(), RunError> {
-        let open = async move |environment, data: Option<std::path::PathBuf>| {
-            self.open(&environment::settings(&environment)?, data.as_deref()).await
-        };
-        run::serve_stdio(open, shutdown).await
+        run::serve_stdio(async move |environment, data| self.service(environment, data).await, shutdown).await
+    }
+
+    async fn service(
+        self,
+        environment: Environment,
+        data: Option<PathBuf>,
+    ) -> Result<NativeService, RunError> {
+        let settings = environment::settings(&environment).map_err(run::adapter_error)?;
+        let served = self.open(&settings, data.as_deref()).await.map_err(run::adapter_error)?;
+        run::log_served(&served);
+        Ok(NativeService::new(served))
     }
 }
 

@@ -49,7 +49,12 @@ pub(crate) async fn with_storage(
         return Ok(served);
     }
     let adapter = &served.catalog().adapter.name;
-    if data.is_none() {
+    if cfg!(not(feature = "store")) {
+        tracing::warn!(
+            adapter,
+            "executions are lost when the server stops: this program has no feature 'store'"
+        );
+    } else if data.is_none() {
         tracing::warn!(adapter, "no data folder for executions; they are lost when the server stops");
     }
     let executions = Executions::open(data, adapter, execution::ExecutionLimits::default())

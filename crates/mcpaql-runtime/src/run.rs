@@ -14,6 +14,7 @@ use crate::environment::{self, Environment};
 use crate::gateway::{Gateway, NameCollision};
 use crate::mcp::{PendingService, ServerLimits, ServiceLoader};
 use crate::serve::{self, ServeError};
+use crate::service::Service;
 use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
@@ -26,8 +27,8 @@ use tokio_util::sync::CancellationToken;
 #[non_exhaustive]
 #[derive(thiserror::Error)]
 pub enum RunError {
-    /// The adapter is invalid or cannot be opened: a [`NativeError`](crate::native::NativeError) or a
-    /// [`DocumentError`](crate::document::DocumentError).
+    /// The adapter is invalid or cannot be opened: a [`NativeError`](crate::native::NativeError), a
+    /// [`DocumentError`](crate::document::DocumentError) or an [`EnvironmentError`](crate::environment::EnvironmentError).
     #[error(transparent)]
     Adapter(Box<dyn Error + Send + Sync>),
     /// Two tools have the same name.
@@ -47,12 +48,29 @@ impl fmt::Debug for RunError {
     }
 }
 
-/// Serves an adapter on a runtime of its own until the client disconnects or the process is stopped.
-pub(crate) fn run<F, Fut, E>(open: F) -> Result<(), RunError>
+/// What a program serves.
+pub(crate) trait RunService: Service {
+    /// Stops everything that the service has started.
+    fn close(&self) -> impl Future<Output = ()>;
+}
+
+impl RunService for Gateway {
+    fn close(&self) -> impl Future<Output = ()> {
+        Gateway::close(self)
+    }
+}
+
+/// Returns the error of an adapter that cannot be opened.
+pub(crate) fn adapter_error(error: impl Error + Send + Sync + 'static) -> RunError {
+    RunError::Adapter(Box::new(error))
+}
+
+/// Serves on a runtime of its own until the client disconnects or the process is stopped.
+pub(crate) fn run<F, Fut, S>(open: F) -> Result<(), RunError>
 where
     F: FnOnce(Environment, Option<PathBuf>) -> Fut + Send + 'static,
-    Fut: Future<Output = Result<ServedAdapter, E>>,
-    E: Error + Send + Sync + 'static,
+    Fut: Future<Output = Result<S, RunError>>,
+    S: RunService,
 {
     #[cfg(feature = "log")]
     log::start();
@@ -68,12 +86,12 @@ where
     outcome
 }
 
-/// Serves an adapter inside a runtime of the program, until `shutdown` is cancelled.
-pub(crate) async fn serve_stdio<F, Fut, E>(open: F, shutdown: CancellationToken) -> Result<(), RunError>
+/// Serves inside a runtime of the program, until `shutdown` is cancelled.
+pub(crate) async fn serve_stdio<F, Fut, S>(open: F, shutdown: CancellationToken) -> Result<(), RunError>
 where
     F: FnOnce(Environment, Option<PathBuf>) -> Fut + Send + 'static,
-    Fut: Future<Output = Result<ServedAdapter, E>>,
-    E: Error + Send + Sync + 'static,
+    Fut: Future<Output = Result<S, RunError>>,
+    S: RunService,
 {
     let (pending, loading) = PendingService::new();
     let mut serving =
@@ -85,13 +103,13 @@ where
             // An adapter that cannot be served is an error even if the client has disconnected.
             tokio::select! {
                 () = shutdown.cancelled() => {}
-                gateway = loaded => gateway?.close().await,
+                service = loaded => service?.close().await,
             }
         }
-        gateway = &mut loaded => {
-            let gateway = gateway?;
+        service = &mut loaded => {
+            let service = service?;
             let served = serving.await;
-            gateway.close().await;
+            service.close().await;
             served?;
         }
     }
@@ -99,27 +117,27 @@ where
 }
 
 /// Opens the adapter on a thread of its own, then hands it over to the server.
-async fn load<F, Fut, E>(open: F, loading: ServiceLoader<Gateway>) -> Result<Gateway, RunError>
+async fn load<F, Fut, S>(open: F, loading: ServiceLoader<S>) -> Result<Arc<S>, RunError>
 where
     F: FnOnce(Environment, Option<PathBuf>) -> Fut + Send + 'static,
-    Fut: Future<Output = Result<ServedAdapter, E>>,
-    E: Error + Send + Sync + 'static,
+    Fut: Future<Output = Result<S, RunError>>,
+    S: RunService,
 {
     let handle = tokio::runtime::Handle::current();
-    let work = move || -> Result<Gateway, RunError> {
-        let opening = open(environment::process(), environment::data_folder());
-        let served = handle.block_on(opening).map_err(|error| RunError::Adapter(Box::new(error)))?;
-        tracing::info!(
-            adapter = %served.catalog().adapter.name,
-            operations = served.catalog().operations.len().saturating_sub(1),
-            tools = served.catalog().tools.len(),
-            "serving"
-        );
-        Ok(Gateway::new(vec![served])?)
-    };
-    let gateway = tokio::task::spawn_blocking(work).await.map_err(std::io::Error::other)??;
-    loading.set_ready(Arc::new(gateway.clone()));
-    Ok(gateway)
+    let work = move || handle.block_on(open(environment::process(), environment::data_folder()));
+    let service = Arc::new(tokio::task::spawn_blocking(work).await.map_err(std::io::Error::other)??);
+    loading.set_ready(Arc::clone(&service));
+    Ok(service)
+}
+
+/// Logs what is served.
+pub(crate) fn log_served(served: &ServedAdapter) {
+    tracing::info!(
+        adapter = %served.catalog().adapter.name,
+        operations = served.catalog().operations.len().saturating_sub(1),
+        tools = served.catalog().tools.len(),
+        "serving"
+    );
 }
 
 async fn stop_after(shutdown: CancellationToken, signal: impl Future<Output = ()>) {

@@ -119,6 +119,7 @@ impl Mask {
     }
 
     /// Adds all secrets of another mask.
+    #[cfg(any(feature = "http", test))]
     pub(crate) fn join(&mut self, other: Mask) {
         self.opaque |= other.opaque;
         if !other.needles.is_empty() {

@@ -4,6 +4,7 @@
 //! rest is dropped.
 
 mod client;
+#[cfg(feature = "http")]
 mod http;
 
 use crate::mcp::{ServerLimits, StreamError};
@@ -13,9 +14,11 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "http")]
 pub use http::{HttpOptions, serve_http};
 
 /// Why a server could not start or continue.
+#[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address is in use, not available on this machine, or needs more privileges.

@@ -4,12 +4,15 @@
 //! another program or a newer version wrote is never changed.
 
 mod executions;
+#[cfg(feature = "store")]
 mod file;
 mod instance;
 mod stamp;
 
 pub(crate) use executions::{ExecutionOutcome, ExecutionRow, ExecutionTable, NewExecution, StoredExecution};
+#[cfg(feature = "store")]
 pub use file::StoreError;
+#[cfg(feature = "store")]
 pub(crate) use file::{
     FileLayout, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED, SQLITE_NOTADB,
     open_memory, open_reader, open_writer, sqlite_code,
@@ -17,3 +20,15 @@ pub(crate) use file::{
 pub(crate) use instance::{Instance, is_alive};
 pub(crate) use mcpaql_core::timestamp::timestamp;
 pub(crate) use stamp::{fresh_id, now};
+
+/// Why executions cannot be read or written.
+#[cfg(feature = "store")]
+pub(crate) use sqlx::Error as TableError;
+
+/// Executions in memory can always be read and written.
+#[cfg(not(feature = "store"))]
+pub(crate) use std::convert::Infallible as TableError;
+
+/// Without the feature `store`, there is no store that could fail.
+#[cfg(not(feature = "store"))]
+pub(crate) use std::convert::Infallible as StoreError;

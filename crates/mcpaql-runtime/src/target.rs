@@ -6,19 +6,25 @@
 //!
 //! To add a kind, write a folder with a [`TargetKind`] and add a row to [`TARGET_KINDS`].
 
+#[cfg(feature = "http")]
 pub(crate) mod auth;
 mod closed;
 pub mod code;
 pub mod command;
+#[cfg(feature = "http")]
 pub mod http;
 mod kind;
 pub mod mcp;
+mod missing_feature;
 mod named;
 mod program;
+#[cfg(feature = "store")]
 pub mod store;
+mod upstream_text;
 
 pub use closed::ClosedTarget;
 pub use kind::{NoDataFolder, OpenError, OpenFuture, OpenRequest, TARGET_KINDS, TargetKind, open};
+pub use missing_feature::MissingFeature;
 pub use named::NamedTargets;
 
 use crate::caller::Caller;

@@ -20,6 +20,7 @@ pub struct BackgroundTask {
 }
 
 /// The state of a background task.
+#[non_exhaustive]
 #[derive(Debug, Clone)]
 pub enum TaskState {
     /// Pending or running.

@@ -2,12 +2,10 @@
 
 use super::conversation;
 use super::logging::LogFilterSource;
-use super::questions::{Abilities, ClientMailbox};
 use crate::caller::{Ability, AskError, Caller, ClientConnection, Progress, Session};
 use crate::protocol::LogFilter;
-use axum::http::request::Parts;
 use futures_util::future::BoxFuture;
-use rmcp::model::{CustomNotification, CustomRequest, ServerNotification, ServerRequest};
+use rmcp::model::{ClientCapabilities, CustomNotification, CustomRequest, ServerNotification, ServerRequest};
 use rmcp::service::{Peer, RequestContext, RoleServer, ServiceError};
 use serde_json::Value;
 use std::any::Any;
@@ -31,6 +29,33 @@ pub(super) enum QuestionChannel {
     Mail(mpsc::Sender<Question>),
 }
 
+/// The questions that a client supports.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Abilities {
+    pub(super) elicitation: bool,
+    pub(super) sampling: bool,
+}
+
+impl Abilities {
+    pub(super) fn from_capabilities(capabilities: &ClientCapabilities) -> Abilities {
+        Abilities {
+            elicitation: capabilities.elicitation.is_some(),
+            sampling: capabilities.sampling.is_some(),
+        }
+    }
+
+    pub(super) fn is_any(self) -> bool {
+        self.elicitation || self.sampling
+    }
+}
+
+/// The mailbox of the client of a running request.
+#[derive(Clone)]
+pub(super) struct ClientMailbox {
+    pub(super) mailbox: mpsc::Sender<Question>,
+    pub(super) abilities: Abilities,
+}
+
 struct McpClient {
     peer: Peer<RoleServer>,
     /// Where questions go if the connection does not carry them itself.
@@ -50,7 +75,7 @@ pub(super) fn caller(
 ) -> (Caller, watch::Receiver<Progress>) {
     let can_ask = !matches!(channel, QuestionChannel::Never);
     let client_mailbox = match channel {
-        QuestionChannel::Connection => ClientMailbox::of(&context.extensions).cloned(),
+        QuestionChannel::Connection => conversation::mailbox_of(&context.extensions).cloned(),
         QuestionChannel::Never | QuestionChannel::Mail(_) => None,
     };
     let (mailbox, abilities) = match client_mailbox {
@@ -64,7 +89,7 @@ pub(super) fn caller(
             (mailbox, Abilities::from_capabilities(&declared))
         }
     };
-    let headers = context.extensions.get::<Parts>().map(|parts| Arc::new(parts.headers.clone()));
+    let headers = conversation::headers_of(&context.extensions);
     let conversation =
         conversation::session_id_of(&context.extensions).filter(|_| can_ask).map(str::to_owned);
     let client =

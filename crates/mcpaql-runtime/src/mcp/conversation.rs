@@ -6,8 +6,9 @@
 //! questions of another. And it encodes which questions the client declared to support, so that the server needs no
 //! memory of it.
 
+use super::client::{Abilities, ClientMailbox};
 use super::handler::McpServer;
-use super::questions::{self, Abilities, Questions};
+use super::questions::{self, Questions};
 use super::{MAX_REQUEST_BYTES, malformed};
 use crate::caller::AskError;
 use crate::service::Service;
@@ -92,6 +93,21 @@ impl Drop for CancellableCall {
             self.conversations.lock().remove(key);
         }
     }
+}
+
+/// Returns whether a request arrived over HTTP.
+pub(super) fn is_http(request: &Extensions) -> bool {
+    request.get::<Parts>().is_some()
+}
+
+/// Returns the headers of a request.
+pub(super) fn headers_of(request: &Extensions) -> Option<Arc<HeaderMap>> {
+    request.get::<Parts>().map(|parts| Arc::new(parts.headers.clone()))
+}
+
+/// Returns the way to ask the client of a request, if it can be asked.
+pub(super) fn mailbox_of(request: &Extensions) -> Option<&ClientMailbox> {
+    request.get::<Parts>()?.extensions.get::<ClientMailbox>()
 }
 
 /// The session id of a request, as the client sent it.

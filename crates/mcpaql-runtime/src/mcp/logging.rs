@@ -8,7 +8,6 @@ use super::conversation;
 use super::handler::{McpServer, is_stateless};
 use crate::protocol::{LOG_LEVEL, LogFilter, LogLevel, SET_LEVEL};
 use crate::service::Service;
-use axum::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::model::{ErrorCode, Extensions};
 use rmcp::service::{RequestContext, RoleServer};
@@ -52,7 +51,7 @@ pub(super) enum LevelOwner {
 
 impl LevelOwner {
     fn of(request: &Extensions) -> LevelOwner {
-        if request.get::<Parts>().is_none() {
+        if !conversation::is_http(request) {
             return LevelOwner::Connection;
         }
         let id = conversation::session_id_of(request).and_then(conversation::parse_session_id);

@@ -8,11 +8,10 @@
 //! - A call that is not resumed is dropped, which stops its work.
 
 use super::call::without_panic;
-use super::client::{self, Question, QuestionChannel};
+use super::client::{self, Abilities, Question, QuestionChannel};
 use super::handler;
 use super::logging::LogFilterSource;
-use super::questions::Abilities;
-use crate::caller::{AskError, Caller, Progress, Session};
+use crate::caller::{Ability, AskError, Caller, Progress, Session};
 use crate::service::Service;
 use futures_util::future::BoxFuture;
 use mcpaql_core::response::ToolReply;
@@ -118,7 +117,11 @@ impl ParkedCalls {
     ) -> Result<InputRequiredResult, Box<ParkableCall>> {
         let Question { ability, params, answer } = question;
         let request = json!({"method": ability.method(), "params": params});
-        let Ok(request) = serde_json::from_value::<InputRequest>(request) else { return Err(Box::new(call)) };
+        let request = match ability {
+            Ability::Elicitation => serde_json::from_value(request).map(InputRequest::Elicitation),
+            Ability::Sampling => serde_json::from_value(request).map(InputRequest::CreateMessage),
+        };
+        let Ok(request) = request else { return Err(Box::new(call)) };
         let state = format!("{}{}", Uuid::now_v7().simple(), Uuid::now_v7().simple());
         {
             let mut calls = self.calls();

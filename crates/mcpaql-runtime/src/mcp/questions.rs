@@ -6,19 +6,17 @@
 //! - At most [`MAX_OPEN_QUESTIONS`] questions are open.
 //! - A question does not outlive the answer to its call, whatever the answer is.
 
-use super::client::Question;
+use super::client::{Abilities, ClientMailbox, Question};
 use crate::caller::AskError;
 use axum::body::{Body, BodyDataStream, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
-use rmcp::model::{ClientCapabilities, Extensions};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,40 +28,6 @@ use uuid::Uuid;
 const MAX_OPEN_QUESTIONS: usize = 1024;
 /// How often an idle stream sends a comment, so that proxies do not close it.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
-/// The questions that a client supports.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Abilities {
-    pub(super) elicitation: bool,
-    pub(super) sampling: bool,
-}
-
-impl Abilities {
-    pub(super) fn from_capabilities(capabilities: &ClientCapabilities) -> Abilities {
-        Abilities {
-            elicitation: capabilities.elicitation.is_some(),
-            sampling: capabilities.sampling.is_some(),
-        }
-    }
-
-    pub(super) fn is_any(self) -> bool {
-        self.elicitation || self.sampling
-    }
-}
-
-/// The mailbox of the client of a running request.
-#[derive(Clone)]
-pub(super) struct ClientMailbox {
-    pub(super) mailbox: mpsc::Sender<Question>,
-    pub(super) abilities: Abilities,
-}
-
-impl ClientMailbox {
-    /// Returns the mailbox for the client of a request, if there is one.
-    pub(super) fn of(request: &Extensions) -> Option<&ClientMailbox> {
-        request.get::<Parts>()?.extensions.get::<ClientMailbox>()
-    }
-}
 
 type ClientAnswer = Result<Value, AskError>;
 

@@ -186,7 +186,7 @@ macro_rules! handlers {
 
             fn answer(&self, _call: NativeCall<S>) -> BoxFuture<'static, Result<Answer, OpError>> {
                 let mut _call = _call;
-                let begun: Result<Fut, OpError> = (|| Ok(self($($argument::take(&mut _call)?),*)))();
+                let begun: Result<Fut, OpError> = begin(|| Ok(self($($argument::take(&mut _call)?),*)));
                 async move { to_answer(begun?.await?) }.boxed()
             }
         }
@@ -197,6 +197,11 @@ handlers!();
 handlers!(A1);
 handlers!(A1 A2);
 handlers!(A1 A2 A3);
+
+/// Calls a closure, so that `?` inside it returns from the closure only.
+fn begin<T>(closure: impl FnOnce() -> Result<T, OpError>) -> Result<T, OpError> {
+    closure()
+}
 
 fn to_answer(result: impl Serialize) -> Result<Answer, OpError> {
     serde_json::to_value(result).map(Answer::new).map_err(|error| {

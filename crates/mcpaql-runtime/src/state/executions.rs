@@ -3,48 +3,30 @@
 //! What always holds: an execution in a final state never changes its state again, whichever process writes;
 //! parameters of calls are never stored.
 
-use super::file::{self, FileLayout, StoreError};
-use super::{SQLITE_CONSTRAINT, now, sqlite_code};
-use mcpaql_core::error::{Code, OpError};
+#[cfg(feature = "store")]
+mod file;
+mod memory;
+
+use super::{StoreError, TableError};
+#[cfg(feature = "store")]
+use file::FileTable;
+use mcpaql_core::error::OpError;
 use mcpaql_core::lifecycle::ExecutionStatus;
 use mcpaql_core::response::Answer;
+use memory::MemoryTable;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, Row as _, SqliteConnection};
 use std::path::Path;
-use tokio::sync::Mutex;
-
-/// The application id is "maqe" in ASCII.
-const LAYOUT: FileLayout = FileLayout { application_id: 0x6d61_7165, migrations: &[LAYOUT_1] };
-
-const LAYOUT_1: &str = "
-    CREATE TABLE executions (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT,
-        adapter TEXT NOT NULL,
-        id TEXT NOT NULL UNIQUE,
-        operation TEXT NOT NULL,
-        status TEXT NOT NULL,
-        progress INTEGER NOT NULL,
-        message TEXT,
-        started_at INTEGER NOT NULL,
-        finished_at INTEGER,
-        expires_at INTEGER,
-        keep INTEGER NOT NULL,
-        instance TEXT NOT NULL,
-        cancel INTEGER NOT NULL DEFAULT 0,
-        outcome TEXT
-    ) STRICT;
-    CREATE INDEX executions_newest ON executions (adapter, seq);
-    CREATE INDEX executions_expiry ON executions (expires_at) WHERE expires_at IS NOT NULL;
-";
 
 /// The executions of one adapter.
 #[derive(Debug)]
-pub(crate) struct ExecutionTable {
-    adapter: String,
-    file: Mutex<SqliteConnection>,
+pub(crate) enum ExecutionTable {
+    /// They end with the process.
+    Memory(MemoryTable),
+    /// They outlive the process.
+    #[cfg(feature = "store")]
+    File(Box<FileTable>),
 }
 
 /// An execution without its outcome.
@@ -66,23 +48,6 @@ impl ExecutionRow {
     /// The state. An unknown state counts as failed, so that no caller waits for it.
     pub(crate) fn status(&self) -> ExecutionStatus {
         ExecutionStatus::parse(&self.status).unwrap_or(ExecutionStatus::Failed)
-    }
-}
-
-impl FromRow<'_, SqliteRow> for ExecutionRow {
-    fn from_row(row: &SqliteRow) -> Result<ExecutionRow, sqlx::Error> {
-        Ok(ExecutionRow {
-            seq: row.try_get("seq")?,
-            id: row.try_get("id")?,
-            operation: row.try_get("operation")?,
-            status: row.try_get("status")?,
-            progress: row.try_get("progress")?,
-            message: row.try_get("message")?,
-            started_at: row.try_get("started_at")?,
-            finished_at: row.try_get("finished_at")?,
-            expires_at: row.try_get("expires_at")?,
-            instance: row.try_get("instance")?,
-        })
     }
 }
 
@@ -121,14 +86,6 @@ pub(crate) struct StoredAnswer {
     pub(crate) blocks: Vec<Value>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct StoredError {
-    code: String,
-    message: String,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    details: Map<String, Value>,
-}
-
 impl ExecutionOutcome {
     /// Converts the outcome of a call, and returns it with its length in bytes.
     pub(crate) fn of(
@@ -147,80 +104,41 @@ impl ExecutionOutcome {
             }
         }
     }
-
-    fn to_text(&self) -> Result<String, serde_json::Error> {
-        match self {
-            ExecutionOutcome::Done(done) => serde_json::to_string(done),
-            ExecutionOutcome::Failed(error) => serde_json::to_string(&StoredError {
-                code: error.code.as_str().to_owned(),
-                message: error.message.clone(),
-                details: error.details.clone(),
-            }),
-        }
-    }
-
-    fn read(status: ExecutionStatus, text: &str) -> Option<ExecutionOutcome> {
-        if status == ExecutionStatus::Completed {
-            return serde_json::from_str(text).ok().map(ExecutionOutcome::Done);
-        }
-        let stored: StoredError = serde_json::from_str(text).ok()?;
-        let mut error = OpError::new(Code::parse(&stored.code).unwrap_or(Code::Internal), stored.message);
-        error.details = stored.details;
-        Some(ExecutionOutcome::Failed(error))
-    }
 }
 
-const COLUMNS: &str =
-    "seq, id, operation, status, progress, message, started_at, finished_at, expires_at, instance";
-
-fn select(rest: &str) -> sqlx::AssertSqlSafe<String> {
-    // Only constants of this module are inserted; values are bound.
-    sqlx::AssertSqlSafe(format!("SELECT {COLUMNS} FROM executions WHERE adapter = ?1 AND {rest}"))
+/// Calls a method of the table, whichever it is. A table in memory has no errors and does not wait.
+macro_rules! on_table {
+    ($table:expr, $method:ident($($argument:expr),*)) => {
+        match $table {
+            ExecutionTable::Memory(table) => Ok(table.$method($($argument),*)),
+            #[cfg(feature = "store")]
+            ExecutionTable::File(table) => table.$method($($argument),*).await,
+        }
+    };
 }
 
 impl ExecutionTable {
-    /// Opens the table in a file, which is created if needed. Without a path the table ends with the process.
+    /// Opens the table in a file, which is created if needed. Without a path, or without the feature `store`, the table ends with the
+    /// process.
     pub(crate) async fn open(path: Option<&Path>, adapter: &str) -> Result<ExecutionTable, StoreError> {
-        let file = match path {
-            Some(path) => file::open_writer(path, LAYOUT).await?,
-            None => file::open_memory(LAYOUT).await?,
-        };
-        Ok(ExecutionTable { adapter: adapter.to_owned(), file: Mutex::new(file) })
-    }
-
-    /// Inserts an execution; `None` if its id is taken.
-    pub(crate) async fn insert(&self, new: &NewExecution<'_>) -> Result<Option<ExecutionRow>, sqlx::Error> {
-        let mut file = self.file.lock().await;
-        let insert = sqlx::query(
-            "INSERT INTO executions (adapter, id, operation, status, progress, started_at, keep, instance) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        );
-        let insert = insert
-            .bind(&self.adapter)
-            .bind(new.id)
-            .bind(new.operation)
-            .bind(new.status.as_str())
-            .bind(new.progress)
-            .bind(now())
-            .bind(new.keep_seconds)
-            .bind(new.instance);
-        match insert.execute(&mut *file).await {
-            Ok(_) => {
-                let row = sqlx::query_as(select("id = ?2")).bind(&self.adapter).bind(new.id);
-                row.fetch_one(&mut *file).await.map(Some)
+        match path {
+            #[cfg(feature = "store")]
+            Some(path) => Ok(ExecutionTable::File(Box::new(FileTable::open(path, adapter).await?))),
+            _ => {
+                let _ = adapter;
+                Ok(ExecutionTable::Memory(MemoryTable::default()))
             }
-            Err(error) if sqlite_code(&error) == Some(SQLITE_CONSTRAINT) => Ok(None),
-            Err(error) => Err(error),
         }
     }
 
+    /// Inserts an execution; `None` if its id is taken.
+    pub(crate) async fn insert(&self, new: &NewExecution<'_>) -> Result<Option<ExecutionRow>, TableError> {
+        on_table!(self, insert(new))
+    }
+
     /// Marks an execution as running.
-    pub(crate) async fn begin(&self, id: &str, progress: i64) -> Result<(), sqlx::Error> {
-        let update = sqlx::query(
-            "UPDATE executions SET status = 'running', progress = ?3 WHERE adapter = ?1 AND id = ?2 AND status = 'pending'",
-        );
-        let update = update.bind(&self.adapter).bind(id).bind(progress);
-        update.execute(&mut *self.file.lock().await).await.map(drop)
+    pub(crate) async fn begin(&self, id: &str, progress: i64) -> Result<(), TableError> {
+        on_table!(self, begin(id, progress))
     }
 
     /// Updates the progress, which never decreases.
@@ -229,13 +147,8 @@ impl ExecutionTable {
         id: &str,
         progress: i64,
         message: Option<&str>,
-    ) -> Result<(), sqlx::Error> {
-        let update = sqlx::query(
-            "UPDATE executions SET progress = max(progress, ?3), message = coalesce(?4, message) \
-             WHERE adapter = ?1 AND id = ?2 AND status = 'running'",
-        );
-        let update = update.bind(&self.adapter).bind(id).bind(progress).bind(message);
-        update.execute(&mut *self.file.lock().await).await.map(drop)
+    ) -> Result<(), TableError> {
+        on_table!(self, advance(id, progress, message))
     }
 
     /// Stores the end of an execution, unless it has already ended.
@@ -245,38 +158,12 @@ impl ExecutionTable {
         status: ExecutionStatus,
         message: Option<&str>,
         outcome: Option<&ExecutionOutcome>,
-    ) -> Result<(), sqlx::Error> {
-        let text = outcome.map(ExecutionOutcome::to_text).transpose();
-        let text = text.map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
-        let update = sqlx::query(
-            "UPDATE executions SET status = ?3, message = ?4, outcome = ?5, finished_at = ?6, expires_at = ?6 + keep, \
-             progress = CASE WHEN ?3 = 'completed' THEN 100 ELSE progress END \
-             WHERE adapter = ?1 AND id = ?2 AND status IN ('pending', 'running')",
-        );
-        let update =
-            update.bind(&self.adapter).bind(id).bind(status.as_str()).bind(message).bind(text).bind(now());
-        update.execute(&mut *self.file.lock().await).await.map(drop)
+    ) -> Result<(), TableError> {
+        on_table!(self, finish(id, status, message, outcome))
     }
 
-    pub(crate) async fn get(&self, id: &str) -> Result<Option<StoredExecution>, sqlx::Error> {
-        let mut file = self.file.lock().await;
-        let row: Option<ExecutionRow> =
-            sqlx::query_as(select("id = ?2")).bind(&self.adapter).bind(id).fetch_optional(&mut *file).await?;
-        let Some(row) = row else { return Ok(None) };
-        let status = row.status();
-        let text: Option<String> = match status.is_final() {
-            true => {
-                sqlx::query_scalar("SELECT outcome FROM executions WHERE id = ?1")
-                    .bind(id)
-                    .fetch_one(&mut *file)
-                    .await?
-            }
-            false => None,
-        };
-        Ok(Some(StoredExecution {
-            row,
-            outcome: text.and_then(|text| ExecutionOutcome::read(status, &text)),
-        }))
+    pub(crate) async fn get(&self, id: &str) -> Result<Option<StoredExecution>, TableError> {
+        on_table!(self, get(id))
     }
 
     /// Returns executions before this sequence number, the newest first.
@@ -285,40 +172,27 @@ impl ExecutionTable {
         status: Option<ExecutionStatus>,
         before: Option<i64>,
         count: i64,
-    ) -> Result<Vec<ExecutionRow>, sqlx::Error> {
-        let rows =
-            sqlx::query_as(select("(?2 IS NULL OR status = ?2) AND seq < ?3 ORDER BY seq DESC LIMIT ?4"));
-        let rows = rows
-            .bind(&self.adapter)
-            .bind(status.map(ExecutionStatus::as_str))
-            .bind(before.unwrap_or(i64::MAX))
-            .bind(count);
-        rows.fetch_all(&mut *self.file.lock().await).await
+    ) -> Result<Vec<ExecutionRow>, TableError> {
+        on_table!(self, list(status, before, count))
     }
 
     /// Returns the executions that have not ended.
-    pub(crate) async fn unfinished(&self) -> Result<Vec<ExecutionRow>, sqlx::Error> {
-        let rows = sqlx::query_as(select("status IN ('pending', 'running')")).bind(&self.adapter);
-        rows.fetch_all(&mut *self.file.lock().await).await
+    pub(crate) async fn unfinished(&self) -> Result<Vec<ExecutionRow>, TableError> {
+        on_table!(self, unfinished())
     }
 
     /// Asks the process that runs the execution to stop it.
-    pub(crate) async fn request_cancel(&self, id: &str) -> Result<(), sqlx::Error> {
-        let update = sqlx::query("UPDATE executions SET cancel = 1 WHERE adapter = ?1 AND id = ?2");
-        update.bind(&self.adapter).bind(id).execute(&mut *self.file.lock().await).await.map(drop)
+    pub(crate) async fn request_cancel(&self, id: &str) -> Result<(), TableError> {
+        on_table!(self, request_cancel(id))
     }
 
     /// Returns whether a cancellation was requested.
-    pub(crate) async fn is_cancel_requested(&self, id: &str) -> Result<bool, sqlx::Error> {
-        let requested = sqlx::query_scalar("SELECT cancel FROM executions WHERE adapter = ?1 AND id = ?2");
-        let requested: Option<i64> =
-            requested.bind(&self.adapter).bind(id).fetch_optional(&mut *self.file.lock().await).await?;
-        Ok(requested == Some(1))
+    pub(crate) async fn is_cancel_requested(&self, id: &str) -> Result<bool, TableError> {
+        on_table!(self, is_cancel_requested(id))
     }
 
     /// Deletes the expired executions of all adapters.
-    pub(crate) async fn delete_expired(&self) -> Result<(), sqlx::Error> {
-        let delete = sqlx::query("DELETE FROM executions WHERE expires_at <= ?1").bind(now());
-        delete.execute(&mut *self.file.lock().await).await.map(drop)
+    pub(crate) async fn delete_expired(&self) -> Result<(), TableError> {
+        on_table!(self, delete_expired())
     }
 }

@@ -28,6 +28,7 @@ impl FileLayout {
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why a store cannot be opened. For the operator: the message may contain paths.
+#[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The folder or the file cannot be created.

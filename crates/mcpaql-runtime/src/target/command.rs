@@ -44,6 +44,7 @@ impl fmt::Debug for CommandRunner {
 }
 
 /// Why the programs of an adapter cannot be run. For the operator: the message may contain paths.
+#[non_exhaustive]
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CommandSetupError {
     /// The working directory names a variable that is not set.

@@ -49,6 +49,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// Why a client cannot be set up. For the operator.
+#[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum HttpSetupError {
     /// The base URL is invalid.

@@ -1,6 +1,14 @@
 //! The table of kinds of targets, and how a document's target is opened.
 
-use super::{NamedTargets, Target, code, command, http, mcp, store};
+#[cfg(feature = "http")]
+use super::http::TARGET_KIND as HTTP_KIND;
+#[cfg(not(feature = "http"))]
+use super::missing_feature::HTTP_KIND;
+#[cfg(not(feature = "store"))]
+use super::missing_feature::STORE_KIND;
+#[cfg(feature = "store")]
+use super::store::TARGET_KIND as STORE_KIND;
+use super::{NamedTargets, Target, code, command, mcp};
 use crate::environment::Environment;
 use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
@@ -31,7 +39,7 @@ pub type OpenFuture<'a> = BoxFuture<'a, Result<Arc<dyn Target>, OpenError>>;
 
 /// The kinds of targets that a document can name.
 pub const TARGET_KINDS: &[TargetKind] =
-    &[http::TARGET_KIND, store::TARGET_KIND, command::TARGET_KIND, mcp::TARGET_KIND, code::TARGET_KIND];
+    &[HTTP_KIND, STORE_KIND, command::TARGET_KIND, mcp::TARGET_KIND, code::TARGET_KIND];
 
 /// Everything needed to open a target.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@
 //! nothing about the upstream's internals. The upstream's own text is in `details.upstream`, truncated and masked.
 
 use crate::secret::Mask;
-use crate::target::http::failure::{MAX_SHOWN_BYTES, advice, quotable, truncate, upstream_message};
+use crate::target::upstream_text::{MAX_SHOWN_BYTES, advice, quotable, truncate, upstream_message};
 use mcpaql_core::error::{Code, OpError};
 use serde_json::{Map, Value, json};
 

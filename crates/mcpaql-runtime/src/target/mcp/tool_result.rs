@@ -16,7 +16,7 @@
 
 use super::tool_error;
 use crate::secret::Mask;
-use crate::target::http::response::minified;
+use crate::target::upstream_text::minified;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::response::{Answer, Payload, Warning};
 use serde::Deserialize;

@@ -9,12 +9,17 @@
 //!   told to stop.
 //! - No process stays behind.
 
+#[cfg(feature = "http")]
 mod callers;
 mod calls;
 mod error;
+#[cfg(feature = "http")]
 mod http;
 mod message;
+#[cfg(not(feature = "http"))]
+mod no_http;
 mod session;
+#[cfg(feature = "http")]
 mod sse;
 mod stdio;
 mod supervisor;
@@ -26,12 +31,15 @@ use crate::caller::Caller;
 use crate::environment::Environment;
 use crate::protocol::METHOD_NOT_FOUND;
 use crate::secret::Mask;
-use callers::{Callers, Lease};
+#[cfg(feature = "http")]
+use callers::{Callers, Lease, header_names};
 use futures_util::future::join_all;
+#[cfg(feature = "http")]
 use http::McpEndpoint;
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
-use reqwest::header::HeaderName;
+#[cfg(not(feature = "http"))]
+use no_http::{NoCallers as Callers, NoEndpoint as McpEndpoint, NoLease as Lease, header_names};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use session::UpstreamLink;
@@ -408,17 +416,6 @@ impl Drop for CallConversation<'_> {
             shared.remember(&Map::from_iter([("capabilities".to_owned(), capabilities)]));
         }
     }
-}
-
-fn header_names(declared: &[String]) -> Result<Vec<(String, HeaderName)>, UpstreamSetupError> {
-    let name = |declared: &String| match HeaderName::from_bytes(declared.as_bytes()) {
-        Ok(name) => Ok((declared.clone(), name)),
-        Err(_) => Err(crate::target::http::HttpSetupError::Header {
-            name: declared.clone(),
-            reason: "is not a header name; correct it in caller_headers",
-        }),
-    };
-    Ok(declared.iter().map(name).collect::<Result<_, _>>()?)
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -4,12 +4,13 @@
 //! digest and never shown; there are at most [`MAX_CALLERS`] conversations, and an idle one is closed after a while.
 
 use super::calls::Changes;
-use super::error::UpstreamError;
+use super::error::{UpstreamError, UpstreamSetupError};
 use super::http::McpEndpoint;
 use super::session::UpstreamLink;
 use super::supervisor::{StartOptions, Supervisor};
 use crate::caller::Caller;
 use crate::secret::{Mask, Secret};
+use crate::target::http::HttpSetupError;
 use crate::target::http::endpoint::HeaderOverrides;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -175,6 +176,18 @@ impl CallerTable {
         }
         true
     }
+}
+
+/// Parses the names of headers that callers send.
+pub(super) fn header_names(declared: &[String]) -> Result<Vec<(String, HeaderName)>, UpstreamSetupError> {
+    let name = |declared: &String| match HeaderName::from_bytes(declared.as_bytes()) {
+        Ok(name) => Ok((declared.clone(), name)),
+        Err(_) => Err(HttpSetupError::Header {
+            name: declared.clone(),
+            reason: "is not a header name; correct it in caller_headers",
+        }),
+    };
+    Ok(declared.iter().map(name).collect::<Result<_, _>>()?)
 }
 
 async fn watch(callers: Weak<Callers>) {

@@ -186,6 +186,7 @@ impl Calls {
     }
 
     /// Returns whether the call still waits for its answer.
+    #[cfg(feature = "http")]
     pub(super) fn is_waiting(&self, id: u64) -> bool {
         self.inner().waiting.contains_key(&id)
     }
@@ -216,6 +217,7 @@ impl Calls {
     }
 
     /// Lets running calls continue, but refuses new ones.
+    #[cfg(feature = "http")]
     pub(super) fn refuse_new_calls(&self, error: UpstreamError) {
         self.inner().end.get_or_insert(error);
         self.ended.cancel();

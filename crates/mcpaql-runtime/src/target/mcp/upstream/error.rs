@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 /// Why there is no answer. It contains no secrets.
+#[non_exhaustive]
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UpstreamError {
     /// The server could not be started or reached, or it disconnected.
@@ -132,6 +133,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// Why an upstream cannot be set up. For the operator.
+#[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamSetupError {
     /// A `${` that is not `${env:NAME}`.
@@ -150,8 +152,12 @@ pub enum UpstreamSetupError {
     #[error("caller_headers only work over HTTP, not with a program; remove caller_headers or use url")]
     CallerHeaders,
     /// The address, a header or the HTTP client is invalid.
+    #[cfg(feature = "http")]
     #[error(transparent)]
     Http(#[from] crate::target::http::HttpSetupError),
+    /// The server is reached through a URL, and the feature `http` is missing.
+    #[error(transparent)]
+    MissingFeature(#[from] crate::target::MissingFeature),
 }
 
 #[cfg(test)]

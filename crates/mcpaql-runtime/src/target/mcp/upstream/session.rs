@@ -3,9 +3,9 @@
 //! A call is one future. It sends the request, waits for the answer, asks its caller the upstream's questions and
 //! forwards notifications, in the order of arrival. Dropping it discards all of that and tells the upstream to stop.
 
+use super::McpEndpoint;
 use super::calls::{CallEvent, Calls, Changes, PendingCall, is_work, no_answer};
 use super::error::{CallFailure, UpstreamError};
-use super::http::McpEndpoint;
 use super::message::{self, REVISION, STATELESS_REVISION, UNSUPPORTED_REVISION};
 use super::stdio::Program;
 use crate::caller::{Ability, AskError, Caller};

@@ -21,6 +21,7 @@ const MAX_RESTART_DELAY: Duration = Duration::from_secs(30);
 const STABLE_AFTER: Duration = Duration::from_secs(10);
 
 /// The state of an upstream.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UpstreamState {
     /// Not needed yet, or closed.
