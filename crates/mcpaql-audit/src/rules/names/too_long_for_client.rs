@@ -20,7 +20,7 @@ rule! {
     ///
     /// Adds the prefix of each selected client to the name, including the server's name if the client uses it. Compares the length
     /// with the limit of the client, its model API or the directory. The message says by how many characters the name is too long,
-    /// and which client exceeds its limit most. The help says how long the server's name can be so that the name fits everywhere.
+    /// and names the client whose limit it exceeds most. The help says how long the server's name can be so that the name fits everywhere.
     ///
     /// For a saved list, the client's name for the server is unknown. Unless `--name` sets it, the server's name is not counted: a
     /// tool name that leaves no room for it is an error, one that leaves fewer than 12 characters is a warning, and one that leaves
