@@ -12,7 +12,7 @@ pub struct Capture {
     pub initialize: Map<String, Value>,
     /// The tools of all pages, in order.
     pub tools: Vec<Value>,
-    /// Why the list of tools is incomplete, if it is, as a fragment without a full stop.
+    /// The reason why the list of tools is incomplete, as a fragment without a full stop; `None` if it is complete.
     pub incomplete_reason: Option<&'static str>,
 }
 
@@ -20,8 +20,8 @@ pub struct Capture {
 const CURSOR_NOT_FOLLOWED: &str = "the list has more pages (`nextCursor`), which were not fetched";
 
 impl Capture {
-    /// Reads a saved capture: one of ours, the result or the whole response of `tools/list`, or only the array of
-    /// tools.
+    /// Reads a saved capture: the output of [`Capture::to_json`], the result or the whole response of `tools/list`, or
+    /// only the array of tools.
     #[must_use]
     pub fn from_json(value: Value) -> Option<Capture> {
         let mut object = match value {

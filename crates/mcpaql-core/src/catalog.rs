@@ -96,7 +96,7 @@ pub struct FullOperation<'c> {
     pub operation: &'c Operation,
     /// `name(a: string, b?: Size)`, with `type Size = …` on separate lines.
     pub signature: &'c str,
-    /// The types that its schemas refer to. There may be others.
+    /// The types that its schemas refer to, and possibly others.
     pub types: &'c IndexMap<String, Value>,
     /// The compiled parameters.
     pub params: &'c CompiledParams,
@@ -115,7 +115,7 @@ pub struct Endpoint {
     pub operations: Vec<usize>,
     /// The hints of its riskiest operation.
     pub hints: Hints,
-    /// The hints that its tool states explicitly: those that any of its operations states.
+    /// The hints that its tool states explicitly: each hint that at least one of its operations states.
     pub written_hints: HintSet,
 }
 
@@ -171,7 +171,7 @@ impl Catalog {
         }
     }
 
-    /// Returns the examples that an operation would show if its library returned `full`.
+    /// Compiles `full` and returns the examples of the operation. The result is not stored.
     #[must_use]
     pub fn examples(&self, entry: &CatalogEntry, full: LibraryOperation) -> Vec<Example> {
         deferred::examples(full, &entry.operation, &self.limits)
@@ -197,7 +197,8 @@ impl Catalog {
         self.types.keys().cloned().chain(deferred)
     }
 
-    /// Returns a type by name: declared, hoisted, from the library, or of an operation that was read from it.
+    /// Returns a type by name: declared, hoisted, from the library, or from an operation of the library that is already
+    /// compiled.
     #[must_use]
     pub fn type_named(&self, name: &str) -> Option<Value> {
         let read = || {

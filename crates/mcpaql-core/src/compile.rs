@@ -213,7 +213,9 @@ impl AdapterCompiler {
         let diagnostic = Diagnostic::error(
             Code::SchemaInvalidName,
             format!("{pointer}/{}", if *name == operation.name { "name" } else { "aliases" }),
-            format!("'{name}' is reserved for executions, which this adapter has because of `lifecycle`"),
+            format!(
+                "'{name}' is reserved for executions, because this adapter has operations with `lifecycle`"
+            ),
         )
         .expected("a name that is not reserved")
         .found(name.as_str())

@@ -111,7 +111,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span of a problem that has no place in the text.
+    /// The span of a problem without a position in the text.
     pub const NOWHERE: Span = Span { start: 0, end: 0, line: 1, column: 1 };
 }
 

@@ -1,6 +1,6 @@
 //! The error codes of calls and documents, and the error type of a failed call.
 //!
-//! All codes are in one table: each has a meaning, an advice, and the party that can act on it.
+//! All codes are in one table: each has a meaning, advice, and a [`Remedy`]: who can act on it.
 //!
 //! What always holds: the message and the details of an [`OpError`] are written for the model that reads them. Anything
 //! that only the operator may see (the upstream's address, a driver's message) is in `cause`. It goes to the log, never
@@ -14,7 +14,7 @@ use std::fmt;
 pub enum Remedy {
     /// The agent can fix its call or choose another one.
     Agent,
-    /// Nobody in the conversation: the server, the network or the upstream failed.
+    /// Only the operator can act: the server, the network or the upstream failed.
     Operator,
     /// The author of the document. Calls never return such codes.
     Author,

@@ -1,4 +1,4 @@
-//! Named members of a file that extend each other, or built-in ones, with `extends`.
+//! Resolves `extends`: members of a file can extend each other and built-in members.
 //!
 //! A member overrides what it extends: objects are merged, everything else is replaced. A member is resolved once, even
 //! if many others extend it.
@@ -15,7 +15,7 @@ const MAX_EXTENDS_DEPTH: usize = 32;
 
 /// The members that can be extended.
 pub struct ExtendableSet<'a> {
-    /// What a member is, for messages: `policy`.
+    /// The noun for a member in messages, such as `policy`.
     pub noun: &'static str,
     /// The members of the file.
     pub members: &'a Map<String, Value>,
@@ -26,8 +26,8 @@ pub struct ExtendableSet<'a> {
 }
 
 impl ExtendableSet<'_> {
-    /// Reads all members of the file at `pointer`, each with what it extends. A member may not have the name of a
-    /// built-in one: documents that use this name would mean something else without the file.
+    /// Reads all members of the file at `pointer`, and resolves `extends`. A member may not have the name of a built-in
+    /// member: otherwise a document that uses the name would mean something else without the file.
     pub fn read_all<T>(
         &self,
         reader: &mut DocumentReader,
@@ -56,8 +56,8 @@ impl ExtendableSet<'_> {
         all
     }
 
-    /// Resolves `extends` of a member and returns the merged value. `chain` has the members that led here, including
-    /// this one.
+    /// Resolves `extends` of a member and returns the merged value. `chain` lists the members from the first one in the
+    /// chain of `extends` to this one.
     pub fn resolve(
         &self,
         reader: &mut DocumentReader,

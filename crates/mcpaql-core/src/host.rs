@@ -1,4 +1,4 @@
-//! Decides which addresses are this machine. Documents, imports, requests, redirects and servers all use it.
+//! Checks whether an address is this machine. Documents, imports, requests, redirects and servers all use these checks.
 
 use std::net::IpAddr;
 

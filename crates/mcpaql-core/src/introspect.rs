@@ -34,8 +34,8 @@ const MAX_SUMMARY_CHARS: usize = 160;
 /// Answers `introspect`. The arguments are already validated.
 ///
 /// # Errors
-/// Parameters that contradict each other, and a cursor of another list. An unknown name is not an error: as the
-/// protocol requires, it is a success with null and a warning.
+/// Fails if parameters contradict each other, or if the cursor belongs to another list. An unknown name is not an
+/// error: as the protocol requires, the answer is a success with null and a warning.
 pub fn answer(catalog: &Catalog, args: &Map<String, Value>) -> Result<Answer, OpError> {
     let options = IntrospectArgs::read(args)?;
     if options.types

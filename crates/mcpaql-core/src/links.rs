@@ -4,7 +4,7 @@
 //! Links are inferred from paths, parameter names and results, never from calls.
 //!
 //! What always holds: a producer only reads, is not the operation itself, and does not need the identifier that it
-//! returns. The best producer is first: the one that needs the fewest identifiers that the caller does not have yet.
+//! returns. The best producer comes first. It needs the fewest identifiers besides those that the caller already has.
 
 mod path;
 mod producers;
@@ -15,7 +15,7 @@ use path::{Nouns, OperationPath};
 use producers::ProducerIndex;
 use std::collections::HashMap;
 
-/// Maximum producers that an adapter document names.
+/// Maximum number of producers that are shown for a parameter.
 pub const MAX_NAMED_PRODUCERS: usize = 3;
 /// If more than one in this many operations needs an identifier, callers are assumed to have it already.
 const COMMON_IDENTIFIER_RATIO: usize = 3;
@@ -40,7 +40,7 @@ pub struct ParamLink {
     pub param: String,
     /// Positions of operations, best first.
     pub producers: Vec<u32>,
-    /// Whether so many operations need it that callers are assumed to have it.
+    /// Whether it is common among the operations, so that callers are assumed to have it.
     pub everywhere: bool,
 }
 

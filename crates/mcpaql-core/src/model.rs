@@ -1,4 +1,4 @@
-//! Adapters and their operations as plain data: the meaning of a loaded document.
+//! Adapters and their operations as plain data: the result of loading a document.
 
 pub mod adapter;
 pub mod facts;

@@ -4,7 +4,7 @@
 //! prefix replaces `{adapter}_`, or comes first if the pattern has no `{adapter}_`.
 //!
 //! What always holds: a name that clients would cut is shortened in a stable way. Its end is replaced by six digits of
-//! a hash of the full name, so it does not depend on the other adapters.
+//! a hash of the full name, so the short name does not depend on other adapters.
 
 use mcpaql_lexicon::snake_case;
 

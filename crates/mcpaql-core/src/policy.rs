@@ -1,9 +1,9 @@
 //! Policies: tables from facts to MCP's hints, as data.
 //!
-//! The built-in policies are the files in `builtin/`, in the same format as a team's own. A policy decides the values
-//! of all four hints, and which of them a tool states explicitly. For the others, MCP's defaults apply, which are the
-//! most cautious values. An endpoint family has the hints of its riskiest operation. Overrides are applied from the
-//! least to the most specific layer: adapter, endpoint, operation.
+//! The built-in policies are the files in `builtin/`, in the same format as the policies of a team. A policy decides
+//! the values of all four hints, and which of them a tool states explicitly. For the others, MCP's defaults apply,
+//! which are the most cautious values. An endpoint family has the hints of its riskiest operation. Overrides are
+//! applied from the least to the most specific layer: adapter, endpoint, operation.
 //!
 //! What always holds: an override of an adapter or endpoint never makes a write read-only. Only the operation itself
 //! can state that.

@@ -1,7 +1,7 @@
 //! Typed access to an untyped document.
 //!
-//! What always holds: a value of the wrong type becomes a diagnostic and never ends the reading early, so one run
-//! reports all problems.
+//! What always holds: a value of the wrong type becomes a diagnostic, and reading continues, so one run reports all
+//! problems.
 
 use crate::diagnostic::{Diagnostic, Severity, field_path};
 use crate::error::Code;
@@ -81,7 +81,7 @@ impl DocumentReader {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Reports a value of the wrong type. Suggests to add or remove quotes where that is the fix.
+    /// Reports a value of the wrong type. If quotes are the problem, suggests adding or removing them.
     pub fn wrong_type(&mut self, pointer: &str, expected: &str, value: &Value) {
         let found = type_name(value);
         let key = pointer.rsplit('/').next().unwrap_or_default();

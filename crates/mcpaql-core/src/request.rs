@@ -86,7 +86,7 @@ pub fn prepare_operation<'c>(
     finish(catalog, entry, params, warnings)
 }
 
-/// Returns the error of a call to an endpoint tool when the catalog has no operation of that endpoint.
+/// Returns the error of a call through an endpoint tool, for a catalog without operations in that endpoint.
 pub(crate) fn wrong_endpoint_error(
     catalog: &Catalog,
     endpoint: &str,

@@ -9,8 +9,8 @@
 //! What always holds:
 //!
 //! - Compiling never fails. Wrong parts of a schema are reported and then not enforced.
-//! - A check does not walk JSON Schema and always ends: depth and steps are bounded, and references that lead only to
-//!   themselves are cut.
+//! - A check walks the compiled schema and always ends: depth and steps are bounded, and types that refer only to
+//!   themselves are replaced.
 //! - A violation describes what the schema expects, never the value that was sent.
 //!
 //! Named types may refer to each other as `#/types/Name`, also recursively.
@@ -246,7 +246,7 @@ pub(crate) fn shorten(text: &str, max: usize) -> std::borrow::Cow<'_, str> {
 }
 
 /// Returns the required property names of an object schema: its `required` list, and properties with `required: true`,
-/// as parameters have it.
+/// as in parameters.
 pub fn required_fields(schema: &Value) -> Vec<&str> {
     let listed =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
@@ -270,7 +270,7 @@ pub fn required_fields(schema: &Value) -> Vec<&str> {
 const MAX_FILE_DEPTH: usize = 8;
 
 /// Returns whether a schema describes base64 data, directly, in a variant or in the items of a list. In a multipart
-/// body that is a file.
+/// body, such a value is a file.
 #[must_use]
 pub fn is_file(schema: &Value) -> bool {
     is_file_within(schema, MAX_FILE_DEPTH)

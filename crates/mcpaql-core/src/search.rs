@@ -1,9 +1,8 @@
 //! Search: finds operations by a question in plain words. It ranks in memory and uses no model.
 //!
-//! An operation is a small document of weighted fields. Its *head* is what names it: the nouns of its name and path.
-//! Rare words weigh more than common ones. The verbs that half of all operations start with hardly count as words, but
-//! they tell the intended category. An operation whose head has words that are not in the question ranks below one
-//! whose head has only words of the question.
+//! An operation is a small document of weighted fields. Its *head* is the set of nouns in its name and path. Rare words
+//! weigh more than common ones. Common verbs, which half of all operations start with, have little weight, but they
+//! show the intended category. An operation ranks lower if its head has words that are not in the question.
 //!
 //! What always holds: the same index and question give the same hits in the same order, and the operation whose name
 //! sorts first wins a tie (of equal names, the earlier one). Any text is a valid question, even if it is empty, very long or in no language. The result

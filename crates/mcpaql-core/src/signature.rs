@@ -5,10 +5,10 @@
 //!
 //! - Required parameters come first; otherwise the order of the document is kept.
 //! - The text depends only on the operation.
-//! - `= value` means that validation fills in the default, `/* default value */` that the target does. The default of a
-//!   secret is never shown.
-//! - If types follow below the line, whatever the line cuts is one of these types. Types that do not fit are named in
-//!   the last line.
+//! - `= value` is a default that validation fills in. `/* default value */` is a default of the target. The default of
+//!   a secret is never shown.
+//! - If types follow below the line, every type that the line shortens is one of them. Types that do not fit are named
+//!   in the last line.
 
 mod bounds;
 mod hoist;

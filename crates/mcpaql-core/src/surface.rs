@@ -4,8 +4,8 @@
 //! by name, otherwise as counted groups with an example of a search. So the surface does not grow with the number of
 //! operations.
 //!
-//! What always holds: the texts of this module, titles and tags never contain characters that a popular gateway takes
-//! for shell syntax (`;`, `&&`, `||`, `$(`, `> `, `< `).
+//! What always holds: the texts of this module, titles and tags never contain characters that a popular gateway treats
+//! as shell syntax (`;`, `&&`, `||`, `$(`, `> `, `< `).
 
 mod describe;
 mod discrete;

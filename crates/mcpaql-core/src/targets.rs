@@ -39,7 +39,7 @@ pub(crate) fn add_target_param(operation: &mut Operation, adapter: &Adapter) {
     operation.params.insert(0, param);
 }
 
-/// Copies the parameter from the head of an operation that was read later.
+/// Copies the parameter from the head to an operation that the library has returned.
 pub(crate) fn copy_target_param(operation: &mut Operation, head: &Operation) {
     for param in head.params.iter().filter(|param| param.location == ParamLocation::Target) {
         let param = Param { name: free_name(operation).to_owned(), ..param.clone() };

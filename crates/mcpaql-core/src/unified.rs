@@ -1,7 +1,7 @@
 //! All adapters behind the same tools: five, or one, with `adapter` as a field beside `operation`.
 //!
-//! The catalogs are those of the adapters, compiled with
-//! [`AdapterSettings::sharing`](crate::catalog::AdapterSettings::sharing), so their own tools have the shared names.
+//! Each adapter has its own catalog. It is compiled with
+//! [`AdapterSettings::sharing`](crate::catalog::AdapterSettings::sharing), so its tools have the shared names.
 //!
 //! What always holds:
 //!
@@ -56,7 +56,7 @@ struct UnifiedIndex {
 pub enum UnifiedRoute {
     /// To the adapter with this index, with the arguments for its own tool of the same name.
     Adapter(usize, Map<String, Value>),
-    /// Nowhere: it is already answered.
+    /// The call is already answered.
     Answered(Result<Answer, OpError>),
 }
 

@@ -9,7 +9,7 @@
 //! - An UPDATE over HTTP may have its fields in `input`. Identifiers (path parameters) stay outside of it.
 //! - The body of an update gets no defaults: they would change fields that the caller never mentioned.
 //! - U+0000 is rejected where a value is sent as plain text (path, query, header, command line). Headers reject all
-//!   control characters except the tab. A body may have both, because JSON escapes them.
+//!   control characters except the tab. A body may contain these characters, because JSON escapes them.
 //!
 //! What always holds: a validated call has declared names only, all required ones, and only values that the schema
 //! accepts. A valid call allocates nothing except its defaults. An error never contains a secret: no value of a

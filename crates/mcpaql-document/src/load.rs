@@ -120,10 +120,8 @@ const LISTED_TYPE_KEYS: &[&str] = &["name", "fields", "description"];
 const TOOL_NAME_KEYS: &[&str] = &["pattern", "prefix", "aliases"];
 const ERROR_KEYS: &[&str] = &["is_error"];
 const SCHEMA_VERSIONS: &[&str] = &["1.0"];
-const UNSUPPORTED_KEYS: &[(&str, &str)] = &[
-    ("trust", "trust is granted by the operator, not claimed by a document"),
-    ("rate_limits", "calls are not counted"),
-];
+const UNSUPPORTED_KEYS: &[(&str, &str)] =
+    &[("trust", "only the operator can grant trust"), ("rate_limits", "the number of calls is not limited")];
 
 /// The result of loading a document.
 #[derive(Debug)]

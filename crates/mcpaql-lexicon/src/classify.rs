@@ -3,8 +3,8 @@
 //! All sources of operations use this classifier.
 //!
 //! What always holds: a request that can write is classified as a read only if at least two independent kinds of
-//! evidence agree and nothing contradicts them. An uncertain operation counts as a write and gets a sentence for
-//! review. The same evidence always gives the same classification.
+//! evidence agree and nothing contradicts them. An uncertain operation counts as a write and gets a note for review.
+//! The same evidence always gives the same classification.
 
 mod http;
 pub mod path;
@@ -46,7 +46,7 @@ pub struct Evidence<'a> {
     pub declared: Option<Effect>,
 }
 
-/// The hints of an MCP tool that its server gives.
+/// The hints that an MCP server gives for a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolAnnotations {
     /// `readOnlyHint`.
@@ -95,7 +95,7 @@ pub enum EvidenceKind {
     Answer,
     /// A hint of the source.
     Annotation,
-    /// A declaration of a person.
+    /// A person has declared it.
     Declared,
 }
 
@@ -160,7 +160,7 @@ pub fn classify(evidence: &Evidence<'_>) -> Classification {
     classify_words(evidence, &NameAndPath::of(evidence))
 }
 
-/// Classifies an operation without its annotations and with them.
+/// Classifies an operation twice: without its annotations, and with them.
 #[must_use]
 pub fn classify_without_and_with_annotations(evidence: &Evidence<'_>) -> (Classification, Classification) {
     let words = NameAndPath::of(evidence);

@@ -34,7 +34,8 @@ pub struct NameVerbs {
 }
 
 impl NameVerbs {
-    /// Returns the effect of the verbs: of two joined verbs the riskier one, and for `create_or_update` a set.
+    /// Returns the effect of the verbs: the riskier effect of two joined verbs, and [`Effect::Set`] for
+    /// `create_or_update`.
     #[must_use]
     pub fn effect(&self) -> Option<(Effect, String)> {
         let lead = self.lead?.verb;

@@ -5,7 +5,7 @@ use crate::effect::Category;
 use crate::verbs::verb;
 use crate::word_set::WordSet;
 
-/// Words that do not help to tell operations apart.
+/// Words that do not distinguish operations.
 pub static STOP_WORDS: WordSet = WordSet::of(
     "a about able actually all also am an and another any anybody anyone anything are as at away be because been being between \
     both but by called can could dear did do does doing done dont down each else ever every everything few for from further \
@@ -113,7 +113,7 @@ pub static DETERMINERS: WordSet = WordSet::of(
     "a an the my our your his her their this that these those all every someone somebody another",
 );
 
-/// Nouns that say little before `of`. The next noun counts.
+/// Nouns with little meaning before `of`. The next noun counts instead.
 pub static LIGHT_NOUNS: WordSet = WordSet::of(
     "amount body color count data description detail history info information kind list name number set state text title \
     type url value",
@@ -202,7 +202,7 @@ pub fn synonym(word: &str) -> &str {
     group.and_then(|mut group| group.next()).unwrap_or(word)
 }
 
-/// Words that often appear together. One may be written when the other is meant.
+/// Words that often appear together. A question may use one of them for the other.
 pub const RELATED_WORDS: &[&str] = &[
     "access collaborator permission",
     "action workflow build ci pipeline run job",
@@ -300,7 +300,7 @@ pub static POSSESSIVES: WordSet = WordSet::of("my mine myself our ours");
 /// Words for the caller in APIs.
 pub static CALLER_WORDS: WordSet = WordSet::of("authenticated me");
 
-/// Words that start a clause, which adds details to what comes before.
+/// Words that start a clause with further details.
 pub static CLAUSE_OPENERS: WordSet = WordSet::of("that which so because if while when");
 
 /// Particles of verbs that may be separated from them: `turn the lights off`.

@@ -1,4 +1,4 @@
-//! Finds the stem of an English word: what its plural, past, participle and noun of action have in common.
+//! Finds the stem of an English word: the common part of its plural, past, participle and noun of action.
 //!
 //! What always holds: the stem depends only on the word, and is never empty for a non-empty word. Stems are only
 //! compared with other stems; they need not be words. Nouns for people who act (`reviewer`, `contributor`) keep their
@@ -127,7 +127,7 @@ pub fn related_stems(stem: &str) -> Vec<String> {
     found
 }
 
-/// Returns the stems of words for the people who act.
+/// Returns the stems of nouns for people who do the action: `review` → `reviewer`.
 #[must_use]
 pub fn agent_noun_stems(stem: &str) -> Vec<String> {
     let mut found: Vec<String> =

@@ -12,7 +12,8 @@ use std::sync::LazyLock;
 pub enum Weight {
     /// A verb wherever it starts a name.
     Strong,
-    /// Just as often a noun (`status`, `archive`, `transfer`). It counts only where only a verb can be.
+    /// Just as often a noun (`status`, `archive`, `transfer`). It counts only in a position where a noun is not
+    /// possible.
     Weak,
     /// Reads in some APIs, but writes a file, starts a job or costs money in others (`export`, `analyze`).
     Doubtful,
@@ -38,14 +39,15 @@ pub struct Verb {
 pub enum VerbTrait {
     /// Never a noun in APIs. It is the verb even at the end of a name (`issue_read`, `alert-policy-get`).
     NeverNoun,
-    /// Can turn a POST into a read. `read`, `view` and `ping` cannot: a POST of these marks a message, counts a view or
-    /// sends something.
+    /// Shows that a POST may be a read. `read`, `view` and `ping` do not: such a POST marks a message as read, counts a
+    /// view or sends something.
     Queries,
-    /// Half of all operations start with one of these. It tells the kind of operation, but hardly which one.
+    /// Half of all operations start with one of these. Such a verb shows the kind of operation, but does not
+    /// distinguish operations of that kind.
     Common,
-    /// Names a thing as often as an action. It counts as an action if the description has the verb, too.
+    /// As often a noun as a verb. It counts as a verb only if the description has it, too.
     Acting,
-    /// Makes something, which may be only returned or also stored.
+    /// Makes something and returns it. The result may also be stored.
     Making,
     /// A weak verb that does harm and is rarely a noun after another verb.
     Harming,
@@ -53,11 +55,11 @@ pub enum VerbTrait {
     Risky,
     /// Reads, but can also be a noun, an adjective or another verb: `view_count`, `read_receipt`, `list_item`.
     Homograph,
-    /// Reads as a noun and writes as a verb: `log_event`, `load_page`.
+    /// A read in many names, but a write in others: `log_event`, `load_page`.
     Twofold,
-    /// Sets something in the name of a tool, but reads in a description: "Resolves a name".
+    /// A write in the name of a tool, but often a read in a description: "Resolves a name".
     Mild,
-    /// A thing as often as an action: `order_status`.
+    /// As often a noun as a verb at the start of a name: `order_status`.
     Thing,
 }
 
@@ -402,13 +404,14 @@ pub fn inflected(word: &str) -> Option<&'static Verb> {
     verb(stem).or_else(|| verb(&format!("{stem}e")))
 }
 
-/// Returns whether the word only tells how the next verb is done.
+/// Returns whether the word only modifies the next verb.
 #[must_use]
 pub fn is_modifier(word: &str) -> bool {
     MODIFIERS.contains(word)
 }
 
-/// Returns a verb that is glued to its object in lower case: `createuser`. Only verbs that start no common noun.
+/// Returns a verb that is glued to its object in lower case: `createuser`. Covers only verbs that are not the start of
+/// a common noun.
 #[must_use]
 pub fn glued(word: &str) -> Option<&'static Verb> {
     const PREFIXES: [&str; 5] = ["create", "delete", "update", "remove", "fetch"];
@@ -417,7 +420,7 @@ pub fn glued(word: &str) -> Option<&'static Verb> {
     (rest.len() >= 3).then(|| verb(prefix)).flatten()
 }
 
-/// Returns how much harm a wrong guess does. Of two verbs in a name, the riskier one counts.
+/// Returns the risk of an effect: the harm that a wrong guess can do. Of two verbs in a name, the riskier one counts.
 #[must_use]
 pub const fn risk(effect: Effect) -> u8 {
     match effect {

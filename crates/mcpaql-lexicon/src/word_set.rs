@@ -46,7 +46,7 @@ pub(crate) const MAX_WORD_BYTES: usize = 24;
 /// A map from words.
 pub(crate) type WordMap<T> = HashMap<&'static str, T, BuildWordHasher>;
 
-/// A hash for short words that are known at compile time, so nobody can choose colliding ones.
+/// A hash for short words. The words are known at compile time, so no input can add colliding ones.
 pub(crate) type BuildWordHasher = BuildHasherDefault<WordHasher>;
 
 /// Hashes a word by its start, its end and its length. Up to sixteen letters, this covers the whole word.

@@ -136,7 +136,7 @@ impl Caller {
         (Caller { progress: Some(sender), ..Caller::default() }, receiver)
     }
 
-    /// Returns this caller with a session that ends its work.
+    /// Returns this caller in a session. Its work stops when the session ends.
     #[must_use]
     pub fn in_session(self, session: Option<Session>) -> Caller {
         Caller { session, ..self }

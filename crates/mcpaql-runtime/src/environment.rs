@@ -27,7 +27,8 @@ pub fn data_folder() -> Option<PathBuf> {
     user_folder("XDG_DATA_HOME", ".local/share", "Library/Application Support")
 }
 
-/// Returns the folder `mcpaql` in the folder that the variable names, or in the platform's folder for that purpose.
+/// Returns the folder `mcpaql` inside the folder in this environment variable. If the variable is not set, uses the
+/// platform's default: `unix` or `mac` in the home folder, or `LOCALAPPDATA`.
 #[must_use]
 pub fn user_folder(variable: &str, unix: &str, mac: &str) -> Option<PathBuf> {
     let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

@@ -5,7 +5,8 @@
 //! - At most [`ExecutionLimits::running`] executions run at the same time.
 //! - Cancelling an execution drops its future, which stops the work of the target.
 //! - The parameters of a call are not stored.
-//! - An execution whose process has ended is marked as failed, with that reason, by the next process that reads it.
+//! - If the process of an execution ends, the next process that reads the execution marks it as failed, with that
+//!   reason.
 
 mod job;
 mod task;
@@ -304,12 +305,12 @@ impl ExecutionsShared {
         let (reason, message) = if own {
             (
                 "result_not_stored",
-                "The server could not store the result of this execution. If it was a write, first read whether it took effect.",
+                "The server could not store the result of this execution. If it was a write, first check whether it took effect.",
             )
         } else {
             (
                 "server_restarted",
-                "The server was restarted while this execution ran. Start it again; if it was a write, first read whether it took effect.",
+                "The server was restarted while this execution ran. Start it again; if it was a write, first check whether it took effect.",
             )
         };
         let outcome =

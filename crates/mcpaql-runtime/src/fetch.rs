@@ -1,7 +1,7 @@
 //! Fetches descriptions of APIs: one GET request for public text, with limits for time and size.
 //!
-//! No credentials are sent, except by [`health`] to a server of this program. At most five redirects are followed,
-//! and never from https to http. Messages show addresses without their query, which may contain secrets.
+//! No credentials are sent, except by [`health`] to an mcpaql server. At most five redirects are followed, and never
+//! from https to http. Messages show addresses without their query, which may contain secrets.
 
 use crate::secret::Secret;
 use futures_util::StreamExt;
@@ -76,7 +76,7 @@ pub async fn text(address: &str) -> Result<(Url, String), FetchError> {
     read(address, None).await
 }
 
-/// Fetches the health report of a server of this program. A server that serves no adapter (503) is a valid answer.
+/// Fetches the health report of an mcpaql server. A server that serves no adapter (503) is a valid answer.
 ///
 /// # Errors
 /// When the server does not answer with a report.

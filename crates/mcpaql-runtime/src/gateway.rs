@@ -100,7 +100,8 @@ pub enum MemberOrigin {
     Kept,
     /// An adapter that is already open.
     Opened(Box<ServedAdapter>),
-    /// A catalog whose target is opened. If that fails, the adapter is served without calls, and opening is retried.
+    /// A catalog whose target the gateway opens. If opening fails, the adapter is listed, its calls fail, and opening
+    /// is retried.
     Compiled(Box<Catalog>),
     /// A running MCP server whose own tools are the operations.
     Live(Box<LiveAdapter>),

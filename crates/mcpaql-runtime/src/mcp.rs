@@ -45,7 +45,7 @@ pub(crate) use drain::serve as serve_stream;
 pub(crate) use handler::McpServer;
 #[cfg(feature = "http")]
 pub(crate) use http::{Admission, route as http_route};
-/// Standard input and output; as pipes without the blocking pool on platforms that support it.
+/// Standard input and output. On platforms that support it, pipes do not use the blocking thread pool.
 pub(crate) use rmcp::transport::io::stdio_pipes as stdio;
 
 /// Limits of a server.

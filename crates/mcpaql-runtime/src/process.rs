@@ -1,4 +1,4 @@
-//! Child processes: each runs in its own process group, with limits for time and output, and never stays behind.
+//! Child processes. Each runs in its own process group, with limits for time and output, and is always ended.
 //!
 //! Dropping a running `Process` (a cancelled call, a timeout, too much output) ends the whole group. It gets SIGTERM
 //! first, so that programs can remove their lock files, and SIGKILL once the leader is gone or the grace period is
@@ -12,9 +12,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// How long a program may take to end after SIGTERM, and how long its descendants may hold the output after its end.
+/// How long a program may take to end after SIGTERM, and how long its descendants may keep the output open after the
+/// program has ended.
 pub(crate) const EXIT_GRACE: Duration = Duration::from_millis(500);
-/// Bytes of standard error that are kept: the last ones.
+/// Maximum bytes of standard error that are kept, counted from the end.
 pub(crate) const STDERR_TAIL_BYTES: usize = 2048;
 
 /// A program to run.

@@ -175,7 +175,8 @@ impl Mask {
         }
     }
 
-    /// The length in bytes of the longest needle: the end of a cut text may contain that much of a secret.
+    /// The length in bytes of the longest secret in any encoding. The end of a truncated text may contain up to this
+    /// many bytes of a secret.
     #[must_use]
     pub fn max_length(&self) -> usize {
         self.needles.first().map_or(0, String::len)

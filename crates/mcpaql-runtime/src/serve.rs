@@ -61,7 +61,7 @@ impl From<StreamError> for ServeError {
 /// Serves the client on standard input and output until its input ends or `shutdown` is cancelled. After the end of
 /// input, running calls are finished. If the client stops reading, its calls are dropped.
 ///
-/// Pipes, which clients use to start servers, need no extra thread on platforms that support it.
+/// Clients usually connect through pipes, which need no extra thread on platforms that support it.
 ///
 /// # Errors
 /// When the client does not start with an MCP handshake.

@@ -59,7 +59,7 @@ impl DeferredOperation {
     }
 }
 
-/// Returns the examples of an operation without keeping it.
+/// Compiles an operation and returns its examples. The compiled operation is not stored.
 pub(super) fn examples(full: LibraryOperation, head: &Operation, limits: &SizeLimits) -> Vec<Example> {
     compile_operation(full, head, limits).operation.examples
 }

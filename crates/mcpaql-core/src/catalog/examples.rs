@@ -1,4 +1,4 @@
-//! Keeps examples valid, and writes the signature for errors.
+//! Removes invalid examples, generates missing ones, and writes the signature that errors show.
 
 use crate::operation::{Category, Example, Operation, Param, ParamLocation, fills_default};
 use crate::sample;
@@ -72,7 +72,7 @@ fn sample_call(
     Some(call)
 }
 
-/// Returns everything that a call needs: the parameters and their types. A caller can fix its call without
+/// Returns the signature of a call with the types of its parameters. With it, a caller can fix its call without
 /// introspection.
 pub(crate) fn call_signature(operation: &Operation, types: &IndexMap<String, Value>) -> String {
     let call = Operation { returns: None, examples: Vec::new(), ..operation.clone() };

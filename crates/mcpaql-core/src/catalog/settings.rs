@@ -1,4 +1,4 @@
-//! The settings of an adapter that can be made outside its document.
+//! Settings of an adapter that can also be set outside its document.
 
 use crate::adapter::{Adapter, ErrorPolicy, Mode};
 use crate::policy::Policy;

@@ -35,8 +35,9 @@ pub(super) fn place_introspect(operations: &mut [Operation], profile: &Profile) 
     }
 }
 
-/// Puts the operations for executions into the family that the document names. Otherwise those that read go where
-/// `introspect` is, and the one that cancels goes where an operation that starts executions is.
+/// Puts the operations for executions into the family that the document names. By default, the operations that read
+/// join the family of `introspect`, and `cancel_execution` joins the family of the first operation that starts
+/// executions.
 pub(super) fn place_executions(operations: &mut [Operation], profile: &Profile) {
     let home = |wanted: &dyn Fn(&Operation) -> bool| {
         operations.iter().find(|operation| wanted(operation)).map(|operation| operation.endpoint.clone())

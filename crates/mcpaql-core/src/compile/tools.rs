@@ -92,7 +92,7 @@ impl AdapterCompiler {
                         Code::SchemaInvalidName,
                         "/tool_names",
                         format!(
-                            "The tool name '{name}' has {} characters; clients that add the server's name to it may cut or drop it",
+                            "The tool name '{name}' has {} characters; clients may cut or drop it after they add the server's name",
                             name.len()
                         ),
                     ));

@@ -1,4 +1,4 @@
-//! Search results: enough about a few operations to call the right one, in few tokens.
+//! Formats search results: a few operations, in few tokens, with enough detail to call the right one.
 //!
 //! What always holds: nothing is repeated. A summary that only repeats the name is left out, the producers of an
 //! identifier are named once, and identifiers with the same producers share a line.
@@ -29,8 +29,8 @@ pub(crate) struct HitSize {
     producers: usize,
 }
 
-/// Sizes from long to short. Producers are dropped after the summary: they lead to the next call, and the name says
-/// most of what a summary does.
+/// Sizes from long to short. The summary is dropped before the producers: an agent needs the producers for its next
+/// call, and the name contains most of the summary.
 pub(crate) const HIT_SIZES: [HitSize; 6] = [
     HitSize { signature: 40, summary: 100, producers: 2 },
     HitSize { signature: 28, summary: 72, producers: 2 },
@@ -40,7 +40,7 @@ pub(crate) const HIT_SIZES: [HitSize; 6] = [
     HitSize { signature: 8, summary: 0, producers: 0 },
 ];
 
-/// Describes the hits, best first, as long as the token budget allows.
+/// Describes the hits, best first, with as much detail as the token budget allows.
 pub(crate) fn rows(catalog: &Catalog, shown: &[(&CatalogEntry, Producers<'_>)]) -> Value {
     let shown: Vec<_> = shown.iter().map(|(entry, producers)| (catalog, *entry, producers.clone())).collect();
     rows_of(&shown, false)

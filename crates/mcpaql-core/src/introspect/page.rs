@@ -25,8 +25,8 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Returns the requested page of a list with `total` items. The page has `size` items if the caller does not say,
-    /// and at most `max`.
+    /// Returns the requested page of a list with `total` items. The page has `size` items unless the caller requests
+    /// another number, and at most `max`.
     pub(crate) fn of(
         options: &IntrospectArgs<'_>,
         total: usize,

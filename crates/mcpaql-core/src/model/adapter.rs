@@ -32,7 +32,7 @@ pub struct Adapter {
     pub types: IndexMap<String, Value>,
     /// Operations in the order of the document, without `introspect`.
     pub operations: Vec<Operation>,
-    /// Where calls go. With several `targets`, what they have in common.
+    /// Where calls go. With several `targets`, the settings that they share.
     pub target: TargetConfig,
     /// Several upstreams of the same kind; each call chooses one. Empty if there is only `target`.
     pub targets: IndexMap<String, AlternativeTarget>,
@@ -91,7 +91,7 @@ pub enum Mode {
     Semantic,
     /// One tool.
     Single,
-    /// Both.
+    /// The tools of `Semantic` and the tool of `Single`.
     All,
     /// A tool per operation.
     Discrete,
@@ -172,7 +172,7 @@ pub enum TargetConfig {
 
 impl TargetConfig {
     /// Returns whether calls may leave this machine, which `openWorldHint` states. This includes MCP servers, because
-    /// it is unknown what their tools do, unless the server states it.
+    /// the effect of their tools is unknown.
     #[must_use]
     pub const fn is_remote(&self) -> bool {
         matches!(
@@ -204,13 +204,13 @@ pub struct HttpTarget {
     pub serialization: BodyForm,
     /// Allow plain `http://` to other machines.
     pub allow_http: bool,
-    /// Default 10 s.
+    /// Timeout of connecting. Default 10 s.
     pub connect_timeout_ms: u64,
     /// Timeout of a whole call, including its retries. Default 60 s.
     pub timeout_ms: u64,
     /// Maximum retries of an idempotent operation. Default 2.
     pub retries: u32,
-    /// Default 10 MiB.
+    /// Maximum bytes of a response. Default 10 MiB.
     pub max_response_bytes: u64,
 }
 
@@ -224,7 +224,7 @@ pub struct StoreTarget {
 /// A resource type of the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resource {
-    /// What it is, for descriptions.
+    /// A description of the resource type.
     pub description: String,
     /// Plural name, such as `notes` for `note`.
     pub plural: String,
@@ -245,7 +245,7 @@ pub struct CommandTarget {
     pub env: Vec<String>,
     /// Variables with fixed values.
     pub set_env: IndexMap<String, String>,
-    /// Default 30 s.
+    /// Timeout of a process. Default 30 s.
     pub timeout_ms: u64,
     /// Maximum bytes of standard output. Default 1 MiB.
     pub max_output_bytes: u64,

@@ -95,7 +95,7 @@ impl Hints {
         }
     }
 
-    /// Returns the hints of a tool that can do what either can.
+    /// Returns the riskier value of each hint, for a tool that combines both.
     #[must_use]
     pub const fn riskier(self, other: Hints) -> Hints {
         Hints {
@@ -179,7 +179,7 @@ impl HintOverrides {
         }
     }
 
-    /// Returns these hints without `readOnlyHint: true`, which only an operation itself may set for a write.
+    /// Returns these hints without `readOnlyHint: true`. Only an operation itself may set that hint for a write.
     #[must_use]
     pub fn without_read_only(self) -> HintOverrides {
         HintOverrides { read_only: self.read_only.filter(|value| !value), ..self }

@@ -374,7 +374,7 @@ pub enum Binding {
 pub struct McpBinding {
     /// The name of the tool.
     pub tool: String,
-    /// Arguments that are always sent and never requested, such as the action of a tool that has several operations.
+    /// Arguments with fixed values that callers do not see, such as the action of a tool with several operations.
     pub fixed: serde_json::Map<String, Value>,
 }
 
@@ -592,8 +592,8 @@ pub fn fills_default(op: &Operation, param: &Param) -> bool {
     param.default.is_some() && !patch
 }
 
-/// Returns the value that the target assumes if the caller sends none. A field that is missing in an update stays
-/// unchanged, so it has none.
+/// Returns the value that the target uses if the caller sends none. Returns `None` for secrets, and for the fields of
+/// an update, because a missing field stays unchanged.
 #[must_use]
 pub fn assumed_default<'p>(op: &Operation, param: &'p Param) -> Option<&'p Value> {
     let patched = op.category == Category::Update && param.location == ParamLocation::Body;

@@ -423,7 +423,7 @@ fn bounds_violation(rules: &NumberRules) -> ViolationKind {
     value_violation(bounds_message(rules), allowed.into())
 }
 
-/// Writes the bounds of a number. It uses "or more" and "or less", because leak checks take "at" and a word for a stack
+/// Writes the bounds of a number. It uses "or more" and "or less", because leak checks treat "at" and a word as a stack
 /// frame.
 pub(super) fn bounds_message(rules: &NumberRules) -> String {
     if let (Some((low, false)), Some((high, false))) = (&rules.minimum, &rules.maximum) {

@@ -16,8 +16,8 @@ impl Rules {
     }
 }
 
-/// Reports types that refer only to themselves. They describe nothing and would be followed forever, so they allow
-/// every value afterwards. This is not recursive, because a chain of types may be as long as the document.
+/// Reports types that refer only to themselves. Following them would never end, so they allow every value afterwards.
+/// The search is not recursive, because a chain of types may be as long as the document.
 pub(super) fn break_cycles(schemas: &mut SchemaSet, problems: &mut Vec<SchemaProblem>) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {

@@ -1,7 +1,7 @@
 //! Exports compiled schemas as standard JSON Schema (2020-12), for validators in other languages.
 //!
-//! A choice is exported so that a validator can report the intended variant: with `if` and `then` by the type of the
-//! value, where only one variant has that type. The other variants become `anyOf`.
+//! If only one variant has a type, it is exported with `if` and `then` on the type of the value. A validator can then
+//! report the problems of the intended variant. The other variants become `anyOf`.
 //!
 //! What always holds:
 //!

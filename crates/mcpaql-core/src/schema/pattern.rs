@@ -1,6 +1,6 @@
 //! Patterns of JSON Schema (ECMA-262), run by a regex engine with linear time.
 //!
-//! Syntax that both dialects have with different meanings is translated. Patterns that the engine does not support
+//! Syntax with different meanings in the two dialects is translated. Patterns that the engine does not support
 //! (look-around, back references, repetitions of very large classes) are rejected, and the caller of
 //! [`SchemaPatternCache::read`] reports them. Reading a pattern is cheap: its automaton is built when the first value
 //! is checked, because most patterns are never used.

@@ -16,8 +16,8 @@ const QUESTION_WEIGHT: f32 = 2.0;
 pub struct HitWithProducers {
     /// The operation.
     pub hit: SearchHit,
-    /// The producers, to be called first. Leaves out identifiers that an earlier hit has, and those that nearly every
-    /// operation needs, because callers already have them.
+    /// The producers, to be called first. Identifiers of an earlier hit are left out. So are common identifiers,
+    /// because callers already have them.
     pub sources: Vec<ParamProducers>,
 }
 

@@ -22,7 +22,7 @@ enum IndexField {
     Summary,
     Tag,
     Param,
-    /// A parameter of an update, which is often what it changes.
+    /// A parameter of an update. It often names what the update changes.
     BodyParam,
     Field,
     /// The description's first sentence.
@@ -211,7 +211,7 @@ impl SearchIndex {
         self.postings.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// Returns how rare a stem is. Rare stems say more.
+    /// Returns how rare a stem is. Rare stems have more weight.
     pub(super) fn rarity(&self, id: usize) -> f32 {
         rarity(self.postings(id).len(), self.docs.len())
     }

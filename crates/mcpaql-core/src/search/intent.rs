@@ -2,7 +2,7 @@
 
 use crate::operation::Category;
 
-/// The intended categories; none if the question does not tell.
+/// The intended categories; empty if the question shows none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Intent(u8);
 

@@ -21,9 +21,9 @@ const MIN_NOUN_WEIGHT: f32 = 0.5;
 pub(super) struct Query {
     /// The important words.
     pub(super) concepts: Vec<Concept>,
-    /// The intended categories, if the question tells.
+    /// The intended categories, if the question shows them.
     pub(super) intent: Intent,
-    /// Whether one thing is wanted or several, if the question tells.
+    /// Whether the question asks for one thing or several, if known.
     pub(super) number: Option<GrammaticalNumber>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Concept {
     pub(super) role: Role,
     /// Whether one such thing is wanted or several.
     pub(super) number: Option<GrammaticalNumber>,
-    /// How rare the word itself is. A word that replaces it counts as no rarer.
+    /// How rare the word itself is. A word that replaces it never counts as rarer.
     pub(super) rarity: f32,
 }
 

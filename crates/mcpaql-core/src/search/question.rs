@@ -63,7 +63,7 @@ pub(super) enum Role {
     Verb,
     /// The object of the action.
     Object,
-    /// What the people in question do: `who watches`.
+    /// The action of the people that the question asks for: `who watches`.
     Action,
     /// Anything else.
     Other,

@@ -88,7 +88,7 @@ impl Vocabulary {
         self.verbs.get(stem).copied().unwrap_or_default()
     }
 
-    /// Returns whether a noun says little before `of`.
+    /// Returns whether a noun has little meaning before `of`.
     pub(super) fn is_light(&self, stem: &str) -> bool {
         self.light.contains(stem)
     }

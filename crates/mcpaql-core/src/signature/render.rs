@@ -24,7 +24,7 @@ const SHOWN_FORMATS: [&str; 11] =
 /// How much of a type is written.
 #[derive(Clone, Copy)]
 pub(super) struct TypeFormat<'l> {
-    /// Maximum values of an enum, and the number of values that a longer one shows.
+    /// Maximum values of an enum, and the number of values that are shown of a longer enum.
     pub(super) enums: Option<(usize, usize)>,
     /// Depth down to which objects of any size are written inline.
     pub(super) expand: usize,
@@ -34,7 +34,7 @@ pub(super) struct TypeFormat<'l> {
     pub(super) hoisted: Option<&'l HoistedTypes<'l>>,
 }
 
-/// Types that do not fit on the line, under unused names.
+/// Types that do not fit on the line, each with a name that is not in use yet.
 pub(super) struct HoistedTypes<'t> {
     taken: &'t IndexMap<String, Value>,
     owner: RefCell<String>,

@@ -20,7 +20,7 @@ const HINT: &str =
 /// Answers `introspect`. The arguments are already validated.
 ///
 /// # Errors
-/// Parameters that need a single adapter.
+/// Fails if a parameter needs a single adapter.
 pub(crate) fn answer(
     catalogs: &[&Catalog],
     unified: &Unified,
@@ -58,7 +58,10 @@ fn operation(catalogs: &[&Catalog], name: &str, detail: DetailLevel) -> Result<V
             let names: Vec<&str> = several.iter().map(|catalog| catalog.adapter.name.as_str()).collect();
             Err(Warning {
                 code: "AMBIGUOUS",
-                message: format!("Several adapters have it: name one of {} in 'adapter'.", names.join(", ")),
+                message: format!(
+                    "Several adapters have this operation: name one of {} in 'adapter'.",
+                    names.join(", ")
+                ),
             })
         }
     }

@@ -28,8 +28,8 @@ pub(crate) fn param(name: &str, location: ParamLocation, required: bool, schema:
     Param { required, ..Param::new(name, location, schema) }
 }
 
-/// Returns whether the leak check of the reference implementation rejects a message: it takes "at" and a word for a stack
-/// frame, even inside a word ("that name").
+/// Returns whether the leak check of the reference implementation rejects a message: it treats "at" and a word as a
+/// stack frame, even inside a word ("that name").
 pub(crate) fn trips_leak_check(message: &str) -> bool {
     static FRAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?i)at\s+\S").unwrap());
     FRAME.is_match(message)

@@ -45,7 +45,7 @@ pub(super) fn read(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> 
                 Diagnostic::warning(
                     Code::SchemaInvalidValue,
                     here,
-                    "MCP forbids servers to forward tokens that were issued for themselves. Callers may send \
+                    "MCP does not allow a server to forward a token that was issued for that server. Callers may send \
                      `Authorization` only with tokens that were issued for the upstream server",
                 )
                 .suggest("use another header, if the upstream server accepts one"),

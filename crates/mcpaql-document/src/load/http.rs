@@ -175,7 +175,7 @@ fn only_body_param(
             Diagnostic::warning(
                 Code::SchemaInvalidValue,
                 operation.pointer_to("body"),
-                format!("A {word} body needs a parameter, and this operation has none for it"),
+                format!("A {word} body needs a body parameter, but this operation has none"),
             )
             .suggest("declare the parameter with `in: body`"),
         ),

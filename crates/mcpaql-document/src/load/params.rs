@@ -76,7 +76,7 @@ impl UnplacedParam {
     }
 }
 
-/// Reports problems in the schemas of parameters that are never compiled.
+/// Reports problems in the schemas of rejected operations, which are not compiled.
 pub(super) fn report_schemas(
     reader: &mut DocumentReader,
     drafts: &[UnplacedParam],

@@ -4,7 +4,7 @@
 //! is copied.
 //!
 //! The events are read directly instead of through serde, because only events distinguish a quoted `"true"` from a plain one,
-//! show both of two equal keys, and have positions.
+//! include duplicate keys, and have positions.
 
 use super::problem::SourceProblem;
 use super::scalar::{self, InvalidScalar, Scalar};

@@ -179,7 +179,7 @@ fn the_names_of_the_three_are_reserved_only_in_adapters_that_have_them() {
         &Expected {
             code: Code::SchemaInvalidName,
             place: "8:13",
-            message: "'get_execution' is reserved for executions, which this adapter has because of `lifecycle`",
+            message: "'get_execution' is reserved for executions, because this adapter has operations with `lifecycle`",
             expected: Some("a name that is not reserved"),
             found: Some("get_execution"),
             suggestion: Some(

@@ -90,7 +90,7 @@ impl PathShape {
         word == "query" && !self.rpc && !resource
     }
 
-    /// Returns whether items added here are runs: `/dispatches`, `/{id}/actions`.
+    /// Returns whether adding an item to this path starts a run: `/dispatches`, `/{id}/actions`.
     #[must_use]
     pub fn starts_run(&self) -> bool {
         !self.item && self.last.last().is_some_and(|word| RUNS.contains(word))

@@ -48,14 +48,15 @@ pub fn program_word(text: &str) -> Option<String> {
     })
 }
 
-/// Returns a word of these texts that contradicts a read: a verb that changes something, or a noun that is issued.
+/// Returns a word of these texts that contradicts a read: a verb that changes something, or a noun that suggests a side
+/// effect, such as `token` or `job`.
 #[must_use]
 pub(super) fn side_effect_word(summary: &str, description: &str) -> Option<String> {
     find_side_effect_word(summary, description, &SIDE_EFFECT_NOUNS)
 }
 
-/// The same for a tool with a reading name. It may get a file or list jobs, so only changing verbs and issued nouns
-/// contradict a read.
+/// Like [`side_effect_word`], for a tool whose name has a reading verb. Such a tool may get a file or list jobs, so
+/// only changing verbs and nouns for issued things (`token`, `lease`) contradict a read.
 #[must_use]
 pub(super) fn changing_word(summary: &str, description: &str) -> Option<String> {
     find_side_effect_word(summary, description, &ISSUED_NOUNS)

@@ -1,6 +1,6 @@
 //! Selects the part of an answer to return. Today this is the whole answer; selected fields and pages belong here.
 //!
-//! What always holds: nothing is added that the target did not return.
+//! What always holds: no data is added to the answer of the target.
 
 use crate::target::Args;
 use mcpaql_core::response::Answer;

@@ -113,11 +113,11 @@ impl ExecutionJob {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(OpError::new(
                 Code::Internal,
-                "The server failed during this execution. Tell the user; if it was a write, first read whether it took effect.",
+                "The server failed during this execution. Tell the user; if it was a write, first check whether it took effect.",
             )),
             Err(_) => Err(OpError::new(
                 Code::TransportTimeout,
-                "The execution exceeded its time limit. Request less data; if it was a write, first read whether it took effect.",
+                "The execution exceeded its time limit. Request less data; if it was a write, first check whether it took effect.",
             )),
         }
     }

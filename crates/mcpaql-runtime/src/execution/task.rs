@@ -1,4 +1,4 @@
-//! An execution as a task of MCP's tasks extension, with the reply that its call would have had.
+//! An execution as a task of MCP's tasks extension. Its reply is the same as the reply of a call in the foreground.
 
 use mcpaql_core::response::ToolReply;
 
@@ -13,7 +13,7 @@ pub struct BackgroundTask {
     pub message: Option<String>,
     /// When the execution started, in RFC 3339.
     pub created_at: String,
-    /// When the execution ended, or now if it has not; in RFC 3339.
+    /// When the execution ended, or the current time if it has not ended; in RFC 3339.
     pub updated_at: String,
     /// How long after its creation the task can be read, if known.
     pub ttl_ms: Option<u64>,

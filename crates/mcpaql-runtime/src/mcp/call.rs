@@ -92,7 +92,7 @@ pub(super) async fn without_panic(call: impl Future<Output = Option<ToolReply>>)
     AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| {
         let error = OpError::new(
             Code::Internal,
-            "The server failed during this call. Tell the user; if it was a write, first read whether it took effect.",
+            "The server failed during this call. Tell the user; if it was a write, first check whether it took effect.",
         );
         Some(envelope(&Err(error), ErrorPolicy::Unrecoverable))
     })

@@ -1,10 +1,10 @@
-//! Features that clients of MCP revisions with a handshake expect over HTTP, although the server keeps no session: a
-//! later request can cancel a running one or answer a question, and a standing stream announces changes.
+//! HTTP features for clients of MCP revisions with a handshake. A later request can cancel a running request or answer
+//! a question, and a long-lived stream announces changes. The server keeps no sessions.
 //!
-//! A client gets a session id for its conversation. The id grants no access, and no request needs it. It has two
-//! uses. It separates the request ids of different clients, so that one client cannot cancel the calls or answer the
-//! questions of another. And it encodes which questions the client declared to support, so that the server needs no
-//! memory of it.
+//! A client gets a session id for its conversation. The id grants no access, and no request needs it. It has two uses.
+//! It separates the request ids of different clients, so that one client cannot cancel the calls or answer the
+//! questions of another. And it encodes which questions the client declared to support, so that the server does not
+//! have to store them.
 
 use super::client::{Abilities, ClientMailbox};
 use super::handler::McpServer;

@@ -1,7 +1,7 @@
 //! Answers for bytes that are not a valid message, so that no client waits forever.
 //!
-//! Valid messages cost nothing extra: this runs only after parsing has failed. The answer repeats nothing of the
-//! message but the request's id.
+//! Valid messages cost nothing extra: this runs only after parsing has failed. The answer contains the request's id and
+//! nothing else from the message.
 
 use crate::protocol::IdScan;
 use rmcp::ErrorData;

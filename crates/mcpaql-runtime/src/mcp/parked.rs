@@ -1,8 +1,8 @@
-//! Calls that wait for their client, in revisions without a handshake. There the question is the answer to the
-//! request, and the client sends its own answer with the same request again.
+//! Calls that wait for their client, in revisions without a handshake. In these revisions, the server answers the
+//! request with its question. The client then sends the request again, with its answer.
 //!
 //! What always holds:
-//! - A parked call is the same call that continues later, so nothing runs twice.
+//! - A resumed call continues where it was parked, so nothing runs twice.
 //! - The state that resumes a call cannot be guessed, works once and only for the same tool.
 //! - At most [`MAX_PARKED_CALLS`] calls are parked, and none for longer than [`PARKED_TIMEOUT`].
 //! - A call that is not resumed is dropped, which stops its work.

@@ -63,8 +63,8 @@ impl Preview {
 }
 
 impl<S> PendingService<S> {
-    /// Returns a pending service and its loader. If the loader is dropped without a service, calls wait forever; so
-    /// end the server then.
+    /// Returns a pending service and its loader. If the loader is dropped before it sets a service, calls wait forever,
+    /// so the server must be stopped.
     #[must_use]
     pub fn new() -> (PendingService<S>, ServiceLoader<S>) {
         let (sender, state) = watch::channel(LoadState::Unknown);

@@ -4,7 +4,7 @@
 //! What always holds:
 //! - The id of a question cannot be guessed, works once and only in the conversation that was asked.
 //! - At most [`MAX_OPEN_QUESTIONS`] questions are open.
-//! - A question does not outlive the answer to its call, whatever the answer is.
+//! - A question is closed when its call is answered, even with an error.
 
 use super::client::{Abilities, ClientMailbox, Question};
 use crate::caller::AskError;

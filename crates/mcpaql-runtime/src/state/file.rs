@@ -15,7 +15,7 @@ use std::time::Duration;
 pub(crate) struct FileLayout {
     /// Marks a SQLite file as one of this kind.
     pub(crate) application_id: i64,
-    /// The SQL that leads to each layout from the previous one.
+    /// The SQL that migrates a file to each layout from the previous layout.
     pub(crate) migrations: &'static [&'static str],
 }
 

@@ -28,7 +28,8 @@ impl Instance {
     }
 }
 
-/// Returns whether another instance in the folder is alive. In doubt it is, so that its work is not marked as failed.
+/// Returns whether another instance in the folder is alive. Returns true if this is uncertain, so that the work of the
+/// instance is not marked as failed.
 pub(crate) fn is_alive(folder: Option<&Path>, id: &str) -> bool {
     let Some(folder) = folder else { return false };
     if !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {

@@ -2,7 +2,7 @@
 //!
 //! Ids are short because agents read and repeat them: the first letter of the resource, then 60 bits as 12 characters
 //! of Crockford's base 32 (41 bits of milliseconds since 2020, 19 random bits). They sort by age, and the table's
-//! unique key prevents duplicates. They are not sequential, so guessing an id does not work.
+//! unique key prevents duplicates. They are not sequential, so agents cannot count up to another id.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

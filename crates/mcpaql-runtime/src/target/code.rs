@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What answers one operation.
+/// A function that answers one operation.
 pub type Function = Arc<dyn Fn(Args, Caller) -> BoxFuture<'static, Result<Answer, OpError>> + Send + Sync>;
 
 /// The functions of an adapter, by the names of their operations.
@@ -26,7 +26,7 @@ impl fmt::Debug for Functions {
 }
 
 impl Functions {
-    /// The function of an operation, in place of the one there was.
+    /// Sets the function of an operation. Replaces the previous function, if any.
     pub fn insert(&mut self, operation: impl Into<String>, function: Function) {
         self.0.insert(operation.into(), function);
     }
@@ -38,19 +38,19 @@ impl Target for Functions {
             Some(function) => function(call.args.clone(), call.caller.clone()),
             None => {
                 let name = &call.operation.name;
-                let message = format!("Nothing answers '{name}' in this program; tell the user.");
+                let message = format!("This program has no function for '{name}'; tell the user.");
                 Box::pin(std::future::ready(Err(OpError::new(Code::Internal, message))))
             }
         }
     }
 }
 
-/// The operations are functions of another program: whoever embeds them serves them.
+/// The error for an adapter whose operations are functions of another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("its operations are functions of the program that embeds it, and this is another program")]
+#[error("its operations are functions of another program, which must serve it")]
 pub struct NotEmbedded;
 
-/// Documents whose operations are functions of the program that embeds them.
+/// The kind of code targets. Opening one from a document fails, because its functions are in another program.
 pub(super) const TARGET_KIND: TargetKind = TargetKind {
     name: "code",
     open: |request| match request.target {

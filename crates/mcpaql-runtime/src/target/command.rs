@@ -180,8 +180,9 @@ impl CommandRunner {
         }
         let mut answer = output::answer(binding.output, output.stdout)?;
         if held {
-            let message =
-                format!("{name} left a child process running, which kept its output open; it was stopped.");
+            let message = format!(
+                "{name} left a child process running, which kept the output open; the child process was stopped."
+            );
             answer.warnings.push(Warning { code: "OUTPUT_HELD_OPEN", message });
         }
         Ok(answer)

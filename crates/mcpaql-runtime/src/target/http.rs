@@ -231,7 +231,7 @@ fn timed_out(timeout: Duration) -> OpError {
     OpError::new(
         Code::TransportTimeout,
         format!(
-            "The API did not answer within {millis} ms. Try later; if it was a write, first read whether it took effect."
+            "The API did not answer within {millis} ms. Try later; if it was a write, first check whether it took effect."
         ),
     )
 }

@@ -37,7 +37,7 @@ impl McpProxy {
         Upstream::new(target, auth, environment).map(McpProxy::from_upstream)
     }
 
-    /// Returns the tools of a server that others use too.
+    /// Creates a target for a server whose connection is shared.
     #[must_use]
     pub const fn from_upstream(upstream: Upstream) -> McpProxy {
         McpProxy { upstream }

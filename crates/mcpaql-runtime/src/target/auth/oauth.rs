@@ -4,8 +4,8 @@
 //! What always holds:
 //! - Calls that need a token at the same time share one fetch and its outcome.
 //! - A fetch outlives the call that started it, so a cancelled call never loses a rotated refresh token.
-//! - The response of the token endpoint is limited in size and time, and errors repeat nothing of it but OAuth's own
-//!   error code.
+//! - The response of the token endpoint is limited in size and time, and errors contain only OAuth's error code from
+//!   it.
 //! - Every value is in the call's [`Mask`].
 
 use super::EnvLookup;

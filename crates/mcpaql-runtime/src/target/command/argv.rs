@@ -3,8 +3,8 @@
 //!
 //! What always holds: the program is literal, and no value becomes an option. An argument whose first character comes
 //! from a value must not start with `-` unless a literal `--` comes before it. Negative numbers are no exception,
-//! because a program that reads `-1` as an option does so whatever the parameter's type is. In a template,
-//! `--opt={param}` or `--` allows them.
+//! because a program may read `-1` as an option, regardless of the parameter's type. A template can allow them with
+//! `--opt={param}` or `--`.
 //!
 //! An array in an argument with a single placeholder gives one argument per element (`{paths}` → `a` `b`,
 //! `--label={labels}` → `--label=a` `--label=b`). A missing optional parameter, null or an empty array drops the

@@ -1,7 +1,7 @@
 //! Decodes base64 parameters for files, one chunk at a time.
 //!
 //! What always holds: a [`Base64`] was checked completely, so decoding it while it is sent cannot fail. At most one
-//! chunk is in memory in both forms.
+//! chunk is in memory both encoded and decoded.
 
 use base64::Engine as _;
 use base64::alphabet;

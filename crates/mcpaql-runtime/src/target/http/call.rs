@@ -161,7 +161,7 @@ impl HttpCall<'_> {
         let message = if error.is_connect() {
             "The API could not be reached; try later or tell the user."
         } else {
-            "The connection to the API broke before the answer was complete. Try later; if it was a write, first read \
+            "The connection to the API broke before the answer was complete. Try later; if it was a write, first check \
              whether it took effect."
         };
         let cause = chain(&error.without_url());

@@ -186,7 +186,8 @@ pub(crate) fn connection_error(error: reqwest::Error, mask: &Mask) -> SendError 
     SendError::Connection { unreachable, reason }
 }
 
-/// Returns the body of an error response, as far as it was read, and an error to use if the body has no better one.
+/// Returns the part of an error response's body that was read, and an error to use if the body contains no better
+/// message.
 pub(crate) async fn read_refusal(mut refused: EndpointResponse) -> (Vec<u8>, OpError) {
     let mut body = Vec::new();
     let end = response::read(&mut refused.response, MAX_READ_BYTES, &mut body).await;

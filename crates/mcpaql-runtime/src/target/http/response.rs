@@ -1,7 +1,7 @@
 //! Reads the data of a successful response.
 //!
-//! What always holds: at most the limit is held in memory, whatever the upstream declares and however well it
-//! compresses. JSON is validated in one pass and passed on as text, without insignificant white space and without
+//! What always holds: no more bytes than the limit are held in memory, regardless of the declared length and the
+//! compression. JSON is validated in one pass and passed on as text, without insignificant white space and without
 //! building a tree, so deep nesting cannot exhaust the stack.
 //!
 //! | media type | the caller gets |

@@ -6,8 +6,8 @@
 //! and objects are omitted.
 //!
 //! Rules where OpenAPI has none: objects inside an array of a query are sent as JSON text. `deepObject` is as deep as
-//! the value (`a[b][c]=1`), with `a[]=1` for arrays of scalars and `a[0][b]=1` for arrays of objects. Form bodies
-//! write objects the same way, because form APIs expect it. The pairs of cookies are separated like cookies.
+//! the value (`a[b][c]=1`), with `a[]=1` for arrays of scalars and `a[0][b]=1` for arrays of objects. Form bodies write
+//! objects the same way, because form APIs expect it. In cookies, pairs are separated by `; `.
 
 use mcpaql_core::operation::{ParamStyle, StyleForm};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};

@@ -5,9 +5,9 @@
 //!   never reach the wrong call, and late ones are ignored.
 //! - Answers stay JSON text until a part of them is needed.
 //! - Nothing that a server sends, however much or malformed, ends this program or makes it exceed its memory limits.
-//! - Every call ends: with an answer, an error, its timeout, or because its caller cancels it. Then the server is
-//!   told to stop.
-//! - No process stays behind.
+//! - Every call ends with an answer, an error or a timeout, or because its caller cancels it. After a timeout or a
+//!   cancellation, the server is asked to stop the call.
+//! - Programs are ended together with their descendants.
 
 #[cfg(feature = "http")]
 mod callers;
@@ -100,7 +100,8 @@ impl fmt::Debug for Upstream {
 }
 
 impl Upstream {
-    /// Prepares the connection to a server; nothing is started. A variable that is not set fails only the calls.
+    /// Prepares the connection to a server; nothing is started. If an environment variable is not set, only the calls
+    /// fail.
     ///
     /// # Errors
     /// When the target or the credentials are invalid.
@@ -165,7 +166,7 @@ impl Upstream {
     /// Returns the server's handshake and all its tools. No tool is called.
     ///
     /// # Errors
-    /// When the server cannot be asked.
+    /// When a request to the server fails.
     pub async fn capture(&self) -> Result<Capture, UpstreamError> {
         let supervisor = &self.handle.supervisor;
         let initialize = supervisor.session().await?.handshake();
@@ -188,7 +189,7 @@ impl Upstream {
     /// Returns all pages of a list, in order; empty if the server has no such list.
     ///
     /// # Errors
-    /// When the server cannot be asked, or its list does not end.
+    /// When a request to the server fails, or its list does not end.
     pub async fn list(&self, method: &str, key: &str, caller: &Caller) -> Result<Vec<Value>, UpstreamError> {
         let conversation = self.conversation_for(caller)?;
         self.pages(conversation.supervisor(), method, key, caller).await.map(|pages| pages.entries)

@@ -18,7 +18,7 @@ pub enum UpstreamError {
         server: String,
         /// What happened, as the end of a sentence.
         reason: String,
-        /// When the server is tried again; `None` if the next call does.
+        /// The delay before the server is started again; `None` if the next call starts it.
         retry_after: Option<Duration>,
     },
     /// The server did not answer in time.
@@ -88,12 +88,12 @@ impl UpstreamError {
                         "retry_after_seconds",
                         wait.as_secs() + u64::from(wait.subsec_nanos() > 0),
                     ),
-                    None => error("try again; if it was a write, first read whether it took effect"),
+                    None => error("try again; if it was a write, first check whether it took effect"),
                 }
             }
             UpstreamError::Timeout { .. } => error(
                 Code::TransportTimeout,
-                "try later or request less data; if it was a write, first read whether it took effect",
+                "try later or request less data; if it was a write, first check whether it took effect",
             ),
             UpstreamError::TooLarge { limit, .. } => {
                 let message =
@@ -175,7 +175,7 @@ mod tests {
         let error = gone(None).to_op_error();
         assert_eq!(
             error.message,
-            "The MCP server 'files' ended with exit status 3; try again; if it was a write, first read whether it took effect."
+            "The MCP server 'files' ended with exit status 3; try again; if it was a write, first check whether it took effect."
         );
         let error = gone(Some(Duration::from_millis(1500))).to_op_error();
         assert_eq!(error.details["retry_after_seconds"], 2);

@@ -52,7 +52,7 @@ pub(super) struct StartOptions {
     pub(super) start_timeout: Duration,
 }
 
-/// Supervises one upstream. The tasks that start and watch it share it.
+/// Supervises one upstream. The tasks that start and watch the upstream share the supervisor.
 pub(super) struct Supervisor {
     options: StartOptions,
     inner: Mutex<SupervisorState>,
