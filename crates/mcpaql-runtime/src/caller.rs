@@ -1,5 +1,24 @@
 //! The client that makes a call. Targets report progress to it, and upstreams ask it questions.
 //!
+//! ```
+//! use mcpaql_runtime::caller::{Ability, Caller, Progress};
+//! use mcpaql_runtime::prelude::*;
+//! use serde_json::{Value, json};
+//!
+//! async fn delete_everything(caller: Caller) -> Result<Value, OpError> {
+//!     if caller.is_able(Ability::Elicitation) {
+//!         let question = json!({"message": "Delete everything?", "requestedSchema": {"type": "object", "properties": {}}});
+//!         let answer = caller.ask(Ability::Elicitation, question).await;
+//!         if !answer.is_ok_and(|answer| answer["action"] == "accept") {
+//!             return Ok(json!({"deleted": 0}));
+//!         }
+//!     }
+//!     caller.report_progress(Progress { done: 1.0, total: Some(2.0), message: Some("Deleting".into()) });
+//!     Ok(json!({"deleted": 2}))
+//! }
+//! # let _ = operation("delete_everything").handle::<(), _, _>(delete_everything);
+//! ```
+//!
 //! A caller is independent of the transport: each transport implements `ClientConnection` for its clients. A caller
 //! that cannot be reached is not an error: progress is dropped, and a question is refused so that the upstream can
 //! continue without an answer.

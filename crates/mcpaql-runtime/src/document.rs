@@ -23,7 +23,7 @@
 //! # let _: Document = document;
 //! ```
 //!
-//! [`Document::run`] serves it, [`Document::open`] returns it for a [`Gateway`](crate::gateway::Gateway).
+//! [`Document::run`] serves it, [`Document::open`] returns it for a [`Gateway`].
 //!
 //! What always holds: names, hints, validation and introspection come from the document, even if a function answers. An operation
 //! without a function calls the target of the document. A function can call the target too, for any operation.
@@ -113,7 +113,7 @@ impl Document {
         Document { handlers, ..self }
     }
 
-    /// Compiles the document and opens its target. The result is served alone or in a [`Gateway`](crate::gateway::Gateway) with others.
+    /// Compiles the document and opens its target. The result is served alone or in a [`Gateway`] with others.
     /// `data` is the folder of stores and executions.
     ///
     /// # Errors

@@ -1,4 +1,14 @@
 //! Access to environment variables, and the names of the variables that this program reads.
+//!
+//! ```
+//! use mcpaql_runtime::environment::{self, ENDPOINT_MODE, Environment};
+//! use mcpaql_runtime::native::Mode;
+//! use std::sync::Arc;
+//!
+//! // A test passes variables of its own instead of `environment::process()`.
+//! let variables: Environment = Arc::new(|name| (name == ENDPOINT_MODE).then(|| "single".to_owned()));
+//! assert_eq!(environment::settings(&variables).unwrap().mode, Some(Mode::Single));
+//! ```
 
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::AdapterSettings;

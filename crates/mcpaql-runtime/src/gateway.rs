@@ -1,6 +1,25 @@
 //! Many adapters behind one MCP server. It offers every tool of every adapter, and each tool name belongs to exactly
 //! one adapter.
 //!
+//! ```
+//! use mcpaql_runtime::prelude::*;
+//! use serde_json::json;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let settings = AdapterSettings::default();
+//! let clock = Native::new("clock").operation(operation("get_zone").handle(async || Ok("UTC"))).open(&settings, None).await?;
+//! let dice = Native::new("dice").operation(operation("get_roll").handle(async || Ok(4))).open(&settings, None).await?;
+//! let gateway = Gateway::new(vec![clock, dice])?;
+//! let names: Vec<String> = gateway.tools().iter().map(|tool| tool.name.clone()).collect();
+//! assert_eq!(names, ["clock_mcpaql_read", "dice_mcpaql_read"]);
+//! let arguments = json!({"operation": "get_roll"}).as_object().cloned().unwrap_or_default();
+//! let reply = gateway.call("dice_mcpaql_read", arguments, &Caller::nobody()).await;
+//! assert_eq!(reply.unwrap().text, r#"{"success":true,"data":4}"#);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! What always holds:
 //! - Clients see one immutable [`GatewaySnapshot`]. A call runs on the adapter of its snapshot, even if the snapshot
 //!   is replaced.

@@ -221,7 +221,7 @@ impl<S: Send + Sync + 'static> Native<S> {
     /// Serves the client that started this program, over standard input and output, until it disconnects or the process is stopped
     /// (Ctrl-C, SIGTERM). Starts its own tokio runtime.
     ///
-    /// The [environment](crate::environment) can change mode, prefix and profile. Executions are stored in the data folder of the
+    /// The [environment] can change mode, prefix and profile. Executions are stored in the data folder of the
     /// user. With the feature `log`, and unless the program has set a `tracing` subscriber, the log goes to standard error; the
     /// variable `RUST_LOG` chooses its content.
     ///

@@ -1,4 +1,32 @@
 //! Opens adapters: catalog → served adapter with an open target and a store for executions.
+//!
+//! [`Document::open`](crate::document::Document::open) and [`Native::open`](crate::native::Native::open) are usually enough. These
+//! functions are for catalogs from other sources, and for new kinds of [targets](crate::target).
+//!
+//! ```
+//! use mcpaql_document::{check, source::Source};
+//! use mcpaql_runtime::prelude::*;
+//! use mcpaql_runtime::{environment, open};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = r#"
+//! name: disk
+//! type: adapter
+//! version: "1.0.0"
+//! description: The disks of this machine.
+//! target: { transport: native, protocol: command }
+//! operations:
+//!   read:
+//!     - { name: get_usage, command: [df, -h] }
+//! "#;
+//! let checked = check::check(&Source::new("disk.yaml", text), &AdapterSettings::default());
+//! let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+//! let served = open::open(catalog, "disk.yaml", None, &environment::process()).await?;
+//! assert_eq!(served.catalog().tools[0].name, "disk_mcpaql_read");
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::dispatch::ServedAdapter;
 use crate::environment::Environment;

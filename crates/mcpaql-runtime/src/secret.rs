@@ -1,5 +1,15 @@
 //! Secrets: values that are sent to a target and nowhere else.
 //!
+//! ```
+//! use mcpaql_runtime::secret::{Mask, Secret};
+//!
+//! let token = Secret::new("s3cret-token");
+//! assert_eq!(format!("{token:?}"), "[redacted]");
+//! let mut mask = Mask::default();
+//! mask.add(token.expose());
+//! assert_eq!(mask.apply("rejected: s3cret-token"), "rejected: [redacted]");
+//! ```
+//!
 //! What always holds: a [`Secret`] always prints as `[redacted]`. A text that went through a [`Mask`] contains none
 //! of the mask's secrets, neither literally nor in their encodings (percent-encoded, base64, inside a JSON string).
 
@@ -119,7 +129,7 @@ impl Mask {
     }
 
     /// Adds all secrets of another mask.
-    #[cfg(any(feature = "http", test))]
+    #[cfg(feature = "http")]
     pub(crate) fn join(&mut self, other: Mask) {
         self.opaque |= other.opaque;
         if !other.needles.is_empty() {

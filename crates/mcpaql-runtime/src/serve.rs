@@ -1,5 +1,27 @@
 //! Runs a server over standard input and output, over any byte stream, or over HTTP.
 //!
+//! ```no_run
+//! use mcpaql_runtime::mcp::ServerLimits;
+//! use mcpaql_runtime::prelude::*;
+//! use mcpaql_runtime::serve;
+//! use std::sync::Arc;
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let clock = Native::new("clock").operation(operation("get_zone").handle(async || Ok("UTC")));
+//! let gateway = Arc::new(Gateway::new(vec![clock.open(&AdapterSettings::default(), None).await?])?);
+//! let shutdown = CancellationToken::new();
+//! # #[cfg(feature = "http")] {
+//! let options = serve::HttpOptions::new(([127, 0, 0, 1], 8080).into());
+//! tokio::spawn(serve::serve_http(Arc::clone(&gateway), options, shutdown.clone(), |address| println!("{address}")));
+//! # }
+//! serve::serve_stdio(gateway, ServerLimits::default(), shutdown.clone()).await?;
+//! shutdown.cancel();
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! All stop in the same way: no new requests are accepted, running calls may finish within the grace period, and the
 //! rest is dropped.
 

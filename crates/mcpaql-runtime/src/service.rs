@@ -1,4 +1,36 @@
 //! The interface between an MCP server and what it serves.
+//!
+//! [`Gateway`](crate::gateway::Gateway) implements it for adapters. A program can implement it for tools of its own:
+//!
+//! ```
+//! use mcpaql_core::catalog::Tool;
+//! use mcpaql_core::response::ToolReply;
+//! use mcpaql_runtime::prelude::*;
+//! use mcpaql_runtime::service::Service;
+//! use serde_json::{Map, Value};
+//! use std::sync::Arc;
+//!
+//! /// A gateway that rejects calls at night.
+//! struct OpeningHours(Gateway, fn() -> bool);
+//!
+//! impl Service for OpeningHours {
+//!     fn tools(&self) -> Arc<[Tool]> {
+//!         self.0.tools()
+//!     }
+//!
+//!     fn instructions(&self) -> String {
+//!         self.0.instructions()
+//!     }
+//!
+//!     async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<ToolReply> {
+//!         if !(self.1)() {
+//!             let error = OpError::new(Code::PermissionDenied, "Closed at night; try tomorrow.");
+//!             return Some(mcpaql_core::response::envelope(&Err(error), Default::default()));
+//!         }
+//!         self.0.call(tool, arguments, caller).await
+//!     }
+//! }
+//! ```
 
 use crate::caller::Caller;
 use crate::execution::BackgroundTask;

@@ -5,6 +5,38 @@
 //! dispatch calls a target: a [`TargetCall`] needs a [`Pass`], which only the gate creates.
 //!
 //! To add a kind, write a folder with a [`TargetKind`] and add a row to [`TARGET_KINDS`].
+//!
+//! A program can also add a kind of its own, with [`open_with`](crate::open::open_with):
+//!
+//! ```
+//! use futures_util::future::BoxFuture;
+//! use mcpaql_core::adapter::TargetConfig;
+//! use mcpaql_runtime::prelude::*;
+//! use mcpaql_runtime::target::{Target, TargetCall, TargetKind};
+//! use serde_json::json;
+//! use std::sync::Arc;
+//!
+//! #[derive(Debug)]
+//! struct Echo;
+//!
+//! impl Target for Echo {
+//!     fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
+//!         Box::pin(async move { Ok(Answer::new(json!({"operation": call.operation.name, "args": call.args}))) })
+//!     }
+//! }
+//!
+//! /// Opens targets of documents with the name `echo`.
+//! const ECHO: TargetKind = TargetKind {
+//!     name: "echo",
+//!     open: |request| match request.target {
+//!         TargetConfig::Code(_) if request.catalog.adapter.name == "echo" => {
+//!             Some(Box::pin(async { Ok(Arc::new(Echo) as Arc<dyn Target>) }))
+//!         }
+//!         _ => None,
+//!     },
+//! };
+//! # let _ = ECHO;
+//! ```
 
 #[cfg(feature = "http")]
 pub(crate) mod auth;

@@ -40,3 +40,34 @@ pub(super) const STORE_KIND: TargetKind = TargetKind {
         _ => None,
     },
 };
+
+#[cfg(not(any(feature = "http", feature = "store")))]
+#[cfg(test)]
+mod tests {
+    use crate::document::{Document, Environment};
+    use std::sync::Arc;
+
+    async fn refusal(target: &str) -> String {
+        let text = format!(
+            "name: shop\ntype: adapter\nversion: 1.0.0\ndescription: A shop.\ntarget: {target}\n\
+             operations: {{ read: [{{ name: list_items, maps_to: GET /items }}] }}\n"
+        );
+        let environment: Environment = Arc::new(|_| None);
+        Document::new("shop.yaml", text).open(None, &environment).await.unwrap_err().to_string()
+    }
+
+    #[tokio::test]
+    async fn a_document_that_needs_a_missing_feature_is_rejected_with_its_name() {
+        let error = refusal("{ base_url: \"https://shop.example\" }").await;
+        assert_eq!(
+            error,
+            "adapter 'shop': an HTTP target needs the feature 'http' of mcpaql-runtime, and this program was built without it"
+        );
+        let error = refusal("{ transport: mcp, url: \"https://shop.example/mcp\" }").await;
+        assert!(error.contains("an MCP server behind a URL needs the feature 'http'"), "{error}");
+        let text = include_str!("../../../../examples/notebook-adapter.md");
+        let environment: Environment = Arc::new(|_| None);
+        let opened = Document::new("notebook.md", text).open(None, &environment).await;
+        assert!(opened.unwrap_err().to_string().contains("a store needs the feature 'store'"));
+    }
+}
