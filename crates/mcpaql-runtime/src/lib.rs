@@ -102,7 +102,7 @@
 //!
 //! # Features
 //!
-//! All are enabled by default. Without them a program with a native adapter has a third of the size.
+//! All are enabled by default. A program with a native adapter does not need them.
 //!
 //! | feature | adds | without it |
 //! |---|---|---|

@@ -40,7 +40,7 @@ use std::sync::Arc;
 ///
 /// A handler for another state does not compile:
 ///
-/// ```compile_fail,E0277
+/// ```compile_fail,E0308
 /// use mcpaql_runtime::prelude::*;
 ///
 /// async fn get_length(text: State<String>) -> Result<usize, OpError> {
@@ -91,9 +91,9 @@ pub struct NativeCall<S> {
 /// | [`State<S>`](State) | the state of the adapter |
 /// | [`Caller`] | reports progress to the client and asks it questions |
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an argument of a handler in an adapter with the state `{S}`",
+    message = "`{Self}` cannot be an argument of a handler",
     label = "not an argument of a handler",
-    note = "a handler takes `State<{S}>`, `Caller`, and one struct that derives `serde::Deserialize` and `schemars::JsonSchema`",
+    note = "a handler takes `State<S>`, `Caller`, and one struct that derives `serde::Deserialize` and `schemars::JsonSchema`",
     note = "the state of an adapter is set with `Native::with_state`, before the operations that use it"
 )]
 pub trait HandlerArgument<S>: Sized + Send {
@@ -145,9 +145,9 @@ impl<S, P: DeserializeOwned + JsonSchema + Send> HandlerArgument<S> for P {
 /// It takes up to three [arguments](HandlerArgument), in any order, and returns `Result<R, OpError>`. `R` derives `Serialize` and
 /// `JsonSchema`, or is a [`serde_json::Value`]. `A` is the tuple of the arguments.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot answer an operation of an adapter with the state `{S}`",
+    message = "`{Self}` cannot answer an operation",
     label = "not a handler",
-    note = "a handler is an async function with up to three arguments: `State<{S}>`, `Caller`, and one struct that derives \
+    note = "a handler is an async function with up to three arguments: `State<S>`, `Caller`, and one struct that derives \
             `serde::Deserialize` and `schemars::JsonSchema`",
     note = "it returns `Result<R, OpError>`, where `R` derives `serde::Serialize` and `schemars::JsonSchema`",
     note = "its future is `Send`: it holds no `MutexGuard` of the standard library across an `.await`"
