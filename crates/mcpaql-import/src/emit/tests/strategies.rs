@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, KeyLocation, TargetConfig};
 use mcpaql_core::facts::{self, Declared, Effect, Reach};
+use mcpaql_core::header;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{
     Binding, BodyForm, Category, Danger, Example, HttpBinding, Operation, Param, ParamLocation, ParamStyle,
@@ -337,7 +338,10 @@ pub(super) fn http_target() -> HttpTarget {
 }
 
 fn targets() -> impl Strategy<Value = HttpTarget> {
-    let headers = prop::collection::vec(("[A-Z][a-z]{1,8}", texts()), 0..3);
+    // A document with a header that cannot be sent is rejected.
+    let header = ("[A-Z][a-z]{1,8}", texts())
+        .prop_filter("a header that can be sent", |(name, value)| header::problem(name, value).is_none());
+    let headers = prop::collection::vec(header, 0..3);
     (headers, any::<bool>(), 1u64..86_400_000, 0u32..5).prop_map(|(headers, form, timeout_ms, retries)| {
         HttpTarget {
             headers: headers.into_iter().collect(),
