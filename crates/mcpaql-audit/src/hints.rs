@@ -202,8 +202,9 @@ mod tests {
             ("deck_add_member", "Add somebody to a board.", &["board_id", "user"], "---t"),
             // The effect is unknown.
             ("nc_manifest", "The manifest.", &[], "---t"),
-            // A name alone does not prove that it reads.
-            ("nc_notes_get_note", "A note.", &["note_id"], "---t"),
+            // A name alone does not prove that it reads, but with a description of the result it does.
+            ("nc_notes_get_note", "", &["note_id"], "---t"),
+            ("nc_notes_get_note", "A note.", &["note_id"], "t--t"),
         ] {
             assert_eq!(expects("nextcloud", tool(name, description, required, none)), expected, "{name}");
         }

@@ -6,7 +6,7 @@ use crate::convention::RuleLevel;
 use crate::tool::{ParsedTool, listed_effects, parameters, required};
 use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
 use mcpaql_core::operation::{Category, Danger};
-use mcpaql_lexicon::classify::{Classification, Confidence};
+use mcpaql_lexicon::classify::{Classification, Confidence, EvidenceKind, Reason};
 use mcpaql_lexicon::verbs;
 
 /// Names of parameters for the version that the caller saw last.
@@ -329,6 +329,17 @@ fn acting_word<'t>(tool: &'t ParsedTool<'_>) -> Option<&'t str> {
     sure.or_else(likely).map(String::as_str)
 }
 
+/// Returns the sign of a write in the description, the parameters or the answer of a tool that is marked read-only.
+fn sign_of_write<'t>(tool: &'t ParsedTool<'_>) -> Option<&'t Reason> {
+    let kinds = [EvidenceKind::Summary, EvidenceKind::Parameter, EvidenceKind::Answer];
+    tool.with_hints.reasons.iter().find(|reason| kinds.contains(&reason.evidence))
+}
+
+/// Returns whether only a parameter contradicts a read-only hint.
+pub(super) fn is_contradicted_by_parameter(tool: &ParsedTool<'_>) -> bool {
+    sign_of_write(tool).is_some_and(|reason| reason.evidence == EvidenceKind::Parameter)
+}
+
 /// Returns what contradicts a read-only hint, and the level of the contradiction.
 pub(super) fn contradicts_read_only(tool: &ParsedTool<'_>) -> Option<(String, RuleLevel)> {
     if tool.known.is_some_and(|known| known.category != Category::Read) {
@@ -336,6 +347,9 @@ pub(super) fn contradicts_read_only(tool: &ParsedTool<'_>) -> Option<(String, Ru
     }
     let described = described_action(tool);
     if tool.with_hints.category != Category::Read {
+        if let Some(reason) = sign_of_write(tool) {
+            return Some((format!("{} suggests a write", reason.text), RuleLevel::Warning));
+        }
         let runs = matches!(tool.by_name.effect, Effect::Execute | Effect::Session | Effect::Multiplexed);
         let level = match (certainly_writes(tool) && !runs, described) {
             (true, _) => RuleLevel::Error,

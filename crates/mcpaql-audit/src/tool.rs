@@ -8,6 +8,7 @@ pub(crate) use parameters::{EffectSwitch, listed_effects, parameters, required};
 pub(crate) use reference::{Reference, ReferenceTarget, target, value_at};
 pub(crate) use tree::{PatternMatch, Schema, TextKind, ToolTree, value_member};
 
+use mcpaql_core::evidence;
 use mcpaql_core::facts::Facts;
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
@@ -197,8 +198,12 @@ impl<'a> ParsedTool<'a> {
             idempotent: declared.idempotent,
         };
         let description = text("description");
+        let params = evidence::of_schema(value_member(value, "inputSchema"));
+        let answer = evidence::of_schema(value_member(value, "outputSchema"));
         let (by_name, with_hints) = classify::classify_without_and_with_annotations(&Evidence {
             name,
+            params: &params,
+            answer: &answer,
             description: description.unwrap_or_default(),
             annotations: annotated,
             ..Evidence::default()

@@ -79,6 +79,7 @@ pub mod catalog;
 pub mod compile;
 pub mod diagnostic;
 pub mod error;
+pub mod evidence;
 #[doc(hidden)]
 pub mod extends;
 #[doc(hidden)]

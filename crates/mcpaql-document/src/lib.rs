@@ -9,6 +9,7 @@
 pub mod check;
 pub mod compile;
 pub mod config;
+pub mod effects;
 pub mod load;
 pub mod overrides;
 pub mod policies;

@@ -420,14 +420,16 @@ fn read_operations(
             let before = reader.diagnostics.len();
             let read = operation::read(reader, item, &pointer, category, context, origins);
             let name = item.get("name").and_then(Value::as_str);
-            let aliases = read.as_ref().map(|operation| operation.aliases.clone()).unwrap_or_default();
+            let aliases = read.as_ref().map(|read| read.operation.aliases.clone()).unwrap_or_default();
             let is_valid = !reader.has_errors_since(before);
             let is_unique = name.is_some_and(|name| {
                 operations.claim_names(reader, name, &aliases, &pointer, &child(&pointer, "name"))
             });
             // An operation with an error may do something that its author did not mean. It is not served; the others are.
-            if let (Some(operation), true, true) = (read, is_valid, is_unique) {
-                operations.add(operation, &pointer, origins);
+            if let (Some(read), true, true) = (read, is_valid, is_unique) {
+                operations.add(read.operation, &pointer, origins);
+                // The error of a write under `read` does not withhold the operation: it is served as EXECUTE.
+                reader.diagnostics.extend(read.contradiction);
             } else if let Some(map) = item.as_object() {
                 // Read again only for the schemas; other problems have already been reported.
                 let object = DocumentObject { map, pointer };

@@ -24,13 +24,14 @@ use mcpaql_core::adapter::{Adapter, Auth, McpLink, McpTarget, TargetConfig};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
+use mcpaql_core::evidence;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{Binding, Category, Danger, McpBinding, Operation, Param};
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_document::load::guard_of;
 use mcpaql_document::overrides::{Overrides, invalid_split, unmatched_param, unmatched_producer};
-use mcpaql_lexicon::classify::{self, Classification, Evidence, Reason, classify};
+use mcpaql_lexicon::classify::{self, Classification, Evidence, ParamEvidence, Reason, classify};
 use operation_plan::{PlannedOperation, ToolPart};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -280,8 +281,18 @@ fn classify_operation(tool: &ListedTool<'_>, plan: &PlannedOperation) -> Classif
         }
         ToolPart::Whole | ToolPart::Rest { .. } => None,
     };
+    // The parameters and the answer of a tool are about all its parts, too.
+    let (params, answer) = match part {
+        Some(_) => (Vec::new(), Vec::new()),
+        None => (evidence::of_schema(tool.input), evidence::of_schema(tool.output)),
+    };
+    // Parameters that switch between operations are judged below, by all their values.
+    let params: Vec<ParamEvidence<'_>> =
+        params.into_iter().filter(|param| !operation_plan::is_switch(param.name)).collect();
     let mut decision = classify(&Evidence {
         name: part.as_deref().unwrap_or(tool.name),
+        params: &params,
+        answer: &answer,
         // The description of a tool is about all its parts.
         description: if part.is_some() { "" } else { &tool.description },
         annotations: tool.annotations,

@@ -7,7 +7,9 @@
 //! The same evidence always gives the same classification.
 
 mod http;
+mod params;
 pub mod path;
+mod prose;
 mod text;
 mod tool;
 
@@ -15,6 +17,7 @@ mod tool;
 mod tests;
 
 pub use http::strip_method;
+pub use params::{ParamEvidence, ParamForm};
 pub use text::program_word;
 
 use crate::Effect;
@@ -38,6 +41,10 @@ pub struct Evidence<'a> {
     pub answers_collection: Option<bool>,
     /// Whether the request has a body.
     pub has_body: Option<bool>,
+    /// The parameters.
+    pub params: &'a [ParamEvidence<'a>],
+    /// The fields of the answer.
+    pub answer: &'a [ParamEvidence<'a>],
     /// The annotations of the source.
     pub annotations: ToolAnnotations,
     /// Whether the author of the operation chose its name. Then a reading verb needs no further evidence.
@@ -91,6 +98,8 @@ pub enum EvidenceKind {
     Path,
     /// Summary or description.
     Summary,
+    /// A parameter.
+    Parameter,
     /// The result.
     Answer,
     /// A hint of the source.
@@ -108,6 +117,7 @@ impl EvidenceKind {
             EvidenceKind::Name => "name",
             EvidenceKind::Path => "path",
             EvidenceKind::Summary => "summary",
+            EvidenceKind::Parameter => "parameter",
             EvidenceKind::Answer => "answer",
             EvidenceKind::Annotation => "annotation",
             EvidenceKind::Declared => "declared",
@@ -180,6 +190,16 @@ fn classify_words(evidence: &Evidence<'_>, words: &NameAndPath) -> Classificatio
         (None, None) => tool::classify_tool(evidence, words),
     };
     draft.finish(evidence, words)
+}
+
+/// Returns what contradicts the statement that an operation only reads, as a fragment such as "'create' in its name".
+#[must_use]
+pub fn contradicts_read(evidence: &Evidence<'_>) -> Option<String> {
+    let words = NameAndPath::of(evidence);
+    match evidence.method {
+        Some(method) => http::contradiction(evidence, &words, &method.to_ascii_uppercase()),
+        None => tool::contradiction(evidence, &words),
+    }
 }
 
 /// Returns whether the classification may depend on whether the result is a collection, which is expensive to find out.

@@ -36,8 +36,10 @@ pub(crate) fn distrust_reason(tool: &ParsedTool<'_>) -> Option<&'static str> {
     match judge_name(tool) {
         NameVerdict::Acts => Some("its name says that it changes something"),
         _ if described == SentenceVerdict::Acts => Some("its description says that it changes something"),
-        // Everything that HINT-005 reports.
-        _ if inferred_effect::contradicts_read_only(tool).is_some() => {
+        // Everything that HINT-005 reports, except parameters: a probe sets these to a harmless value or does not call.
+        _ if (tool.switch.is_some() || !inferred_effect::is_contradicted_by_parameter(tool))
+            && inferred_effect::contradicts_read_only(tool).is_some() =>
+        {
             Some("its name or a parameter says that it may change something")
         }
         NameVerdict::Doubtful if described != SentenceVerdict::Reads => {
@@ -62,8 +64,13 @@ fn judge_name(tool: &ParsedTool<'_>) -> NameVerdict {
         decision.category != Category::Read && decision.confidence > Confidence::Low
     };
     let evidence = Evidence { name: &seen, ..Evidence::default() };
-    let judged = acts(&tool.by_name) || acts(&tool.with_hints);
-    if judged || (seen != tool.name && acts(&classify::classify(&evidence))) {
+    // Parameters are judged one by one: a probe sets switches to their harmless value.
+    let described = Evidence {
+        name: tool.name,
+        description: tool.description.unwrap_or_default(),
+        ..Evidence::default()
+    };
+    if acts(&classify::classify(&described)) || (seen != tool.name && acts(&classify::classify(&evidence))) {
         return NameVerdict::Acts;
     }
     let parts = names::parts(&seen);

@@ -187,7 +187,7 @@ mod tests {
             ("mark_all_notifications_read", "", Some(RuleLevel::Error)),
             ("stop_server", "Stops the server.", Some(RuleLevel::Warning)),
             ("trigger_demo", "Demonstrates progress.", Some(RuleLevel::Advice)),
-            ("storage_state", "Saves cookies to a file.", Some(RuleLevel::Advice)),
+            ("storage_state", "Saves cookies to a file.", Some(RuleLevel::Warning)),
             ("list_deleted_notes", "", None),
             ("get_send_status", "", None),
             ("generate_chart", "Generates a chart.", None),

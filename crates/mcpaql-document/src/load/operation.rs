@@ -4,6 +4,7 @@ use super::binding::{self, BoundOperation};
 use super::dialect;
 use super::origins::Origins;
 use super::{lifecycle, pagination, params};
+use crate::effects;
 use mcpaql_core::adapter::TargetConfig;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
@@ -73,7 +74,7 @@ pub(super) fn read(
     category: Category,
     context: &OperationContext<'_>,
     origins: &mut Origins,
-) -> Option<Operation> {
+) -> Option<ReadOperation> {
     let object = reader.object(value, pointer)?;
     reader.check_keys(&object, OPERATION_KEYS);
     reader.warn_unsupported_keys(
@@ -113,7 +114,13 @@ pub(super) fn read(
     let BoundOperation { binding, params } = bound?;
     let pagination = pagination::read(reader, &object, &params);
     check_contradictions(reader, &object, category, effect, danger, &binding);
+    check_read_only_hint(reader, &object, metadata.hints, &binding);
     let name = name?;
+    let contradiction = match (category, effect) {
+        (Category::Read, None) => effects::contradicts_read(&name, &metadata.description, &binding),
+        _ => None,
+    };
+    let category = if contradiction.is_some() { Category::Execute } else { category };
     let danger = danger.unwrap_or_else(|| facts::danger_of(&name, category));
     let facts = facts::infer(&Declared {
         category,
@@ -124,7 +131,7 @@ pub(super) fn read(
         reach: if context.target.is_remote() { Reach::Open } else { Reach::Process },
         binding: &binding,
     });
-    Some(Operation {
+    let operation = Operation {
         title: metadata.title.unwrap_or_else(|| title_of(&name)),
         description: metadata.description,
         returns: metadata.returns,
@@ -143,7 +150,23 @@ pub(super) fn read(
         pagination,
         lifecycle,
         binding,
-    })
+    };
+    let contradiction = contradiction.map(|reason| {
+        Diagnostic::error(
+            Code::SchemaInvalidValue,
+            object.pointer_to("name"),
+            format!("'{}' is listed under read, but {reason} says that it changes something", operation.name),
+        )
+        .suggest("move it to the category of its effect, or write `effect: read` if it only reads; until then it is served as EXECUTE")
+    });
+    Some(ReadOperation { operation, contradiction })
+}
+
+/// An operation of a document.
+pub(super) struct ReadOperation {
+    pub(super) operation: Operation,
+    /// The error of an operation that is listed as a read, but is served as EXECUTE.
+    pub(super) contradiction: Option<Diagnostic>,
 }
 
 /// The parts of an operation that do not depend on its binding.
@@ -280,6 +303,30 @@ fn check_contradictions(
             .expected("GET, HEAD, OPTIONS, or a POST that only searches")
             .found(http.method.clone())
             .suggest(format!("move the operation to `{}`", better.endpoint())),
+        );
+    }
+}
+
+/// Reports a request that always writes, but is marked read-only.
+fn check_read_only_hint(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    hints: HintOverrides,
+    binding: &Binding,
+) {
+    if let Binding::Http(http) = binding
+        && hints.read_only == Some(true)
+        && category_of_write(&http.method).is_some()
+    {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                child(&object.pointer_to("annotations"), "readOnlyHint"),
+                format!("A {} request cannot be read-only: clients would run it without asking", http.method),
+            )
+            .expected("false, or no hint")
+            .found("true")
+            .suggest("remove the hint"),
         );
     }
 }

@@ -3,6 +3,7 @@
 use crate::support::{Expected, HEAD, assert_one, check, document, problems};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::error::Code;
+use mcpaql_core::operation::Category;
 use mcpaql_document::source::Source;
 
 const READ: &str = "operations:\n  read:\n";
@@ -657,6 +658,44 @@ fn a_write_under_read() {
     }
     assert_eq!(in_operation("      maps_to: POST /search\n"), [], "a POST may search");
     assert_eq!(in_operation("      maps_to: PROPFIND /files\n"), [], "WebDAV has its own methods that read");
+}
+
+#[test]
+fn words_that_contradict_a_read() {
+    for (name, rest, reason) in [
+        ("create_user", "maps_to: POST /users", "'create' in its name"),
+        ("get_or_create_user", "maps_to: GET /user", "'create' in its name"),
+    ] {
+        let checked = check(&document(&format!("{READ}    - name: {name}\n      {rest}\n")));
+        let found = checked.diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error);
+        assert!(
+            found.is_some_and(|found| found.message.contains(reason)),
+            "{name}: {:?}",
+            checked.diagnostics
+        );
+        let catalog = checked.catalog.unwrap();
+        assert_eq!(catalog.get(name).unwrap().operation.category, Category::Execute, "{name}");
+        let declared =
+            check(&document(&format!("{READ}    - name: {name}\n      {rest}\n      effect: read\n")));
+        assert_eq!(declared.diagnostics, [], "{name}: the document declares its effect");
+    }
+    for (name, rest) in [("search_users", "maps_to: POST /users/search"), ("lookup", "maps_to: POST /lookup")]
+    {
+        let checked = check(&document(&format!("{READ}    - name: {name}\n      {rest}\n")));
+        assert_eq!(checked.diagnostics, [], "{name}");
+    }
+}
+
+#[test]
+fn a_write_that_is_marked_read_only() {
+    let text = document(
+        "operations:\n  delete:\n    - name: delete_thing\n      maps_to: DELETE /a\n      annotations: {readOnlyHint: true}\n",
+    );
+    let found = check(&text).diagnostics;
+    assert!(
+        found.iter().any(|found| found.message.contains("A DELETE request cannot be read-only")),
+        "{found:?}"
+    );
 }
 
 #[test]

@@ -9,10 +9,11 @@ use mcpaql_core::facts::{self, Declared, Effect, Facts, Reach, Repeat};
 use mcpaql_core::lifecycle::Lifecycle;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{
-    Arg, Binding, BodyForm, CommandBinding, ExitMeaning, HttpBinding, McpBinding, Operation, Output,
-    Pagination, Param, ParamLocation, ParamStyle, Returns, Segment, Stdin, StyleForm,
+    Arg, Binding, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, McpBinding, Operation,
+    Output, Pagination, Param, ParamLocation, ParamStyle, Returns, Segment, Stdin, StyleForm,
 };
 use mcpaql_core::policy;
+use mcpaql_document::effects;
 use mcpaql_document::load::guard_of;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -182,7 +183,10 @@ fn declared_facts(out: &mut MembersBuilder<'_>, operation: &Operation, target: &
     };
     let own = operation.facts.effect;
     let effect = Some(own).filter(|own| inferred(None, None).effect != *own);
-    out.put_if(effect.is_some(), "effect", || own.as_str().into());
+    // A read whose words say otherwise, such as one that the operator has declared, needs its effect.
+    let contradicted = operation.category == Category::Read
+        && effects::contradicts_read(&operation.name, &operation.description, &operation.binding).is_some();
+    out.put_if(effect.is_some() || contradicted, "effect", || own.as_str().into());
     let inferred_danger = facts::danger_of(&operation.name, operation.category);
     out.put_if(operation.danger != inferred_danger, "danger", || operation.danger.as_str().into());
     if let Some(idempotent) = idempotent(operation, |idempotent| inferred(effect, idempotent)) {

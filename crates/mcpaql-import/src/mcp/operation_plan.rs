@@ -23,6 +23,12 @@ use std::sync::Arc;
 
 /// Parameters that often select what a tool does.
 const SWITCHES: [&str; 5] = ["method", "action", "operation", "command", "op"];
+
+/// Returns whether a parameter with this name may choose the operation.
+pub(super) fn is_switch(name: &str) -> bool {
+    SWITCHES.contains(&snake_case(name).as_str())
+}
+
 /// Words in a tool's name that only show that it has a switch.
 const MULTIPLEXERS: [&str; 9] =
     ["actions", "crud", "manage", "manager", "method", "operations", "read", "tool", "write"];
@@ -248,7 +254,7 @@ pub(super) fn switch_effects(
         (sure || !announced || effect.category() == Category::Read).then_some(effect)
     };
     let switches = arguments::switches(tool.input).into_iter();
-    let deciding = switches.filter(|switch| SWITCHES.contains(&snake_case(&switch.wire).as_str()));
+    let deciding = switches.filter(|switch| is_switch(&switch.wire));
     deciding
         .map(|switch| {
             let values = switch.values.iter().filter(|value| only.is_none_or(|only| only.contains(value)));

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod broken;
+mod effects;
 mod full_adapter;
 mod heads;
 mod mcp;

@@ -37,6 +37,27 @@ pub(super) fn classify_request(
     }
 }
 
+/// Returns what contradicts the statement that a request only reads.
+pub(super) fn contradiction(evidence: &Evidence<'_>, words: &NameAndPath, method: &str) -> Option<String> {
+    let http = HttpEvidence::new(evidence, words, method);
+    let found = |verb: &Verb, kind: EvidenceKind| format!("'{}' in its {}", verb.word, kind.as_str());
+    match method {
+        "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY" => {
+            http.get_that_changes().map(|(verb, kind)| found(verb, kind))
+        }
+        "POST" => {
+            let described_as_read =
+                http.summary_verb().is_some_and(|verb| verb.reads() || verb.word == "return");
+            let acts = |verb: &&'static Verb| {
+                verb.acts() && !matches!(verb.word, "execute" | "generate" | "perform" | "submit" | "invoke")
+            };
+            let lead = http.name.lead.filter(|found| leads(http.parts, found)).map(|found| found.verb);
+            lead.filter(acts).filter(|_| !described_as_read).map(|verb| found(verb, EvidenceKind::Name))
+        }
+        _ => Some(format!("the method {method}")),
+    }
+}
+
 /// Returns whether a POST may be a read.
 pub(super) fn may_read(evidence: &Evidence<'_>) -> bool {
     let words = NameAndPath::of(evidence);

@@ -240,7 +240,7 @@ fn a_name_alone_proposes_but_does_not_publish_a_read() {
     assert_eq!(described.served_category(), Category::Read);
     let contradicted = tool("get_report", "Gets a report. Creates it where there is none.", None);
     assert_eq!(contradicted.served_category(), Category::Execute);
-    let doubtful = tool("lighthouse_audit", "Gets scores.", None);
+    let doubtful = tool("lighthouse_audit", "Audits a page. Full reports are saved to disk.", None);
     assert_eq!(doubtful.served_category(), Category::Execute);
 }
 

@@ -14,11 +14,6 @@ static SIDE_EFFECT_NOUNS: WordSet = WordSet::of(
          activation code verification return payment reservation booking report callback email sms \
          notification",
 );
-/// Nouns that are issued or consumed even by a tool that only "gets" them.
-static ISSUED_NOUNS: WordSet = WordSet::of(
-    "access_token activation booking captcha checkout lease login oauth otp payment pending presigned queue \
-         reservation sms token tokens",
-);
 /// Languages that a caller can write anything in.
 static LANGUAGES: WordSet = WordSet::of(
     "bash cypher gql graphql javascript mutation mutations powershell shell sparql sql statement statements",
@@ -35,35 +30,27 @@ static OPEN_ENDED: WordSet =
 #[must_use]
 pub fn program_word(text: &str) -> Option<String> {
     let first = first_words(text).find(|word| LANGUAGES.contains(word.as_ref())).map(Cow::into_owned);
-    first.or_else(|| {
-        let is_program = |word: &str| LANGUAGES.contains(word) || PROGRAMS.contains(word);
-        // Whether each of the two words before is open-ended.
-        let mut open = (false, false);
-        let found = iter_words(text).find(|word| {
-            let found = (open.0 || open.1) && is_program(word);
-            open = (open.1, word.len() <= 9 && OPEN_ENDED.contains(word.as_ref()));
-            found
-        });
-        found.map(Cow::into_owned)
-    })
+    first.or_else(|| open_ended_program(text))
+}
+
+/// Returns a word for a program that the caller writes as they like: "a raw query".
+pub(super) fn open_ended_program(text: &str) -> Option<String> {
+    let is_program = |word: &str| LANGUAGES.contains(word) || PROGRAMS.contains(word);
+    // Whether each of the two words before is open-ended.
+    let mut open = (false, false);
+    let found = iter_words(text).find(|word| {
+        let found = (open.0 || open.1) && is_program(word);
+        open = (open.1, word.len() <= 9 && OPEN_ENDED.contains(word.as_ref()));
+        found
+    });
+    found.map(Cow::into_owned)
 }
 
 /// Returns a word of these texts that contradicts a read: a verb that changes something, or a noun that suggests a side
 /// effect, such as `token` or `job`.
 #[must_use]
 pub(super) fn side_effect_word(summary: &str, description: &str) -> Option<String> {
-    find_side_effect_word(summary, description, &SIDE_EFFECT_NOUNS)
-}
-
-/// Like [`side_effect_word`], for a tool whose name has a reading verb. Such a tool may get a file or list jobs, so
-/// only changing verbs and nouns for issued things (`token`, `lease`) contradict a read.
-#[must_use]
-pub(super) fn changing_word(summary: &str, description: &str) -> Option<String> {
-    find_side_effect_word(summary, description, &ISSUED_NOUNS)
-}
-
-fn find_side_effect_word(summary: &str, description: &str, nouns: &WordSet) -> Option<String> {
-    let contradicts = |word: &str| nouns.contains(word) || is_changing_word(word, true);
+    let contradicts = |word: &str| SIDE_EFFECT_NOUNS.contains(word) || is_changing_word(word, true);
     let in_first = |text: &str| first_words(text).find(|word| contradicts(word)).map(Cow::into_owned);
     in_first(summary).or_else(|| in_first(description)).or_else(|| {
         let mut also = AlsoClause::default();

@@ -2,13 +2,13 @@
 //!
 //! Annotations are a claim, and a name is a proposal. If they disagree, the riskier one counts.
 
-use super::{ClassificationDraft, Confidence, Evidence, EvidenceKind, NameAndPath, text};
+use super::prose::{self, Opening, Prose, TEXTS};
+use super::{ClassificationDraft, Confidence, Evidence, EvidenceKind, NameAndPath, params, text};
 use crate::Category;
 use crate::Effect;
 use crate::names::NameVerbs;
 use crate::verbs::{self, Verb, VerbTrait, Weight, risk};
-use crate::{WordSet, is_plural, mentions_verb, opening_verb, opening_words, singular};
-use std::cell::LazyCell;
+use crate::{WordSet, is_plural, mentions_verb, singular};
 
 /// Nouns after an action that make it a noun: `send_status`, `start_times`.
 static ATTRIBUTE_NOUNS: WordSet = WordSet::of(
@@ -20,25 +20,20 @@ static ATTRIBUTE_NOUNS: WordSet = WordSet::of(
 );
 
 pub(super) fn classify_tool(evidence: &Evidence<'_>, words: &NameAndPath) -> ClassificationDraft {
-    let verbs = &words.name;
-    let sentence = if evidence.summary.is_empty() { evidence.description } else { evidence.summary };
-    let described = opening_verb(sentence);
-    let proposal = by_name(verbs).or_else(|| by_sentence(described));
+    let prose = prose::read_both(evidence.summary, evidence.description);
+    let tool = ToolEvidence { evidence, words, prose: &prose };
     let hints = evidence.annotations;
     let draft = match hints.read_only {
-        Some(true) if hints.destructive == Some(true) => contradictory(proposal),
-        Some(true) => annotated_read(proposal, words, sentence),
-        Some(false) => annotated_write(proposal),
-        None => match proposal {
-            Some(draft) if hints.destructive == Some(true) && is_read(&draft) => {
+        Some(true) if hints.destructive == Some(true) => contradictory(tool.proposal()),
+        Some(true) => tool.annotated_read(),
+        Some(false) => annotated_write(tool.proposal()),
+        None => match tool.without_annotations() {
+            draft if hints.destructive == Some(true) && is_read(&draft) => {
                 ClassificationDraft::new(Effect::Execute, Confidence::Medium)
                     .with_reason(EvidenceKind::Annotation, "annotated as destructive")
                     .review("its name says that it reads, but it is annotated as destructive")
             }
-            Some(draft) => without_annotations(draft, words, described, evidence),
-            None => ClassificationDraft::new(Effect::Execute, Confidence::Low)
-                .with_reason(EvidenceKind::Name, "no verb tells what it does")
-                .review("its effect is unknown"),
+            draft => draft,
         },
     };
     let deletes = draft.effect.category() == Category::Delete;
@@ -54,54 +49,357 @@ pub(super) fn classify_tool(evidence: &Evidence<'_>, words: &NameAndPath) -> Cla
     }
 }
 
+/// Returns what contradicts the statement that a tool only reads: its verb, or another sign in its name or description.
+pub(super) fn contradiction(evidence: &Evidence<'_>, words: &NameAndPath) -> Option<String> {
+    let prose = prose::read_both(evidence.summary, evidence.description);
+    let tool = ToolEvidence { evidence, words, prose: &prose };
+    let acts = tool
+        .lead()
+        .filter(|verb| verb.acts() && !verb.has(VerbTrait::Making) && tool.claim() == NameClaim::Writes);
+    let by_verb = acts.map(|verb| format!("'{}' in its name", verb.word));
+    by_verb.or_else(|| tool.name_sign().or_else(|| tool.description_sign()).map(|sign| sign.text))
+}
+
 fn is_read(draft: &ClassificationDraft) -> bool {
     draft.effect.category() == Category::Read
 }
 
-/// Classifies a tool that is annotated as read-only. The annotation counts unless the name, where it cannot be a noun,
-/// says that the tool changes something.
-fn annotated_read(
-    proposal: Option<ClassificationDraft>,
-    words: &NameAndPath,
-    sentence: &str,
-) -> ClassificationDraft {
-    let verbs = &words.name;
-    const REASON: &str = "annotated as read-only";
-    let Some(draft) = proposal else {
-        return ClassificationDraft::new(Effect::Read, Confidence::Medium)
-            .with_reason(EvidenceKind::Annotation, REASON);
-    };
-    if is_read(&draft) {
-        if let Some(verb) = later_changing_verb(words) {
-            return riskier(verb)
-                .with_reason(EvidenceKind::Annotation, REASON)
-                .review(format!("it is annotated as read-only, but its name may mean '{}'", verb.word));
+/// A sign that an operation changes something.
+struct WriteSign {
+    kind: EvidenceKind,
+    text: String,
+    effect: Effect,
+}
+
+impl WriteSign {
+    /// Returns the effect of a tool with this sign. A read that also writes is an execution.
+    fn effect(&self) -> Effect {
+        if self.kind == EvidenceKind::Name { self.effect } else { Effect::Execute }
+    }
+}
+
+/// The evidence about a tool, read once.
+struct ToolEvidence<'a> {
+    evidence: &'a Evidence<'a>,
+    words: &'a NameAndPath,
+    prose: &'a Prose,
+}
+
+impl ToolEvidence<'_> {
+    fn lead(&self) -> Option<&'static Verb> {
+        self.words.name.lead.map(|found| found.verb)
+    }
+
+    /// Returns the effect that the name proposes, else the description.
+    fn proposal(&self) -> Option<ClassificationDraft> {
+        by_name(&self.words.name).or_else(|| self.by_description())
+    }
+
+    fn by_description(&self) -> Option<ClassificationDraft> {
+        let (effect, text) = match (&self.prose.writes, self.prose.opening) {
+            (Some(phrase), _) => (phrase.effect, format!("the description says '{}'", phrase.text)),
+            (None, Opening::Reads(_) | Opening::Returns) => {
+                (Effect::Read, "the description says that it reads".to_owned())
+            }
+            (None, _) => return None,
+        };
+        Some(ClassificationDraft::new(effect, Confidence::Low).with_reason(EvidenceKind::Summary, text))
+    }
+
+    /// Returns the first sign of a write outside the main verb of the name.
+    fn write_sign(&self) -> Option<WriteSign> {
+        self.name_sign()
+            .or_else(|| self.description_sign())
+            .or_else(|| self.param_sign())
+            .or_else(|| self.answer_sign())
+            .or_else(|| self.program_sign().filter(|_| self.evidence.annotations.read_only.is_none()))
+    }
+
+    fn answer_sign(&self) -> Option<WriteSign> {
+        let field = params::changed_field(self.evidence.answer)?;
+        let text = format!("'{field}' in its answer");
+        Some(WriteSign { kind: EvidenceKind::Answer, text, effect: Effect::Execute })
+    }
+
+    fn name_sign(&self) -> Option<WriteSign> {
+        let sign = |text: &str, effect| WriteSign {
+            kind: EvidenceKind::Name,
+            text: format!("'{text}' in its name"),
+            effect,
+        };
+        let joined = self.words.name.second.filter(|found| self.words.name.compound && writes(found.verb));
+        joined
+            .map(|found| found.verb)
+            .or_else(|| later_changing_verb(self.words))
+            .map(|verb| sign(verb.word, verb.effect))
+            .or_else(|| self.glued_verb().map(|verb| sign(verb.word, verb.effect)))
+            .or_else(|| joined_action(self.words).map(|word| sign(word, Effect::Execute)))
+            .or_else(|| self.queried_database().map(|word| sign(word, Effect::Execute)))
+            .or_else(|| {
+                reversing_particle_in_name(self.words).map(|particle| sign(particle, Effect::Execute))
+            })
+    }
+
+    /// Returns a writing verb that is written together with its object: `deleteuser`.
+    fn glued_verb(&self) -> Option<&'static Verb> {
+        self.words.parts.iter().flatten().find_map(|word| verbs::glued(word)).filter(|verb| writes(verb))
+    }
+
+    /// Returns the database that the name queries. The caller writes the query, which may do anything.
+    fn queried_database(&self) -> Option<&str> {
+        let queries = self.lead().is_some_and(|verb| verb.word == "query") && !self.prose.denies;
+        let is_database = |word: &&str| matches!(*word, "database" | "db" | "graphql" | "sql");
+        let in_name = self.words.parts.iter().flatten().map(String::as_str).find(is_database);
+        let opens = || {
+            let mut words = self.evidence.description.split(|ch: char| !ch.is_alphanumeric()).take(8);
+            words.find(|word| is_database(&word.to_lowercase().as_str()))
+        };
+        if queries { in_name.or_else(opens) } else { None }
+    }
+
+    fn description_sign(&self) -> Option<WriteSign> {
+        let phrase = self.prose.writes.as_ref()?;
+        let text = format!("'{}' in its description", phrase.text);
+        Some(WriteSign { kind: EvidenceKind::Summary, text, effect: phrase.effect })
+    }
+
+    /// A program that the caller writes: "with your own script".
+    fn program_sign(&self) -> Option<WriteSign> {
+        let looks = matches!(self.lead().map(|verb| verb.effect), Some(Effect::Compute));
+        let word =
+            text::open_ended_program(self.evidence.description).filter(|_| !self.prose.denies && !looks)?;
+        let text = format!("'{word}' of the caller in its description");
+        Some(WriteSign { kind: EvidenceKind::Summary, text, effect: Effect::Execute })
+    }
+
+    fn param_sign(&self) -> Option<WriteSign> {
+        let found =
+            params::changing_param(self.evidence.params, self.lead(), self.prose, self.evidence.description)?;
+        Some(WriteSign { kind: EvidenceKind::Parameter, text: found.text, effect: found.effect })
+    }
+
+    /// Classifies a tool that is annotated as read-only. The annotation counts unless the name, where it cannot be a
+    /// noun, the description or a parameter says that the tool changes something.
+    fn annotated_read(&self) -> ClassificationDraft {
+        const REASON: &str = "annotated as read-only";
+        let proposal = by_name(&self.words.name);
+        let annotated = |draft: ClassificationDraft| draft.with_reason(EvidenceKind::Annotation, REASON);
+        let changing =
+            [self.words.name.lead, self.words.name.second].into_iter().flatten().map(|found| found.verb);
+        let changing = changing.filter(|verb| writes(verb));
+        let makes = |verb: &Verb| verb.has(VerbTrait::Making);
+        let certainly = |verb: &'static Verb| match verb.weight {
+            Weight::Strong => !makes(verb),
+            Weight::Weak | Weight::Doubtful => {
+                verb.has(VerbTrait::Acting) && mentions_verb(self.evidence.description, verb)
+            }
+        };
+        // A weak verb is a verb if the description does not read either: "Takes a thread out of the inbox".
+        let harms = |verb: &Verb| {
+            verb.has(VerbTrait::Acting)
+                || matches!(verb.word, "select" | "set")
+                || matches!(
+                    verb.effect,
+                    Effect::Delete | Effect::SoftDelete | Effect::Unlink | Effect::Move | Effect::Send
+                )
+        };
+        let acts = |verb: &'static Verb| {
+            certainly(verb)
+                || (verb.weight == Weight::Weak && harms(verb) && self.prose.opening == Opening::Other)
+        };
+        match proposal {
+            Some(draft)
+                if self.claim() == NameClaim::Writes && !is_read(&draft) && changing.clone().any(acts) =>
+            {
+                return annotated(draft)
+                    .review("it is annotated as read-only, but its name says that it changes something");
+            }
+            _ => {}
         }
-        let mut draft = draft.with_reason(EvidenceKind::Annotation, REASON);
+        if let Some(sign) = self.write_sign() {
+            let draft = ClassificationDraft::new(sign.effect(), Confidence::Medium)
+                .with_reason(sign.kind, sign.text.clone());
+            return annotated(draft)
+                .review(format!("it is annotated as read-only, but {} suggests a write", sign.text));
+        }
+        let mut draft = match by_name(&self.words.name).filter(is_read) {
+            Some(draft) => annotated(draft),
+            None => annotated(ClassificationDraft::new(Effect::Read, Confidence::Medium)),
+        };
         draft.confidence = draft.confidence.max(Confidence::Medium);
         // The annotation settles doubts about the name.
         draft.review = None;
-        return draft;
-    }
-    let found = [verbs.lead, verbs.second].into_iter().flatten().map(|found| found.verb);
-    let changing = found.filter(|verb| verb.effect.category() != Category::Read);
-    let makes = |verb: &Verb| verb.has(VerbTrait::Making);
-    let certainly = |verb: &'static Verb| match verb.weight {
-        Weight::Strong => !makes(verb),
-        Weight::Weak | Weight::Doubtful => verb.has(VerbTrait::Acting) && mentions_verb(sentence, verb),
-    };
-    if changing.clone().any(certainly) {
-        let review = "it is annotated as read-only, but its name says that it changes something";
-        return draft.with_reason(EvidenceKind::Annotation, REASON).review(review);
-    }
-    let read = ClassificationDraft::new(Effect::Read, Confidence::Medium)
-        .with_reason(EvidenceKind::Annotation, REASON);
-    match changing.clone().find(|verb| makes(verb)) {
-        Some(verb) => {
-            read.review(format!("it is annotated as read-only, but '{}' may store its result", verb.word))
+        match changing.clone().find(|verb| makes(verb)) {
+            Some(verb) => draft
+                .review(format!("it is annotated as read-only, but '{}' may store its result", verb.word)),
+            None => draft,
         }
-        None => read,
     }
+
+    /// Classifies a tool without annotations. It is a read if its name or its description says so and nothing
+    /// contradicts it.
+    fn without_annotations(&self) -> ClassificationDraft {
+        let named = by_name(&self.words.name);
+        let claim = self.claim();
+        if claim == NameClaim::Writes {
+            return named.unwrap_or_else(unknown);
+        }
+        if let Some(sign) = self.write_sign() {
+            let effect =
+                named.filter(|draft| !is_read(draft)).map_or_else(|| sign.effect(), |draft| draft.effect);
+            return ClassificationDraft::new(effect, Confidence::Medium)
+                .with_reason(sign.kind, sign.text.clone())
+                .review(format!("it seems to read, but {} suggests a write", sign.text));
+        }
+        let (prose, opening) = (self.prose, self.prose.opening);
+        let described = matches!(opening, Opening::Reads(_) | Opening::Returns);
+        let pure = opening == Opening::Computes && params::has_payload(self.evidence.params);
+        let computes = pure
+            || matches!(opening, Opening::Doubtful(verb) if !leaves_a_file(verb) || (verb == "generate" && claim == NameClaim::Reads));
+        let names_thing = opening == Opening::Phrase && prose.names_thing;
+        let reads = prose.doubt.is_none()
+            && match claim {
+                NameClaim::Reads => described || computes || opening == Opening::Phrase,
+                NameClaim::Unclear => computes || matches!(opening, Opening::Reads(_)) && prose.opens_first,
+                NameClaim::Nothing => {
+                    described || computes || (names_thing && !params::has_payload(self.evidence.params))
+                }
+                NameClaim::Computes("generate") => !matches!(opening, Opening::Missing | Opening::Other),
+                NameClaim::Computes(verb) => {
+                    (described || matches!(opening, Opening::Doubtful(_)) || names_thing)
+                        && (!leaves_a_file(verb) || prose.answers)
+                }
+                NameClaim::Runs => prose.denies || matches!(opening, Opening::Reads(_)),
+                NameClaim::Writes => false,
+            };
+        let by_author =
+            self.evidence.named_by_author && opening == Opening::Missing && claim == NameClaim::Reads;
+        let named_read = named.filter(is_read);
+        if reads || by_author {
+            let mut draft =
+                named_read.unwrap_or_else(|| ClassificationDraft::new(Effect::Read, Confidence::Medium));
+            if described || computes || names_thing {
+                draft = draft.with_reason(EvidenceKind::Summary, "the description says that it reads");
+            }
+            draft.review = None;
+            return draft.confidence(Confidence::Medium);
+        }
+        match named_read {
+            Some(draft) => {
+                let review = match &prose.doubt {
+                    Some(phrase) => {
+                        format!("it seems to read, but '{phrase}' in its description may be a write")
+                    }
+                    None if opening == Opening::Missing => "only its name says that it reads".to_owned(),
+                    None => "its name says that it reads, but its description does not".to_owned(),
+                };
+                draft.review(review).confidence(Confidence::Low)
+            }
+            None => by_name(&self.words.name).unwrap_or_else(unknown),
+        }
+    }
+
+    /// Returns what the name says about the effect.
+    fn claim(&self) -> NameClaim {
+        let Some(lead) = self.lead() else {
+            let unknown =
+                self.words.parts.iter().filter_map(|part| part.first()).any(|word| verbs::is_verb(word));
+            return if unknown { NameClaim::Unclear } else { NameClaim::Nothing };
+        };
+        let last = self.words.parts.last().and_then(|part| part.last()).map_or("", String::as_str);
+        if matches!(last, "preview" | "whatif" | "estimate" | "simulation") && !self.words.name.compound {
+            return NameClaim::Nothing;
+        }
+        let opening = self.prose.opening;
+        match lead.weight {
+            Weight::Doubtful => NameClaim::Computes(lead.word),
+            _ if by_name(&self.words.name).as_ref().is_some_and(is_read) => match lead.weight {
+                Weight::Strong => NameClaim::Reads,
+                _ => NameClaim::Nothing,
+            },
+            _ if self.words.name.compound => NameClaim::Writes,
+            _ if makes(lead) && TEXTS.contains(&singular(last)) => NameClaim::Computes("generate"),
+            // A noun that looks like a verb: `merge_conflicts`.
+            Weight::Strong
+                if matches!(lead.word, "install" | "merge" | "restore" | "update" | "upload")
+                    && is_plural(last)
+                    && matches!(opening, Opening::Reads(_)) =>
+            {
+                NameClaim::Nothing
+            }
+            _ if matches!(lead.word, "execute" | "run" | "perform" | "evaluate" | "submit" | "invoke") => {
+                let reads =
+                    (matches!(opening, Opening::Reads(_)) && self.prose.opens_first) || self.prose.denies;
+                let is_noun = lead.has(VerbTrait::Thing)
+                    && opening != Opening::Other
+                    && ATTRIBUTE_NOUNS.contains(&singular(last));
+                match () {
+                    () if is_noun => NameClaim::Nothing,
+                    () if reads => NameClaim::Runs,
+                    () => NameClaim::Writes,
+                }
+            }
+            Weight::Weak => {
+                let is_noun = match opening {
+                    Opening::Reads(_) => true,
+                    Opening::Returns => lead.has(VerbTrait::Thing),
+                    Opening::Phrase => lead.has(VerbTrait::Thing) && self.prose.names_thing,
+                    _ => false,
+                };
+                if is_noun { NameClaim::Nothing } else { NameClaim::Writes }
+            }
+            Weight::Strong => NameClaim::Writes,
+        }
+    }
+}
+
+/// What a name says about the effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NameClaim {
+    /// It reads.
+    Reads,
+    /// It computes something with this verb, which may also store it.
+    Computes(&'static str),
+    /// It runs something, which may only read.
+    Runs,
+    /// It has a verb that does not tell the effect: `expand_image`.
+    Unclear,
+    /// Nothing: it has no verb, or one that is used as a noun.
+    Nothing,
+    /// It writes.
+    Writes,
+}
+
+/// Returns whether a verb may leave a file behind instead of answering.
+fn leaves_a_file(verb: &str) -> bool {
+    matches!(verb, "download" | "export" | "generate" | "regenerate" | "render" | "screenshot" | "transcribe")
+}
+
+fn makes(verb: &Verb) -> bool {
+    verb.has(VerbTrait::Making) || matches!(verb.word, "build" | "compose" | "draft" | "make")
+}
+
+fn unknown() -> ClassificationDraft {
+    ClassificationDraft::new(Effect::Execute, Confidence::Low)
+        .with_reason(EvidenceKind::Name, "no verb tells what it does")
+        .review("its effect is unknown")
+}
+
+/// Returns an action that is joined to the verb: `scan_and_quarantine`.
+fn joined_action(words: &NameAndPath) -> Option<&str> {
+    words.parts.iter().find_map(|part| {
+        part.windows(2).find_map(|pair| match pair {
+            [and, word] if and == "and" || and == "then" => {
+                let reads = verbs::verb(word).is_some_and(|verb| !writes(verb));
+                (verbs::is_verb(word) && !reads).then_some(word.as_str())
+            }
+            _ => None,
+        })
+    })
+}
+
+fn writes(verb: &Verb) -> bool {
+    verb.category() != Category::Read
 }
 
 /// Classifies a tool that is annotated as a write. Its name tells what it writes.
@@ -148,19 +446,6 @@ fn by_name(verbs: &NameVerbs) -> Option<ClassificationDraft> {
     })
 }
 
-fn by_sentence(described: Option<&'static Verb>) -> Option<ClassificationDraft> {
-    let verb = described?;
-    let draft = ClassificationDraft::new(verb.effect, Confidence::Low)
-        .with_reason(EvidenceKind::Summary, format!("'{}'", verb.word));
-    Some(if verb.reads() { draft.review("only its description says that it reads") } else { draft })
-}
-
-/// Returns the draft for a reading name with a writing verb that is hardly a noun.
-fn riskier(verb: &Verb) -> ClassificationDraft {
-    ClassificationDraft::new(verb.effect, Confidence::Medium)
-        .with_reason(EvidenceKind::Name, format!("'{}'", verb.word))
-}
-
 /// Returns the verb and the words of its part, from the verb on.
 fn words_from_verb(words: &NameAndPath) -> Option<(&'static Verb, &[String])> {
     let lead = words.name.lead?;
@@ -182,44 +467,14 @@ fn later_changing_verb(words: &NameAndPath) -> Option<&'static Verb> {
     }
     let later = name.iter().enumerate().skip(1);
     later.filter_map(|(index, word)| Some((index, verbs::verb(word)?))).find_map(|(index, verb)| {
-        let changes = verb.acts() || verb.has(VerbTrait::Harming);
+        let ends = index + 1 == name.len() && !matches!(verb.word, "run" | "set" | "store" | "void");
+        let changes = verb.acts() || verb.has(VerbTrait::Harming) || (ends && verb.has(VerbTrait::Risky));
         let is_noun = name.get(index + 1).is_some_and(|next| ATTRIBUTE_NOUNS.contains(&singular(next)));
         (changes && !is_noun).then_some(verb)
     })
 }
 
-/// Returns a writing verb anywhere in the name.
-fn writes_anywhere(words: &NameAndPath) -> Option<&'static Verb> {
-    let all =
-        words.parts.iter().flatten().filter_map(|word| verbs::verb(word).or_else(|| verbs::glued(word)));
-    let listed = |verb: &Verb| verb.has(VerbTrait::Harming) || verb.has(VerbTrait::Risky);
-    all.into_iter().find(|verb| verb.effect.category() != Category::Read && (verb.acts() || listed(verb)))
-}
-
-/// Returns the word that changes the meaning of a reading verb: `get rid of`, `check out`, `read in`, `list for sale`.
-fn reversing_particle<'w>(verb: &Verb, words: &'w [impl AsRef<str>]) -> Option<&'w str> {
-    let after = words.get(1..)?;
-    let next = after.first().map(AsRef::as_ref);
-    let particles: &[&str] = match verb.word {
-        "get" => &["rid"],
-        "check" => &["in", "out", "off"],
-        "read" | "load" | "fetch" | "query" => &["in", "into"],
-        "count" => &["down", "up"],
-        "view" => &["as"],
-        "list" => &["as", "off"],
-        _ => &[],
-    };
-    let sale = after.windows(2).find_map(|pair| match pair {
-        [word, what] if word.as_ref() == "for" => {
-            let what = what.as_ref();
-            matches!(what, "sale" | "rent" | "auction" | "lease" | "trade" | "hire").then_some(what)
-        }
-        _ => None,
-    });
-    next.filter(|next| particles.contains(next)).or(sale.filter(|_| verb.word == "list"))
-}
-
-/// The same for a name. `list_item_as_new` and `list_item_on_market` offer one thing, but `list_items_on_page` reads.
+/// Returns a word of a name that changes the meaning of its reading verb. `list_item_as_new` and `list_item_on_market` offer one thing, but `list_items_on_page` reads.
 fn reversing_particle_in_name(words: &NameAndPath) -> Option<&str> {
     let (lead, name) = words_from_verb(words)?;
     let offer = || match name {
@@ -228,62 +483,5 @@ fn reversing_particle_in_name(words: &NameAndPath) -> Option<&str> {
         }
         _ => None,
     };
-    reversing_particle(lead, name).or_else(offer)
-}
-
-/// Classifies a tool without annotations. A read needs a name and a description that agree, and nothing against it. For
-/// a name that its author chose, the description is not needed.
-fn without_annotations(
-    draft: ClassificationDraft,
-    words: &NameAndPath,
-    described: Option<&'static Verb>,
-    evidence: &Evidence<'_>,
-) -> ClassificationDraft {
-    let Some(lead) = words.name.lead.filter(|_| is_read(&draft)).map(|found| found.verb) else {
-        return draft;
-    };
-    if let Some(verb) = later_changing_verb(words) {
-        return riskier(verb).review(format!("its name may mean '{}' or '{}'", lead.word, verb.word));
-    }
-    let objection = side_effect_word(words, described, evidence);
-    // A description that is only a noun (`Log`, `Index`) confirms nothing.
-    let confirmed = described
-        .filter(|verb| lead.weight != Weight::Doubtful && verb.reads() && verb.weight == Weight::Strong);
-    match (confirmed, objection) {
-        (_, Some(word)) => draft
-            .review(format!("its name says that it reads, but '{word}' suggests a write"))
-            .confidence(Confidence::Low),
-        (Some(verb), None) => draft
-            .with_reason(EvidenceKind::Summary, format!("the description says '{}'", verb.word))
-            .confidence(Confidence::Medium),
-        (None, None) if evidence.named_by_author && lead.weight == Weight::Strong => {
-            draft.confidence(Confidence::Medium)
-        }
-        (None, None) => draft.review("only its name says that it reads").confidence(Confidence::Low),
-    }
-}
-
-/// Returns a word of the name or the description that contradicts a read.
-fn side_effect_word(
-    words: &NameAndPath,
-    described: Option<&'static Verb>,
-    evidence: &Evidence<'_>,
-) -> Option<String> {
-    let (summary, description) = (evidence.summary, evidence.description);
-    let sentence = if summary.is_empty() { description } else { summary };
-    // Computed on demand, because most sentences are not needed word by word.
-    let opening = LazyCell::new(|| opening_words(sentence).collect::<Vec<_>>());
-    // A caller who queries a whole database writes the query.
-    let database = |word: &&str| matches!(*word, "database" | "db" | "graphql" | "sql");
-    let queries = words.name.lead.is_some_and(|found| found.verb.word == "query");
-    let name_words = || words.parts.iter().flatten().map(String::as_str);
-    let database = || name_words().chain(opening.iter().map(AsRef::as_ref)).find(database);
-    writes_anywhere(words)
-        .map(|verb| verb.word.to_owned())
-        .or_else(|| reversing_particle_in_name(words).map(str::to_owned))
-        .or_else(|| described.and_then(|verb| reversing_particle(verb, &opening)).map(str::to_owned))
-        .or_else(|| queries.then(database).flatten().map(str::to_owned))
-        .or_else(|| text::changing_word(summary, description))
-        .or_else(|| text::program_word(summary))
-        .or_else(|| text::program_word(description))
+    prose::reversing_particle(lead, name).or_else(offer)
 }
