@@ -28,6 +28,15 @@ fn urls_become_absolute_and_clean() {
         (json!([{"url": "https://user:secret@a.example/v1?key=1#x"}]), None, "https://a.example/v1"),
         (json!([{"url": "ftp://a.example"}, {"url": "https://b example"}]), None, "${env:PETS_BASE_URL}"),
         (json!([{"url": "/api"}]), None, "${env:PETS_BASE_URL}"),
+        (json!([{"url": "https://a.example/v1/../v2/./x/%2E%2e/"}]), None, "https://a.example/v2"),
+        (json!([{"url": "https://a.example/../.."}]), None, "https://a.example"),
+        (json!([{"url": "/../api/."}]), here, "https://docs.example/api"),
+        (json!([{"url": "../../../../api"}]), here, "https://docs.example/api"),
+        (
+            json!([{"url": "https://a.example\\b"}, {"url": "https://a.example/\u{7}"}]),
+            None,
+            "${env:PETS_BASE_URL}",
+        ),
     ] {
         assert_eq!(base_url(servers.clone(), url).0, expected, "{servers}");
     }
