@@ -76,6 +76,25 @@ fn plain_http_is_allowed_with_a_warning_unless_it_is_this_machine() {
 }
 
 #[test]
+fn plain_http_of_an_operation_or_a_token_endpoint_is_allowed_with_a_warning() {
+    let warning = "An operation or a token endpoint has only an http:// URL";
+    let mut of_operation = with_paths(json!({"/a": {"get": {"servers": [{"url": "http://b.example"}]}}}));
+    of_operation["servers"] = json!([{"url": "https://a.example"}]);
+    let flow =
+        |url: &str| json!({"o": {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": url}}}});
+    let mut of_token = with_paths(json!({"/a": {"get": {}}}));
+    of_token["security"] = json!([{"o": []}]);
+    of_token["components"] = json!({"securitySchemes": flow("http://id.example/t")});
+    for document in [&of_operation, &of_token] {
+        let import = import(document);
+        assert!(target(&import).allow_http && messages(&import).contains(&warning), "{document}");
+    }
+    of_token["components"] = json!({"securitySchemes": flow("http://localhost:80/t")});
+    let local = import(&of_token);
+    assert!(!target(&local).allow_http && !messages(&local).contains(&warning));
+}
+
+#[test]
 fn a_path_or_an_operation_may_have_another_server() {
     let import = import(&with_paths(json!({"/a": {
         "servers": [{"url": "https://uploads.example"}],
