@@ -175,7 +175,11 @@ fn findings_say_what_is_wrong_and_what_is_expected() {
             .collect::<Vec<_>>()
             .join("\n")
     };
-    assert!(of("HINT-005", 0).contains("but 'save' in its name changes something"), "{}", of("HINT-005", 0));
+    assert!(
+        of("HINT-005", 0).contains("but the verb 'save' in its name suggests a write"),
+        "{}",
+        of("HINT-005", 0)
+    );
     assert!(of("NAME-001", 0).contains("contains a space"), "{}", of("NAME-001", 0));
     assert!(of("TITLE-002", 0).contains("write it for people"), "{}", of("TITLE-002", 0));
     assert!(of("SCHEMA-006", 0).contains("split it into several parameters"), "{}", of("SCHEMA-006", 0));

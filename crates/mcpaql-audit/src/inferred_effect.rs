@@ -343,7 +343,7 @@ pub(super) fn is_contradicted_by_parameter(tool: &ParsedTool<'_>) -> bool {
 /// Returns what contradicts a read-only hint, and the level of the contradiction.
 pub(super) fn contradicts_read_only(tool: &ParsedTool<'_>) -> Option<(String, RuleLevel)> {
     if tool.known.is_some_and(|known| known.category != Category::Read) {
-        return Some(("its adapter document says that it writes".to_owned(), RuleLevel::Error));
+        return Some(("its adapter document declares a write".to_owned(), RuleLevel::Error));
     }
     let described = described_action(tool);
     if tool.with_hints.category != Category::Read {
@@ -357,9 +357,9 @@ pub(super) fn contradicts_read_only(tool: &ParsedTool<'_>) -> Option<(String, Ru
             // A tool that "triggers" or "starts" something may be a demonstration.
             (false, None) => RuleLevel::Advice,
         };
-        let action = if runs { "runs, starts or stops something" } else { "changes something" };
-        let what = acting_word(tool).map(|word| format!("'{word}' in its name {action}"));
-        return Some((what.unwrap_or_else(|| "its name says that it writes".to_owned()), level));
+        let action = if runs { "that it starts or stops something" } else { "a write" };
+        let what = acting_word(tool).map(|word| format!("the verb '{word}' in its name suggests {action}"));
+        return Some((what.unwrap_or_else(|| "its name suggests a write".to_owned()), level));
     }
     if let Some(switch) = &tool.switch {
         return Some((

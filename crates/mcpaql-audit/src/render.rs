@@ -138,13 +138,18 @@ fn subject(report: &AuditReport<'_>, found: &LocatedFinding<'_>) -> String {
 fn sentence(found: &LocatedFinding<'_>) -> String {
     let finding = found.finding;
     let help = finding.help.as_ref().map(|help| format!("help: {}", terminal_safe(help)));
-    let by = (!finding.required_by.is_empty())
-        .then(|| format!("for {}", terminal_safe(&finding.required_by.join(", "))));
+    let by = (!finding.required_by.is_empty()).then(|| conventions(&finding.required_by));
     let extra: Vec<String> = by.into_iter().chain(help).collect();
     match extra.as_slice() {
         [] => terminal_safe(&finding.message),
         extra => format!("{} ({})", terminal_safe(&finding.message), extra.join("; ")),
     }
+}
+
+/// Returns the names of conventions, such as `convention: mcpaql`.
+fn conventions(names: &[String]) -> String {
+    let noun = if names.len() == 1 { "convention" } else { "conventions" };
+    format!("{noun}: {}", terminal_safe(&names.join(", ")))
 }
 
 /// Returns the sentence with the server before it, and with the tool unless the sentence names it.

@@ -87,6 +87,8 @@ pub(super) struct AdapterCompiler {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// The settings from outside the document. Diagnostics about them do not point into the document.
     external_settings: AdapterSettings,
+    /// The names of operations that are left out because of their errors.
+    left_out: Vec<String>,
 }
 
 /// What all operations of an adapter have in common.
@@ -158,6 +160,7 @@ impl AdapterCompiler {
         let mut kept = Vec::with_capacity(operations.len());
         for (index, (operation, written)) in operations.into_iter().zip(written).enumerate() {
             if executes && index < own && self.takes_execution_name(&operation) {
+                self.left_out.push(operation.name);
                 continue;
             }
             let entry = if index < heads {
@@ -207,18 +210,17 @@ impl AdapterCompiler {
 
     /// Reports an operation with a name that is reserved for executions.
     fn takes_execution_name(&mut self, operation: &Operation) -> bool {
-        let mut names = std::iter::once(&operation.name).chain(&operation.aliases);
-        let Some(name) = names.find(|name| ExecutionAction::is_name(name)) else { return false };
+        let Some(name) = operation.names().find(|name| ExecutionAction::is_name(name)) else { return false };
         let pointer = operation_pointer(&operation.name);
         let diagnostic = Diagnostic::error(
             Code::SchemaInvalidName,
-            format!("{pointer}/{}", if *name == operation.name { "name" } else { "aliases" }),
+            format!("{pointer}/{}", if name == operation.name { "name" } else { "aliases" }),
             format!(
                 "'{name}' is reserved for executions, because this adapter has operations with `lifecycle`"
             ),
         )
         .expected("a name that is not reserved")
-        .found(name.as_str())
+        .found(name)
         .suggest("choose another name, or remove `lifecycle` from the operations of this document");
         self.diagnostics.push(diagnostic);
         true
@@ -266,8 +268,7 @@ impl AdapterCompiler {
         }
     }
 
-    /// Returns the hint policy. If an unknown one is set outside the document, returns `None`; if the document names
-    /// it, the default policy is used instead. Both are reported.
+    /// Returns the hint policy; reports an unknown one.
     fn policy<'s>(&mut self, settings: &'s AdapterSettings) -> Option<&'s Policy> {
         let Some(name) = settings.policy.as_deref() else { return Some(policy::default()) };
         let Some(unknown) = policy::unknown_policy(name, &settings.policies) else {
@@ -275,7 +276,7 @@ impl AdapterCompiler {
         };
         let outside = self.external_settings.policy.is_some();
         self.report_setting("policy", outside, Diagnostic { pointer: "/policy".into(), ..unknown });
-        (!outside).then(policy::default)
+        None
     }
 
     fn names(&mut self, adapter: &Adapter, settings: &AdapterSettings) -> Option<ToolNamer> {
@@ -337,8 +338,12 @@ impl AdapterCompiler {
         let params = params.with_signature(signature.clone());
         let mut operation = operation;
         self.examples(&mut operation, &params, context, schemas);
+        if !valid {
+            self.left_out.push(operation.name);
+            return None;
+        }
         let body = EntryBody::Compiled { signature, params: Box::new(params) };
-        valid.then_some(CatalogEntry { hints, written_hints, tool: String::new(), body, operation })
+        Some(CatalogEntry { hints, written_hints, tool: String::new(), body, operation })
     }
 
     /// Returns the hints of an operation, and which of them tools state explicitly.
@@ -425,10 +430,7 @@ fn check_params(operation: &Operation, params: &[Param], schemas: &mut SchemaSet
 fn index(entries: &[CatalogEntry]) -> HashMap<String, usize> {
     let mut by_name = HashMap::with_capacity(entries.len());
     for (index, entry) in entries.iter().enumerate() {
-        by_name.insert(entry.operation.name.clone(), index);
-        for alias in &entry.operation.aliases {
-            by_name.insert(alias.clone(), index);
-        }
+        by_name.extend(entry.operation.names().map(|name| (name.to_owned(), index)));
     }
     by_name
 }

@@ -1,7 +1,21 @@
-//! Validates the headers that a document sets for its target. Checking a document and opening its target use the same rules.
+//! Validates headers. Checking a document, importing a description and opening a target use the same rules.
 
-use crate::operation::FRAMING_HEADERS;
 use crate::template::EnvTemplate;
+
+/// Headers that belong to the connection. The HTTP library sets them.
+const FRAMING_HEADERS: &[&str] = &[
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 /// Returns whether this is a valid header name.
 #[must_use]
@@ -10,16 +24,28 @@ pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_token_byte)
 }
 
+/// Returns whether this header belongs to the connection, so that neither a document nor a caller can set it.
+#[must_use]
+pub fn is_framing(name: &str) -> bool {
+    FRAMING_HEADERS.iter().any(|framing| framing.eq_ignore_ascii_case(name))
+}
+
+/// Returns whether a header can contain this text.
+#[must_use]
+pub fn is_value(text: &str) -> bool {
+    !text.chars().any(|letter| letter.is_control() && letter != '\t')
+}
+
 /// Returns why a target cannot send this header, as the rest of a sentence that starts with its name.
 #[must_use]
 pub fn problem(name: &str, value: &str) -> Option<&'static str> {
     if !is_name(name) {
         Some("is not a header name; correct it")
-    } else if FRAMING_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+    } else if is_framing(name) {
         Some("is set by the connection itself; remove it from the target")
     } else if EnvTemplate::parse(value).is_none() {
         Some("contains an unclosed ${env:NAME}")
-    } else if value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t') {
+    } else if !is_value(value) {
         Some("contains invalid characters; correct its value")
     } else {
         None

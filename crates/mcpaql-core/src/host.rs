@@ -1,4 +1,5 @@
-//! Checks whether an address is this machine. Documents, imports, requests, redirects and servers all use these checks.
+//! Checks addresses: whether one is this machine, and whether one is sent as it is written. Documents, imports, requests,
+//! redirects and servers all use these checks.
 
 use std::net::IpAddr;
 
@@ -49,9 +50,51 @@ pub fn is_local_ip(ip: IpAddr) -> bool {
     ip.is_loopback() || ip.is_unspecified() || is_link_local
 }
 
+/// Returns why a URL or a path cannot be sent as it is written, as the rest of a sentence that starts with its name. HTTP
+/// libraries change such addresses without an error.
+#[must_use]
+pub fn address_problem(address: &str) -> Option<&'static str> {
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    if address.contains(char::is_control) {
+        Some("contains a control character; remove it")
+    } else if path.contains('\\') {
+        Some("contains a backslash; write `/`, or `%5C` for the character itself")
+    } else if path.split('/').any(is_dot_segment) {
+        Some("contains `.` or `..` as a segment; write the path without it")
+    } else {
+        None
+    }
+}
+
+/// Returns whether a segment of a path is `.` or `..`, perhaps encoded. Such a segment leads to another path.
+#[must_use]
+pub fn is_dot_segment(segment: &str) -> bool {
+    // The longest one is `%2e%2e`.
+    segment.len() <= 6 && matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_that_http_libraries_would_change_have_a_reason() {
+        for (address, word) in [
+            ("https://a.example/b\nc", "control"),
+            ("https://a.example/b?c=\u{7f}", "control"),
+            ("https://a.example\\b", "backslash"),
+            ("https://a.example/b/../c", "segment"),
+            ("https://a.example/..", "segment"),
+            ("/a/./b", "segment"),
+            ("/a/%2E%2e/b", "segment"),
+            ("/a/.%2e", "segment"),
+        ] {
+            assert!(address_problem(address).is_some_and(|reason| reason.contains(word)), "{address:?}");
+        }
+        for address in ["https://a.example/v1.2/..b/.c/...?d=../\\", "/a/.{b}", "/%2e%2e%2e", "/gr\u{fc}n"] {
+            assert_eq!(address_problem(address), None, "{address:?}");
+        }
+    }
 
     #[test]
     fn this_machine_is_known_however_it_is_written() {

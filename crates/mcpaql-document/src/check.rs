@@ -12,7 +12,7 @@ use std::collections::HashSet;
 /// The result of checking a document.
 #[derive(Debug)]
 pub struct CheckOutput {
-    /// The catalog; `None` if the document has no usable name or target, or cannot be compiled.
+    /// The catalog without the operations that have errors; `None` if the document has an error outside its operations.
     pub catalog: Option<Catalog>,
     /// All problems with their positions, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
@@ -44,20 +44,23 @@ pub fn check_with(
         Err(diagnostics) => return CheckOutput { catalog: None, diagnostics },
     };
     let mut diagnostics = parsed.diagnostics;
-    let draft = load::read(&parsed.value);
-    diagnostics.extend(draft.diagnostics);
-    // A document without a usable name or target is compiled, too, so that its author sees all problems at once.
-    let catalog = draft.adapter.and_then(|mut adapter| {
+    let mut draft = load::read(&parsed.value);
+    diagnostics.append(&mut draft.diagnostics);
+    draft.remove_broken_operations(&diagnostics);
+    // A rejected document is compiled, too, so that its author sees all problems at once.
+    let catalog = draft.adapter.take().and_then(|mut adapter| {
         change(&mut adapter);
+        draft.remove_unused_aliases(&mut adapter);
         let compiled = compile::compile(adapter, &draft.origins, settings);
         diagnostics.extend(compiled.diagnostics);
-        compiled.catalog.filter(|_| draft.usable)
+        compiled.catalog
     });
+    let is_rejected = diagnostics.iter().any(|diagnostic| draft.is_rejected_by(diagnostic));
     source.locate(&mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.map_or(0, |span| span.start));
     let mut seen = HashSet::new();
     diagnostics.retain(|diagnostic| seen.insert(dedup_key(diagnostic)));
-    CheckOutput { catalog, diagnostics }
+    CheckOutput { catalog: catalog.filter(|_| !is_rejected), diagnostics }
 }
 
 /// Diagnostics with the same key are reported once. A mistake behind a YAML anchor is found once per alias, although the

@@ -4,7 +4,7 @@ use crate::load::{Origins, default_target, load_targets, redact};
 use mcpaql_core::adapter::Adapter;
 use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_core::compile::{self, CompileOutput};
-use mcpaql_core::diagnostic::{Diagnostic, Span};
+use mcpaql_core::diagnostic::{Diagnostic, Severity, Span};
 use mcpaql_core::library::Library;
 use mcpaql_core::reader::DocumentReader;
 use serde_json::Value;
@@ -28,15 +28,17 @@ pub fn compile_deferred(
     resolve_pointers(problems, compile::compile_deferred(adapter, library, settings), &Origins::default())
 }
 
-/// Replaces pointers into the model by pointers into the document, and masks credentials.
+/// Replaces pointers into the model by pointers into the document, and masks credentials. `problems` are those of configured
+/// targets; an error among them rejects the adapter.
 fn resolve_pointers(problems: Vec<Diagnostic>, compiled: CompileOutput, origins: &Origins) -> CompileOutput {
+    let is_rejected = problems.iter().any(|problem| problem.severity == Severity::Error);
     let mut diagnostics = problems;
     diagnostics.extend(compiled.diagnostics);
     for diagnostic in &mut diagnostics {
         diagnostic.pointer = origins.resolve(&diagnostic.pointer);
         redact(diagnostic);
     }
-    CompileOutput { diagnostics, ..compiled }
+    CompileOutput { catalog: compiled.catalog.filter(|_| !is_rejected), diagnostics }
 }
 
 /// Replaces the targets of the document by those of the configuration, if it has any.

@@ -126,7 +126,7 @@ const UNSUPPORTED_KEYS: &[(&str, &str)] =
 /// The result of loading a document.
 #[derive(Debug)]
 pub struct LoadOutput {
-    /// The adapter; `None` if the document has no usable name or target.
+    /// The adapter without the operations that have errors; `None` if the document has an error outside its operations.
     pub adapter: Option<Adapter>,
     /// All problems, errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
@@ -145,35 +145,75 @@ impl LoadOutput {
 /// Loads a document from its untyped value.
 #[must_use]
 pub fn load(value: &Value) -> LoadOutput {
-    let DocumentDraft { adapter, usable, diagnostics, origins } = read(value);
-    LoadOutput { adapter: adapter.filter(|_| usable), diagnostics, origins }
+    let mut draft = read(value);
+    let diagnostics = std::mem::take(&mut draft.diagnostics);
+    draft.remove_broken_operations(&diagnostics);
+    let is_rejected = diagnostics.iter().any(|diagnostic| draft.is_rejected_by(diagnostic));
+    LoadOutput { adapter: draft.adapter.filter(|_| !is_rejected), diagnostics, origins: draft.origins }
 }
 
 /// The readable part of a document. A document that cannot be served is still read to its end, so that all its problems are
 /// reported at once.
 pub(crate) struct DocumentDraft {
+    /// The adapter, with placeholders for a missing name and target.
     pub(crate) adapter: Option<Adapter>,
-    /// Whether the adapter can be served: it has no placeholder for a missing name or target.
-    pub(crate) usable: bool,
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) origins: Origins,
+    /// The key with the operations: `operations` or `endpoints`.
+    operations_key: &'static str,
+    /// The names of all operations that the document declares, including those with errors.
+    declared: HashSet<String>,
+}
+
+impl DocumentDraft {
+    /// Whether the problem rejects the whole document. An error inside an operation removes only that operation.
+    pub(crate) fn is_rejected_by(&self, problem: &Diagnostic) -> bool {
+        problem.severity == Severity::Error && self.operation_at(&problem.pointer).is_none()
+    }
+
+    /// Removes the operations with errors. They may do something that their author did not mean.
+    pub(crate) fn remove_broken_operations(&mut self, problems: &[Diagnostic]) {
+        let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+        let broken: HashSet<&str> = errors.filter_map(|error| self.operation_at(&error.pointer)).collect();
+        if let Some(adapter) = self.adapter.as_mut().filter(|_| !broken.is_empty()) {
+            adapter.operations.retain(|operation| {
+                !broken.contains(self.origins.resolve(&operation_pointer(&operation.name)).as_str())
+            });
+        }
+    }
+
+    /// Removes the old tool names of operations that the document declares but the adapter does not serve: the names are
+    /// correct, but no tool has them.
+    pub(crate) fn remove_unused_aliases(&self, adapter: &mut Adapter) {
+        if adapter.tool_names.aliases.is_empty() {
+            return;
+        }
+        let served: HashSet<&str> = adapter.operations.iter().flat_map(Operation::names).collect();
+        let is_used = |name: &String| served.contains(name.as_str()) || !self.declared.contains(name);
+        adapter.tool_names.aliases.retain(|_, refers_to| is_used(refers_to));
+    }
+
+    /// The part of a pointer that names an operation: `/operations/CATEGORY/INDEX`.
+    fn operation_at<'p>(&self, pointer: &'p str) -> Option<&'p str> {
+        let mut ends = pointer.match_indices('/').map(|(at, _)| at).chain([pointer.len()]).skip(1);
+        let (key, operation) = (ends.next()?, ends.nth(1)?);
+        (pointer.get(1..key)? == self.operations_key).then(|| pointer.get(..operation)).flatten()
+    }
 }
 
 /// Reads a document from its untyped value.
 pub(crate) fn read(value: &Value) -> DocumentDraft {
     let mut reader = DocumentReader::default();
     let mut origins = Origins::default();
-    let form = reader.object(value, "").map(|document| {
-        let generated = document.get("schema_version").is_some() || document.get("adapter").is_some();
-        let form = if generated {
+    let is_generated =
+        ["schema_version", "adapter"].iter().any(|key| value.get(key).is_some_and(|one| !one.is_null()));
+    let read = reader.object(value, "").map(|document| {
+        let form = if is_generated {
             generator_form(&mut reader, &document, &mut origins)
         } else {
             element_form(&mut reader, &document, &mut origins)
         };
-        (
-            assemble(&mut reader, &document, &form, &mut origins),
-            form.identity.is_some() && form.target.is_some(),
-        )
+        assemble(&mut reader, &document, &form, &mut origins)
     });
     secrets::scan(&mut reader, value);
     let mut diagnostics = reader.diagnostics;
@@ -183,8 +223,10 @@ pub(crate) fn read(value: &Value) -> DocumentDraft {
         diagnostic.code != Code::SchemaEmbeddedCredential || seen.insert(diagnostic.pointer.clone())
     });
     diagnostics.iter_mut().for_each(secrets::redact);
-    let (adapter, usable) = form.unzip();
-    DocumentDraft { adapter, usable: usable.unwrap_or(false), diagnostics, origins }
+    let operations_key = if is_generated { "endpoints" } else { "operations" };
+    let (adapter, declared) = read.unzip();
+    let declared = declared.unwrap_or_default();
+    DocumentDraft { adapter, diagnostics, origins, operations_key, declared }
 }
 
 /// The parts that the two forms write under different keys.
@@ -295,13 +337,13 @@ fn type_names(types: &IndexMap<String, Value>) -> Vec<String> {
     types.keys().cloned().collect()
 }
 
-/// Reads the parts that both forms have in common, and builds the adapter.
+/// Reads the parts that both forms have in common, and builds the adapter. Returns the names of all declared operations, too.
 fn assemble(
     reader: &mut DocumentReader,
     document: &DocumentObject<'_>,
     form: &DocumentForm<'_>,
     origins: &mut Origins,
-) -> Adapter {
+) -> (Adapter, HashSet<String>) {
     reader.warn_unsupported_keys(document, UNSUPPORTED_KEYS);
     let target = form.target.clone().unwrap_or_else(|| target::placeholder_target(document));
     let mut operations = Operations::default();
@@ -332,7 +374,7 @@ fn assemble(
     let (hints, endpoint_hints) = annotations(reader, document, &families);
     let identity = form.identity.clone().unwrap_or_else(AdapterIdentity::placeholder);
     let targets = targets::read(reader, document, &target, &form.auth);
-    Adapter {
+    let adapter = Adapter {
         name: identity.name,
         display_name: identity.display_name,
         version: identity.version,
@@ -351,7 +393,8 @@ fn assemble(
         hints,
         endpoint_hints,
         operations: operations.list,
-    }
+    };
+    (adapter, operations.seen.into_keys().collect())
 }
 
 /// The operations read so far, and all names, including those of operations that cannot be served.
@@ -360,6 +403,8 @@ struct Operations {
     list: Vec<Operation>,
     /// Name or alias → pointer to its declaration.
     seen: HashMap<String, String>,
+    /// Whether an operation declares `lifecycle`, even if it has an error.
+    executes: bool,
 }
 
 impl Operations {
@@ -419,6 +464,8 @@ fn read_operations(
             let pointer = child(&list, index);
             let before = reader.diagnostics.len();
             let read = operation::read(reader, item, &pointer, category, context, origins);
+            operations.executes |=
+                item.get("lifecycle").is_some_and(|lifecycle| *lifecycle != Value::Bool(false));
             let name = item.get("name").and_then(Value::as_str);
             let aliases = read.as_ref().map(|read| read.operation.aliases.clone()).unwrap_or_default();
             let is_valid = !reader.has_errors_since(before);
@@ -442,7 +489,7 @@ fn read_operations(
 
 /// Reports and removes names in `from` of parameters that are not operations of this document.
 fn check_producers(reader: &mut DocumentReader, operations: &mut Operations, origins: &Origins) {
-    let Operations { list, seen } = operations;
+    let Operations { list, seen, .. } = operations;
     for operation in list {
         for param in operation.params.iter_mut().filter(|param| !param.from.is_empty()) {
             let pointer = || child(&origins.resolve(&param_pointer(&operation.name, &param.name)), "from");

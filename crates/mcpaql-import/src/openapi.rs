@@ -43,7 +43,7 @@ use crate::report::{ClassifiedOperation, ImportReport, OperationOrigin};
 use crate::select::{self, Selection};
 use indexmap::IndexMap;
 use library::{ApiSettings, OperationDecision};
-use mcpaql_core::adapter::{Adapter, HttpTarget, TargetConfig};
+use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, TargetConfig};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::Guard;
@@ -174,9 +174,9 @@ pub fn open(
         vec![("webhooks".to_owned(), documents.main.webhooks()), ("callbacks".to_owned(), callbacks)];
     drop(drafts);
     notes.extend(documents.problems());
-    report.diagnostics = notes;
     let declared_version = identity.declared_version.clone();
-    let adapter = adapter(identity, &settings, operations);
+    let adapter = adapter(identity, &settings, operations, &mut notes);
+    report.diagnostics = notes;
     let library = Arc::new(OpenApiLibrary::new(documents, path_items, entries, settings));
     corrections::check_params(&options.overrides, &library, &adapter.operations)?;
     Ok(ImportedApi { adapter, library, report, version: declared_version })
@@ -280,8 +280,18 @@ fn adapter(
     identity: identity::ImportedIdentity,
     settings: &ApiSettings,
     operations: Vec<mcpaql_core::operation::Operation>,
+    notes: &mut Vec<Diagnostic>,
 ) -> Adapter {
-    let allow_http = settings.base_url.starts_with("http://") && !is_loopback(&settings.base_url);
+    let plain_part = operations.iter().find_map(plain_http_url).or_else(|| plain_token_url(&settings.auth));
+    if let Some(url) = plain_part {
+        let message = "An operation or a token endpoint has only an http:// URL";
+        notes.push(
+            Diagnostic::warning(Code::SchemaInvalidValue, "", message)
+                .found(url)
+                .suggest("credentials are sent unencrypted; use an https:// URL if there is one"),
+        );
+    }
+    let allow_http = is_plain_http(&settings.base_url) || plain_part.is_some();
     let target = HttpTarget {
         base_url: settings.base_url.clone(),
         headers: IndexMap::new(),
@@ -299,6 +309,27 @@ fn adapter(
         operations,
         auth: settings.auth.clone(),
         ..Adapter::new(identity.name, TargetConfig::Http(target))
+    }
+}
+
+/// Whether a URL is plain http to another machine.
+fn is_plain_http(url: &str) -> bool {
+    url.starts_with("http://") && !is_loopback(url)
+}
+
+/// Returns the plain http URL that an operation uses instead of the URL of the API.
+fn plain_http_url(operation: &mcpaql_core::operation::Operation) -> Option<&str> {
+    let Binding::Http(binding) = &operation.binding else { return None };
+    let own = binding.base_url.as_deref().filter(|url| is_plain_http(url));
+    own.or_else(|| plain_token_url(binding.auth.as_ref()?))
+}
+
+/// Returns the first token endpoint with plain http.
+fn plain_token_url(auth: &Auth) -> Option<&str> {
+    match auth {
+        Auth::OAuth2(oauth) => Some(oauth.token_url.as_str()).filter(|url| is_plain_http(url)),
+        Auth::All(schemes) | Auth::Any(schemes) => schemes.iter().find_map(plain_token_url),
+        Auth::None | Auth::Bearer { .. } | Auth::ApiKey { .. } | Auth::Basic { .. } => None,
     }
 }
 

@@ -13,7 +13,9 @@ pub(crate) use entry::EntryOverrides;
 pub(crate) use mcpaql_runtime::environment::data_folder as default_data;
 pub(crate) use members::open_gateway;
 pub(crate) use settings::SettingsLayers;
-pub(crate) use source::{AdapterSource, McpSource, OpenApiSource, PlannedAdapter, read_overrides};
+pub(crate) use source::{
+    AdapterSource, McpSource, OpenApiSource, PlannedAdapter, RejectedDocument, read_overrides,
+};
 
 use crate::args::ImportOptions;
 use crate::file;

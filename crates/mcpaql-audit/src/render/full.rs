@@ -1,7 +1,7 @@
 //! The report for people: the cost, the scores and the findings of each server, the worst first.
 
 use super::markdown::percent;
-use super::{AuditReport, LocatedFinding, counted, grouped, subject, summary, terminal_safe};
+use super::{AuditReport, LocatedFinding, conventions, counted, grouped, subject, summary, terminal_safe};
 use crate::convention::RuleLevel;
 use crate::hints::HintComparison;
 use crate::score::CONTEXT_WINDOW;
@@ -110,7 +110,7 @@ fn head(report: &AuditReport<'_>, parsed: &ParsedServer<'_>, paint: Paint, text:
             format!("{} {points}", score.group.as_str())
         })
         .collect();
-    let _ = writeln!(text, "  score of 100: {}\n", scores.join(", "));
+    let _ = writeln!(text, "  scores (maximum 100): {}\n", scores.join(", "));
 }
 
 /// Returns the tools that cost most, the heaviest first.
@@ -133,7 +133,7 @@ fn rule(report: &AuditReport<'_>, group: &[&LocatedFinding<'_>], options: Render
     for found in group.iter().take(few) {
         let by = match found.finding.required_by.as_slice() {
             [] => String::new(),
-            who => format!(" (for {})", terminal_safe(&who.join(", "))),
+            who => format!(" [{}]", conventions(who)),
         };
         let place = terminal_safe(&found.location.to_text());
         let place = if place.is_empty() { place } else { format!("{place} ") };

@@ -4,22 +4,22 @@ mod answers_differ;
 mod changes_state;
 mod closed_world_reach;
 mod destructive_read;
-mod harmless_delete;
 mod idempotent_addition;
+mod identical_hints;
 mod missing_hints;
 mod mistyped_hint;
 mod mixed_effects;
 mod no_answer;
 mod no_safety_hint;
+mod non_destructive_delete;
+mod non_idempotent_read;
+mod open_world_mismatch;
 mod policy_mismatch;
 mod read_only_and_destructive;
 mod read_only_write;
 mod server_without_hints;
-mod stamped_hints;
-mod two_worlds;
-mod unannounced_read;
 mod unknown_annotation;
-mod unrepeatable_read;
+mod unmarked_read;
 
 use crate::rule::Rule;
 
@@ -31,16 +31,16 @@ pub(super) static RULES: &[&Rule] = &[
     &read_only_write::RULE,
     &destructive_read::RULE,
     &idempotent_addition::RULE,
-    &unrepeatable_read::RULE,
-    &unannounced_read::RULE,
-    &harmless_delete::RULE,
+    &non_idempotent_read::RULE,
+    &unmarked_read::RULE,
+    &non_destructive_delete::RULE,
     &closed_world_reach::RULE,
-    &two_worlds::RULE,
+    &open_world_mismatch::RULE,
     &mistyped_hint::RULE,
     &unknown_annotation::RULE,
     &mixed_effects::RULE,
     &policy_mismatch::RULE,
-    &stamped_hints::RULE,
+    &identical_hints::RULE,
     // These need a probe.
     &changes_state::RULE,
     &answers_differ::RULE,

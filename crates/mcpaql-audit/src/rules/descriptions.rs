@@ -8,19 +8,19 @@ mod invisible_characters;
 mod missing;
 mod no_introspection;
 mod poison;
-mod says_nothing;
 mod secret;
 mod secret_collection;
 mod shadowing;
 mod suspicious_link;
 mod too_long;
+mod uninformative;
 mod unknown_tool;
 
 use crate::rule::Rule;
 
 pub(super) static RULES: &[&Rule] = &[
     &missing::RULE,
-    &says_nothing::RULE,
+    &uninformative::RULE,
     &too_long::RULE,
     &no_introspection::RULE,
     &hidden_instructions::RULE,

@@ -1,10 +1,10 @@
 //! Rules about input schemas.
 
 mod bad_enum;
-mod client_trap;
+mod circular_reference;
 mod dangling_reference;
 mod deep_nesting;
-mod endless_reference;
+mod invalid_default;
 mod invalid_pattern;
 mod large_enum;
 mod malformed_keyword;
@@ -14,8 +14,8 @@ mod parameter_name;
 mod trap;
 mod undeclared_required;
 mod undescribed_parameters;
-mod unfit_default;
 mod unknown_type;
+mod unsupported_feature;
 
 use crate::rule::Rule;
 use serde_json::{Map, Value};
@@ -26,15 +26,15 @@ pub(super) static RULES: &[&Rule] = &[
     &dangling_reference::RULE,
     &network_reference::RULE,
     &undeclared_required::RULE,
-    &client_trap::RULE,
+    &unsupported_feature::RULE,
     &unknown_type::RULE,
     &bad_enum::RULE,
     &large_enum::RULE,
-    &unfit_default::RULE,
+    &invalid_default::RULE,
     &parameter_name::RULE,
     &deep_nesting::RULE,
     &invalid_pattern::RULE,
-    &endless_reference::RULE,
+    &circular_reference::RULE,
     &malformed_keyword::RULE,
 ];
 

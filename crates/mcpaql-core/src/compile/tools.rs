@@ -2,11 +2,11 @@
 
 use super::AdapterCompiler;
 use crate::adapter::Mode;
-use crate::catalog::{Catalog, ToolRoute, ToolScope};
-use crate::diagnostic::{Diagnostic, capitalize};
+use crate::catalog::{AdapterSettings, Catalog, ToolRoute, ToolScope};
+use crate::diagnostic::{Diagnostic, Severity, capitalize};
 use crate::error::Code;
 use crate::naming::{self, NameProblem, ToolNamer, ToolSubject};
-use crate::operation::INTROSPECT;
+use crate::operation::{Category, INTROSPECT};
 use std::collections::hash_map::Entry as Slot;
 
 /// Assigns the tool names. Returns false if the adapter cannot be served with them.
@@ -84,6 +84,14 @@ fn subjects(catalog: &Catalog) -> Vec<(ToolSubject<'_>, ToolScope)> {
 }
 
 impl AdapterCompiler {
+    /// Reports an alias that has no effect. With settings from outside the document, tools can have other names than its author
+    /// knows, so that it is only a warning.
+    fn alias_problem(&mut self, diagnostic: Diagnostic) {
+        let is_alone = self.external_settings == AdapterSettings::default();
+        let severity = if is_alone { Severity::Error } else { Severity::Warning };
+        self.diagnostics.push(Diagnostic { severity, ..diagnostic });
+    }
+
     fn name(&mut self, names: &ToolNamer, subject: ToolSubject<'_>) -> Option<String> {
         match names.name(subject) {
             Ok(name) => {
@@ -125,20 +133,22 @@ fn aliases(compiler: &mut AdapterCompiler, catalog: &mut Catalog, scopes: &[(Str
             .or_else(|| scopes.iter().find(|(name, _)| *name == refers_to));
         let Some((name, scope)) = tool else {
             // It exists, but has no tool of its own in this mode.
-            let known = catalog.endpoints.contains_key(&refers_to)
+            let is_endpoint = match &catalog.adapter.profile {
+                Some(profile) => profile.families.contains_key(&refers_to),
+                None => Category::ALL.iter().any(|category| category.endpoint() == refers_to),
+            };
+            let known = is_endpoint
                 || catalog.by_name.contains_key(&refers_to)
+                || compiler.left_out.contains(&refers_to)
                 || catalog.adapter.name == refers_to;
             if !known {
-                compiler.diagnostics.push(
-                    Diagnostic::error(
-                        Code::SchemaUnresolvedRef,
-                        &pointer,
-                        format!(
-                            "The alias '{alias}' refers to '{refers_to}', which is not an endpoint, an operation or a tool"
-                        ),
-                    )
-                    .expected("an endpoint, an operation, the adapter or a tool")
-                    .found(refers_to),
+                let message = format!(
+                    "The alias '{alias}' refers to '{refers_to}', which is not an endpoint, an operation or a tool"
+                );
+                compiler.alias_problem(
+                    Diagnostic::error(Code::SchemaUnresolvedRef, &pointer, message)
+                        .expected("an endpoint, an operation, the adapter or a tool")
+                        .found(refers_to),
                 );
             }
             continue;
@@ -153,7 +163,7 @@ fn aliases(compiler: &mut AdapterCompiler, catalog: &mut Catalog, scopes: &[(Str
             }
             Slot::Occupied(slot) => {
                 let message = format!("The alias '{}' is already the name of a tool", slot.key());
-                compiler.problem(Code::SchemaDuplicateName, &pointer, message);
+                compiler.alias_problem(Diagnostic::error(Code::SchemaDuplicateName, &pointer, message));
             }
         }
     }

@@ -82,6 +82,11 @@ impl Operation {
         }
     }
 
+    /// Returns its name and its aliases.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name).chain(&self.aliases).map(String::as_str)
+    }
+
     /// Returns the parameter with this name.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&Param> {
@@ -228,21 +233,6 @@ impl ParamLocation {
         }
     }
 }
-
-/// Headers that neither a document nor a parameter may set, because they frame the message or name its receiver.
-pub const FRAMING_HEADERS: &[&str] = &[
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
 
 /// Headers that carry credentials. Callers must not set them.
 pub const CREDENTIAL_HEADERS: &[&str] = &["authorization", "cookie", "proxy-authorization"];

@@ -6,7 +6,7 @@
 use super::secrets;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::host::is_loopback;
+use mcpaql_core::host::{address_problem, is_loopback};
 use mcpaql_core::reader::{DocumentObject, DocumentReader};
 use mcpaql_core::template::{EnvPiece, EnvTemplate};
 use url::Url;
@@ -72,6 +72,9 @@ pub(super) fn check(
             "write `${env:NAME}`, or `${env:NAME:-default}` if the variable is optional",
         );
     };
+    if let Some(reason) = address_problem(&sample.text) {
+        return problem(reason, "write the URL as it is sent");
+    }
     if sample.unknown {
         return Some(());
     }

@@ -2,10 +2,11 @@
 
 use super::address::{self, is_variable};
 use super::target::parse_word;
-use super::{secrets, wire};
+use super::{secrets, texts, wire};
 use mcpaql_core::adapter::{Auth, KeyLocation, OAuth2};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
+use mcpaql_core::header;
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use serde_json::{Map, Value};
 
@@ -63,23 +64,20 @@ fn scheme(reader: &mut DocumentReader, object: &DocumentObject<'_>, allow_http: 
         return Auth::None;
     }
     let kind = reader.choice(&settings, "type", AUTH_KINDS, parse_word(AUTH_KINDS));
-    let either = |reader: &mut DocumentReader, long: &str, short: &str| {
-        reader.string(&settings, long).or_else(|| reader.string(&settings, short))
-    };
     match kind {
         Some("bearer") => Auth::Bearer {
             token_env: variable(reader, &settings, "token_env").unwrap_or_default(),
             header: header_name(reader, &settings).unwrap_or_else(|| "Authorization".into()),
-            prefix: reader.string(&settings, "prefix").unwrap_or_else(|| "Bearer ".into()),
+            prefix: texts::credential_prefix(reader, &settings).unwrap_or_else(|| "Bearer ".into()),
         },
         Some("api_key") => {
             let header = header_name(reader, &settings);
-            let query = either(reader, "query_name", "query");
-            let cookie = either(reader, "cookie_name", "cookie");
+            let query = query_name(reader, &settings);
+            let cookie = reader.string(&settings, either(&settings, "cookie_name", "cookie"));
             Auth::ApiKey {
                 key_env: variable(reader, &settings, "key_env").unwrap_or_default(),
                 location: key_location(reader, &settings, header, query, cookie),
-                prefix: reader.string(&settings, "prefix").unwrap_or_default(),
+                prefix: texts::credential_prefix(reader, &settings).unwrap_or_default(),
             }
         }
         Some("basic") => Auth::Basic {
@@ -95,10 +93,38 @@ fn scheme(reader: &mut DocumentReader, object: &DocumentObject<'_>, allow_http: 
 
 /// Reads the name of the header for a credential, if the document sets one.
 fn header_name(reader: &mut DocumentReader, settings: &DocumentObject<'_>) -> Option<String> {
-    let key = if settings.get("header_name").is_some() { "header_name" } else { "header" };
+    let key = either(settings, "header_name", "header");
     let name = reader.string(settings, key)?;
-    wire::check_token(reader, &name, "header", "X-API-Key", &settings.pointer_to(key));
+    let pointer = settings.pointer_to(key);
+    if wire::check_token(reader, &name, "header", "X-API-Key", &pointer) && header::is_framing(&name) {
+        let message =
+            format!("The header '{name}' belongs to the connection and cannot contain a credential");
+        reader.push(
+            Diagnostic::error(Code::SchemaInvalidValue, pointer, message)
+                .found(name.as_str())
+                .suggest("name the header that the API reads, such as `Authorization` or `X-API-Key`"),
+        );
+    }
     Some(name)
+}
+
+/// Reads the name of the query parameter for a key, if the document sets one.
+fn query_name(reader: &mut DocumentReader, settings: &DocumentObject<'_>) -> Option<String> {
+    let key = either(settings, "query_name", "query");
+    let name = reader.string(settings, key)?;
+    if name.is_empty() {
+        let message = "The name of the query parameter is empty";
+        reader.push(
+            Diagnostic::error(Code::SchemaInvalidName, settings.pointer_to(key), message)
+                .expected("the name of a parameter, such as api_key"),
+        );
+    }
+    Some(name)
+}
+
+/// Returns the key that the document uses: the long one, or else the short one.
+fn either<'k>(settings: &DocumentObject<'_>, long: &'k str, short: &'k str) -> &'k str {
+    if settings.get(long).is_some() { long } else { short }
 }
 
 /// The location of an API key. If several are given, the header wins, then the query.
@@ -112,8 +138,8 @@ fn key_location(
     match (header, query, cookie) {
         (None, Some(query), _) => KeyLocation::Query(query),
         (None, None, Some(cookie)) => {
-            let key = if settings.get("cookie_name").is_some() { "cookie_name" } else { "cookie" };
-            wire::check_token(reader, &cookie, "cookie", "session_id", &settings.pointer_to(key));
+            let pointer = settings.pointer_to(either(settings, "cookie_name", "cookie"));
+            wire::check_token(reader, &cookie, "cookie", "session_id", &pointer);
             KeyLocation::Cookie(cookie)
         }
         (header, ..) => KeyLocation::Header(header.unwrap_or_else(|| "X-API-Key".into())),

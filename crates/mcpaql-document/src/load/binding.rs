@@ -1,9 +1,9 @@
 //! Reads the binding of an operation to its target: an HTTP request (in `http`), a tool of an MCP server (in `mcp`), a command,
 //! or code.
 
-use super::http;
 use super::operation::OperationContext;
 use super::params::UnplacedParam;
+use super::{http, texts};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::TargetConfig;
 use mcpaql_core::diagnostic::Diagnostic;
@@ -109,8 +109,13 @@ fn command(
     for (index, item) in items.iter().enumerate() {
         argv.extend(arg(reader, item, &child(&pointer, index), &drafts));
     }
-    if !matches!(argv.first(), Some(Arg::Template(pieces)) if matches!(pieces.as_slice(), [Segment::Literal(_)]))
-    {
+    let is_fixed = match argv.first() {
+        Some(Arg::Template(pieces)) => {
+            matches!(pieces.as_slice(), [Segment::Literal(program)] if !program.trim().is_empty())
+        }
+        _ => false,
+    };
+    if !is_fixed {
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
@@ -185,6 +190,7 @@ fn pieces(
     pointer: &str,
     drafts: &[UnplacedParam],
 ) -> Option<Vec<Segment>> {
+    texts::check_argument(reader, pointer, text);
     // Only `{snake_case}` is a placeholder: programs also use braces themselves (`{}`, `HEAD@{1}`, scripts).
     let mut out: Vec<Segment> = Vec::new();
     let mut literal = String::new();
@@ -218,10 +224,11 @@ fn stdin(reader: &mut DocumentReader, operation: &DocumentObject<'_>, drafts: &[
         None => Stdin::Closed,
         Some("params") => Stdin::Params,
         Some(text) => {
-            let name = text.trim_start_matches('{').trim_end_matches('}');
-            let mut piece = [Segment::Param(name.to_owned())];
+            let inside = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+            let mut piece = [Segment::Param(inside.unwrap_or(text).to_owned())];
             resolve_placeholders(reader, drafts, &mut piece, &operation.pointer_to("stdin"));
-            Stdin::Param(name.to_owned())
+            let [Segment::Param(name) | Segment::Literal(name)] = piece;
+            Stdin::Param(name)
         }
     }
 }
@@ -237,20 +244,24 @@ fn exit(reader: &mut DocumentReader, operation: &DocumentObject<'_>) -> IndexMap
             Some(text) => Code::parse(text).map(ExitMeaning::Error),
             None => None,
         };
-        match (status.parse::<i32>(), parsed) {
-            (Ok(status), Some(meaning)) => {
-                meanings.insert(status, meaning);
+        // Only `7`, not `07` or `+7`, so that a status has one meaning.
+        let number = status.parse::<u8>().ok().filter(|number| number.to_string() == *status);
+        let (message, expected) = match (number, parsed) {
+            (Some(number), Some(meaning)) => {
+                meanings.insert(i32::from(number), meaning);
+                continue;
             }
-            _ => reader.push(
-                Diagnostic::error(
-                    Code::SchemaInvalidValue,
-                    &pointer,
-                    format!("Exit status '{status}' or its meaning is invalid"),
-                )
-                .expected("a number, and `success` or an error code such as NOT_FOUND_RESOURCE")
-                .found(short_value(meaning)),
+            (None, _) => (format!("'{status}' is not an exit status"), "a number from 0 to 255"),
+            (Some(_), None) => (
+                format!("The meaning of exit status {status} is invalid"),
+                "`success`, or an error code such as NOT_FOUND_RESOURCE",
             ),
-        }
+        };
+        let problem = Diagnostic::error(Code::SchemaInvalidValue, &pointer, message).expected(expected);
+        reader.push(match number {
+            Some(_) => problem.found(short_value(meaning)),
+            None => problem.at_key(),
+        });
     }
     meanings
 }

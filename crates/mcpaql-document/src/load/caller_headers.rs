@@ -3,7 +3,6 @@
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::header;
-use mcpaql_core::operation::FRAMING_HEADERS;
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 
 /// Headers about the message, the connection or the browser, not about the caller.
@@ -69,7 +68,7 @@ pub(super) fn report_program(reader: &mut DocumentReader, pointer: &str) {
 }
 
 fn is_message_header(lower: &str) -> bool {
-    FRAMING_HEADERS.contains(&lower)
+    header::is_framing(lower)
         || NOT_FORWARDED.contains(&lower)
         || NOT_FORWARDED_PREFIXES.iter().any(|prefix| lower.starts_with(prefix))
 }

@@ -8,6 +8,7 @@ use super::{address, auth};
 use mcpaql_core::adapter::{Auth, HttpTarget};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
+use mcpaql_core::host;
 use mcpaql_core::operation::{Binding, BodyForm, HttpBinding, Param, ParamLocation, Segment};
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use mcpaql_core::suggest;
@@ -237,6 +238,11 @@ fn path_of(reader: &mut DocumentReader, path: &str, pointer: &str) -> Option<Vec
         );
         return None;
     }
+    if let Some(reason) = host::address_problem(path) {
+        let message = format!("The path {reason}");
+        reader.push(Diagnostic::error(Code::SchemaInvalidValue, pointer, message).found(path));
+        return None;
+    }
     template(reader, path, pointer)
 }
 
@@ -244,20 +250,26 @@ fn path_of(reader: &mut DocumentReader, path: &str, pointer: &str) -> Option<Vec
 fn template(reader: &mut DocumentReader, text: &str, pointer: &str) -> Option<Vec<Segment>> {
     let mut pieces = Vec::new();
     let mut rest = text;
+    let mut unmatched = |message: &str| {
+        let problem = Diagnostic::error(Code::SchemaInvalidValue, pointer, message);
+        reader.push(problem.expected("{parameter}").found(text));
+        None
+    };
     while let Some((literal, behind)) = rest.split_once('{') {
         let Some((name, after)) = behind.split_once('}') else {
-            reader.push(
-                Diagnostic::error(Code::SchemaInvalidValue, pointer, "A '{' is never closed")
-                    .expected("{parameter}")
-                    .found(text),
-            );
-            return None;
+            return unmatched("A '{' is never closed");
         };
+        if literal.contains('}') {
+            return unmatched("A '}' is never opened");
+        }
         if !literal.is_empty() {
             pieces.push(Segment::Literal(literal.to_owned()));
         }
         pieces.push(Segment::Param(name.trim().to_owned()));
         rest = after;
+    }
+    if rest.contains('}') {
+        return unmatched("A '}' is never opened");
     }
     if !rest.is_empty() {
         pieces.push(Segment::Literal(rest.to_owned()));

@@ -71,7 +71,7 @@ fn command(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<M
         return None;
     }
     let command = reader.strings(target, "command");
-    if command.first().is_none_or(String::is_empty) {
+    if command.first().is_none_or(|program| program.trim().is_empty()) {
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidValue,
@@ -85,13 +85,14 @@ fn command(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<M
     let pointer = target.pointer_to("command");
     for (index, text) in command.iter().enumerate() {
         texts::check_template(reader, &child(&pointer, index), text);
+        texts::check_argument(reader, &child(&pointer, index), text);
     }
     let suggestion = "write `${env:NAME}` instead, or list the variable under `env`";
     let set_env = texts::template_variables(reader, target, suggestion);
     Some(McpCommand {
         command,
         cwd: texts::working_directory(reader, target),
-        env: reader.strings(target, "env"),
+        env: texts::variable_names(reader, target),
         set_env,
     })
 }

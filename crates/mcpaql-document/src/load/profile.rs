@@ -12,7 +12,6 @@ use mcpaql_core::lifecycle::ExecutionAction;
 use mcpaql_core::operation::{Category, INTROSPECT, Operation};
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use mcpaql_core::suggest;
-use std::collections::HashMap;
 
 pub(super) const FAMILY_KEYS: &[&str] = &["purpose", "title", "operations", "categories", "annotations"];
 
@@ -52,7 +51,6 @@ pub(super) fn read(
         );
         return None;
     }
-    let executes = operations.list.iter().any(|operation| operation.lifecycle.is_some());
     let mut families = IndexMap::new();
     for (family, value) in endpoints.map {
         let pointer = endpoints.pointer_to(family);
@@ -70,7 +68,7 @@ pub(super) fn read(
         }
         let Some(object) = reader.object(value, &pointer) else { continue };
         reader.check_keys(&object, FAMILY_KEYS);
-        families.insert(family.clone(), read_family(reader, &object, &operations.seen, executes));
+        families.insert(family.clone(), read_family(reader, &object, operations));
     }
     assign(reader, &endpoints, &families, &mut operations.list);
     Some(Profile { name, families })
@@ -79,10 +77,10 @@ pub(super) fn read(
 fn read_family(
     reader: &mut DocumentReader,
     object: &DocumentObject<'_>,
-    seen: &HashMap<String, String>,
-    executes: bool,
+    operations: &Operations,
 ) -> EndpointFamily {
-    let is_execution = |name: &str| executes && ExecutionAction::is_name(name);
+    let Operations { seen, executes, .. } = operations;
+    let is_execution = |name: &str| *executes && ExecutionAction::is_name(name);
     let names = reader.strings(object, "operations");
     for (index, name) in names.iter().enumerate() {
         if seen.contains_key(name) || name == INTROSPECT || is_execution(name) {

@@ -285,7 +285,7 @@ fn command(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> TargetCo
     let set_env = texts::variables(reader, target, "list the variable under `env` instead");
     TargetConfig::Command(CommandTarget {
         cwd: texts::working_directory(reader, target),
-        env: reader.strings(target, "env"),
+        env: texts::variable_names(reader, target),
         set_env,
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(30_000),
         max_output_bytes: reader.positive(target, "max_output_bytes").unwrap_or(1 << 20),

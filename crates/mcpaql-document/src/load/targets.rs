@@ -100,7 +100,7 @@ fn alternative(
         TargetConfig::Command(command) => {
             let mut command = command.clone();
             command.cwd = texts::working_directory(reader, object).or(command.cwd);
-            command.env.extend(reader.strings(object, "env"));
+            command.env.extend(texts::variable_names(reader, object));
             command.set_env.extend(texts::variables(reader, object, SET_ENV_SUGGESTION));
             TargetConfig::Command(command)
         }
@@ -113,7 +113,7 @@ fn alternative(
                     let set_env = texts::template_variables(reader, object, SET_ENV_SUGGESTION);
                     *command = McpCommand {
                         cwd: texts::working_directory(reader, object).or_else(|| command.cwd.clone()),
-                        env: [command.env.clone(), reader.strings(object, "env")].concat(),
+                        env: [command.env.clone(), texts::variable_names(reader, object)].concat(),
                         set_env: command.set_env.clone().into_iter().chain(set_env).collect(),
                         command: command.command.clone(),
                     };

@@ -1,4 +1,5 @@
-//! Reads the texts that a target sets for all its operations: headers, variables of programs, working directories.
+//! Reads the texts that a target sets for all its operations: headers, variables of programs, working directories, and the
+//! prefix of credentials. Checks the arguments of programs.
 //!
 //! What always holds: every text that the server rejects when it opens the target is reported here, with its line.
 //! `check`, `serve` and `generate` therefore accept the same documents.
@@ -10,6 +11,7 @@ use mcpaql_core::error::Code;
 use mcpaql_core::header;
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use mcpaql_core::template::{EnvTemplate, is_variable_name};
+use serde_json::Value;
 
 const REFERENCE_SUGGESTION: &str =
     "write `${env:NAME}`, or `${env:NAME:-default}` if the variable is optional";
@@ -27,6 +29,37 @@ pub(super) fn headers(reader: &mut DocumentReader, object: &DocumentObject<'_>) 
         }
     }
     headers
+}
+
+/// Reads `prefix`, the text before a credential.
+pub(super) fn credential_prefix(reader: &mut DocumentReader, auth: &DocumentObject<'_>) -> Option<String> {
+    let prefix = reader.string(auth, "prefix")?;
+    if !header::is_value(&prefix) {
+        let message = "The prefix contains a line break or another control character";
+        reader.push(
+            Diagnostic::error(Code::SchemaInvalidValue, auth.pointer_to("prefix"), message)
+                .expected("text before the credential, such as `Bearer `"),
+        );
+    }
+    Some(prefix)
+}
+
+/// Reads `env`, the names of variables for a program.
+pub(super) fn variable_names(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Vec<String> {
+    let (names, pointer) = (reader.strings(object, "env"), object.pointer_to("env"));
+    for (index, name) in names.iter().enumerate().filter(|(_, name)| !is_variable_name(name)) {
+        let is_list = object.get("env").is_some_and(Value::is_array);
+        let pointer = if is_list { child(&pointer, index) } else { pointer.clone() };
+        // What follows `=` may be a secret, so it is not shown.
+        let name = name.split('=').next().unwrap_or_default();
+        let message = format!("`env` lists names of variables, and this is not one: '{name}'");
+        reader.push(
+            Diagnostic::error(Code::SchemaInvalidName, pointer, message)
+                .expected("a name without `=` and NUL")
+                .suggest("write only the name, or set a fixed value under `set_env`"),
+        );
+    }
+    names
 }
 
 /// Reads `set_env`.
@@ -66,7 +99,16 @@ pub(super) fn template_variables(
 pub(super) fn working_directory(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<String> {
     let text = reader.string(object, "cwd")?;
     check_template(reader, &object.pointer_to("cwd"), &text);
+    check_argument(reader, &object.pointer_to("cwd"), &text);
     Some(text)
+}
+
+/// Reports a text that no program can receive, because it contains NUL.
+pub(super) fn check_argument(reader: &mut DocumentReader, pointer: &str, text: &str) {
+    if text.contains('\0') {
+        let message = "The value contains a NUL character, which no program accepts";
+        reader.push(Diagnostic::error(Code::SchemaInvalidValue, pointer, message).suggest("remove it"));
+    }
 }
 
 /// Reports a `${` that is not a complete variable.

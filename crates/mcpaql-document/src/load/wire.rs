@@ -4,7 +4,7 @@ use super::params::UnplacedParam;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::header;
-use mcpaql_core::operation::{CREDENTIAL_HEADERS, FRAMING_HEADERS, ParamLocation};
+use mcpaql_core::operation::{CREDENTIAL_HEADERS, ParamLocation};
 use mcpaql_core::reader::{DocumentReader, child};
 use std::collections::HashMap;
 
@@ -72,7 +72,7 @@ fn header_name(reader: &mut DocumentReader, wire: &str, lower: &str, pointer: &s
     }
     let (why, suggestion) = if CREDENTIAL_HEADERS.contains(&lower) {
         ("contains a credential", "remove the parameter and describe the credential under `auth`")
-    } else if FRAMING_HEADERS.contains(&lower) {
+    } else if header::is_framing(lower) {
         ("belongs to the connection", "remove the parameter; the header is set automatically")
     } else {
         return;

@@ -2,7 +2,7 @@
 
 use crate::support::{Expected, HEAD, assert_one, check, document, problems};
 use mcpaql_core::adapter::{Adapter, Auth, KeyLocation, OAuth2, TargetConfig};
-use mcpaql_core::diagnostic::Severity;
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::{
     Binding, BodyForm, HttpBinding, Operation, PageKind, Pagination, ParamLocation, StyleForm,
@@ -324,6 +324,17 @@ fn an_invalid_url_is_reported_with_the_reason() {
         ("${env:A:-api.example.com}", "base_url is not a URL"),
         ("${env:A:-http://api.example.com}", "base_url uses http://, which is allowed only for this machine"),
         ("https://{region}.example.com", "base_url must be a scheme, a host and an optional path"),
+        ("https://a.example/b\\tc", "base_url contains a control character; remove it"),
+        (
+            "https://a.example\\\\b",
+            "base_url contains a backslash; write `/`, or `%5C` for the character itself",
+        ),
+        ("https://a.example/b/../c", "base_url contains `.` or `..` as a segment; write the path without it"),
+        ("${env:A}/%2E%2e", "base_url contains `.` or `..` as a segment; write the path without it"),
+        (
+            "${env:A:-https://b.example/.}",
+            "base_url contains `.` or `..` as a segment; write the path without it",
+        ),
     ] {
         let found = crate::support::check(&with_base(base_url, "")).diagnostics;
         assert_eq!(found.len(), 1, "{found:#?}");
@@ -356,6 +367,14 @@ fn a_target_that_the_server_cannot_open_is_reported_with_its_location() {
         ("{ base_url: \"https://api.example.com:99999\" }".to_owned(), "/target/base_url"),
         ("{ base_url: \"https://a|b\" }".to_owned(), "/target/base_url"),
         ("{ transport: native, protocol: command, cwd: \"${env:A\" }".to_owned(), "/target/cwd"),
+        ("{ transport: native, protocol: command, cwd: \"a\\0\" }".to_owned(), "/target/cwd"),
+        ("{ transport: native, protocol: command, env: [A, A=B] }".to_owned(), "/target/env/1"),
+        ("{ transport: native, protocol: command, env: A=B }".to_owned(), "/target/env"),
+        ("{ transport: native, protocol: command, env: [\"\"] }".to_owned(), "/target/env/0"),
+        ("{ transport: mcp, command: [run], env: [\"A\\0\"] }".to_owned(), "/target/env/0"),
+        ("{ transport: mcp, command: [\" \"] }".to_owned(), "/target/command"),
+        ("{ transport: mcp, command: [run, \"a\\0b\"] }".to_owned(), "/target/command/1"),
+        ("{ transport: mcp, url: \"https://a.example/b/../mcp\" }".to_owned(), "/target/url"),
         (
             "{ transport: native, protocol: command, set_env: { \"A=B\": x } }".to_owned(),
             "/target/set_env/A=B",
@@ -378,4 +397,114 @@ fn a_target_that_the_server_cannot_open_is_reported_with_its_location() {
     let (code, problem, _) = auth_problem("{ type: api_key, key_env: KEY, header: \"X Key\" }");
     assert_eq!(code, Code::SchemaInvalidName);
     assert!(problem.starts_with("/auth/header "), "{problem}");
+}
+
+#[test]
+fn credentials_that_cannot_be_sent_are_reported() {
+    for (auth, expected) in [
+        (
+            "{ type: bearer, token_env: T, prefix: \"a\\nb\" }",
+            "/auth/prefix The prefix contains a line break",
+        ),
+        ("{ type: api_key, key_env: K, prefix: \"a\\0\" }", "/auth/prefix The prefix contains a line break"),
+        (
+            "{ type: bearer, token_env: T, header_name: Host }",
+            "/auth/header_name The header 'Host' belongs to",
+        ),
+        (
+            "{ type: api_key, key_env: K, header: content-length }",
+            "/auth/header The header 'content-length' belongs to",
+        ),
+        (
+            "{ type: api_key, key_env: K, header_name: Transfer-Encoding }",
+            "/auth/header_name The header 'Transfer-Encoding' belongs to",
+        ),
+        (
+            "{ type: api_key, key_env: K, query_name: \"\" }",
+            "/auth/query_name The name of the query parameter is empty",
+        ),
+        (
+            "{ type: api_key, key_env: K, query: \"\" }",
+            "/auth/query The name of the query parameter is empty",
+        ),
+        (
+            "{ type: api_key, key_env: K, cookie_name: \"\" }",
+            "/auth/cookie_name '' is not a valid name of a cookie",
+        ),
+        (
+            "{ type: oauth2, token_url: \"https://a.example/../t\", client_id_env: A, client_secret_env: B }",
+            "/auth/token_url token_url contains `.` or `..` as a segment",
+        ),
+    ] {
+        let (_, problem, _) = auth_problem(auth);
+        assert!(problem.starts_with(expected), "{auth}: {problem}");
+    }
+    for auth in [
+        "{ type: bearer, token_env: T, prefix: \"\" }",
+        "{ type: api_key, key_env: K, prefix: \"Token\\t\", header_name: X-Host }",
+        "{ type: api_key, key_env: K, query_name: \"key[a]\" }",
+    ] {
+        let found = problems(&format!("auth: {auth}\noperations: {{ read: [] }}\n"));
+        assert_eq!(found, [], "{auth}");
+    }
+}
+
+#[test]
+fn a_path_is_sent_as_it_is_written() {
+    let id = "params: { p: { type: string, required: true } }";
+    for (path, message) in [
+        ("GET /a/{p", "A '{' is never closed"),
+        ("GET /a/p}", "A '}' is never opened"),
+        ("GET /a}/{p}", "A '}' is never opened"),
+        ("GET /{p}}", "A '}' is never opened"),
+        ("GET /a/../{p}", "The path contains `.` or `..` as a segment; write the path without it"),
+        ("GET /{p}/%2e", "The path contains `.` or `..` as a segment; write the path without it"),
+        ("GET /a\\\\{p}", "The path contains a backslash; write `/`, or `%5C` for the character itself"),
+        ("GET /{p}/\\x07", "The path contains a control character; remove it"),
+    ] {
+        let rest = format!("operations: {{ read: [{{ name: get_it, maps_to: \"{path}\", {id} }}] }}\n");
+        let found = problems(&rest);
+        assert_eq!(found.first().map(|one| one.message.as_str()), Some(message), "{path}: {found:#?}");
+        assert_eq!(found[0].pointer, "/operations/read/0/maps_to", "{path}");
+    }
+    for path in ["GET /a/.{p}", "GET /v1.0/..a/{p}", "GET /a%7D/%5C/{p}"] {
+        let rest = format!("operations: {{ read: [{{ name: get_it, maps_to: \"{path}\", {id} }}] }}\n");
+        assert_eq!(problems(&rest), [], "{path}");
+    }
+}
+
+#[test]
+fn programs_get_arguments_that_the_system_can_pass_on() {
+    let problems = |keys: &str| {
+        let text = format!(
+            "name: demo\ntype: adapter\nversion: \"1.0.0\"\ndescription: A demo\n\
+             target: {{ transport: native, protocol: command }}\n\
+             operations: {{ read: [{{ name: show_it, params: {{ p: {{ type: string, as: q }} }}, {keys} }}] }}\n"
+        );
+        let found = check(&Source::new("demo.yaml", text)).diagnostics;
+        let line = |one: &Diagnostic| {
+            assert_eq!(one.span.unwrap().line, 6, "{one:#?}");
+            format!("{} {}", one.pointer.trim_start_matches("/operations/read/0/"), one.message)
+        };
+        found.iter().map(line).collect::<Vec<_>>()
+    };
+    let nul = "The value contains a NUL character, which no program accepts";
+    for (keys, expected) in [
+        ("command: ['']", "command/0 The program must be a fixed name".to_owned()),
+        ("command: [' ']", "command/0 The program must be a fixed name".to_owned()),
+        ("command: [\"a\\0\"]", format!("command/0 {nul}")),
+        ("command: [a, \"b\\0\"]", format!("command/1 {nul}")),
+        ("command: [a, [b, \"{p}\\0\"]]", format!("command/1/1 {nul}")),
+        ("command: [a], stdin: '{p'", "stdin Placeholder '{{p}' is not a declared parameter".to_owned()),
+        ("command: [a], stdin: 'p}'", "stdin Placeholder '{p}}' is not a declared parameter".to_owned()),
+        ("command: [a], exit: { 300: success }", "exit/300 '300' is not an exit status".to_owned()),
+        ("command: [a], exit: { '-1': success }", "exit/-1 '-1' is not an exit status".to_owned()),
+        ("command: [a], exit: { '01': success }", "exit/01 '01' is not an exit status".to_owned()),
+        ("command: [a], exit: { 1: fine }", "exit/1 The meaning of exit status 1 is invalid".to_owned()),
+    ] {
+        assert_eq!(problems(keys), [expected], "{keys}");
+    }
+    // Programs use braces themselves, so only a whole placeholder is one.
+    let fine = "command: [git, 'HEAD@{1}', '{', '{p', 'p}', ''], exit: { 0: success, 255: INTERNAL_ERROR }, stdin: '{q}'";
+    assert_eq!(problems(fine), [""; 0]);
 }

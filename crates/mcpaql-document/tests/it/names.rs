@@ -297,9 +297,17 @@ fn an_alias_that_is_the_name_of_a_tool_is_reported() {
         found,
         [(Code::SchemaDuplicateName, "The alias 'demo_mcpaql_create' is already the name of a tool")]
     );
-    let catalog = checked.catalog.unwrap();
-    let call = call(&catalog, "demo_mcpaql_create", json!({"operation": "create_thing"})).unwrap();
-    assert_eq!(call.warnings, [], "the tool keeps its name");
+    assert!(checked.catalog.is_none());
+}
+
+#[test]
+fn an_alias_that_only_a_setting_makes_unusable_is_a_warning() {
+    let source = adapter("demo", "tool_names: { aliases: { my_mcpaql_create: demo_mcpaql_read } }\n");
+    assert_eq!(check::check(&source, &AdapterSettings::default()).diagnostics, []);
+    let renamed = AdapterSettings { prefix: Some("my_".into()), ..AdapterSettings::default() };
+    let checked = check::check(&source, &renamed);
+    assert_eq!((checked.diagnostics.len(), checked.errors()), (1, 0), "{:#?}", checked.diagnostics);
+    assert!(checked.catalog.is_some());
 }
 
 #[test]

@@ -1,6 +1,8 @@
-//! All problems are reported, and a problem disables only the part that it is in.
+//! All problems are reported. An error in an operation removes that operation, any other error rejects the document.
 
-use crate::support::{check, document};
+use crate::support::{HEAD, check, document};
+use mcpaql_core::catalog::Catalog;
+use mcpaql_document::check::CheckOutput;
 use mcpaql_document::source::Source;
 
 const READ: &str = "operations:\n  read:\n";
@@ -63,6 +65,10 @@ fn one_bad_operation_never_rejects_the_document() {
         "{ name: bad, maps_to: GET /a, params: { a: { type: integer, minimum: low } } }",
         "{ name: bad, maps_to: GET /a, params: { a: { type: string, requird: true } } }",
         "{ name: good, maps_to: GET /again }",
+        "{ name: bad, maps_to: GET /a, maps_to: GET /b }",
+        "{ name: bad, maps_to: GET /a, description: sk-0123456789abcdefghijklmn }",
+        "{ name: bad, maps_to: GET /a, auth: { type: bearer } }",
+        "{ name: bad, maps_to: GET /a, base_url: 'https://${' }",
         "17",
     ];
     for operation in bad {
@@ -72,7 +78,87 @@ fn one_bad_operation_never_rejects_the_document() {
         let checked = check(&document(&rest));
         assert!(checked.errors() > 0, "{operation}");
         let catalog = checked.catalog.unwrap_or_else(|| panic!("{operation}"));
-        let names: Vec<&str> = catalog.operations.iter().map(|entry| entry.operation.name.as_str()).collect();
-        assert_eq!(names, ["good", "also_good", "introspect"], "{operation}");
+        assert_eq!(names(&catalog), ["good", "also_good", "introspect"], "{operation}");
     }
+}
+
+fn names(catalog: &Catalog) -> Vec<&str> {
+    catalog.operations.iter().map(|entry| entry.operation.name.as_str()).collect()
+}
+
+#[test]
+fn an_error_outside_operations_rejects_the_document() {
+    let operations = "operations: { read: [{ name: get_thing, maps_to: GET /a }] }\n";
+    for rest in [
+        "targets: { a: { base_url: 'https://${' } }",
+        "targets: { a: { headers: { X: 1 } } }",
+        "targets: { a: { auth: { type: bearer } } }",
+        "default_target: a",
+        "auth: { type: bearer }",
+        "auth: { type: oauth2, token_url: 'http://a.example/t', client_id_env: A, client_secret_env: B }",
+        "auth: { type: bearer, token_env: A, token: hunter2hunter2 }",
+        "display_name: ''",
+        "x-note: sk-0123456789abcdefghijklmn",
+        "name: again",
+        "polcy: mcp",
+        "policy: mpc",
+        "mode: discret",
+        "types: { A: { type: strng } }",
+        "types: { A: { type: integer, minimum: low } }",
+        "tool_names: { prefix: Bad }",
+        "tool_names: { aliases: { old: nothing } }",
+        "annotations: { readOnlyHint: 1 }",
+        "errors: { is_error: 1 }",
+        "endpoints: { all: { purpose: x, operations: [none], categories: [READ] } }",
+    ] {
+        let checked = check(&document(&format!("{rest}\n{operations}")));
+        assert_eq!(checked.errors(), 1, "{rest}: {:#?}", checked.diagnostics);
+        assert_eq!(checked.diagnostics[0].span.unwrap().line, 6, "{rest}");
+        assert!(checked.catalog.is_none(), "{rest}");
+    }
+    for operations in ["operations: { reed: [] }\n", "operations: { read: {} }\n", "operations: 1\n", ""] {
+        let checked = check(&document(operations));
+        assert!(checked.catalog.is_none() && checked.errors() > 0, "{operations}");
+    }
+}
+
+#[test]
+fn the_generator_form_has_the_same_verdict() {
+    let document = |adapter: &str, operation: &str| -> CheckOutput {
+        let text = format!(
+            "schema_version: '1.0'\nadapter: {{ name: demo, version: '1.0.0', description: A demo, \
+             target_api: {{ base_url: 'https://api.example.com'{adapter} }} }}\n\
+             endpoints: {{ read: [{{ name: good, maps_to: GET /a }}, {{ name: bad, maps_to: GET /b{operation} }}] }}\n"
+        );
+        check(&Source::new("demo.yaml", text))
+    };
+    let served = |checked: CheckOutput| checked.catalog.map(|catalog| names(&catalog).join(" "));
+    assert_eq!(served(document("", "")), Some("good bad introspect".into()));
+    assert_eq!(served(document("", ", parms: {}")), Some("good introspect".into()));
+    assert_eq!(served(document(", headers: { X: 1 }", "")), None);
+}
+
+/// A reference to an operation is right even if the operation has an error of its own.
+#[test]
+fn an_error_in_an_operation_does_not_reject_what_refers_to_it() {
+    let rest = "tool_names: { aliases: { old_bad: bad, older: delete, late: late } }
+mode: discrete
+profile: own
+endpoints:
+  look: { purpose: Look, operations: [good, bad, late, get_execution], categories: [DELETE] }
+  delete: { purpose: Remove, categories: [EXECUTE] }
+operations:
+  read:
+    - { name: good, maps_to: GET /a }
+    - { name: bad, maps_to: GET /a, parms: {} }
+    - { name: late, maps_to: GET /a, params: { a: { type: integer, default: x } } }
+  execute:
+    - { name: run, maps_to: POST /a, lifecycle: true, parms: {} }
+";
+    let checked = check(&document(rest));
+    let lines: Vec<usize> =
+        checked.diagnostics.iter().map(|diagnostic| diagnostic.span.unwrap().line).collect();
+    let first = HEAD.lines().count();
+    assert_eq!(lines, [first + 10, first + 11, first + 13], "{:#?}", checked.diagnostics);
+    assert_eq!(names(&checked.catalog.unwrap()), ["good", "introspect"]);
 }

@@ -7,8 +7,9 @@ use super::details::{Context, Version};
 use super::names;
 use super::schema::shape;
 use crate::report::Note;
+use mcpaql_core::header;
 use mcpaql_core::operation::{
-    Binding, CREDENTIAL_HEADERS, FRAMING_HEADERS, Operation, ParamLocation, ParamStyle, Segment, StyleForm,
+    Binding, CREDENTIAL_HEADERS, Operation, ParamLocation, ParamStyle, Segment, StyleForm,
 };
 use serde_json::{Value, json};
 use std::ops::Deref;
@@ -244,7 +245,7 @@ fn is_credential(cx: &Context<'_>, location: ParamLocation, name: &str, notes: &
         return true;
     }
     let header = location == ParamLocation::Header
-        && (FRAMING_HEADERS.contains(&lower.as_str()) || CREDENTIAL_HEADERS.contains(&lower.as_str()));
+        && (header::is_framing(&lower) || CREDENTIAL_HEADERS.contains(&lower.as_str()));
     if header {
         notes.push(Note::changed(name, "a header that callers cannot set"));
     }

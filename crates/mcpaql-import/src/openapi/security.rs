@@ -8,6 +8,8 @@ use indexmap::IndexMap;
 use mcpaql_core::adapter::{Auth, KeyLocation, OAuth2};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
+use mcpaql_core::header;
+use mcpaql_core::host::address_problem;
 use mcpaql_core::operation::ParamLocation;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -68,6 +70,16 @@ impl Security {
                     notes.push(
                         Diagnostic::warning(Code::SchemaUnsupported, pointer, message)
                             .expected("apiKey, http basic or bearer, oauth2 or openIdConnect"),
+                    );
+                }
+                if matches!(scheme, Some(Scheme::OAuth { client: None, .. })) && has_client_flow(value) {
+                    let message = format!(
+                        "The client credentials flow of the security scheme '{name}' has no usable token URL"
+                    );
+                    notes.push(
+                        Diagnostic::warning(Code::SchemaMissingField, pointer, message)
+                            .expected("tokenUrl: https://host/path")
+                            .suggest(format!("set {prefix}_TOKEN to a token")),
                     );
                 }
                 (name.clone(), scheme)
@@ -301,6 +313,7 @@ fn scheme(id: &str, value: &Value, prefix: &str, many: bool, url: Option<&str>) 
             "digest" | "hoba" | "mutual" | "negotiate" | "scram-sha-1" | "scram-sha-256" | "vapid" => {
                 return None;
             }
+            scheme if !header::is_name(scheme) => return None,
             _ => Auth::ApiKey {
                 key_env: format!("{prefix}_API_KEY"),
                 location: KeyLocation::Header("Authorization".to_owned()),
@@ -320,7 +333,12 @@ fn basic(prefix: &str) -> Auth {
 
 fn api_key(id: &str, value: &Value, prefix: &str, many: bool) -> Option<Auth> {
     let (location, name) = (text(value, "in"), text(value, "name"));
-    if name.is_empty() {
+    let is_usable = match location {
+        "query" => !name.is_empty(),
+        "cookie" => header::is_name(name),
+        _ => header::is_name(name) && !header::is_framing(name),
+    };
+    if !is_usable {
         return None;
     }
     let texts = [id, text(value, "description"), text(value, "bearerFormat")];
@@ -342,10 +360,18 @@ fn api_key(id: &str, value: &Value, prefix: &str, many: bool) -> Option<Auth> {
     Some(Auth::ApiKey { key_env, location, prefix: String::new() })
 }
 
+/// Whether an OAuth 2.0 scheme has the flow with client credentials.
+fn has_client_flow(scheme: &Value) -> bool {
+    scheme.pointer("/flows/clientCredentials").is_some() || text(scheme, "flow") == "application"
+}
+
 fn oauth(value: &Value, url: Option<&str>) -> Scheme {
     let token_url = |flow: &Value| {
         let written = Some(text(flow, "tokenUrl")).filter(|url| !url.is_empty() && is_plain(url))?;
-        join(url, written).filter(|url| url.starts_with("https://") || url.starts_with("http://"))
+        let url = join(url, written)?;
+        let is_sent_as_written =
+            address_problem(&url).is_none() && !url.contains(['?', '#', ' ', '{', '}', '@']);
+        (is_sent_as_written && (url.starts_with("https://") || url.starts_with("http://"))).then_some(url)
     };
     let (mut client, mut user) = (None, None);
     // Swagger 2.0 has one flow, next to the type.
@@ -353,11 +379,12 @@ fn oauth(value: &Value, url: Option<&str>) -> Scheme {
     let flows = value.get("flows").and_then(Value::as_object);
     for (name, flow) in flows.into_iter().flatten().map(|(name, flow)| (name.as_str(), flow)).chain(swagger) {
         match (name, token_url(flow)) {
-            ("clientCredentials" | "application", Some(url)) => client = Some(url),
+            ("clientCredentials" | "application", url) => client = url.or(client),
             (_, url) => user = Some(user.flatten().or(url)),
         }
     }
     if client.is_none() && user.is_none() {
+        // No flow can be used, so the operator brings a token.
         user = Some(None);
     }
     Scheme::OAuth { client, user }

@@ -8,7 +8,7 @@ use super::document::OpenApiDocument;
 use super::scan;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::host::is_loopback;
+use mcpaql_core::host::{address_problem, is_dot_segment, is_loopback};
 use serde_json::Value;
 
 /// The context that URLs are resolved in.
@@ -155,6 +155,9 @@ fn absolute(url: &str, site: &UrlContext<'_>) -> Option<String> {
     if host.is_empty() || rest.contains(char::is_whitespace) || rest.contains(['<', '>']) {
         return None;
     }
+    if address_problem(rest).is_some() {
+        return None;
+    }
     Some(match path {
         Some(path) => format!("{scheme}://{host}/{path}"),
         None => format!("{scheme}://{host}"),
@@ -163,7 +166,10 @@ fn absolute(url: &str, site: &UrlContext<'_>) -> Option<String> {
 
 /// Resolves a URL against `base`, the URL of the document; `None` if it is relative and `base` is unknown.
 pub(crate) fn join(base: Option<&str>, url: &str) -> Option<String> {
-    let url = url.trim();
+    joined(base, url.trim()).map(|url| without_dot_segments(&url))
+}
+
+fn joined(base: Option<&str>, url: &str) -> Option<String> {
     if url.contains("://") {
         return Some(url.to_owned());
     }
@@ -182,18 +188,24 @@ pub(crate) fn join(base: Option<&str>, url: &str) -> Option<String> {
         return Some(format!("{origin}{url}"));
     }
     let path = base?.get(origin.len()..)?.split(['?', '#']).next()?;
-    let mut steps: Vec<&str> = path.split('/').skip(1).collect();
-    steps.pop();
-    for step in url.split('/') {
-        match step {
-            "." | "" => {}
-            ".." => {
-                steps.pop();
-            }
-            step => steps.push(step),
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    Some(format!("{origin}{folder}/{url}"))
+}
+
+/// Resolves `.` and `..` in the path of an absolute URL.
+fn without_dot_segments(url: &str) -> String {
+    let (address, rest) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in address.split('/') {
+        let is_parent = is_dot_segment(segment) && !matches!(segment, "." | "%2e" | "%2E");
+        if !is_dot_segment(segment) {
+            segments.push(segment);
+        } else if is_parent && segments.len() > 3 {
+            // The first three are `https:`, nothing and the host.
+            segments.pop();
         }
     }
-    Some(format!("{origin}/{}", steps.join("/")))
+    format!("{}{rest}", segments.join("/"))
 }
 
 fn origin(url: &str) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Parses path templates into literals, placeholders and query parameters.
 
+use mcpaql_core::host::is_dot_segment;
 use mcpaql_core::operation::Segment;
 
 /// A parsed path template.
@@ -22,6 +23,9 @@ pub(crate) fn read(path: &str) -> Result<PathTemplate, &'static str> {
     }
     let written = path.split('#').next().unwrap_or_default().trim();
     let (path, query) = split_query(written);
+    if path.split('/').any(is_dot_segment) {
+        return Err("its path contains '.' or '..' as a segment");
+    }
     let mut pieces = Vec::new();
     let mut literal = String::new();
     if !path.starts_with('/') {
@@ -119,6 +123,7 @@ mod tests {
             ("/do?action=run&x={y}", "/do action=run"),
             ("/with space/\u{fc}", "/with%20space/%C3%BC"),
             ("/f(a={a},b='{b}')", "/f(a=<a>,b='<b>')"),
+            ("/a}/{b}\\c", "/a%7D/<b>%5Cc"),
             ("", "/"),
         ] {
             assert_eq!(shown(path), expected, "{path}");
@@ -127,7 +132,7 @@ mod tests {
 
     #[test]
     fn an_invalid_path_is_refused() {
-        for path in ["/a/{b", "/a/{}", "https://example.com/a"] {
+        for path in ["/a/{b", "/a/{}", "https://example.com/a", "/a/../{b}", "/a/%2E"] {
             assert!(read(path).is_err(), "{path}");
         }
     }

@@ -51,6 +51,11 @@ fn every_scheme_has_its_counterpart() {
             bearer(),
         ),
         (json!({"type": "http", "scheme": "digest"}), Auth::None),
+        (json!({"type": "http", "scheme": "a\nb"}), Auth::None),
+        (json!({"type": "apiKey", "in": "header", "name": "Host"}), Auth::None),
+        (json!({"type": "apiKey", "in": "header", "name": "X Key"}), Auth::None),
+        (json!({"type": "apiKey", "in": "cookie", "name": "a b"}), Auth::None),
+        (json!({"type": "apiKey", "in": "query", "name": ""}), Auth::None),
     ] {
         let import = import(&document(json!({"one": scheme}), json!([{"one": []}])));
         assert_eq!(import.adapter.auth, expected, "{scheme}");
@@ -89,6 +94,31 @@ fn oauth_works_with_client_credentials_or_a_token_of_a_user() {
         let import = import(&document(json!({"o": scheme}), json!([{"o": ["read"]}])));
         assert_eq!(import.adapter.auth, expected, "{scheme}");
     }
+}
+
+#[test]
+fn client_credentials_without_a_token_url_are_reported() {
+    let usable = json!({"tokenUrl": "https://id.example/token"});
+    let scheme = |flows: Value| json!({"type": "oauth2", "flows": flows});
+    for (scheme, expected) in [
+        (scheme(json!({"clientCredentials": {}})), bearer()),
+        (json!({"type": "oauth2", "flow": "application"}), bearer()),
+        (scheme(json!({"clientCredentials": {"tokenUrl": "https://id.example/token?a=1"}})), bearer()),
+        (scheme(json!({"clientCredentials": {"tokenUrl": "https://id.example\\token"}})), bearer()),
+        (
+            scheme(json!({"clientCredentials": {}, "authorizationCode": usable})),
+            Auth::Any(vec![bearer(), oauth(true, &[])]),
+        ),
+    ] {
+        let import = import(&document(json!({"o": scheme}), json!([{"o": ["read"]}])));
+        assert_eq!(import.adapter.auth, expected, "{scheme}");
+        let message = "The client credentials flow of the security scheme 'o' has no usable token URL";
+        assert_eq!(messages(&import), [message], "{scheme}");
+    }
+    // A flow without a URL is not a flow of a user: nobody needs to bring a token.
+    let both = json!({"type": "oauth2", "flow": "application", "flows": {"clientCredentials": usable}});
+    let import = import(&document(json!({"o": both}), json!([{"o": ["read"]}])));
+    assert_eq!((import.adapter.auth.clone(), messages(&import)), (oauth(false, &["read"]), vec![]));
 }
 
 #[test]

@@ -28,6 +28,15 @@ fn urls_become_absolute_and_clean() {
         (json!([{"url": "https://user:secret@a.example/v1?key=1#x"}]), None, "https://a.example/v1"),
         (json!([{"url": "ftp://a.example"}, {"url": "https://b example"}]), None, "${env:PETS_BASE_URL}"),
         (json!([{"url": "/api"}]), None, "${env:PETS_BASE_URL}"),
+        (json!([{"url": "https://a.example/v1/../v2/./x/%2E%2e/"}]), None, "https://a.example/v2"),
+        (json!([{"url": "https://a.example/../.."}]), None, "https://a.example"),
+        (json!([{"url": "/../api/."}]), here, "https://docs.example/api"),
+        (json!([{"url": "../../../../api"}]), here, "https://docs.example/api"),
+        (
+            json!([{"url": "https://a.example\\b"}, {"url": "https://a.example/\u{7}"}]),
+            None,
+            "${env:PETS_BASE_URL}",
+        ),
     ] {
         assert_eq!(base_url(servers.clone(), url).0, expected, "{servers}");
     }
@@ -64,6 +73,25 @@ fn plain_http_is_allowed_with_a_warning_unless_it_is_this_machine() {
     let mut document = with_paths(json!({"/a": {"get": {}}}));
     document["servers"] = json!([{"url": "http://a.example"}]);
     assert!(messages(&import(&document)).contains(&"The API has only an http:// URL"));
+}
+
+#[test]
+fn plain_http_of_an_operation_or_a_token_endpoint_is_allowed_with_a_warning() {
+    let warning = "An operation or a token endpoint has only an http:// URL";
+    let mut of_operation = with_paths(json!({"/a": {"get": {"servers": [{"url": "http://b.example"}]}}}));
+    of_operation["servers"] = json!([{"url": "https://a.example"}]);
+    let flow =
+        |url: &str| json!({"o": {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": url}}}});
+    let mut of_token = with_paths(json!({"/a": {"get": {}}}));
+    of_token["security"] = json!([{"o": []}]);
+    of_token["components"] = json!({"securitySchemes": flow("http://id.example/t")});
+    for document in [&of_operation, &of_token] {
+        let import = import(document);
+        assert!(target(&import).allow_http && messages(&import).contains(&warning), "{document}");
+    }
+    of_token["components"] = json!({"securitySchemes": flow("http://localhost:80/t")});
+    let local = import(&of_token);
+    assert!(!target(&local).allow_http && !messages(&local).contains(&warning));
 }
 
 #[test]

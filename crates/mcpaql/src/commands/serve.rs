@@ -1,7 +1,7 @@
 //! `mcpaql serve`: serves adapters as an MCP server, over stdio or HTTP.
 
 use crate::cache::SurfaceCache;
-use crate::documents::{AdapterPlan, default_data, open_gateway};
+use crate::documents::{AdapterPlan, RejectedDocument, default_data, open_gateway};
 use crate::output::error_with_hint;
 use crate::reload::{WatchedFiles, plan_to_serve, reload_on_change};
 use crate::status::StatusFile;
@@ -22,6 +22,17 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 pub(crate) async fn run(args: args::ServeArgs) -> Result<CommandOutcome> {
+    match serve(args).await {
+        // The same exit status as `check`.
+        Err(error) if error.is::<RejectedDocument>() => {
+            output::print_error(&error);
+            Ok(CommandOutcome::Findings)
+        }
+        outcome => outcome,
+    }
+}
+
+async fn serve(args: args::ServeArgs) -> Result<CommandOutcome> {
     let signals = Signals::listen()?;
     let args = Arc::new(args);
     let Some(address) = args.http else { return serve_over_stdio(args, signals).await };

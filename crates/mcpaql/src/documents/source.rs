@@ -7,7 +7,7 @@ use crate::blocking::blocking;
 use crate::cache::CaptureCache;
 use crate::file;
 use crate::openapi_files::{Description, Digest};
-use crate::output::{self, error_with_hint};
+use crate::output::{self, HintedError};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
@@ -177,6 +177,18 @@ impl PlannedAdapter {
     }
 }
 
+/// The cause of an error about an adapter whose document has errors. They are already printed.
+#[derive(Debug)]
+pub(crate) struct RejectedDocument;
+
+impl std::fmt::Display for RejectedDocument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("cannot be served")
+    }
+}
+
+impl std::error::Error for RejectedDocument {}
+
 /// Returns the error for an adapter that cannot be served; `file` is the text with the problems.
 fn cannot_serve_error(name: &str, file: &str) -> anyhow::Error {
     let typed = name.strip_prefix("builtin:").unwrap_or(name);
@@ -185,7 +197,8 @@ fn cannot_serve_error(name: &str, file: &str) -> anyhow::Error {
     } else {
         format!("fix {file}")
     };
-    error_with_hint(format!("{name} cannot be served"), hint)
+    anyhow::Error::new(RejectedDocument)
+        .context(HintedError { message: format!("{name} {RejectedDocument}"), hint })
 }
 
 impl McpSource {

@@ -84,7 +84,7 @@ async fn the_server_exits_if_no_adapter_can_be_served() {
     place.file("mcpaql.yaml", "adapters: [broken.yaml, absent.yaml]\n");
     place.file("broken.yaml", "name: broken\n");
     let ran = place.run(&["serve"]).await;
-    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("mcpaql check broken.yaml"), "{}", ran.stderr);
 }
 

@@ -31,3 +31,4 @@ mod settings;
 mod status;
 mod surfaces;
 mod targets;
+mod verdict;

@@ -43,7 +43,7 @@ async fn a_document_that_cannot_be_served_stops_the_start() {
     let place = TestFolder::new();
     place.file("broken.md", "---\nname: broken\n---\n");
     let ran = place.run(&["serve", "broken.md"]).await;
-    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
     assert!(ran.stderr.contains("mcpaql check broken.md"), "{}", ran.stderr);
     let ran = place.run(&["serve", "absent.md"]).await;
     assert_eq!(ran.status, Some(2));

@@ -5,7 +5,7 @@ use crate::rule::{Findings, rule};
 use crate::tool::{AnswerComparison, ParsedTool};
 
 rule! {
-    /// Two equal calls of a read-only tool gave different answers.
+    /// Two identical calls of a read-only tool returned different results.
     ///
     /// ## What it does
     ///
@@ -14,8 +14,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Clients may cache answers of read-only tools. A clock or a random number may differ each time. A list whose order changes, or
-    /// an answer that counts calls, misleads anyone who compares two answers.
+    /// Clients may cache the results of read-only tools. A clock or a random number may differ each time. But a changing order or
+    /// a call counter makes two results look different although the data is the same.
     ///
     /// ## Bad
     ///
@@ -33,7 +33,7 @@ rule! {
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.observed.is_some_and(|observed| observed.answers == AnswerComparison::Different) {
-        let message = format!("Two equal calls of '{}' gave different answers", tool.name);
+        let message = format!("Two identical calls of '{}' returned different results", tool.name);
         let help = "return results in a stable order, without values that change with each call";
         findings.tool(tool, "/annotations/readOnlyHint", message).help(help);
     }

@@ -16,10 +16,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// A web search is
-    /// [MCP's own example of an open world](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations). Clients
-    /// treat results from the open world as untrusted: they can carry a stranger's instructions to the model, and private data can
-    /// leave the same way.
+    /// A web search is [MCP's own example of an open
+    /// world](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations). Clients treat results from the
+    /// open world as untrusted: they can contain prompt injections, and private data can leak through the same tool.
     ///
     /// ## Bad
     ///

@@ -13,19 +13,19 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Lists the hints that a tool does not set, and the values that clients assume instead. `idempotentHint` may be missing if
-    /// `readOnlyHint` is true, and so may hints that a selected policy leaves out. The finding is advice, a warning if a convention
-    /// requires the hint, and an error if a directory requires it.
+    /// Lists the hints that a tool does not set, with the default values that clients use instead. Not reported: `idempotentHint`
+    /// on read-only tools, and hints that the selected policy omits. The finding is an error if a directory requires the hint, a
+    /// warning if another convention requires it, and advice otherwise.
     ///
     /// ## Why it matters
     ///
     /// [MCP's defaults](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) are those of the most
-    /// dangerous tool: not read-only, destructive, not idempotent, open world. A search without hints asks for approval like a
-    /// deletion. It cannot be used freely in Claude Code's plan mode and
-    /// [Cursor's Ask mode](https://github.com/sourcebot-dev/sourcebot/pull/1013), and people who are asked about everything approve
-    /// everything. `readOnlyHint: true` alone is not enough: ChatGPT
-    /// [shows such a tool as destructive](https://github.com/apollographql/apollo-mcp-server/pull/510), and OpenAI's portal
-    /// [rejects tools without `destructiveHint`](https://github.com/HelpCode-ai/anythingmcp/pull/579), whether they read or not.
+    /// dangerous tool: not read-only, destructive, not idempotent, open world. A search without hints needs the same approval as
+    /// a deletion. It cannot be used freely in Claude Code's plan mode and [Cursor's Ask
+    /// mode](https://github.com/sourcebot-dev/sourcebot/pull/1013). Users who must approve every call stop reading the requests.
+    /// `readOnlyHint: true` alone is not enough: ChatGPT [shows such a tool as
+    /// destructive](https://github.com/apollographql/apollo-mcp-server/pull/510), and OpenAI's portal [rejects every tool without
+    /// `destructiveHint`](https://github.com/HelpCode-ai/anythingmcp/pull/579), even read-only ones.
     ///
     /// ## Bad
     ///
@@ -48,7 +48,7 @@ rule! {
     ///
     /// Sets the hints that are certain. Values that look safer than MCP's default are set only if they follow from the tool's own
     /// `readOnlyHint: true` or from its adapter document.
-    "HINT-001" "unsaid-hints" Error Tool(check)
+    "HINT-001" "missing-hints" Error Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
@@ -72,7 +72,7 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         _ => "/annotations".to_owned(),
     };
     let message =
-        format!("The tool '{}' does not set {}", tool.name, assumed_behavior(tool, standard, &missing));
+        format!("The tool '{}' does not set {}", tool.name, with_defaults(tool, standard, &missing));
     let finding = findings.tool(tool, pointer, message);
     let safe = missing_hints(tool, &standard.policy);
     let safe = |hint: Hint| safe.get(hint).filter(|_| missing.contains(&hint));
@@ -84,11 +84,12 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     };
     if fix == HintOverrides::default() && tool.by_name.category != Category::Read {
         finding.help(
-            "set `readOnlyHint: false`, and `destructiveHint` to whether anything is deleted or overwritten",
+            "set `readOnlyHint: false`; set `destructiveHint: true` if the tool deletes or overwrites data, `false` otherwise",
         );
     } else if fix == HintOverrides::default() {
-        finding
-            .help("set the hints; if the tool only reads, `readOnlyHint: true` and `destructiveHint: false`");
+        finding.help(
+            "set the hints; if the tool only reads, set `readOnlyHint: true` and `destructiveHint: false`",
+        );
     } else {
         finding.help("set the hints").fix(Fix::Hints(fix));
     }
@@ -102,18 +103,18 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     }
 }
 
-/// Lists the missing hints with the values that clients assume, and with those that a selected policy expects.
-fn assumed_behavior(tool: &ParsedTool<'_>, standard: &Standard, missing: &[Hint]) -> String {
+/// Lists the missing hints with their defaults, and with the values that a selected policy expects.
+fn with_defaults(tool: &ParsedTool<'_>, standard: &Standard, missing: &[Hint]) -> String {
     let expected =
         if standard.policy_chosen { expected(tool, &standard.policy) } else { HintOverrides::default() };
-    let assumed = missing.iter().map(|hint| {
-        let (key, assumed) = (hint.key(), hint.default_value());
-        match expected.get(*hint).filter(|expected| *expected != assumed) {
-            Some(expected) => format!("{key} (clients assume {assumed}, expected {expected})"),
-            None => format!("{key} (clients assume {assumed})"),
+    let listed = missing.iter().map(|hint| {
+        let (key, default) = (hint.key(), hint.default_value());
+        match expected.get(*hint).filter(|expected| *expected != default) {
+            Some(expected) => format!("{key} (default {default}, expected {expected})"),
+            None => format!("{key} (default {default})"),
         }
     });
-    assumed.collect::<Vec<String>>().join(", ")
+    listed.collect::<Vec<String>>().join(", ")
 }
 
 /// Returns the hints that the selected policy sets for such a tool; all hints if no policy is selected.

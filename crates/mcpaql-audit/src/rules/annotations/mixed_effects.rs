@@ -10,14 +10,15 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for tools with one parameter (`action`, `operation`, `method`, `mode`) that decides whether a call reads or writes, and
-    /// for adapters with a single tool for everything. The finding is advice unless a convention forbids such tools.
+    /// Checks for tools with one parameter (`action`, `operation`, `method`, `mode`) that decides whether a call reads or writes,
+    /// and for adapters with a single tool for everything. The finding is a warning if a convention forbids such tools, and
+    /// advice otherwise.
     ///
     /// ## Why it matters
     ///
-    /// Hints describe a tool, not a call. Such a tool must be marked by the most dangerous of its actions: listing needs the same
-    /// approval as deleting, and an approval for one is an approval for the other. Anthropic's connector directory rejects tools that
-    /// mix reads and writes.
+    /// Hints describe a tool, not a call. The hints of such a tool must describe its most dangerous action: listing needs the
+    /// same approval as deleting, and a user who approves listing for the whole session also approves deleting. Anthropic's
+    /// connector directory rejects tools that mix reads and writes.
     ///
     /// ## Bad
     ///

@@ -15,8 +15,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Connector directories list only tools that say whether they read or may do harm. Missing annotations are
-    /// [among the most common reasons for a rejection](https://sunpeak.ai/blogs/testing-mcp-tool-annotations).
+    /// Connector directories list a tool only if its hints show whether it reads or may do harm. Missing annotations are [among
+    /// the most common reasons for a rejection](https://sunpeak.ai/blogs/testing-mcp-tool-annotations).
     ///
     /// ## Bad
     ///
@@ -33,6 +33,11 @@ rule! {
     /// ```json good
     /// {"name": "delete_issue", "inputSchema": {"type": "object"}}
     /// ```
+    ///
+    /// ## Fix
+    ///
+    /// Sets the two hints if they are certain. A value that looks safer than MCP's default is set only if it follows from the adapter
+    /// document of the tool.
     "HINT-003" "no-safety-hint" Error Tool(check)
 }
 

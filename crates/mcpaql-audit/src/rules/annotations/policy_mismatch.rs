@@ -12,19 +12,19 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// If a policy is selected, by name or by a convention, infers what each tool does and compares the hints of the policy with
-    /// those of the tool, or with MCP's default if the tool does not set a hint. The message shows each hint as declared, effective
-    /// and expected.
+    /// Runs only if a policy is selected, with `--policy` or by a convention. Infers the effect of each tool and compares its
+    /// hints with those of the policy. A hint that is not set counts as MCP's default.
     ///
-    /// A hint is not compared if the effect of the tool is unknown or the policy leaves the hint out. HINT-001 reports missing hints
-    /// that a convention requires. If only the name contradicts a declared hint, the finding is advice. There is no finding if that
-    /// name could be a noun and says no more than that something runs. A tool with a required parameter for the destination of its
-    /// results may leave its input unchanged.
+    /// A hint is not compared if the policy omits it, or if the effect of the tool is unknown, for example because its name has
+    /// no clear verb. `destructiveHint` is not compared if an update requires an output parameter, such as `output_path`: the
+    /// tool may write a new file and leave its input unchanged. HINT-001 reports missing hints that a convention requires. If the
+    /// effect is inferred from the name and description alone, and all differing hints are set, the finding is advice.
     ///
     /// ## Why it matters
     ///
-    /// "Destructive" and "idempotent" mean different things in different projects: an update guarded by an etag has no second effect,
-    /// but a second call fails. Hints are useful only if a project gives them one meaning.
+    /// "Destructive" and "idempotent" mean different things in different projects. For example, a second update with the same
+    /// etag changes nothing, but returns an error: some projects call that idempotent, others do not. Hints are useful only if a
+    /// project gives them one meaning.
     ///
     /// ## Bad
     ///
@@ -48,7 +48,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// Sets the hints of the policy, unless that makes the tool look safer than its own hints.
+    /// Sets the hints of the policy, except values that make the tool look safer than its own hints.
     "HINT-016" "policy-mismatch" Warning Tool(check)
 }
 
@@ -70,11 +70,9 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     let comparisons: Vec<String> = differs
         .iter()
         .map(|comparison| {
-            let declared =
-                comparison.declared.map_or("nothing", |value| if value { "true" } else { "false" });
-            let expected = comparison.expected.unwrap_or_default();
             let (hint, effective) = (comparison.hint.key(), comparison.effective);
-            format!("{hint} (declared {declared}, effective {effective}, expected {expected})")
+            let origin = if comparison.declared.is_some() { "set to" } else { "not set, default" };
+            format!("{hint} ({origin} {effective}, expected {})", comparison.expected.unwrap_or_default())
         })
         .collect();
     let message = format!(

@@ -11,16 +11,16 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for tools with `readOnlyHint: true` whose name, description or parameters say that they change something:
-    /// `delete_issue`, `send_mail`, `mark_all_notifications_read`, or an `action` that can be `delete`. The finding is an error if
-    /// the name has a verb without another meaning, a warning if the tool starts or stops something, and advice if only the
-    /// description says so.
+    /// Checks for tools with `readOnlyHint: true` whose name, description or parameters suggest a write: `delete_issue`,
+    /// `send_mail`, `mark_all_notifications_read`, or an `action` that can be `delete`. The finding is an error if the verb in
+    /// the name always means a write, or if the adapter document declares one. It is a warning if name and description together
+    /// suggest a write, or if a parameter can choose one. Otherwise it is advice.
     ///
     /// ## Why it matters
     ///
-    /// Clients run read-only tools without asking: Claude Code's plan mode
-    /// [relies on exactly this hint](https://github.com/derive-to/derive/pull/582). A write that is marked as a read is the one
-    /// mistake in annotations that does harm.
+    /// Clients run read-only tools without asking: Claude Code's plan mode [relies on exactly this
+    /// hint](https://github.com/derive-to/derive/pull/582). This is the most dangerous mistake in annotations: the write runs
+    /// without approval.
     ///
     /// ## Bad
     ///
@@ -45,7 +45,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// Sets `readOnlyHint: false`. At worst, the user is asked for one approval too many.
+    /// Sets `readOnlyHint: false`. At worst, the user has to approve a call that only reads.
     "HINT-005" "read-only-write" Error Tool(check)
 }
 
@@ -55,7 +55,7 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     let Some((what, level)) = contradicts_read_only(tool) else { return };
-    let message = format!("The tool '{}' is marked read-only, but {what}", tool.name);
+    let message = format!("The tool '{}' has `readOnlyHint: true`, but {what}", tool.name);
     let finding = findings.tool(tool, "/annotations/readOnlyHint", message);
     finding.help("set `readOnlyHint: false`; clients run read-only tools without asking");
     finding.fix(Fix::Hints(HintOverrides { read_only: Some(false), ..HintOverrides::default() }));

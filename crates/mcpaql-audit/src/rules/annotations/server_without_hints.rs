@@ -15,9 +15,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// A missing hint is [not neutral](https://github.com/fstamatelopoulos/cerefox/pull/185): with MCP's defaults every tool, even a
-    /// search, may be destructive. Clients ask before every call, and the question before the one call that matters looks like all
-    /// the others.
+    /// A missing hint is [not neutral](https://github.com/fstamatelopoulos/cerefox/pull/185): with MCP's defaults every tool,
+    /// even a search, may be destructive. Clients ask before every call, so users cannot tell the dangerous calls from the
+    /// others.
     ///
     /// ## Bad
     ///

@@ -8,7 +8,7 @@ use crate::tool::ParsedTool;
 const MAX_TOOL_TOKENS: usize = 1000;
 
 rule! {
-    /// Tool costs more tokens than nine in ten tools of real servers.
+    /// Tool uses more tokens than 90% of the tools of real servers.
     ///
     /// ## What it does
     ///
@@ -16,7 +16,7 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Most clients put every tool into every conversation, used or not, and its tokens are paid for with every message.
+    /// Most clients send every tool with every message, even if it is not used, so its tokens are charged each time.
     ///
     /// ## Bad
     ///

@@ -14,7 +14,7 @@ rule! {
     /// ## Why it matters
     ///
     /// Visual Studio Code cannot make a request with more than 128 tools
-    /// (https://code.visualstudio.com/docs/copilot/chat/chat-tools). Windsurf sees 100 tools of all servers together
+    /// (https://code.visualstudio.com/docs/copilot/chat/chat-tools). Windsurf supports 100 tools across all servers
     /// (https://docs.windsurf.com/windsurf/cascade/mcp) and ignores the rest.
     ///
     /// ## Bad

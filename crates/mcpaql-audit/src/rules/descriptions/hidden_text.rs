@@ -6,16 +6,18 @@ use crate::text::prefilter::WordGroup;
 use crate::tool::ParsedTool;
 
 rule! {
-    /// Text is written so that people do not see it.
+    /// Text is hidden from people but visible to the model.
     ///
     /// ## What it does
     ///
-    /// Checks every text of a tool for HTML and Markdown comments, and for runs of blanks that push the following text out of sight.
+    /// Checks every text of a tool for HTML and Markdown comments, and for long runs of spaces or line breaks that push the
+    /// following text out of sight.
     ///
     /// ## Why it matters
     ///
     /// Clients that render Markdown drop comments, and clients that show a line or two cut off text further down. The model reads
-    /// both (https://invariantlabs.ai/blog/mcp-security-notification-tool-poisoning-attacks hides its instructions after blanks).
+    /// both. An attack that Invariant Labs published [hides its instructions after
+    /// spaces](https://invariantlabs.ai/blog/mcp-security-notification-tool-poisoning-attacks).
     ///
     /// ## Bad
     ///

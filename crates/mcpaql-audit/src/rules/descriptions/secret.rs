@@ -6,7 +6,7 @@ use crate::text::credential;
 use crate::tool::ParsedTool;
 
 rule! {
-    /// Text contains what looks like a credential.
+    /// Text appears to contain a credential.
     ///
     /// ## What it does
     ///
@@ -44,7 +44,7 @@ rule! {
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for text in &tool.tree.texts {
         if credential::has_credential(text.text, text.prefilter) {
-            let message = format!("A text of '{}' contains what looks like a credential", tool.name);
+            let message = format!("A text of '{}' appears to contain a credential", tool.name);
             findings
                 .tool(tool, tool.tree.pointer(text.at), message)
                 .help("revoke it, and use a placeholder instead");

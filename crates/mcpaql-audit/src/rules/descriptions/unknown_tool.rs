@@ -12,8 +12,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks descriptions for a name in quotes or backticks, next to the word "tool" or after "call", that no tool of the server
-    /// has.
+    /// Checks descriptions for tool names in quotes or backticks (next to the word "tool" or after "call") that do not exist on
+    /// the server.
     ///
     /// ## Why it matters
     ///

@@ -6,17 +6,19 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// Name misspells a word whose spelling a convention fixes.
+    /// Name spells `mcpaql`, or another word of a convention, in a way that the convention forbids.
     ///
     /// ## What it does
     ///
-    /// Checks the names of MCP-AQL adapter tools for misspellings of the word that a convention fixes (`names.word` and
-    /// `names.not_words`): `aql` or `mcp_aql` instead of `mcpaql`. Tools that do not take MCP-AQL's envelope are not checked.
+    /// Checks the names of MCP-AQL adapter tools for spellings that a convention forbids (`names.not_words`) of a word that it
+    /// requires (`names.word`): `aql` or `mcp_aql` instead of `mcpaql`. Tools that do not take MCP-AQL's envelope are not
+    /// checked.
     ///
     /// ## Why it matters
     ///
-    /// AQL is the query language of ArangoDB and of others. The word `mcpaql` distinguishes an adapter's tools from all others in a
-    /// list and separates the adapter from the endpoint. The old `mcp_aql_read` was the same for every adapter.
+    /// AQL is also the name of ArangoDB's query language and of others. The word `mcpaql` distinguishes an adapter's tools from
+    /// all others in a list and separates the adapter from the endpoint. The name `mcp_aql_read` is the same for every adapter,
+    /// so two adapters collide.
     ///
     /// ## Bad
     ///
@@ -33,7 +35,7 @@ rule! {
     /// ```json good with=mcpaql
     /// {"name": "arango_run_aql", "description": "Runs a query in ArangoDB's language.", "inputSchema": {"type": "object"}}
     /// ```
-    "NAME-012" "brand" Warning Tool(check)
+    "NAME-012" "brand-spelling" Warning Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {

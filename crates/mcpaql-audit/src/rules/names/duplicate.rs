@@ -29,7 +29,7 @@ rule! {
     /// ```json good
     /// {"tools": [{"name": "get_note", "inputSchema": {"type": "object"}}, {"name": "get_notebook", "inputSchema": {"type": "object"}}]}
     /// ```
-    "NAME-013" "duplicate" Error Server(check)
+    "NAME-013" "duplicate-name" Error Server(check)
 }
 
 fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {

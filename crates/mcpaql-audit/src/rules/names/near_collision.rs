@@ -1,7 +1,7 @@
 //! NAME-015.
 
 use super::spelling::{clipped_name, letters_and_digits, named_tools};
-use super::verb_placement::shared_words;
+use super::verb_position::shared_words;
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::tool::{ParsedServer, ParsedTool};
@@ -14,8 +14,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for names of one server that have the same words in another order, or differ only in a verb with the same meaning:
-    /// `get_users` and `list_users`, `delete_file` and `remove_file`.
+    /// Checks for tool names on the same server that have the same words in a different order, or differ only in a verb with the
+    /// same meaning: `get_users` and `list_users`, `delete_file` and `remove_file`.
     ///
     /// ## Why it matters
     ///
@@ -33,7 +33,7 @@ rule! {
     /// ```json good
     /// {"tools": [{"name": "delete_file", "inputSchema": {"type": "object"}}, {"name": "delete_files_by_pattern", "inputSchema": {"type": "object"}}]}
     /// ```
-    "NAME-015" "near-collision" Advice Server(check)
+    "NAME-015" "same-meaning" Advice Server(check)
 }
 
 fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {

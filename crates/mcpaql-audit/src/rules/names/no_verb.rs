@@ -16,8 +16,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// A model chooses by the name first, and a permission rule often sees nothing else: `document_manifest` may read, write or
-    /// delete a manifest. MCP's own examples and every convention that we know start with the action.
+    /// A model chooses a tool by its name first, and a permission rule often sees nothing else: `document_manifest` may read,
+    /// write or delete a manifest. MCP's own examples and every convention that we know start with the action.
     ///
     /// ## Bad
     ///

@@ -21,8 +21,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// With a pattern nobody has to memorize names: whoever has seen three of them can predict the fourth. MCP-AQL's
-    /// `{adapter}_mcpaql_{endpoint}` keeps the tools of several adapters apart, which used to be `mcp_aql_read` in all of them.
+    /// With a pattern, a reader who has seen three names can predict the fourth. MCP-AQL's `{adapter}_mcpaql_{endpoint}` keeps
+    /// the tools of several adapters apart; with `mcp_aql_read`, they all had the same name.
     ///
     /// ## Bad
     ///
@@ -43,7 +43,7 @@ rule! {
     /// ```json good with=mcpaql
     /// {"name": "apple_mail_mcpaql_read", "description": "Reads; see introspect.", "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}}}
     /// ```
-    "NAME-009" "pattern" Warning Tool(check)
+    "NAME-009" "name-pattern" Warning Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {

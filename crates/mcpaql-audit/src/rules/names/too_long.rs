@@ -31,7 +31,7 @@ rule! {
     /// ```json good
     /// {"name": "create_issue", "inputSchema": {"type": "object"}}
     /// ```
-    "NAME-003" "too-long" Error Tool(check)
+    "NAME-003" "name-too-long" Error Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {

@@ -18,13 +18,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Adds the prefix of each selected client to the name, including the server's name if the client uses it. Compares the length
-    /// with the limit of the client, its model API or the directory. The message says by how many characters the name is too long,
-    /// and names the client whose limit it exceeds most. The help says how long the server's name can be so that the name fits everywhere.
+    /// Adds the prefix of each selected client to the name, including the server's name if the client uses it. Compares the
+    /// length with the limit of the client, its model API or the directory. The message says by how many characters the name is
+    /// too long, and names the client whose limit it exceeds most. The `help:` line gives the maximum length of the server's name
+    /// with which the tool name fits all clients.
     ///
-    /// For a saved list, the client's name for the server is unknown. Unless `--name` sets it, the server's name is not counted: a
-    /// tool name that leaves no room for it is an error, one that leaves fewer than 12 characters is a warning, and one that leaves
-    /// fewer than 20 is advice.
+    /// For a saved list, the server's name in the client is unknown unless `--name` sets it. Then the level depends on the
+    /// characters left for the server's name: none is an error, fewer than 12 a warning, fewer than 20 advice.
     ///
     /// ## Why it matters
     ///

@@ -14,8 +14,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// JSON Schema says that an enum should have at least one value and no duplicates (Validation, 6.1.2), and validators in strict
-    /// mode reject others. A value of the wrong type can never be passed.
+    /// JSON Schema says that an enum should have at least one value and no duplicates (Validation, 6.1.2). Strict validators
+    /// reject empty enums and duplicates. A value of the wrong type can never be passed.
     ///
     /// ## Bad
     ///

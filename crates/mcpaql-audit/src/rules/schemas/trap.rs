@@ -131,14 +131,14 @@ fn recursion<'a>(tree: &ToolTree<'a>) -> Option<String> {
 /// Returns the end of the message "The schema of '…' …".
 pub(super) const fn trap_message(trap: SchemaTrap) -> &'static str {
     match trap {
-        SchemaTrap::RootUnion => "has a union next to its root's type",
+        SchemaTrap::RootUnion => "has `anyOf`, `oneOf` or `allOf` at its root",
         SchemaTrap::TypeList => "lists several types for one parameter",
         SchemaTrap::ArrayWithoutItems => "has an array without `items`",
         SchemaTrap::Tuple => "has a list under `items`, as in drafts before 2020-12",
         SchemaTrap::Recursion => "refers to itself",
-        SchemaTrap::Reference => "has a reference",
-        SchemaTrap::Union => "has a union",
-        SchemaTrap::Const => "has a constant",
+        SchemaTrap::Reference => "has a `$ref`",
+        SchemaTrap::Union => "has `anyOf` or `oneOf`",
+        SchemaTrap::Const => "has a `const`",
         SchemaTrap::Nullable => "uses `nullable`, which is an OpenAPI keyword",
         SchemaTrap::BooleanBounds => "has an exclusive bound that is true or false, as in draft 4",
         SchemaTrap::Format => "has a format that model APIs do not support",

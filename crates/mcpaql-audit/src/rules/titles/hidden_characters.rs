@@ -30,7 +30,7 @@ rule! {
     /// ```json good
     /// {"name": "delete_note", "title": "Delete note", "inputSchema": {"type": "object"}}
     /// ```
-    "TITLE-009" "hidden-characters" Error Tool(check)
+    "TITLE-009" "invisible-characters-in-title" Error Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {

@@ -46,7 +46,11 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     if who.is_empty() {
         return;
     }
-    let message = format!("The title '{}' is missing in `annotations.title`", clipped_name(title));
+    let message = format!(
+        "The tool '{}' has the title '{}', but not in `annotations.title`",
+        clipped_name(tool.name),
+        clipped_name(title)
+    );
     let finding = findings.tool(tool, "/annotations/title", message);
     required_by_all(finding.fix(Fix::Title(title.to_owned())), &who);
 }

@@ -28,7 +28,7 @@ rule! {
     /// ```json good
     /// {"name": "create_issue", "title": "Create issue", "inputSchema": {"type": "object"}}
     /// ```
-    "TITLE-010" "not-text" Error Tool(check)
+    "TITLE-010" "title-not-a-string" Error Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {

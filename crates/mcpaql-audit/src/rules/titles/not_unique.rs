@@ -28,7 +28,7 @@ rule! {
     /// ```json good
     /// {"tools": [{"name": "get_note", "title": "Get Note"}, {"name": "get_note_by_path", "title": "Get Note by Path"}]}
     /// ```
-    "TITLE-003" "not-unique" Warning Server(check)
+    "TITLE-003" "duplicate-title" Warning Server(check)
 }
 
 fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {

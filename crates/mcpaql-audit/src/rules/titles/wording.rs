@@ -1,7 +1,7 @@
 //! Titles derived from names, and helpers shared by rules about titles.
 
 use crate::rule::Fix;
-use crate::rules::names::verb_placement::{VerbPlacement, shared_words};
+use crate::rules::names::verb_position::{VerbPlacement, shared_words};
 use crate::tool::{ParsedServer, ParsedTool};
 use mcpaql_lexicon::verbs::is_verb;
 use std::collections::HashMap;

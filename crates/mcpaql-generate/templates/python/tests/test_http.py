@@ -124,6 +124,12 @@ class Http(unittest.IsolatedAsyncioTestCase):
                 code = await self.code(api, HttpRequest("GET", "/"), auth=auth, timeout_ms=300)
         self.assertEqual((code, len(api.asked)), ("TRANSPORT_TIMEOUT", 0))
 
+    async def test_a_url_over_the_limit_is_rejected(self) -> None:
+        async with Api(reply("200", "1")) as api:
+            with self.assertRaises(OpError) as failed:
+                await self.call(api, HttpRequest("GET", "/", {"q": Param("query")}), {"q": "x" * 500_000})
+        self.assertEqual((failed.exception.details["limit"], api.asked), ("max_url_size", []))
+
     async def test_an_answer_over_the_limit_is_rejected(self) -> None:
         async with Api(reply("200", json.dumps("x" * 2000))) as api:
             self.assertEqual(await self.code(api, HttpRequest("GET", "/")), "VALIDATION_PAYLOAD_TOO_LARGE")

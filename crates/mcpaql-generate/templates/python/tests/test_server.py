@@ -67,6 +67,8 @@ class OverTheWire(unittest.IsolatedAsyncioTestCase):
             ('{"id":"x","a":"\\ud800"}', "x", -32700),
             ("{", None, -32700),
             ('{"jsonrpc":"2.0","id":8}', 8, -32600),
+            (f'{{"jsonrpc":"2.0","id":9,"method":"ping","params":{{"a":1{"0" * 400}}}}}', 9, -32700),
+            (f'{{"jsonrpc":"2.0","id":10,"method":"{"x" * 2**24}"}}', 10, -32600),
         ):
             answer = await ask(line)
             self.assertEqual((answer["id"], answer["error"]["code"]), (number, code), line[:80])

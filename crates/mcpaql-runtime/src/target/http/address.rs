@@ -8,6 +8,7 @@ use super::{HttpSetupError, chain};
 use crate::target::auth::EnvLookup;
 use mcpaql_core::adapter::HttpTarget;
 use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::host::address_problem;
 use mcpaql_core::template::{EnvPiece, EnvTemplate};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -109,6 +110,9 @@ impl Network {
 
     fn check(&self, text: &str) -> Result<Url, HttpSetupError> {
         let invalid_address = |reason| HttpSetupError::BaseUrl { reason };
+        if let Some(reason) = address_problem(text) {
+            return Err(invalid_address(reason));
+        }
         let url = Url::parse(text)
             .map_err(|_| invalid_address("is not an absolute URL; write https://host/path"))?;
         if !url.username().is_empty() || url.password().is_some() {

@@ -8,17 +8,11 @@ use super::style::{self, Pairs};
 use crate::target::Args;
 use crate::target::auth::ReservedNames;
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::{
-    BodyForm, CREDENTIAL_HEADERS, FRAMING_HEADERS, HttpBinding, Operation, Param, ParamLocation,
-};
+use mcpaql_core::header;
+use mcpaql_core::operation::{BodyForm, CREDENTIAL_HEADERS, HttpBinding, Operation, Param, ParamLocation};
 use percent_encoding::percent_decode_str;
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
-
-/// Returns whether a header belongs to the connection.
-pub(super) fn is_framing(name: &HeaderName) -> bool {
-    FRAMING_HEADERS.contains(&name.as_str())
-}
 
 /// Sets the content type. The operation's own takes precedence over the target's, which is meant for JSON bodies.
 pub(super) fn set_content_type(headers: &mut HeaderMap, binding: &HttpBinding) -> Result<(), OpError> {
@@ -49,11 +43,13 @@ pub(super) fn set_header(
     let name = HeaderName::from_bytes(param.wire.as_bytes())
         .map_err(|_| unusable_document().with_cause(format_args!("header name {:?}", param.wire)))?;
     let Some(text) = style::header(value, param.style) else { return Ok(()) };
-    if is_framing(&name) || CREDENTIAL_HEADERS.contains(&name.as_str()) || reserved.headers.contains(&name) {
+    if header::is_framing(name.as_str())
+        || CREDENTIAL_HEADERS.contains(&name.as_str())
+        || reserved.headers.contains(&name)
+    {
         return Err(reserved_name("header", &param.name, &param.wire));
     }
-    let sendable = !text.chars().any(|c| c.is_control() && c != '\t');
-    let value = sendable.then(|| HeaderValue::from_bytes(text.as_bytes()).ok()).flatten();
+    let value = header::is_value(&text).then(|| HeaderValue::from_bytes(text.as_bytes()).ok()).flatten();
     let mut value = value.ok_or_else(|| {
         OpError::new(
             Code::InvalidEncoding,

@@ -13,10 +13,11 @@ use crate::limits;
 use crate::target::Args;
 use crate::target::auth::ReservedNames;
 use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::host::is_dot_segment;
 use mcpaql_core::operation::{
     BodyForm, HttpBinding, Operation, Param, ParamLocation, ParamStyle, Segment, StyleForm,
 };
-use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
@@ -207,11 +208,6 @@ fn fill(operation: &Operation, binding: &HttpBinding, args: &Args) -> Result<(St
     Ok((path, query.unwrap_or_default()))
 }
 
-fn is_dot_segment(segment: &str) -> bool {
-    let decoded: Vec<u8> = percent_decode_str(segment).collect();
-    decoded == b"." || decoded == b".."
-}
-
 fn path_value(operation: &Operation, name: &str, args: &Args) -> Result<String, OpError> {
     let param = operation.param(name);
     let style = param.map_or_else(|| ParamStyle::default_for(ParamLocation::Path), |param| param.style);
@@ -254,6 +250,7 @@ mod tests {
     use super::super::fixture::{operation, param};
     use super::super::headers::defaults::{base, built};
     use super::*;
+    use percent_encoding::percent_decode_str;
     use proptest::prelude::*;
     use serde_json::json;
 

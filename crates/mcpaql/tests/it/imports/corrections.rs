@@ -90,7 +90,7 @@ async fn serve_accepts_the_same_corrections() {
     let output = crate::fixture::with_timeout(child.wait_with_output()).await.unwrap();
     drop(input);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(
         stderr.contains("did you mean 'getBook'") && stderr.contains("bookshop.yaml cannot be served"),
         "{stderr}"

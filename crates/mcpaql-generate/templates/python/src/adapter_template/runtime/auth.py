@@ -24,8 +24,7 @@ from .secrets import Mask, filled, variable
 from .styles import read_json
 
 Network: TypeAlias = Callable[[str], tuple[httpx.URL, httpx.AsyncClient]]
-_FETCH_SECONDS, _MAX_LIFE_SECONDS = 30.0, 24 * 3600.0
-_MAX_TOKEN_BYTES = 64 * 1024
+_FETCH_SECONDS, _MAX_LIFE_SECONDS, _MAX_TOKEN_BYTES = 30.0, 24 * 3600.0, 64 * 1024
 _UNKNOWN_CLIENT = (None, "invalid_client", "invalid_request", "unauthorized_client")
 _MARGIN_SECONDS = 60.0  # a token is renewed this long before it expires, or a tenth of its life if that is shorter
 
@@ -61,8 +60,7 @@ def reserved(auth: Auth) -> set[tuple[str, str]]:
 
 
 def _variables(schemes: Iterable[Auth]) -> list[str]:
-    named = (name for auth in schemes for key, name in auth.items() if key.endswith("_env") and name)
-    return list(dict.fromkeys(named))
+    return list(dict.fromkeys(name for auth in schemes for key, name in auth.items() if key.endswith("_env") and name))
 
 
 def _is_set(auth: Auth) -> bool:

@@ -76,12 +76,11 @@ class Adapter:
                 return await own(arguments), False
             row, params, warnings = self._find(tool, dict(arguments))
             name = row["name"]
-            args = self._checkers[name].check(params)
             if "deprecated" in row:
                 message = f"The operation '{name}' is deprecated. {row['deprecated']}".strip()
                 warnings.append(("DEPRECATED_OPERATION", message))
             call = Call(name, self._targets, warnings)
-            data = await self._handlers[name](args, call)
+            data = await self._handlers[name](self._checkers[name].check(params), call)
             return self._success(call, data), False
         except Exception as error:  # noqa: BLE001
             return self._failure(name, error)

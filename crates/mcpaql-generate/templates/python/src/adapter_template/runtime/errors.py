@@ -46,7 +46,7 @@ def param_error(code: Code, param: str, problem: str) -> OpError:
     return OpError(code, f"Parameter '{param}' {problem}", param_name=param)
 
 
-def check_limit(limit: str, actual: int, maximum: int, advice: str = "Send less in one call.") -> None:
+def check_limit(limit: str, actual: int, maximum: int, advice: str = "Send less in one call.", **more: Any) -> None:
     if actual > maximum:
         message = f"The call exceeds {limit}: {actual}, the maximum is {maximum}. {advice}"
-        raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit=limit, actual=actual, maximum=maximum)
+        raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit=limit, actual=actual, maximum=maximum, **more)

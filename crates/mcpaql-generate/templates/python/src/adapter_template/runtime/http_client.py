@@ -24,8 +24,7 @@ from .http_request import Args, Outgoing, Request, build
 from .requests import Answer, Auth
 from .secrets import Mask, filled
 
-_MAX_REDIRECTS, _BACKOFF_SECONDS, _MAX_BACKOFF_SECONDS = 5, 0.2, 5.0
-_MAX_HEADERS = 100
+_MAX_REDIRECTS, _MAX_HEADERS, _BACKOFF_SECONDS, _MAX_BACKOFF_SECONDS = 5, 100, 0.2, 5.0
 httpcore2.AsyncHTTP11Connection.MAX_INCOMPLETE_EVENT_SIZE = 400 * 1024  # all headers together
 _EARLY_SECONDS = 0.01  # reading an error's body ends this long before the deadline: part of it is better than a timeout
 
@@ -81,8 +80,8 @@ class HttpClient:
             async with asyncio.timeout_at(deadline):
                 return await _Call(self, request, args, auth, deadline).run(outgoing)
         except TimeoutError:
-            message = f"The API did not answer within {milliseconds} ms; after a write first read whether it worked."
-            raise OpError(Code.TRANSPORT_TIMEOUT, message) from None
+            late = f"The API did not answer within {milliseconds} ms. Try later; if it was a write"
+            raise OpError(Code.TRANSPORT_TIMEOUT, f"{late}, first check whether it took effect.") from None
 
     def reach(self, text: str) -> tuple[httpx.URL, httpx.AsyncClient]:
         """Returns a URL of the document with its variables filled in, and the client for it."""

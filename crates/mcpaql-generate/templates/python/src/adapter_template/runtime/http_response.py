@@ -23,21 +23,13 @@ _JSON_LINES = re.compile(r"application/(x-ndjson|ndjson|jsonl|json-lines|x-jsonl
 _TEXT = re.compile(
     r"text/.*|.*\+(xml|yaml)|application/(xml|javascript|yaml|x-yaml|toml|graphql|x-www-form-urlencoded|sql|x-sh)",
 )
-_CODES = {
-    **dict.fromkeys(range(400, 500), Code.INVALID_TYPE),
-    **dict.fromkeys((401, 402, 403, 451), Code.PERMISSION_DENIED),
-    **dict.fromkeys((404, 410), Code.NOT_FOUND_RESOURCE),
-    **dict.fromkeys((409, 423), Code.CONFLICT_EXISTS),
-    **dict.fromkeys((412, 428), Code.CONFLICT_VERSION),
-    **dict.fromkeys((413, 414, 431), Code.PAYLOAD_TOO_LARGE),
-    405: Code.INTERNAL,
-    408: Code.TRANSPORT_TIMEOUT,
-    429: Code.RATE_LIMIT_EXCEEDED,
-}
+_CODES = dict.fromkeys(range(400, 500), Code.INVALID_TYPE) | {405: Code.INTERNAL, 408: Code.TRANSPORT_TIMEOUT}
+_CODES |= dict.fromkeys((401, 402, 403, 451), Code.PERMISSION_DENIED) | {429: Code.RATE_LIMIT_EXCEEDED}
+_CODES |= dict.fromkeys((404, 410), Code.NOT_FOUND_RESOURCE) | dict.fromkeys((409, 423), Code.CONFLICT_EXISTS)
+_CODES |= dict.fromkeys((412, 428), Code.CONFLICT_VERSION) | dict.fromkeys((413, 414, 431), Code.PAYLOAD_TOO_LARGE)
 # Phrases that report a wrong value, not a wrong type.
 _VALUE_WORDS = re.compile(
-    "invalid[ _]value|must be one of|is not one of|not included in the list|out of range|must be greater|must be less|"
-    "too long|too short",
+    "invalid.value|(must be|is not) one of|must be (great|less)|not included in the list|out of range|too (long|short)",
 )
 
 
@@ -82,7 +74,8 @@ def decode(content_type: str, body: bytes, mask: Mask) -> Answer:
             value, text = styles.read_lines(text) if is_lines else (styles.read_json(text), text)
             masked = mask.apply_json(text)
             return Answer(styles.read_json(masked) if mask.finds(text) else value, masked)
-        warning = ("UPSTREAM_NOT_JSON", "The API labelled its answer as JSON, but it is not; data is its text.")
+        message = "The content type is JSON, but the answer is not valid JSON; `data` contains its text."
+        warning = ("UPSTREAM_NOT_JSON", message)
     if not media_type or (not is_json and _TEXT.fullmatch(media_type)):
         charset = re.search(r"(?:^|;)\s*charset\s*=\s*\"?([^\";\s]+)", parameters, re.IGNORECASE)
         latin = charset is not None and charset[1].lower() in ("iso-8859-1", "latin1", "latin-1")

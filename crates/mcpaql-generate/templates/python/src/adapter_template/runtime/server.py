@@ -22,7 +22,7 @@ from mcp.shared.message import SessionMessage
 from .dispatch import Adapter, OwnTool
 from .styles import check_given, read_json
 
-_MAX_RUNNING_CALLS, _LIST_TTL_MS = 256, 60_000
+_MAX_RUNNING_CALLS, _MAX_LINE_BYTES, _LIST_TTL_MS = 256, 16 * 2**20, 60_000
 Tool: TypeAlias = tuple[Mapping[str, Any], OwnTool]  # its entry in `tools/list`, and its function
 
 
@@ -59,9 +59,10 @@ def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
 async def _lines(writing: asyncio.Future[Any]) -> AsyncIterator[str]:
     """Reads standard input. Lines that are not messages are answered here, because the SDK does not answer them."""
     async for line in anyio.wrap_file(sys.stdin.buffer):
-        code, waits = types.PARSE_ERROR, bool(line.strip())
+        too_long = len(line) > _MAX_LINE_BYTES
+        code, waits = types.INVALID_REQUEST if too_long else types.PARSE_ERROR, bool(line.strip())
         with suppress(ValueError):
-            message = check_given(read_json(line.decode()))
+            message = check_given(read_json("" if too_long else line.decode()))
             code, keys = types.INVALID_REQUEST, message if isinstance(message, dict) else {"id": None}
             # Responses and notifications are not answered.
             waits = "id" in keys and ("method" in keys or not keys.keys() & {"result", "error"})
@@ -70,7 +71,9 @@ async def _lines(writing: asyncio.Future[Any]) -> AsyncIterator[str]:
             continue
         if waits:
             error = types.ErrorData(code=code, message="This is no JSON-RPC 2.0 message in UTF-8.")
-            answer = types.JSONRPCError(jsonrpc="2.0", id=_id(line.decode(errors="replace")), error=error)
+            answer = types.JSONRPCError(
+                jsonrpc="2.0", id=_id(line[:_MAX_LINE_BYTES].decode(errors="replace")), error=error
+            )
             await (await writing).send(SessionMessage(answer))
 
 
@@ -84,17 +87,16 @@ def _id(text: str) -> Any:
     return None
 
 
-async def _stop(adapter: Adapter) -> None:
-    await adapter.close()
-    # A thread that reads standard input cannot be stopped in any other way.
-    os._exit(0)
-
-
 async def serve(adapter: Adapter, tools: Sequence[Tool], port: int | None) -> None:
     server, loop = build(adapter, tools), asyncio.get_running_loop()
+
+    async def stop() -> None:
+        await adapter.close()
+        os._exit(0)  # a thread that reads standard input cannot be stopped in any other way
+
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         with suppress(AttributeError, NotImplementedError):  # on Windows
-            loop.add_signal_handler(getattr(signal, name), lambda: asyncio.ensure_future(_stop(adapter)))
+            loop.add_signal_handler(getattr(signal, name), lambda: asyncio.ensure_future(stop()))
     try:
         if port is None:
             answers = loop.create_future()

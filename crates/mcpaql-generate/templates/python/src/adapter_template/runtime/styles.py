@@ -40,6 +40,8 @@ def check_given(value: Any) -> Any:
     while level := [inner for inner in level if isinstance(inner, (list, dict))]:
         level = [item for inner in level for item in (inner.values() if isinstance(inner, dict) else inner)]
         depth += 1
+        if not all(abs(item) < 2**1024 for item in level if isinstance(item, (int, float))):
+            raise ValueError("a number is out of range")
     if depth > _MAX_DEPTH:
         raise ValueError("nested too deeply")
     json_text(value).encode()

@@ -1,105 +1,80 @@
 """Checks the parameters of a call: names, required parameters, limits and schema; then fills in defaults.
 
-No argument can hang the server: RE2 matches patterns in linear time, and recursion is bounded.
+No argument can hang the server: RE2 matches in linear time, and every check has a limited number of steps. Libraries
+have no such limit, and take exponential time for the variants of a recursive type.
 """
 
 import difflib
-import itertools
-import json
-import math
+import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
+from itertools import chain, count, repeat
 from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 import re2  # type: ignore[import-untyped]
-from jsonschema import Draft202012Validator, ValidationError
-from jsonschema.validators import extend
 
 from .errors import Code, OpError, check_limit, param_error
 from .styles import json_text
 
 Schema: TypeAlias = Any
+Test: TypeAlias = Callable[[Any], object]  # whether a value fits a rule
 
 _MAX_NAME = 96  # longer names are never compared with the spellings of a parameter
-_MAX_RECURSIONS = 100_000  # more than the largest call can need
-_RANKS = [Code.UNKNOWN_FIELD, Code.MISSING_PARAM, Code.INVALID_TYPE, Code.INVALID_VALUE]  # reported in this order
-_CODES: dict[Any, Code] = {"additionalProperties": _RANKS[0], "required": _RANKS[1], "type": _RANKS[2], None: _RANKS[2]}
+_MAX_STEPS, _MAX_PROBLEMS, _KEPT_STEPS = 1_000_000, 10, 32  # results that took fewer steps are not kept
+_RANKS = [Code.UNKNOWN_FIELD, Code.MISSING_PARAM, Code.INVALID_TYPE]  # reported first, in this order
 _FORBIDDEN = {"no_nul": "[\0\ud800-\udfff]", "no_control": "[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]"}
-_recursions = [0]
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
+_INSIDE = {"items", "prefixItems", "properties", "patternProperties", "additionalProperties"}
+_ANYTHING: Schema = {}
+_texts = dict[int, str]()  # of the lists and objects in the checked value
 
 
 @cache
 def _compiled(pattern: str) -> Any:
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return re2.compile(pattern, options)
+        return re2.compile(pattern.encode())
     except re2.error:
-        return re2.compile("")
+        return re2.compile(b"")
 
 
-def _keyword(kind: str, fits: Callable[[Any, Any], object]) -> Any:
-    def check(validator: Any, rule: Any, value: Any, _: Schema) -> Iterator[ValidationError]:
-        if validator.is_type(value, kind) and not fits(rule, value):
-            yield ValidationError("")
-
-    return check
-
-
-def _pattern_properties(validator: Any, patterns: Schema, value: Any, _: Schema) -> Iterator[ValidationError]:
-    for pattern, schema in patterns.items() if isinstance(value, dict) else ():
-        for key in filter(_compiled(pattern).search, value):
-            yield from validator.descend(value[key], schema, path=key)
-
-
-def _additional(validator: Any, rule: Schema, value: Any, schema: Schema) -> Iterator[ValidationError]:
-    patterns = [_compiled(pattern) for pattern in schema.get("patternProperties", ())]
-    for key in value.keys() - schema.get("properties", {}).keys() if isinstance(value, dict) else ():
-        if not any(pattern.search(key) for pattern in patterns):
-            yield from [ValidationError("")] if rule is False else validator.descend(value[key], rule, path=key)
-
-
-def _type(validator: Any, types: Any, value: Any, _: Schema) -> Iterator[ValidationError]:
-    types = [types] if isinstance(types, str) else types
-    if not any(validator.is_type(value, name) for name in types):
-        yield ValidationError("")
-    elif "number" not in types and validator.is_type(value, "number"):
-        # A larger number may not be the integer that the client wrote.
-        exact = abs(value) < 2**53 if isinstance(value, float) else -(2**63) <= value < 2**64
-        yield from [] if exact else [ValidationError("", validator="maximum")]
+def _text(value: Any) -> str:
+    """Returns the same text for equal JSON values: `1` equals `1.0`, and the order of fields does not matter."""
+    kind = type(value)
+    if kind is int or kind is float:
+        return str(int(value) if -(2**63) <= value < 2**64 and value == int(value) else float(value))
+    if (kind is list or kind is dict) and id(value) not in _texts:
+        fields = value.items() if kind is dict else ()
+        parts = sorted(f"{key!r}:{_text(item)}" for key, item in fields) or map(_text, value)
+        _texts[id(value)] = f"{kind.__name__}({','.join(parts)})"
+    return _texts.get(id(value)) or repr(value)
 
 
 def _is_multiple(step: float, value: float) -> bool:
-    if isinstance(value, int) and isinstance(step, int):
-        return value % step == 0
-    return abs(value / step - round(value / step)) <= 1e-9 * max(abs(value / step), 1.0)
+    times, exact = value / step, isinstance(value, int) and isinstance(step, int)
+    return (
+        value % step == 0 if exact else abs(times) > 2**53 or abs(times - round(times)) <= 1e-9 * max(abs(times), 1.0)
+    )
 
 
-def _key(value: Any) -> str:
-    """Returns the same text for equal JSON values: `1` equals `1.0`, and the order of fields does not matter."""
-    whole = json.loads(json.dumps(value), parse_float=lambda text: int(n) if (n := float(text)).is_integer() else n)
-    return json.dumps(whole, sort_keys=True)
+# Type → keyword → whether a value fits the argument of the keyword.
+_KEYWORDS: dict[type[Any], dict[str, Callable[[Any, Any], object]]] = {
+    kind: {f"min{noun}": lambda least, value: len(value) >= least, f"max{noun}": lambda most, value: len(value) <= most}
+    for kind, noun in ((str, "Length"), (list, "Items"), (dict, "Properties"))
+}
+_KEYWORDS[str]["pattern"] = lambda pattern, value: _compiled(pattern).search(value.encode())
+_KEYWORDS[list]["uniqueItems"] = lambda _, value: len(set(map(_text, value))) == len(value)
+_KEYWORDS[int] = {"minimum": operator.le, "exclusiveMinimum": operator.lt, "multipleOf": _is_multiple}
+_KEYWORDS[int] = _KEYWORDS[float] = _KEYWORDS[int] | {"maximum": operator.ge, "exclusiveMaximum": operator.gt}
 
 
-def _count_recursion(*_: Any) -> None:
-    _recursions[0] += 1
-    if _recursions[0] > _MAX_RECURSIONS:
-        raise OpError(Code.PAYLOAD_TOO_LARGE, "A parameter is too complex to be checked. Send a simpler value.")
-
-
-_Validator: Any = extend(  # type: ignore[no-untyped-call]
-    Draft202012Validator,
-    {
-        "pattern": _keyword("string", lambda pattern, text: _compiled(pattern).search(text)),
-        "patternProperties": _pattern_properties,
-        "additionalProperties": _additional,
-        "type": _type,
-        "multipleOf": _keyword("number", _is_multiple),
-        "uniqueItems": _keyword("array", lambda on, items: not on or len(set(map(_key, items))) == len(items)),
-        "x-recursive": _count_recursion,
-    },
-)
+def _of_field(schema: Schema, key: str) -> list[Schema]:
+    """Returns the schemas of a field; None if it is not allowed."""
+    found = [schema["properties"][key]] if key in schema.get("properties", ()) else []
+    patterns, others = schema.get("patternProperties", {}), schema.get("additionalProperties", _ANYTHING)
+    found += [inner for pattern, inner in patterns.items() if _compiled(pattern).search(key.encode())]
+    return found or ([] if others == _ANYTHING else [others or None])
 
 
 def snake_case(text: str) -> str:
@@ -112,45 +87,51 @@ def nearest(word: str, names: Iterable[str], count: int = 1) -> list[str]:
     return difflib.get_close_matches(snake_case(word[:_MAX_NAME]), list(names), count)
 
 
+def _unknown(code: Code, noun: str, unknown: list[str], valid: list[str], **details: Any) -> OpError:
+    shown = [name[:64] for name in unknown[:10]]
+    meant = {name: near[0] for name in shown if (near := nearest(name, valid))}
+    hint = f"Did you mean {', '.join(meant.values())}?" if meant else f"There are: {', '.join(valid[:10])}"
+    details |= {f"unknown_{noun}": shown, f"valid_{noun}": valid, "did_you_mean": meant}
+    return OpError(code, f"Unknown {noun}: {', '.join(shown)}. {hint}", **details)
+
+
 class Checker:
-    """Checks the calls of one operation."""
+    """Checks the calls of one operation, in the order of `mcpaql serve`."""
 
     def __init__(self, operation: Mapping[str, Any], catalog: Mapping[str, Any]) -> None:
-        self._operation, self._definitions, self._limits = operation, catalog["$defs"], catalog["limits"]
+        self._operation, self._limits, self._definitions = operation, catalog["limits"], catalog["$defs"]
         self._params: dict[str, dict[str, Any]] = {param["name"]: param for param in operation["params"]}
-        self._spellings: dict[str, str | None] = operation.get("spellings", {})
-        self._schemas: dict[str, Schema] = operation["schema"]["properties"]
-        self._validator = _Validator({**operation["schema"], "$defs": self._definitions})
+        self._spellings: dict[str, str | None] = operation.get("spellings", {}) | {name: name for name in self._params}
+        self._tests = dict[tuple[int, type[Any]], list[Test]]()
 
     def check(self, given: dict[str, Any]) -> dict[str, Any]:
         """Returns the parameters under their declared names, with defaults. Raises `OpError`."""
-        args = self._named(given)
+        args, self._path, self._steps, self._probing = self._named(given), list[Any](), 0, False
         if missing := [name for name, param in self._params.items() if param.get("required") and name not in args]:
             message = f"Missing required parameter '{missing[0]}'"
             raise OpError(Code.MISSING_PARAM, message, param_name=missing[0], missing_params=missing)
-        for name, value in args.items():
-            self._measure(name, value, 2)
-        check_limit("max_request_size", len(json_text(args).encode()), self._limits["request_bytes"])
-        _recursions[0] = 0
-        errors = itertools.islice(self._validator.iter_errors(args), 50)
-        if found := [violation for error in errors for violation in self._violations(error)]:
-            code, name, rule = min(found, key=lambda violation: _RANKS.index(violation[0]))
-            raise param_error(code, name, f"does not fit its rule {rule}")
-        args = {name: self._integers(value, self._schemas[name]) for name, value in args.items()}
+        self._measure(args)
+        self._found, self._whole, self._results = list[OpError](), set[int](), dict[Any, tuple[bool, int]]()
+        _texts.clear()
+        try:
+            self._fits(self._operation["schema"], args)
+        except RecursionError:
+            self._found = [param_error(Code.PAYLOAD_TOO_LARGE, self._path[0], "is too large to be checked.")]
+        if self._found:
+            raise min(self._found, key=lambda error: [*_RANKS, error.code].index(error.code))
         defaults = {name: param["default"] for name, param in self._params.items() if "default" in param}
         return args | {name: value for name, value in defaults.items() if name not in args}
 
     def _name(self, name: str) -> str | None:
-        if name in self._params or name in self._spellings:
-            return name if name in self._params else self._spellings[name]
-        snake = "" if name.startswith("_") or len(name.encode()) > _MAX_NAME else snake_case(name)
-        return self._spellings.get(snake, snake if snake in self._params else None)
+        if name in self._spellings or name.startswith("_") or len(name.encode()) > _MAX_NAME:
+            return self._spellings.get(name)
+        return self._spellings.get(snake_case(name))
 
     def _named(self, given: dict[str, Any]) -> dict[str, Any]:
         """Returns the parameters by their declared names. The exact name takes precedence over other spellings."""
         fields = given.pop("input", {}) if self._operation.get("takes_input") else {}
         if unknown := [name for name in given if self._name(name) is None and not name.startswith("_")]:
-            raise self._unknown(Code.UNKNOWN_PARAM, unknown, list(self._params))
+            raise _unknown(Code.UNKNOWN_PARAM, "params", unknown, list(self._params))
         args = {name: value for name, value in given.items() if name in self._params}
         for name, value in given.items():
             if own := self._name(name):
@@ -158,81 +139,152 @@ class Checker:
         if not isinstance(fields, dict):
             raise param_error(Code.INVALID_TYPE, "input", "must be an object.")
         valid = [name for name, param in self._params.items() if not param.get("identifier")]
-        wrong = {name: own for name in fields if (own := self._name(name)) not in valid}
-        if unknown := [name for name, own in wrong.items() if own or not name.startswith("_")]:
-            raise self._unknown(Code.UNKNOWN_FIELD, unknown, valid)
+        wrong = [name for name in fields if self._name(name) not in valid]
+        if unknown := [name for name in wrong if self._name(name) or not name.startswith("_")]:
+            raise _unknown(Code.UNKNOWN_FIELD, "fields", unknown, valid, param_name="input")
         for name, value in fields.items():
             if (own := self._name(name)) and args.setdefault(own, value) != value:
                 raise param_error(Code.INVALID_VALUE, own, "has another value inside 'input'; send it once.")
         return args
 
-    def _unknown(self, code: Code, unknown: list[str], valid: list[str]) -> OpError:
-        shown = [name[:64] for name in unknown[:10]]
-        meant = {name: near[0] for name in shown if (near := nearest(name, valid))}
-        hint = f"Did you mean {', '.join(meant.values())}?" if meant else f"There are: {', '.join(valid[:10])}"
-        message = f"Unknown parameters: {', '.join(shown)}. {hint}"
-        return OpError(code, message, unknown_params=shown, valid_params=valid, did_you_mean=meant)
-
-    def _measure(self, name: str, value: Any, depth: int) -> None:
+    def _measure(self, args: Mapping[str, Any]) -> None:
         """Rejects values that are too large, before the more expensive checks."""
-        match value:
-            case str():
-                size = len(value.encode(errors="surrogatepass"))
-                check_limit("max_string_length", size, self._limits["string_bytes"])
-                if re.search(_FORBIDDEN.get(self._params[name].get("text", ""), "[\ud800-\udfff]"), value):
+        limits, size = self._limits, 1  # of the JSON, without most digits and escapes
+        for name, value in args.items():
+            forbidden = _FORBIDDEN.get(self._params[name].get("text", ""), "[\ud800-\udfff]")
+            level, depth, size = [value], 1, size + len(name.encode()) + 4
+            while level:
+                inner, depth = [item for item in level if isinstance(item, (list, dict))], depth + 1
+                keys = [key for item in inner if isinstance(item, dict) for key in item]
+                texts = [*keys, *(item for item in level if isinstance(item, str))]
+                sizes = [len(text.encode(errors="surrogatepass")) for text in texts]
+                check_limit("max_nesting_depth", depth if inner else 0, limits["depth"], param_name=name)
+                check_limit("max_array_elements", max([0, *map(len, inner)]), limits["array_items"], param_name=name)
+                check_limit("max_string_length", max([0, *sizes]), limits["string_bytes"], param_name=name)
+                if re.search(forbidden, "".join(texts)):
                     raise param_error(Code.INVALID_ENCODING, name, "has characters which cannot be sent; remove them.")
-            case list() | dict():
-                check_limit("max_nesting_depth", depth, self._limits["depth"])
-                check_limit("max_array_elements", len(value), self._limits["array_items"])
-                for item in [*value, *value.values()] if isinstance(value, dict) else value:
-                    self._measure(name, item, depth + 1)
-            case float() if not math.isfinite(value):
-                raise param_error(Code.INVALID_VALUE, name, "is not a finite number.")
+                if not all(abs(item) < 2**1024 for item in level if isinstance(item, (int, float))):
+                    raise param_error(Code.INVALID_VALUE, name, "is not a finite number.")
+                words = sum(item is None or isinstance(item, bool) for item in level)
+                size += sum(sizes) + len(texts) + 2 * len(keys) + len(level) + 3 * words
+                level = [one for item in inner for one in (item.values() if isinstance(item, dict) else item)]
+                size += len(level)
+            if size > limits["request_bytes"]:
+                check_limit("max_request_size", len(json_text(args).encode()), limits["request_bytes"], param_name=name)
 
-    def _violations(self, error: ValidationError) -> list[tuple[Code, str, str]]:
-        if error.validator == "anyOf":
-            variants: Any = error.validator_value
-            marked = [at for at, schema in enumerate(variants) if self._is_marked(schema, error.instance)]
-            if len(marked) == 1:
-                meant = (inner for inner in error.context or () if inner.relative_schema_path[0] == marked[0])
-                return [found for inner in meant for found in self._violations(inner)]
-        name, *path = map(str, error.absolute_path)
+    def _joined(self, schema: Schema) -> list[Schema]:
+        name = unquote(schema.get("$ref", "").removeprefix("#/$defs/")).replace("~1", "/").replace("~0", "~")
+        return [*([self._definitions.get(name, _ANYTHING)] if name else []), *schema.get("allOf", ())]
+
+    def _read(self, schema: Schema, kind: type[Any]) -> list[Test]:
+        """Returns the tests for values of one type, together with those of the joined schemas."""
+        name, tests = _TYPES.get(kind, "null"), list[Test]()
+        schema = {"type": ()} if schema is False else schema
+        types = schema.get("type", (name, "number"))
+
+        def own(key: str, fits: Test, code: Code = Code.INVALID_VALUE) -> None:
+            tests.append(lambda value: fits(value) or self._fail(code, key, schema))
+
+        if kind in (int, float) and "integer" in types and "number" not in types:
+            own("type", lambda value: value % 1 == 0, Code.INVALID_TYPE)
+            own("type", self._is_exact)
+        elif name not in types and not (kind is int and "number" in types):
+            return [lambda _: self._fail(Code.INVALID_TYPE, "type", schema)]
+        if "enum" in schema:
+            own("enum", partial(lambda texts, value: _text(value) in texts, set(map(_text, schema["enum"]))))
+        for field in schema.get("required", ()) if kind is dict else ():
+            own(field, partial(lambda field, value: field in value, field), Code.MISSING_PARAM)
+        for key, fits in _KEYWORDS.get(kind, {}).items():
+            if key in schema:
+                own(key, partial(fits, schema[key]))
+        tests += [partial(self._inside_fits, schema)] if kind in (list, dict) and _INSIDE & schema.keys() else []
+        tests += chain.from_iterable(self._read(part, kind) for part in self._joined(schema))
+        tests += [partial(self._case_fits, schema)] if "if" in schema else []
+        tests += [partial(self._any_fits, schema)] if "anyOf" in schema else []
+        if "not" in schema:
+            own("not", lambda value: not self._fits(schema["not"], value, probe=True))
+        return tests
+
+    def _fail(self, code: Code, key: str, schema: Schema) -> bool:
+        if not self._probing:
+            self._found.append(self._error(code, key, schema))
+        return False
+
+    def _error(self, code: Code, key: str, schema: Schema) -> OpError:
+        name, *path = self._path
+        rules = json_text(self._operation["schema"]["properties"][name])
         # The keys of a secret object are secret, too.
-        secret = self._params[name].get("sensitive") or "writeOnly" in json.dumps(self._schemas[name])
-        place = name if secret else ".".join([name, *(part[:64] for part in path)])
-        code = _CODES.get(error.validator, Code.INVALID_VALUE)
-        return [(code, place, f"{error.validator}: {json_text(error.validator_value)[:200]}")]
+        types = json_text(self._definitions) if "$ref" in rules else ""
+        secret = self._params[name].get("sensitive") or "writeOnly" in rules + types
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step[:64]}" for step in path if not secret)
+        place = name + "".join(steps)
+        if code == Code.UNKNOWN_FIELD:
+            return _unknown(code, "fields", [] if secret else [key], [*schema.get("properties", ())], param_name=place)
+        if code == Code.MISSING_PARAM:
+            return param_error(code, f"{place}.{key}", "is missing.")
+        return param_error(code, place, f"does not fit its rule {key}: {json_text(schema[key])[:200]}")
+
+    def _fits(self, schema: Schema, value: Any, *, probe: bool = False) -> bool:
+        """Whether a value fits. Problems are reported, except those of a probe."""
+        key, before, fits, outer = (id(schema), id(value)), self._steps, True, self._probing
+        self._probing = outer or probe
+        if self._probing and key in self._results:
+            fits, steps = self._results[key]
+            self._steps += steps
+        else:
+            self._steps += 1
+            if self._steps > _MAX_STEPS:
+                raise RecursionError
+            if (tests := self._tests.get((id(schema), type(value)))) is None:
+                tests = self._tests[id(schema), type(value)] = self._read(schema, type(value))
+            for test in tests:
+                if not test(value):
+                    fits = False
+                    if self._probing or len(self._found) >= _MAX_PROBLEMS:
+                        break
+            if self._probing and self._steps - before > _KEPT_STEPS:
+                self._results[key] = fits, self._steps - before
+        self._probing = outer
+        return fits
+
+    def _inside_fits(self, schema: Schema, value: Any) -> bool:
+        fits, items = True, repeat(schema["items"]) if "items" in schema else ()
+        rows: Iterable[Any] = zip(count(), value, chain(schema.get("prefixItems", ()), items), strict=False)
+        if isinstance(value, dict):
+            rows = ((key, item, inner) for key, item in value.items() for inner in _of_field(schema, key))
+        for key, item, inner in rows:
+            if inner is None:
+                fits = self._fail(Code.UNKNOWN_FIELD, key, schema)
+            else:
+                self._path.append(key)
+                fits = self._fits(inner, item) and fits
+                self._path.pop()
+                if id(item) in self._whole:
+                    value[key] = int(item)
+            if not fits and (self._probing or len(self._found) >= _MAX_PROBLEMS):
+                break
+        return fits
+
+    def _case_fits(self, schema: Schema, value: Any) -> bool:
+        while "if" in schema and not self._fits(schema["if"], value, probe=True):
+            schema = schema.get("else", _ANYTHING)
+        return self._fits(schema.get("then", schema), value)
+
+    def _any_fits(self, schema: Schema, value: Any) -> bool:
+        if any(self._fits(variant, value, probe=True) for variant in schema["anyOf"]):
+            return True
+        marked = [] if self._probing else [variant for variant in schema["anyOf"] if self._is_marked(variant, value)]
+        return self._fits(marked[0], value) if len(marked) == 1 else self._fail(Code.INVALID_VALUE, "anyOf", schema)
 
     def _is_marked(self, schema: Schema, value: Any) -> bool:
         """Whether a field that allows only one value identifies this variant, such as `kind: circle`."""
-        schema = self._resolved(schema)
-        for key, rule in schema.get("properties", {}).items() if isinstance(value, dict) else ():
-            only = rule.get("enum", []) if isinstance(rule, dict) else []
-            if len(only) == 1 and key in value and _key(only[0]) == _key(value[key]):
+        for name, field in schema.get("properties", {}).items() if schema and isinstance(value, dict) else ():
+            only = field.get("enum", []) if field else []
+            if len(only) == 1 and name in value and _text(value[name]) == _text(only[0]):
                 return True
-        return any(self._is_marked(part, value) for part in schema.get("allOf", ()))
+        return any(self._is_marked(part, value) for part in self._joined(schema or _ANYTHING))
 
-    def _resolved(self, schema: Schema) -> dict[str, Any]:
-        while isinstance(schema, dict) and "$ref" in schema and not {"properties", "items"} & schema.keys():
-            name = schema["$ref"].removeprefix("#/$defs/").replace("~1", "/").replace("~0", "~")
-            schema = self._definitions.get(name, {})
-        return schema if isinstance(schema, dict) else {}
-
-    def _integers(self, value: Any, schema: Schema) -> Any:
-        """Returns whole floats as integers where the schema has the type integer and not number."""
-        schema = self._resolved(schema) if isinstance(value, (float, list, dict)) else {}
-        match value:
-            case float() if value.is_integer() and self._types(schema) & {"integer", "number"} == {"integer"}:
-                return int(value)
-            case list():
-                rules = itertools.chain(schema.get("prefixItems", ()), itertools.repeat(schema.get("items", {})))
-                return [self._integers(item, rule) for item, rule in zip(value, rules, strict=False)]
-            case dict():
-                fields, rest = schema.get("properties", {}), schema.get("additionalProperties", {})
-                return {key: self._integers(item, fields.get(key, rest)) for key, item in value.items()}
-        return value
-
-    def _types(self, schema: Schema) -> set[str]:
-        schema = self._resolved(schema)
-        own = schema.get("type") or set[str]().union(*map(self._types, schema.get("allOf", ())))
-        return {own} if isinstance(own, str) else set(own)
+    def _is_exact(self, value: float) -> bool:
+        """Whether this is the integer that the client wrote. Larger numbers may be rounded."""
+        self._whole.update([id(value)] if isinstance(value, float) else [])
+        return -(2**63) <= value < 2**64 if isinstance(value, int) else abs(value) < 2**53

@@ -34,7 +34,7 @@ rule! {
     /// ```json good
     /// {"name": "get_issue", "description": "Title, text, labels and state of one issue.", "inputSchema": {"type": "object"}}
     /// ```
-    "DESC-002" "says-nothing" Warning Tool(check)
+    "DESC-002" "uninformative-description" Warning Tool(check)
 }
 
 /// Words without information of their own.

@@ -12,13 +12,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for `destructiveHint: false` on tools whose name says that they delete or remove something. Tools that disable, archive
-    /// or unassign something are not reported.
+    /// Checks for `destructiveHint: false` on tools whose name or adapter document says that they delete or remove something.
+    /// Tools that disable, archive or unassign something are not reported.
     ///
     /// ## Why it matters
     ///
     /// [MCP defines `destructiveHint: false`](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) as
-    /// "only additive updates". Clients warn before destructive tools, and let the others pass with a weaker question or none.
+    /// "only additive updates". Clients warn before destructive tools. Other tools run with a weaker warning or with none.
     ///
     /// ## Bad
     ///
@@ -42,7 +42,7 @@ rule! {
     /// ## Fix
     ///
     /// Sets `destructiveHint: true`.
-    "HINT-010" "harmless-delete" Warning Tool(check)
+    "HINT-010" "non-destructive-delete" Warning Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
@@ -58,10 +58,8 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if !known.unwrap_or(named) {
         return;
     }
-    let message = format!(
-        "The tool '{}' is marked non-destructive, but its name says that it removes something",
-        tool.name
-    );
+    let evidence = if known.is_some() { "its adapter document declares" } else { "its name suggests" };
+    let message = format!("The tool '{}' has `destructiveHint: false`, but {evidence} a deletion", tool.name);
     let finding = findings.tool(tool, "/annotations/destructiveHint", message);
     finding.help("set `destructiveHint: true`; only tools that add and never remove are non-destructive");
     finding.fix(Fix::Hints(HintOverrides { destructive: Some(true), ..HintOverrides::default() }));

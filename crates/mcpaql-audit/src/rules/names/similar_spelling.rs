@@ -30,7 +30,7 @@ rule! {
     /// ```json good
     /// {"tools": [{"name": "get_note", "inputSchema": {"type": "object"}}, {"name": "get_notebook", "inputSchema": {"type": "object"}}]}
     /// ```
-    "NAME-014" "same-but-for-spelling" Warning Server(check)
+    "NAME-014" "similar-spelling" Warning Server(check)
 }
 
 fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {

@@ -18,9 +18,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Hints that are set by a default carry no information: `get_architecture` is
-    /// [as destructive as `delete_project`](https://github.com/DeusData/codebase-memory-mcp/issues/2118), or worse, a deletion is as
-    /// harmless as a search.
+    /// Hints that are the same for all tools carry no information: `get_architecture` is [as destructive as
+    /// `delete_project`](https://github.com/DeusData/codebase-memory-mcp/issues/2118), or worse, a deletion looks as safe as a
+    /// search.
     ///
     /// ## Bad
     ///
@@ -43,7 +43,7 @@ rule! {
     ///   {"name": "delete_note", "description": "Deletes a note.", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": false}}
     /// ]}
     /// ```
-    "HINT-017" "stamped-hints" Warning Server(check)
+    "HINT-017" "identical-hints" Warning Server(check)
 }
 
 fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {

@@ -11,13 +11,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for the features that client conventions list under `schemas.refuses`: unions next to the root's type, lists of types,
-    /// arrays without `items`, tuples of old drafts, recursion and others.
+    /// Checks for the features that client conventions list under `schemas.refuses`: `anyOf`, `oneOf` or `allOf` at the root,
+    /// `type` as a list, arrays without `items`, tuples (`items` as a list), recursive `$ref` and others.
     ///
     /// ## Why it matters
     ///
-    /// Clients pass schemas on to model APIs, and an API that does not accept one tool rejects the request with all of them.
-    /// Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level"
+    /// Clients pass schemas on to model APIs, and if an API rejects one tool, it rejects the whole request. Anthropic:
+    /// "input_schema does not support oneOf, allOf, or anyOf at the top level"
     /// (https://github.com/anthropics/claude-code/issues/5973), and Claude Code silently drops such tools
     /// (https://github.com/anthropics/claude-code/issues/95504). OpenAI has the same limit
     /// (https://github.com/langchain-ai/langchainjs/issues/9804). Visual Studio Code: "array type must have items"
@@ -38,7 +38,7 @@ rule! {
     /// ```json good
     /// {"name": "update_issue", "inputSchema": {"type": "object", "properties": {"title": {"type": "string", "description": "Give this or labels"}, "labels": {"type": "array", "items": {"type": "string"}}}}}
     /// ```
-    "SCHEMA-006" "client-trap" Error Tool(check)
+    "SCHEMA-006" "unsupported-feature" Error Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {

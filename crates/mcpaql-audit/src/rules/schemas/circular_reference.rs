@@ -27,7 +27,7 @@ rule! {
     /// ```json good
     /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"parent": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "object", "properties": {"parent": {"$ref": "#/$defs/A"}}}}}}
     /// ```
-    "SCHEMA-014" "endless-reference" Error Tool(check)
+    "SCHEMA-014" "circular-reference" Error Tool(check)
 }
 
 /// Maximum length of a chain of references; a longer one is treated as endless.

@@ -34,7 +34,7 @@ rule! {
     /// ## Fix
     ///
     /// Writes the name in snake_case, if no other tool has that name.
-    "NAME-004" "refused-characters" Error Server(check)
+    "NAME-004" "rejected-characters" Error Server(check)
 }
 
 fn check(server: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {

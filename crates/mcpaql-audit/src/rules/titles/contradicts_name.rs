@@ -13,8 +13,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Compares the verb that the title starts with to the verb of the name, if both are clear. Reports tools if only one of the two
-    /// verbs reads, or only one deletes.
+    /// Compares the first verb of the title with the verb of the name, if both are clear. Reports a tool if one verb means
+    /// reading and the other does not, or if one means deleting and the other does not.
     ///
     /// ## Why it matters
     ///
@@ -32,7 +32,7 @@ rule! {
     /// ```json good
     /// {"name": "delete_note", "title": "Remove a note", "inputSchema": {"type": "object"}}
     /// ```
-    "TITLE-004" "other-verb" Warning Tool(check)
+    "TITLE-004" "title-contradicts-name" Warning Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {

@@ -29,7 +29,7 @@ rule! {
     /// ```json good
     /// {"name": "create_issue", "title": "Create issue", "inputSchema": {"type": "object"}, "annotations": {"title": "Create issue"}}
     /// ```
-    "TITLE-005" "two-titles" Warning Tool(check)
+    "TITLE-005" "conflicting-titles" Warning Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {

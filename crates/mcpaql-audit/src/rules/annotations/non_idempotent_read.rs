@@ -28,7 +28,7 @@ rule! {
     /// ```json good
     /// {"name": "get_weather", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true, "idempotentHint": true}}
     /// ```
-    "HINT-008" "unrepeatable-read" Advice Tool(check)
+    "HINT-008" "non-idempotent-read" Advice Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {

@@ -6,7 +6,7 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// Tool is marked as writing but only reads.
+    /// Tool has `readOnlyHint: false` but only reads.
     ///
     /// ## What it does
     ///
@@ -15,9 +15,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Clients that run only read-only tools without asking ask before each call, or
-    /// [cannot use the tool at all](https://github.com/sourcebot-dev/sourcebot/pull/1013). If the tool does change something, its
-    /// name should say so.
+    /// Clients that run only read-only tools without asking ask before each call of this tool, or [cannot use it at
+    /// all](https://github.com/sourcebot-dev/sourcebot/pull/1013). If the tool does change something, its name should say so.
     ///
     /// ## Bad
     ///
@@ -38,7 +37,7 @@ rule! {
     ///  "inputSchema": {"type": "object", "properties": {"responseFilePath": {"type": "string"}}},
     ///  "annotations": {"readOnlyHint": false}}
     /// ```
-    "HINT-009" "unannounced-read" Advice Tool(check)
+    "HINT-009" "unmarked-read" Advice Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {

@@ -35,7 +35,7 @@ rule! {
     /// ## Fix
     ///
     /// Uses `annotations.title` if that is better. Otherwise writes a title derived from the name, if no other tool has that title.
-    "TITLE-002" "not-human" Warning Server(check)
+    "TITLE-002" "title-like-identifier" Warning Server(check)
 }
 
 fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {

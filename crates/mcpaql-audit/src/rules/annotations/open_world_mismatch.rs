@@ -18,8 +18,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Both tools work on the same notes in the same place. A client that trusts the answers of one tool trusts data that came in
-    /// through the other.
+    /// Both tools work on the same data. A client that trusts the results of the closed-world tool also trusts the untrusted data
+    /// that the other tool can read or write.
     ///
     /// ## Bad
     ///
@@ -38,7 +38,7 @@ rule! {
     ///   {"name": "list_notes", "inputSchema": {"type": "object"}, "annotations": {"openWorldHint": true}}
     /// ]}
     /// ```
-    "HINT-012" "two-worlds" Advice Server(check)
+    "HINT-012" "open-world-mismatch" Advice Server(check)
 }
 
 fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {

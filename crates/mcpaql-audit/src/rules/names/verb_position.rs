@@ -42,7 +42,7 @@ rule! {
     ///   {"name": "list_labels"}, {"name": "get_label"}, {"name": "delete_label"}
     /// ]}
     /// ```
-    "NAME-011" "verb-place" Advice Server(check)
+    "NAME-011" "verb-position" Advice Server(check)
 }
 
 fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
