@@ -342,8 +342,10 @@ pub(super) fn is_contradicted_by_parameter(tool: &ParsedTool<'_>) -> bool {
 
 /// Returns what contradicts a read-only hint, and the level of the contradiction.
 pub(super) fn contradicts_read_only(tool: &ParsedTool<'_>) -> Option<(String, RuleLevel)> {
-    if tool.known.is_some_and(|known| known.category != Category::Read) {
-        return Some(("its adapter document declares a write".to_owned(), RuleLevel::Error));
+    // A document outweighs words; `check` compares the two.
+    if let Some(known) = tool.known {
+        let writes = known.category != Category::Read;
+        return writes.then(|| ("its adapter document declares a write".to_owned(), RuleLevel::Error));
     }
     let described = described_action(tool);
     if tool.with_hints.category != Category::Read {
