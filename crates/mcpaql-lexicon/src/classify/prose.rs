@@ -226,13 +226,18 @@ fn selects_only(lower: &str) -> bool {
 /// Returns a phrase that says that a call costs something: "costs 1 credit".
 fn costs(lower: &str) -> Option<String> {
     let at = ["costs ", "uses up ", "consumes ", "spends "].iter().find_map(|verb| lower.find(verb))?;
-    let words: Vec<&str> =
-        lower.get(at..)?.split(|ch: char| !ch.is_alphanumeric() && ch != '.').take(5).collect();
+    let words: Vec<&str> = lower
+        .get(at..)?
+        .split(|ch: char| !ch.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .take(5)
+        .collect();
     let paid = [
         "credit", "credits", "token", "tokens", "cent", "cents", "coin", "coins", "unit", "units", "euro",
         "dollar", "quota",
     ];
-    words.iter().any(|word| paid.contains(word)).then(|| words.join(" "))
+    let end = words.iter().position(|word| paid.contains(word))?;
+    words.get(..=end).map(|words| words.join(" "))
 }
 
 /// What stands between a word and the one before it.
