@@ -10,7 +10,7 @@ use crate::catalog::{
 };
 use crate::diagnostic::{Diagnostic, Severity, Span, capitalize};
 use crate::error::Code;
-use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
+use crate::facts::{Facts, Reach};
 use crate::introspect;
 use crate::library::Library;
 use crate::lifecycle::ExecutionAction;
@@ -442,14 +442,7 @@ fn introspect_operation(reach: Reach, profile: Option<&Profile>) -> Operation {
     };
     let mut list = Map::new();
     list.insert("query".into(), json!("operations"));
-    let facts = Facts {
-        effect: Effect::Read,
-        repeat: Repeat::NoEffect,
-        overwrites: false,
-        reversible: true,
-        guard: Guard::None,
-        reach,
-    };
+    let facts = Facts::read(reach);
     Operation {
         title: "Introspect".to_owned(),
         description: "Discover the operations and types of this adapter.".to_owned(),

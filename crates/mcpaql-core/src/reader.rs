@@ -56,6 +56,16 @@ pub fn type_name(value: &Value) -> &'static str {
     }
 }
 
+/// Returns whether a value has a JSON type, given by its name; every value has an unknown type.
+#[must_use]
+pub fn has_type(value: &Value, name: &str) -> bool {
+    match name {
+        "number" => value.is_number(),
+        "string" | "integer" | "boolean" | "array" | "object" | "null" => type_name(value) == name,
+        _ => true,
+    }
+}
+
 /// Returns whether a number has no fraction: `1.0` is the integer 1, as in JSON Schema.
 #[must_use]
 pub fn is_integral(number: &Number) -> bool {
