@@ -234,13 +234,13 @@ impl AdapterCompiler {
     fn report_setting(&mut self, name: &str, outside: bool, diagnostic: Diagnostic) {
         self.diagnostics.push(if outside {
             let places = match name {
-                "prefix" => "`--prefix`, `MCP_AQL_TOOL_PREFIX` or `prefix` in mcpaql.yaml",
-                "profile" => "`--profile`, `MCP_AQL_ENDPOINT_PROFILE` or `profile` in mcpaql.yaml",
-                "policy" => "`--policy` or `policy` in mcpaql.yaml",
+                "prefix" => "`--prefix`, `MCP_AQL_TOOL_PREFIX`, or `prefix` in mcpaql.yaml",
+                "profile" => "`--profile`, `MCP_AQL_ENDPOINT_PROFILE`, or `profile` in mcpaql.yaml",
+                "policy" => "`--policy`, or `policy` in mcpaql.yaml",
                 _ => "`pattern` in mcpaql.yaml",
             };
             Diagnostic { pointer: String::new(), span: Some(Span::NOWHERE), ..diagnostic }
-                .suggest(format!("this is not set in the document: fix {places}"))
+                .suggest(format!("the {name} does not come from the document; fix {places}"))
         } else {
             diagnostic
         });

@@ -37,14 +37,14 @@ pub(super) fn classify_tool(evidence: &Evidence<'_>, words: &NameAndPath) -> Cla
             }
             Some(draft) => without_annotations(draft, words, described, evidence),
             None => ClassificationDraft::new(Effect::Execute, Confidence::Low)
-                .with_reason(EvidenceKind::Name, "no verb tells what it does")
+                .with_reason(EvidenceKind::Name, "the name has no clear verb")
                 .review("its effect is unknown"),
         },
     };
     let deletes = draft.effect.category() == Category::Delete;
     let draft = match hints.destructive {
         Some(false) if deletes && draft.review.is_none() => {
-            draft.review("it is annotated as not destructive, but its name says that it removes something")
+            draft.review("it is annotated as not destructive, but its name suggests a deletion")
         }
         _ => draft,
     };
@@ -91,7 +91,7 @@ fn annotated_read(
         Weight::Weak | Weight::Doubtful => verb.has(VerbTrait::Acting) && mentions_verb(sentence, verb),
     };
     if changing.clone().any(certainly) {
-        let review = "it is annotated as read-only, but its name says that it changes something";
+        let review = "it is annotated as read-only, but its name suggests a write";
         return draft.with_reason(EvidenceKind::Annotation, REASON).review(review);
     }
     let read = ClassificationDraft::new(Effect::Read, Confidence::Medium)
@@ -254,7 +254,7 @@ fn without_annotations(
             .review(format!("its name says that it reads, but '{word}' suggests a write"))
             .confidence(Confidence::Low),
         (Some(verb), None) => draft
-            .with_reason(EvidenceKind::Summary, format!("the description says '{}'", verb.word))
+            .with_reason(EvidenceKind::Summary, format!("'{}' in the description", verb.word))
             .confidence(Confidence::Medium),
         (None, None) if evidence.named_by_author && lead.weight == Weight::Strong => {
             draft.confidence(Confidence::Medium)

@@ -270,7 +270,7 @@ async fn an_operation_is_a_tool_of_the_upstream_server() {
     let error = run("die", json!({})).await.unwrap_err();
     assert_eq!(error.code, Code::TransportConnection);
     assert!(
-        error.message.starts_with("The MCP server 'fixture' ended with exit status 7: out of cheese; "),
+        error.message.starts_with("The MCP server 'fixture' exited with status 7: out of cheese; "),
         "{}",
         error.message
     );
