@@ -345,14 +345,7 @@ mod tests {
 
     #[test]
     fn whatever_a_tool_declares_no_rule_proposes_what_looks_safer() {
-        let facts = Facts {
-            effect: Effect::Read,
-            repeat: Repeat::NoEffect,
-            overwrites: false,
-            reversible: true,
-            guard: Guard::None,
-            reach: Reach::Backend,
-        };
+        let facts = Facts::read(Reach::Backend);
         let names = ["get_note", "create_note", "delete_note", "lightdash_tools__list_spaces", "nc_manifest"];
         let annotations = all_annotations();
         assert_eq!(annotations.len(), 81);

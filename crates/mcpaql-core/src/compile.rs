@@ -10,7 +10,7 @@ use crate::catalog::{
 };
 use crate::diagnostic::{Diagnostic, Severity, Span, capitalize};
 use crate::error::Code;
-use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
+use crate::facts::{Facts, Reach};
 use crate::introspect;
 use crate::library::Library;
 use crate::lifecycle::ExecutionAction;
@@ -234,13 +234,13 @@ impl AdapterCompiler {
     fn report_setting(&mut self, name: &str, outside: bool, diagnostic: Diagnostic) {
         self.diagnostics.push(if outside {
             let places = match name {
-                "prefix" => "`--prefix`, `MCP_AQL_TOOL_PREFIX` or `prefix` in mcpaql.yaml",
-                "profile" => "`--profile`, `MCP_AQL_ENDPOINT_PROFILE` or `profile` in mcpaql.yaml",
-                "policy" => "`--policy` or `policy` in mcpaql.yaml",
+                "prefix" => "`--prefix`, `MCP_AQL_TOOL_PREFIX`, or `prefix` in mcpaql.yaml",
+                "profile" => "`--profile`, `MCP_AQL_ENDPOINT_PROFILE`, or `profile` in mcpaql.yaml",
+                "policy" => "`--policy`, or `policy` in mcpaql.yaml",
                 _ => "`pattern` in mcpaql.yaml",
             };
             Diagnostic { pointer: String::new(), span: Some(Span::NOWHERE), ..diagnostic }
-                .suggest(format!("this is not set in the document: fix {places}"))
+                .suggest(format!("the {name} does not come from the document; fix {places}"))
         } else {
             diagnostic
         });
@@ -442,14 +442,7 @@ fn introspect_operation(reach: Reach, profile: Option<&Profile>) -> Operation {
     };
     let mut list = Map::new();
     list.insert("query".into(), json!("operations"));
-    let facts = Facts {
-        effect: Effect::Read,
-        repeat: Repeat::NoEffect,
-        overwrites: false,
-        reversible: true,
-        guard: Guard::None,
-        reach,
-    };
+    let facts = Facts::read(reach);
     Operation {
         title: "Introspect".to_owned(),
         description: "Discover the operations and types of this adapter.".to_owned(),

@@ -75,6 +75,22 @@ impl Diagnostic {
         self
     }
 
+    /// Whether it is about a flag or the configuration, not about a place in the text.
+    #[must_use]
+    pub fn is_outside(&self) -> bool {
+        self.span == Some(Span::NOWHERE) && self.pointer.is_empty()
+    }
+
+    /// Sets the words of which one is expected.
+    #[must_use]
+    pub fn expected_one_of<W: AsRef<str>>(self, words: &[W]) -> Self {
+        let list: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+        match list.as_slice() {
+            [word] => self.expected(*word),
+            _ => self.expected(format!("one of {}", list.join(", "))),
+        }
+    }
+
     /// Sets what is expected.
     #[must_use]
     pub fn expected(mut self, text: impl Into<String>) -> Self {

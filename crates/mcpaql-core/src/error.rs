@@ -3,8 +3,8 @@
 //! All codes are in one table: each has a meaning, advice, and a [`Remedy`]: who can act on it.
 //!
 //! What always holds: the message and the details of an [`OpError`] are written for the model that reads them. Anything
-//! that only the operator may see (the upstream's address, a driver's message) is in `cause`. It goes to the log, never
-//! to the client.
+//! that only the operator may see (the upstream's address, a driver's message) is in `cause`. It goes to the log or to the
+//! operator's terminal, never to the client.
 
 use serde_json::{Map, Value};
 use std::fmt;
@@ -14,6 +14,8 @@ use std::fmt;
 pub enum Remedy {
     /// The agent can fix its call or choose another one.
     Agent,
+    /// Only the user or the operator can act. The agent can tell them, so it is no MCP error.
+    User,
     /// Only the operator can act: the server, the network or the upstream failed.
     Operator,
     /// The author of the document. Calls never return such codes.
@@ -88,16 +90,16 @@ codes! {
     NotFoundResource "NOT_FOUND_RESOURCE" Agent
         "The resource named in the call does not exist in the target."
         "Check the identifier: list or search the resources first.";
-    PermissionDenied "PERMISSION_DENIED" Agent
+    PermissionDenied "PERMISSION_DENIED" User
         "The target rejected the credentials, or they are missing."
-        "Tell the user; the operator sets the credentials in the server's environment.";
-    PermissionTrust "PERMISSION_TRUST_LEVEL_INSUFFICIENT" Agent
+        "Tell the user: the operator must set the credentials in the server's environment.";
+    PermissionTrust "PERMISSION_TRUST_LEVEL_INSUFFICIENT" User
         "The operator has not granted this adapter enough trust for the operation."
-        "Tell the user which operation needs trust.";
+        "Tell the user which operation needs more trust: the operator can grant it.";
     PermissionDanger "PERMISSION_DANGER_LEVEL_DENIED" Agent
         "The operator's policy forbids operations with this danger level."
         "Choose a safer operation or tell the user.";
-    ConfirmationRequired "CONFIRMATION_REQUIRED" Agent
+    ConfirmationRequired "CONFIRMATION_REQUIRED" User
         "A human must approve before the operation runs."
         "Show the user the planned change and ask for approval.";
     TokenInvalid "TOKEN_INVALID" Agent
@@ -107,7 +109,7 @@ codes! {
         "The confirmation token is too old."
         "Call the operation again without a token to get a new one.";
     TokenAlreadyUsed "TOKEN_ALREADY_USED" Agent
-        "A confirmation token works once."
+        "The confirmation token was already used."
         "Call the operation again without a token to get a new one.";
     TokenScopeMismatch "TOKEN_SCOPE_MISMATCH" Agent
         "The confirmation token was issued for another operation or other parameters."
@@ -118,10 +120,10 @@ codes! {
     QuotaWarning "RATE_LIMIT_QUOTA_WARNING" Agent
         "A quota is nearly used up."
         "Continue, but make fewer calls.";
-    QuotaPause "RATE_LIMIT_QUOTA_PAUSE" Agent
-        "A quota requires a decision before more calls."
+    QuotaPause "RATE_LIMIT_QUOTA_PAUSE" User
+        "A quota is reached: the user must decide before more calls are made."
         "Ask the user whether to continue.";
-    QuotaExhausted "RATE_LIMIT_QUOTA_EXHAUSTED" Agent
+    QuotaExhausted "RATE_LIMIT_QUOTA_EXHAUSTED" User
         "A quota is used up."
         "Stop; tell the user when it resets.";
     ConflictExists "CONFLICT_ALREADY_EXISTS" Agent
@@ -129,10 +131,10 @@ codes! {
         "Read the current state, then update it or choose another name.";
     ConflictVersion "CONFLICT_VERSION_MISMATCH" Agent
         "The record changed since it was read."
-        "Read it again and make the change with the new `_etag`.";
+        "Read the record again, then call with its new `_etag` (for stores, as `if_match`).";
     Internal "INTERNAL_ERROR" Operator
         "The server or the upstream failed."
-        "The call was correct; try again later or tell the user. The operator finds the cause in the log.";
+        "Try again later or tell the user; the call was valid. The cause is in the server's log.";
     TransportTimeout "TRANSPORT_TIMEOUT" Operator
         "The target did not respond in time."
         "Try again later; after a write, first check whether it took effect.";
@@ -147,7 +149,7 @@ codes! {
         "Write the type that the report expects; booleans and numbers are not quoted.";
     SchemaInvalidValue "SCHEMA_INVALID_VALUE" Author
         "A value has the right type, but is not allowed there."
-        "Choose one of the values the report lists.";
+        "Choose one of the values that the report lists.";
     SchemaUnresolvedRef "SCHEMA_UNRESOLVED_REF" Author
         "A name refers to a type or a parameter that is not declared."
         "Declare it, or correct the spelling.";
@@ -165,7 +167,7 @@ codes! {
         "Correct the spelling or remove the key.";
     SchemaEmbeddedCredential "SCHEMA_EMBEDDED_CREDENTIAL" Author
         "The document contains a credential."
-        "Put it in an environment variable and name that variable.";
+        "Put it in an environment variable, and write the name of the variable in the document.";
     SchemaSyntax "SCHEMA_SYNTAX" Author
         "The text is not valid YAML or JSON, or has no front matter."
         "Correct the syntax where the report points.";
@@ -197,8 +199,10 @@ pub struct OpError {
     pub message: String,
     /// Machine-readable details.
     pub details: Map<String, Value>,
-    /// The cause, for the operator's log only. Never serialized.
+    /// The cause, for the operator only: in the log or on a terminal. Never serialized.
     pub cause: Option<String>,
+    /// What the operator can do. With a hint, the cause is a whole message that replaces [`message`](OpError::message) on a terminal.
+    pub hint: Option<Box<str>>,
     /// The arguments were not an envelope, so nothing was called. Sets MCP's `isError` for any code.
     pub undispatched: bool,
 }
@@ -206,7 +210,14 @@ pub struct OpError {
 impl OpError {
     /// Creates an error without details.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        OpError { code, message: message.into(), details: Map::new(), cause: None, undispatched: false }
+        OpError {
+            code,
+            message: message.into(),
+            details: Map::new(),
+            cause: None,
+            hint: None,
+            undispatched: false,
+        }
     }
 
     /// Adds a detail.
@@ -223,11 +234,18 @@ impl OpError {
         self
     }
 
-    /// Adds a cause, which only the log shows.
+    /// Adds a cause, which only the operator sees.
     #[must_use]
     pub fn with_cause(mut self, cause: impl fmt::Display) -> Self {
         self.cause = Some(cause.to_string());
         self
+    }
+
+    /// Adds the same error for the operator: the problem in a whole message, and what to do about it.
+    #[must_use]
+    pub fn for_operator(mut self, problem: impl fmt::Display, hint: impl Into<Box<str>>) -> Self {
+        self.hint = Some(hint.into());
+        self.with_cause(problem)
     }
 }
 

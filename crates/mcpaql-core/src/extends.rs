@@ -106,7 +106,7 @@ impl ExtendableSet<'_> {
         let diagnostic = Diagnostic::error(Code::SchemaUnresolvedRef, pointer, message);
         match suggest::nearest(base, known) {
             Some(near) => diagnostic.suggest(format!("did you mean `{near}`?")),
-            None => diagnostic.expected(format!("one of {}", self.builtin.join(", "))),
+            None => diagnostic.expected_one_of(self.builtin),
         }
     }
 }

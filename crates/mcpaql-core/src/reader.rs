@@ -56,6 +56,16 @@ pub fn type_name(value: &Value) -> &'static str {
     }
 }
 
+/// Returns whether a value has a JSON type, given by its name; every value has an unknown type.
+#[must_use]
+pub fn has_type(value: &Value, name: &str) -> bool {
+    match name {
+        "number" => value.is_number(),
+        "string" | "integer" | "boolean" | "array" | "object" | "null" => type_name(value) == name,
+        _ => true,
+    }
+}
+
 /// Returns whether a number has no fraction: `1.0` is the integer 1, as in JSON Schema.
 #[must_use]
 pub fn is_integral(number: &Number) -> bool {
@@ -288,7 +298,7 @@ impl DocumentReader {
                 &pointer,
                 format!("Field '{}' has the unknown value '{text}'", field_path(&pointer)),
             )
-            .expected(words.join(", "))
+            .expected_one_of(words)
             .found(text.clone());
             if let Some(word) = suggest::nearest(&text, words.iter().copied()) {
                 diagnostic = diagnostic.suggest(format!("did you mean `{word}`?"));
@@ -318,7 +328,7 @@ impl DocumentReader {
             };
             let message = format!("Field '{}' has the unknown value '{text}'", field_path(&pointer));
             let mut diagnostic =
-                Diagnostic::error(Code::SchemaInvalidValue, pointer, message).expected(words.join(", "));
+                Diagnostic::error(Code::SchemaInvalidValue, pointer, message).expected_one_of(words);
             if let Some(near) = suggest::nearest(&text, words.iter().copied()) {
                 diagnostic = diagnostic.suggest(format!("did you mean `{near}`?"));
             }
@@ -329,6 +339,11 @@ impl DocumentReader {
 
     /// Reports unknown keys of an object. Keys that start with `x-` are extensions and always allowed.
     pub fn check_keys(&mut self, object: &DocumentObject<'_>, keys: &[&str]) {
+        self.check_nested_keys(object, keys, &[]);
+    }
+
+    /// Reports unknown keys of an object inside the document; `outer` are the keys of the document itself.
+    pub fn check_nested_keys(&mut self, object: &DocumentObject<'_>, keys: &[&str], outer: &[&str]) {
         for key in object.map.keys() {
             if keys.contains(&key.as_str()) || key.starts_with("x-") {
                 continue;
@@ -341,10 +356,13 @@ impl DocumentReader {
             )
             .at_key()
             .found(key.clone());
-            match suggest::nearest(key, keys.iter().copied()) {
-                Some(word) => diagnostic = diagnostic.suggest(format!("did you mean `{word}`?")),
-                None => diagnostic = diagnostic.expected(format!("one of {}", keys.join(", "))),
-            }
+            diagnostic = match suggest::nearest(key, keys.iter().copied()) {
+                _ if outer.contains(&key.as_str()) => {
+                    diagnostic.suggest(format!("move `{key}` to the top level of the document"))
+                }
+                Some(word) => diagnostic.suggest(format!("did you mean `{word}`?")),
+                None => diagnostic.expected_one_of(keys),
+            };
             self.push(diagnostic);
         }
     }

@@ -133,7 +133,7 @@ pub fn envelope(outcome: &Result<Answer, OpError>, policy: ErrorPolicy) -> ToolR
             blocks: Vec::new(),
             is_error: policy == ErrorPolicy::All
                 || error.undispatched
-                || error.code.remedy() != Remedy::Agent,
+                || !matches!(error.code.remedy(), Remedy::Agent | Remedy::User),
         },
     }
 }

@@ -267,7 +267,9 @@ fn element_form<'a>(
     let target = target::read(reader, document, "target", &type_names(&types));
     let auth = auth::read(reader, document, allows_http(target.as_ref()));
     let is_store = |target: &Value| target.get("protocol").is_some_and(|protocol| protocol == "store");
-    if document.get("operations").is_none() && !document.get("target").is_some_and(is_store) {
+    let written = document.get("target");
+    let needs_operations = !written.is_some_and(is_store) && !target::has_unknown_kind(written);
+    if document.get("operations").is_none() && needs_operations {
         reader.missing(
             document,
             "operations",
@@ -299,7 +301,8 @@ fn generator_form<'a>(
         adapter.as_ref().and_then(|adapter| target::read(reader, adapter, "target_api", &type_names(&types)));
     let auth = auth::read(reader, document, allows_http(target.as_ref()));
     let is_store = matches!(target, Some(TargetConfig::Store(_)));
-    if document.get("endpoints").is_none() && !is_store {
+    let written = adapter.as_ref().and_then(|adapter| adapter.get("target_api"));
+    if document.get("endpoints").is_none() && !is_store && !target::has_unknown_kind(written) {
         reader.missing(
             document,
             "endpoints",
@@ -325,7 +328,7 @@ fn schema_version(reader: &mut DocumentReader, document: &DocumentObject<'_>) {
                 document.pointer_to("schema_version"),
                 format!("Schema version '{version}' is not supported"),
             )
-            .expected(SCHEMA_VERSIONS.join(", "))
+            .expected_one_of(SCHEMA_VERSIONS)
             .found(version.as_str())
             .suggest("write `schema_version: '1.0'`"),
         ),
@@ -428,7 +431,7 @@ impl Operations {
                         mcpaql_core::diagnostic::field_path(first)
                     ),
                 )
-                .expected("a name that no other operation has")
+                .expected("a unique name")
                 .found(name)
                 .suggest("operation names must be unique across all categories; rename or remove one"),
             );

@@ -108,10 +108,14 @@ fn located(source: &Source, lines: &LineIndex<'_>, diagnostics: &[Diagnostic]) -
     located
 }
 
-/// Returns `expected X, found Y`, `expected X` or `found Y`.
+/// Returns `expected X; found Y`, `expected X` or `found Y`. A value that the message already names is left out.
 fn expected_and_found(diagnostic: &Diagnostic) -> Option<String> {
-    match (&diagnostic.expected, &diagnostic.found) {
-        (Some(expected), Some(found)) => Some(format!("expected {expected}, found {found}")),
+    let is_named = |found: &&String| {
+        let bare = found.trim_matches('`');
+        ['\'', '`'].iter().any(|quote| diagnostic.message.contains(&format!("{quote}{bare}{quote}")))
+    };
+    match (&diagnostic.expected, diagnostic.found.as_ref().filter(|found| !is_named(found))) {
+        (Some(expected), Some(found)) => Some(format!("expected {expected}; found {found}")),
         (Some(expected), None) => Some(format!("expected {expected}")),
         (None, Some(found)) => Some(format!("found {found}")),
         (None, None) => None,

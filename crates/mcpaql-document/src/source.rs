@@ -233,7 +233,7 @@ impl Source {
         let markdown = self.has_extension(&["md", "markdown"]);
         let plain = |format| SourceLayout { format, document: start..text.len(), body: None };
         if content.trim().is_empty() {
-            let message = "the file is empty";
+            let message = "The file is empty";
             return Err(SourceProblem::syntax(0..0, message)
                 .suggest("write an adapter document: front matter, YAML or JSON"));
         }
@@ -250,7 +250,7 @@ impl Source {
                 end += line.len();
             }
             if markdown {
-                return Err(SourceProblem::syntax(0..3, "the front matter is never closed")
+                return Err(SourceProblem::syntax(0..3, "The front matter is not closed")
                     .suggest("add a line `---` between the front matter and the text"));
             }
         }
@@ -277,7 +277,7 @@ fn byte_order_mark(text: &str) -> usize {
 
 fn no_front_matter(text: &str) -> SourceProblem {
     let range = tree::first_line(text, &(0..text.len()));
-    let problem = SourceProblem::syntax(range, "the Markdown file has no front matter");
+    let problem = SourceProblem::syntax(range, "The Markdown file has no front matter");
     if text.trim_start().starts_with("---") {
         return problem.suggest("remove everything before the first line `---`");
     }
@@ -286,8 +286,8 @@ fn no_front_matter(text: &str) -> SourceProblem {
 
 fn empty_document(format: SourceFormat) -> SourceProblem {
     let message = match format {
-        SourceFormat::Markdown => "the front matter is empty",
-        SourceFormat::Yaml | SourceFormat::Json => "the document is empty",
+        SourceFormat::Markdown => "The front matter is empty",
+        SourceFormat::Yaml | SourceFormat::Json => "The document is empty",
     };
     SourceProblem::syntax(0..0, message)
         .suggest("write at least `name`, `type: adapter`, `target` and `operations`")

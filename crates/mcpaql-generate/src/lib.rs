@@ -23,7 +23,7 @@ mod typescript;
 
 use mcpaql_core::adapter::TargetConfig;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
-use mcpaql_core::operation::{Binding, INTROSPECT};
+use mcpaql_core::operation::{Binding, INTROSPECT, Operation};
 use std::fmt;
 
 /// The language of a project.
@@ -281,7 +281,7 @@ pub fn sources(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
 pub struct UnsupportedOperation {
     /// The name of the operation.
     pub name: String,
-    /// The missing feature: `the store`.
+    /// The missing feature: `the embedded store`.
     pub needs: &'static str,
 }
 
@@ -297,8 +297,8 @@ pub fn unsupported_operations(catalog: &Catalog, language: Language) -> Vec<Unsu
             _ if language == Language::Rust => None,
             // These exist only because other operations run in the background.
             Binding::Introspect | Binding::Execution(_) => None,
-            _ if entry.operation.lifecycle.is_some() => Some("work in the background"),
-            Binding::Store(_) => Some("the store"),
+            _ if entry.operation.lifecycle.is_some() => Some("background executions"),
+            Binding::Store(_) => Some("the embedded store"),
             Binding::Mcp(_) => Some("another MCP server"),
             Binding::Code => Some("code of the program that embeds it"),
             Binding::Http(_) | Binding::Command(_) => match binding::operation_binding(whole.operation) {
@@ -321,7 +321,7 @@ fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
     let (language, adapter) = (project.options.language.name(), &catalog.adapter.name);
     if matches!(catalog.adapter.target, TargetConfig::Code(_)) {
         let message = format!(
-            "projects in {language} cannot serve the adapter '{adapter}': its operations are code of the program that embeds it"
+            "{language} projects do not support the adapter '{adapter}': its operations are functions of the program that embeds it"
         );
         let suggestion = "serve it from that program, or give it an HTTP or command target";
         return Err(Unsupported { message, suggestion });
@@ -333,7 +333,7 @@ fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
             false => Ok(()),
             true => Err(Unsupported {
                 message: format!(
-                    "projects in {language} support no operation of the adapter '{adapter}', so nothing is left"
+                    "{language} projects support no operation of the adapter '{adapter}', so nothing is left"
                 ),
                 suggestion: USE_RUST,
             }),
@@ -343,18 +343,27 @@ fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
     for operation in found.iter().take(MAX_NAMED_OPERATIONS) {
         needs.entry(operation.needs).or_default().push(&operation.name);
     }
-    let reasons: Vec<String> =
-        needs.iter().map(|(needs, names)| format!("{} (needs {needs})", names.join(", "))).collect();
+    let reason = |(needs, names): (&&str, &Vec<&str>)| {
+        let verb = if names.len() == 1 { "needs" } else { "need" };
+        format!("{} ({verb} {needs})", names.join(", "))
+    };
+    let reasons: Vec<String> = needs.iter().map(reason).collect();
     let more = match found.len().saturating_sub(MAX_NAMED_OPERATIONS) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
+    let is_own =
+        |operation: &Operation| !matches!(operation.binding, Binding::Introspect | Binding::Execution(_));
+    let all = catalog.operations.iter().filter(|entry| is_own(&entry.operation)).count();
+    let (count, suggestion) = match found.len() {
+        count if count == all => ("the".to_owned(), USE_RUST),
+        count => (format!("{count} of the {all}"), USE_RUST_OR_SKIP),
+    };
     let message = format!(
-        "projects in {language} cannot serve {} of the operations of the adapter '{adapter}': {}{more}",
-        found.len(),
+        "{language} projects do not support {count} operations of the adapter '{adapter}': {}{more}",
         reasons.join("; ")
     );
-    Err(Unsupported { message, suggestion: USE_RUST_OR_SKIP })
+    Err(Unsupported { message, suggestion })
 }
 
 /// Returns the sources with the files that every project has.

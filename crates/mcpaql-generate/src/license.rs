@@ -157,7 +157,7 @@ pub fn warning(license: &str) -> Option<String> {
         identifiers(license).filter(|name| *name != NONE && full_text(name).is_none()).collect();
     (!missing.is_empty()).then(|| {
         format!(
-            "LICENSE names {} without its text; add the text before you publish the project",
+            "LICENSE does not contain the text of {}; add it before you publish the project",
             missing.join(", ")
         )
     })
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_missing_text_gives_a_warning() {
-        assert!(warning("EUPL-1.2 OR MIT").is_some_and(|text| text.contains("names EUPL-1.2 without")));
+        assert!(warning("EUPL-1.2 OR MIT").is_some_and(|text| text.contains("the text of EUPL-1.2")));
         assert!(warning("LicenseRef-Acme").is_some());
         assert_eq!(warning(NONE), None);
     }

@@ -111,7 +111,7 @@ pub fn import_tools(
     if !problems.is_empty() {
         return Err(problems);
     }
-    report.diagnostics.extend(select::unmatched(&idle));
+    report.diagnostics.extend(options.selection.unmatched(&idle));
     if taken.is_empty() && !plans.is_empty() && !options.selection.rules().is_empty() {
         report.diagnostics.push(select::empty_selection(plans.len()));
         return Err(report.diagnostics);
@@ -319,13 +319,15 @@ fn classify_operation(tool: &ListedTool<'_>, plan: &PlannedOperation) -> Classif
 fn apply_mixed_effects(decision: &mut Classification, by: &str, effects: &IndexMap<String, Effect>) {
     let destroys = effects.values().any(|effect| effect.category() == Category::Delete);
     let words: Vec<&str> = effects.keys().map(String::as_str).take(6).collect();
-    let review =
-        format!("its parameter '{by}' chooses between {}; split it into operations", words.join(", "));
+    let review = format!(
+        "its parameter '{by}' selects {}; split the tool into one operation for each",
+        words.join(" or ")
+    );
     decision.effect = Effect::Multiplexed;
     decision.category = Category::Execute;
     decision.idempotent = None;
     decision.danger = decision.danger.max(if destroys { Danger::Destructive } else { Danger::Reversible });
-    let text = format!("'{by}' mixes {}", words.join(", "));
+    let text = format!("'{by}' selects {}", words.join(" or "));
     decision.reasons.push(Reason { evidence: classify::EvidenceKind::Name, text });
     decision.review = Some(match decision.review.take() {
         Some(other) => format!("{other}; {review}"),

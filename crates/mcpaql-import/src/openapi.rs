@@ -97,7 +97,7 @@ pub fn open(
     let main = OpenApiDocument::read(text, &mut notes)?;
     if !main.describes_an_api() {
         return Err(vec![
-            Diagnostic::error(Code::SchemaMissingField, "", "This is not an OpenAPI document")
+            Diagnostic::error(Code::SchemaMissingField, "", "This is not an OpenAPI description")
                 .expected("`openapi` or `swagger`, `info` and `paths`"),
         ]);
     }
@@ -164,7 +164,7 @@ pub fn open(
             "The document describes no operation that can be called",
         ));
     }
-    notes.extend(select::unmatched(&idle));
+    notes.extend(options.selection.unmatched(&idle));
     if is_all_excluded {
         notes.push(select::empty_selection(drafts.len()));
         return Err(notes);

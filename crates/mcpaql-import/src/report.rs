@@ -96,7 +96,10 @@ impl ClassifiedOperation {
             return None;
         }
         let decision = &self.decision;
-        let unsure = || (decision.confidence == Confidence::Low).then(|| "The evidence is weak.".to_owned());
+        let unsure = || {
+            (decision.confidence == Confidence::Low)
+                .then(|| "it is not certain; set its category in the overrides if it is wrong".to_owned())
+        };
         decision.review.clone().or_else(unsure)
     }
 }
@@ -164,7 +167,7 @@ impl ImportReport {
         }
         let changed = notes.values().filter(|notes| notes.iter().any(|note| note.lost)).count();
         if changed > 0 {
-            lines.push(format!("  {changed} lost a part that an adapter cannot express"));
+            lines.push(format!("  {changed} imported without a part that an adapter cannot express"));
         }
         let reviews: Vec<(&ClassifiedOperation, String)> = self.reviews().collect();
         if !reviews.is_empty() {
@@ -203,7 +206,7 @@ impl ImportReport {
             let reasons: Vec<&str> = decision.reasons.iter().map(|reason| reason.text.as_str()).collect();
             let sure = decision.confidence.as_str();
             lines.push(format!(
-                "{} -> {} [{}, {}, {sure}]: {}",
+                "{} -> {} [{}, {}, confidence {sure}]: {}",
                 operation.origin,
                 operation.name,
                 operation.category,
@@ -224,9 +227,14 @@ impl ImportReport {
 /// Maximum number of operations to review, and of problems, that a summary names.
 const MAX_SUMMARY_ITEMS: usize = 10;
 
+/// Returns the line of a problem. A problem of flags or of the configuration has none.
+fn line_number(problem: &Diagnostic) -> Option<usize> {
+    problem.span.filter(|_| !problem.is_outside()).map(|span| span.line)
+}
+
 fn line(problem: &Diagnostic) -> String {
-    match problem.span {
-        Some(span) => format!("line {}: {}", span.line, problem.message),
+    match line_number(problem) {
+        Some(line) => format!("line {line}: {}", problem.message),
         None if problem.pointer.is_empty() => problem.message.clone(),
         None => format!("{}: {}", problem.pointer, problem.message),
     }
@@ -281,7 +289,7 @@ pub(crate) fn diagnostic_json(problem: &Diagnostic) -> Value {
     json!({
         "severity": match problem.severity { Severity::Error => "error", Severity::Warning => "warning" },
         "pointer": problem.pointer,
-        "line": problem.span.map(|span| span.line),
+        "line": line_number(problem),
         "message": problem.message,
         "suggestion": problem.suggestion,
     })

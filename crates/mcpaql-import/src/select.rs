@@ -3,13 +3,16 @@
 //! A rule is `tag:NAME`, `path:/repos/**`, `op:get_*`, `category:READ` or `deprecated`. A word that starts with `/` is a path;
 //! any other word is a name. `exclude` wins over `include`. Without `include`, all operations are included.
 
-use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::diagnostic::{Diagnostic, Span};
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::{Binding, Category, Operation};
 use mcpaql_core::suggest;
 
 /// The words before the colon of a rule.
 const KINDS: [&str; 4] = ["tag", "path", "op", "category"];
+
+/// The syntax of a rule.
+const SYNTAX: &str = "write tag:NAME, path:/PATH/**, op:NAME, category:WORD or deprecated";
 
 /// A rule: its text and its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,13 +30,18 @@ enum RuleMatcher {
     Deprecated,
 }
 
-/// A rule that cannot be parsed, with the reason.
+/// A rule that cannot be parsed: the reason, and how to correct the rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SelectionRuleError(pub String);
+pub struct SelectionRuleError {
+    /// What is wrong with the rule.
+    pub message: String,
+    /// How to correct it.
+    pub hint: String,
+}
 
 impl std::fmt::Display for SelectionRuleError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
@@ -46,8 +54,9 @@ impl SelectionRule {
     /// Returns the reason if the rule is invalid.
     pub fn parse(text: &str) -> Result<SelectionRule, SelectionRuleError> {
         let written = text.trim();
+        let error = |message: String, hint: String| SelectionRuleError { message, hint };
         let glob = |text: &str| match text.trim() {
-            "" => Err(SelectionRuleError(format!("'{written}' has nothing to match"))),
+            "" => Err(error(format!("the rule '{written}' is incomplete"), SYNTAX.to_owned())),
             glob => Ok(glob.to_owned()),
         };
         let matcher = match written.split_once(':') {
@@ -57,7 +66,7 @@ impl SelectionRule {
             Some(("category", word)) => {
                 RuleMatcher::Category(Category::parse(word.trim()).ok_or_else(|| {
                     let words = Category::ALL.map(Category::as_str).join(", ");
-                    SelectionRuleError(format!("'{word}' is not a category; use one of {words}"))
+                    error(format!("'{word}' is not a category"), format!("use one of {words}"))
                 })?)
             }
             _ if written == "deprecated" => RuleMatcher::Deprecated,
@@ -66,12 +75,9 @@ impl SelectionRule {
             Some((kind, rest)) if kind.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
                 let hint = match suggest::nearest(kind, KINDS.iter().copied()) {
                     Some(kind) => format!("did you mean '{kind}:{rest}'?"),
-                    None => format!("write 'op:{written}' for an operation with this name"),
+                    None => format!("{SYNTAX}; for an operation with this name, write op:{written}"),
                 };
-                let kinds = KINDS.join(", ");
-                return Err(SelectionRuleError(format!(
-                    "'{kind}' is not a kind of rule; use one of {kinds}; {hint}"
-                )));
+                return Err(error(format!("unknown rule '{written}'"), hint));
             }
             _ => RuleMatcher::Operation(glob(written)?),
         };
@@ -143,7 +149,7 @@ impl Selection {
             idle.retain(|rule| !rule.fits(operation, &path));
             self.takes(operation, &path)
         });
-        let mut problems = unmatched(&idle);
+        let mut problems = self.unmatched(&idle);
         if operations.is_empty() && before > 0 {
             problems.push(empty_selection(before));
         }
@@ -155,22 +161,27 @@ impl Selection {
     pub fn rules(&self) -> Vec<&SelectionRule> {
         self.include.iter().chain(&self.exclude).collect()
     }
-}
 
-/// Returns warnings about rules that match no operation.
-pub(crate) fn unmatched(idle: &[&SelectionRule]) -> Vec<Diagnostic> {
-    let warning = |rule: &&SelectionRule| {
-        let message = format!("The rule '{}' matches no operation", rule.written());
-        Diagnostic::warning(Code::SchemaUnresolvedRef, "", message)
-    };
-    idle.iter().map(warning).collect()
+    /// Returns warnings about rules that match no operation.
+    pub(crate) fn unmatched(&self, idle: &[&SelectionRule]) -> Vec<Diagnostic> {
+        let warning = |rule: &&SelectionRule| {
+            let list = if self.include.contains(rule) { "include" } else { "exclude" };
+            let message = format!("The rule '{}' in `{list}` matches no operation", rule.written());
+            without_place(Diagnostic::warning(Code::SchemaUnresolvedRef, "", message))
+        };
+        idle.iter().map(warning).collect()
+    }
 }
 
 /// The error for a selection that excludes all operations.
 pub(crate) fn empty_selection(operations: usize) -> Diagnostic {
-    let message = format!("`include` and `exclude` select none of {operations} operations");
-    Diagnostic::error(Code::SchemaInvalidValue, "", message)
-        .suggest("include a rule that matches, or exclude less")
+    let message = format!("No operation is selected by `include` and `exclude` ({operations} exist)");
+    without_place(Diagnostic::error(Code::SchemaInvalidValue, "", message)).suggest("change the rules")
+}
+
+/// Rules come from flags or from the configuration, not from the text that is imported.
+fn without_place(diagnostic: Diagnostic) -> Diagnostic {
+    Diagnostic { span: Some(Span::NOWHERE), ..diagnostic }
 }
 
 /// Whether a text matches a glob, ignoring case. `?` matches one character and `*` any number of characters, but not
@@ -264,11 +275,9 @@ mod tests {
 
     #[test]
     fn an_unknown_kind_is_reported_with_a_suggestion() {
-        let message = |text| SelectionRule::parse(text).unwrap_err().to_string();
-        assert_eq!(
-            message("zzz:x"),
-            "'zzz' is not a kind of rule; use one of tag, path, op, category; write 'op:zzz:x' for an operation with this name"
-        );
-        assert!(message("tags:x").ends_with("did you mean 'tag:x'?"), "{}", message("tags:x"));
+        let error = |text| SelectionRule::parse(text).unwrap_err();
+        assert_eq!(error("zzz:x").message, "unknown rule 'zzz:x'");
+        assert!(error("zzz:x").hint.ends_with("write op:zzz:x"), "{}", error("zzz:x").hint);
+        assert_eq!(error("tags:x").hint, "did you mean 'tag:x'?");
     }
 }

@@ -5,6 +5,8 @@
 
 use crate::secret::Secret;
 use futures_util::StreamExt;
+use std::error::Error as _;
+use std::io::{self, ErrorKind};
 use std::time::Duration;
 use url::Url;
 
@@ -19,7 +21,7 @@ const MAX_REDIRECTS: usize = 5;
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The address is invalid.
-    #[error("'{0}' is not an http or https address")]
+    #[error("'{0}' is not an http or https URL")]
     Address(String),
     /// The connection failed, or broke before the end.
     #[error("cannot fetch {address}: {reason}")]
@@ -81,20 +83,23 @@ pub async fn text(address: &str) -> Result<(Url, String), FetchError> {
 /// # Errors
 /// When the server does not answer with a report.
 pub async fn health(address: &str, token: Option<&Secret>) -> Result<serde_json::Value, FetchError> {
+    parse(address)?;
     let address = format!("{}/healthz", address.trim_end_matches('/').trim_end_matches("/mcp"));
     let (url, text) = read(&address, Some(token)).await?;
     serde_json::from_str(&text).map_err(|_| FetchError::NotReport { address: display_url(&url) })
 }
 
+fn parse(address: &str) -> Result<Url, FetchError> {
+    let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.ok_or_else(|| FetchError::Address(address.chars().take(200).collect()))
+}
+
 /// `server_token` is `Some` for a server of this program, with the token if it has one.
 async fn read(address: &str, server_token: Option<Option<&Secret>>) -> Result<(Url, String), FetchError> {
-    let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-    let url = url.ok_or_else(|| FetchError::Address(address.chars().take(200).collect()))?;
+    let url = parse(address)?;
     let shown = display_url(&url);
-    let transport = |error: reqwest::Error| FetchError::Transport {
-        address: shown.clone(),
-        reason: reason(error.without_url()),
-    };
+    let transport =
+        |error: reqwest::Error| FetchError::Transport { address: shown.clone(), reason: root_cause(&error) };
     let mut request = client().map_err(transport)?.get(url);
     if let Some(Some(token)) = server_token {
         request = request.bearer_auth(token.expose());
@@ -144,13 +149,18 @@ fn check_redirect(attempt: reqwest::redirect::Attempt<'_>) -> reqwest::redirect:
     }
 }
 
-/// Returns the innermost cause, without addresses.
-fn reason(error: reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(inner) = source {
-        text = inner.to_string();
-        source = inner.source();
+/// Returns the innermost cause of a failed request, such as `connection refused`. It contains no address.
+pub(crate) fn root_cause(error: &reqwest::Error) -> String {
+    let Some(mut inner) = error.source() else { return error.to_string() };
+    while let Some(cause) = inner.source() {
+        inner = cause;
     }
-    text
+    let text = inner.to_string();
+    match inner.downcast_ref::<io::Error>().map(io::Error::kind) {
+        Some(kind @ (ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset | ErrorKind::TimedOut)) => {
+            kind.to_string()
+        }
+        // The number of a system error says nothing that its text does not say.
+        _ => text.split(" (os error").next().unwrap_or_default().to_owned(),
+    }
 }

@@ -12,7 +12,7 @@ pub(crate) fn log_failure(adapter: &str, operation: &str, outcome: &Result<Answe
     if let Err(error) = outcome
         && error.code.remedy() == Remedy::Operator
     {
-        let cause = error.cause.as_deref().unwrap_or_default();
+        let cause = error.cause.as_deref();
         tracing::warn!(adapter, operation, code = %error.code, cause, "call failed");
     }
 }

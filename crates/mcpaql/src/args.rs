@@ -7,12 +7,14 @@ pub(crate) use audit::AuditArgs;
 pub(crate) use generate::{GenerateArgs, OutputFormat, parse_language, parse_mode};
 
 use crate::clients::{ClientApp, ConfigScope};
-use crate::output::LogFormat;
+use crate::output::{LogFormat, error_with_hint};
+use anyhow::Result;
 use clap::builder::UnknownArgumentValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::{AdapterSettings, Sharing};
 use mcpaql_document::render::DiagnosticFormat;
+use mcpaql_import::select::Selection;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -24,13 +26,13 @@ use std::path::PathBuf;
 #[command(name = "mcpaql", version, max_term_width = 110)]
 #[command(
     after_help = "To try it without any configuration, run `mcpaql serve`: it serves a built-in notebook.\n\
-    Exit status: 0 success, 1 findings or a failed call, 2 could not run."
+    Exit status: 0 success, 1 findings or a rejected call, 2 could not run. `generate` has its own exit statuses."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Log format on standard error; RUST_LOG sets what is logged.
+    /// Format of the log on standard error; RUST_LOG sets the log level.
     #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text, value_name = "FORMAT", display_order = 900)]
     pub(crate) log: LogFormat,
 }
@@ -46,7 +48,7 @@ pub(crate) enum Command {
     Generate(Box<GenerateArgs>),
     /// Add mcpaql to the configuration of an MCP client, or remove it.
     Install(InstallArgs),
-    /// Search operations by what they do, as agents do with introspect.
+    /// Search operations in plain words, with the same search that agents use.
     Search(SearchArgs),
     /// Check adapter documents and report every problem, with its position and a fix.
     Check(CheckArgs),
@@ -72,17 +74,17 @@ pub(crate) enum Command {
 /// Flags that decide the surface. They override the environment, the configuration and the document.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(crate) struct SurfaceArgs {
-    /// How operations are grouped into tools: semantic, single, all, discrete; with unified and unified-single, all adapters
-    /// share five tools or one.
+    /// How to group operations into tools: semantic (a tool per effect), single (one tool), all (both), discrete (a tool per
+    /// operation); unified (five tools for all adapters), unified-single (one tool for all adapters).
     #[arg(long, value_parser = parse_serve_mode, value_name = "MODE")]
     mode: Option<ServeMode>,
-    /// Endpoint profile: crude, or one that the document defines.
+    /// Endpoint profile: crude (create, read, update, delete, execute), or a profile of the document.
     #[arg(long)]
     profile: Option<String>,
     /// Prefix of tool names, such as `gh_`, instead of the adapter's name.
     #[arg(long)]
     prefix: Option<String>,
-    /// Hint policy: mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud, or one defined in mcpaql.yaml.
+    /// Hint policy: mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud, or a policy of mcpaql.yaml.
     #[arg(long)]
     policy: Option<String>,
 }
@@ -137,18 +139,27 @@ fn one_of<T>(parsed: Option<T>, words: impl IntoIterator<Item = &'static str>) -
 /// Options of an import.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(crate) struct ImportOptions {
-    /// Name of the adapter, instead of one derived from the name of the API or the server.
+    /// Name of the adapter [default: derived from the API or the server].
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// File with corrections to the import: names, categories, danger, descriptions, inclusion.
+    /// File that overrides imported names, categories, danger levels and descriptions, and includes or excludes operations.
     #[arg(long, value_name = "FILE")]
     pub(crate) overrides: Option<PathBuf>,
-    /// Import only these operations: tag:NAME, path:/repos/**, op:get_*, category:READ, deprecated; can be repeated.
+    /// Import only operations that match a rule: `tag:NAME`, `path:/repos/**`, `op:get_*`, `category:READ` or `deprecated`;
+    /// can be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) include: Vec<String>,
-    /// Skip these operations; same syntax as --include.
+    /// Skip operations that match a rule; same syntax as --include; can be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) exclude: Vec<String>,
+}
+
+impl ImportOptions {
+    /// Returns the operations that the rules select.
+    pub(crate) fn selection(&self) -> Result<Selection> {
+        Selection::parse(&self.include, &self.exclude)
+            .map_err(|error| error_with_hint(error.message, error.hint))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -174,7 +185,7 @@ pub(crate) struct ImportConfigArgs {
     /// File to write; `-` for standard output.
     #[arg(long, short, value_name = "FILE", default_value = "mcpaql.yaml")]
     pub(crate) output: PathBuf,
-    /// Overwrite a file that this command did not write, or that was edited since.
+    /// Overwrite a file that was edited, or that this command did not write.
     #[arg(long)]
     pub(crate) force: bool,
     /// Print the result as JSON.
@@ -195,7 +206,7 @@ pub(crate) struct InstallArgs {
     /// Name of the server in the client's configuration.
     #[arg(long, default_value = "mcpaql")]
     pub(crate) name: String,
-    /// Install for all your folders (user) or for this one (project).
+    /// Install for all projects of the user (user), or only for the current folder (project).
     #[arg(long, value_enum, default_value_t = ConfigScope::User)]
     pub(crate) scope: ConfigScope,
     /// Configuration file to edit, instead of the client's default.
@@ -217,7 +228,7 @@ pub(crate) struct InstallArgs {
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "The same description always gives the same output, so a new version shows as a small diff.\n\
+    after_help = "The output is deterministic: after an API update, the diff shows only what changed.\n\
     Exit status: 0 imported, 1 the description or the overrides have errors, 2 could not run."
 )]
 pub(crate) struct ImportOpenapiArgs {
@@ -232,7 +243,7 @@ pub(crate) struct ImportOpenapiArgs {
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "No tool is called. Secrets stay in the environment: the document only names the variables.\n\
+    after_help = "No tool is called. Secrets stay in the environment: the document contains only the names of variables.\n\
     Example: mcpaql import mcp -o files.md -- npx -y @modelcontextprotocol/server-filesystem /srv\n\
     Exit status: 0 imported, 1 the overrides have errors, 2 could not run."
 )]
@@ -243,15 +254,15 @@ pub(crate) struct ImportMcpArgs {
     /// URL of a server that speaks streamable HTTP; may contain ${env:NAME}.
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// Saved result of tools/list, instead of asking the server.
+    /// Saved result of tools/list; without it, mcpaql requests the tools from the server.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
-    /// How to reach the server of --tools: a command line or a URL.
+    /// Command line or URL of the server, with --tools.
     #[arg(long, value_name = "TARGET", requires = "tools", conflicts_with_all = ["url", "command"])]
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) access: AccessArgs,
-    /// File for everything that the server sent and the import decided, as JSON without secrets.
+    /// Write the server's responses and the import report to this file, as JSON without secrets.
     #[arg(long, value_name = "FILE")]
     pub(crate) bundle: Option<PathBuf>,
     #[command(flatten)]
@@ -263,10 +274,10 @@ pub(crate) struct ImportMcpArgs {
 /// How to reach the MCP servers that are asked for their tools.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(crate) struct AccessArgs {
-    /// Header of requests to --url, and the environment variable that holds its value; can be repeated.
+    /// Header for requests to --url, with its value in an environment variable; can be repeated.
     #[arg(long, value_name = "NAME=VARIABLE")]
     pub(crate) header: Vec<String>,
-    /// Environment variable that holds the bearer token for --url.
+    /// Environment variable with the bearer token for --url.
     #[arg(long, value_name = "VARIABLE")]
     pub(crate) bearer_env: Option<String>,
     /// Environment variable to pass to the command; can be repeated.
@@ -280,10 +291,10 @@ pub(crate) struct AccessArgs {
 /// The output of an import.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ImportOutputArgs {
-    /// File for the adapter document [default: standard output].
+    /// Write the adapter document to this file [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Print every decision of the import; without --output, the report replaces the document.
+    /// Print a report of how each operation was imported; without --output, instead of the document.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) report: Option<ReportFormat>,
     /// Overwrite a file that is not an imported adapter document.
@@ -300,7 +311,7 @@ pub(crate) enum ReportFormat {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Exit status: 0 found something, 1 found nothing, 2 could not run.")]
 pub(crate) struct SearchArgs {
-    /// Adapter document, OpenAPI description, or the name of an adapter (in mcpaql.yaml or built-in).
+    /// Adapter document, OpenAPI description, or name of an adapter: one of mcpaql.yaml, or the built-in notebook.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
     /// What the operation should do, in plain words.
@@ -309,7 +320,7 @@ pub(crate) struct SearchArgs {
     /// Maximum number of results.
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub(crate) first: u32,
-    /// Print the answer that an agent gets, as JSON.
+    /// Print the JSON that an agent receives.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -327,25 +338,25 @@ pub(crate) struct ServeArgs {
     pub(crate) openapi: Vec<String>,
     #[command(flatten)]
     pub(crate) import_options: ImportOptions,
-    /// Configuration file instead of mcpaql.yaml.
+    /// Configuration file [default: mcpaql.yaml].
     #[arg(long, value_name = "FILE", conflicts_with = "documents")]
     pub(crate) config: Option<PathBuf>,
-    /// Serve streamable HTTP instead of stdio, on a port of this machine (8080) or on an address (0.0.0.0:8080).
+    /// Serve over streamable HTTP instead of stdio, on a loopback port (8080) or an address with a port (0.0.0.0:8080).
     #[arg(long, value_name = "ADDRESS", value_parser = parse_http_address)]
     pub(crate) http: Option<SocketAddr>,
-    /// Does not exist; people who try it are pointed to `--http`.
+    /// Does not exist; the error suggests `--http`.
     #[arg(long = "port", hide = true, value_parser = UnknownArgumentValueParser::suggest_arg("--http"))]
     _port: Option<String>,
-    /// Folder of the embedded stores [default: your data directory].
+    /// Folder for the data of built-in stores [default: the data directory of the user, such as ~/.local/share/mcpaql].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Do not cache the tools for the next start.
+    /// Do not read or write the tool cache.
     #[arg(long)]
     pub(crate) no_cache: bool,
     /// Do not watch files for changes; SIGHUP still reloads them.
     #[arg(long)]
     pub(crate) no_watch: bool,
-    /// Environment variable that holds the bearer token HTTP clients must send.
+    /// Environment variable with the bearer token that HTTP clients must send.
     #[arg(long, value_name = "NAME", requires = "http")]
     pub(crate) token_env: Option<String>,
     /// Host name that HTTP clients may use in addition to loopback names; can be repeated.
@@ -373,10 +384,12 @@ fn parse_http_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Without documents, checks mcpaql.yaml in this folder and its adapters.\n\
-    Exit status: 0 clean or warnings only, 1 errors, 2 a file could not be read.")]
+#[command(
+    after_help = "Without documents, checks mcpaql.yaml in this folder and its adapters; without that file, the built-in notebook.\n\
+    Exit status: 0 clean or warnings only, 1 errors, 2 a file could not be read."
+)]
 pub(crate) struct CheckArgs {
-    /// Adapter documents.
+    /// Adapter documents, OpenAPI descriptions, or names of built-in adapters.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
     /// Report format: full, concise, json, sarif, github.
@@ -398,7 +411,7 @@ fn parse_diagnostic_format(text: &str) -> Result<DiagnosticFormat, String> {
     after_help = "Without documents, shows mcpaql.yaml in this folder; without that file, the built-in notebook."
 )]
 pub(crate) struct ToolsArgs {
-    /// Adapter documents, or the name of an adapter (in mcpaql.yaml or built-in).
+    /// Adapter documents, OpenAPI descriptions, built-in adapters, or one adapter of mcpaql.yaml by name.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
     /// Print the exact result of tools/list.
@@ -414,10 +427,10 @@ pub(crate) struct ToolsArgs {
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Values are parsed as the parameter's type: `limit=5`, `labels=bug,ui`, `labels='[\"a,b\"]'`.\n\
-    Exit status: 0 success, 1 the call failed and the caller can fix it, 2 the target failed or could not be reached."
+    Exit status: 0 success, 1 the call was rejected, 2 the target failed or could not be reached."
 )]
 pub(crate) struct CallCommandArgs {
-    /// Adapter document, or the name of an adapter (in mcpaql.yaml, or built-in: notebook).
+    /// Adapter document, OpenAPI description, or name of an adapter: one of mcpaql.yaml, or the built-in notebook.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
     /// Operation to call; `introspect` lists all operations.
@@ -429,10 +442,10 @@ pub(crate) struct CallCommandArgs {
     /// Parameters as one JSON object; `-` reads it from standard input.
     #[arg(long, value_name = "JSON")]
     pub(crate) params: Option<String>,
-    /// Print the whole envelope instead of its data.
+    /// Print the whole response (`success`, and `data` or `error`) instead of the data.
     #[arg(long)]
     pub(crate) envelope: bool,
-    /// Folder of the embedded stores [default: your data directory].
+    /// Folder for the data of built-in stores [default: the data directory of the user, such as ~/.local/share/mcpaql].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 }
@@ -441,10 +454,10 @@ pub(crate) struct CallCommandArgs {
 #[command(after_help = "Without --url, shows all your servers on this machine.\n\
     Exit status: 0 everything works, 1 a server or an adapter has a problem, 2 no server answered.")]
 pub(crate) struct StatusArgs {
-    /// URL of the server to ask, such as http://127.0.0.1:8080.
+    /// URL of the server, such as http://127.0.0.1:8080.
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// Environment variable that holds the server's bearer token.
+    /// Environment variable with the server's bearer token.
     #[arg(long, value_name = "NAME", requires = "url")]
     pub(crate) token_env: Option<String>,
     /// Print the status as JSON.

@@ -23,7 +23,7 @@ use crate::openapi_files::{self, Description, Digest};
 use crate::output::{self, error_with_hint};
 use anyhow::{Context, Result};
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
-use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::diagnostic::{Diagnostic, capitalize};
 use mcpaql_core::error::Code;
 use mcpaql_core::suggest;
 use mcpaql_document::check::CheckOutput;
@@ -184,12 +184,13 @@ impl AdapterPlan {
         if let Some((_, error)) = self.unreadable.into_iter().next() {
             return Err(error);
         }
+        let config = self.config;
         let catalogs = self
             .adapters
             .into_iter()
             .map(|adapter| Ok((adapter.label(), adapter.compile_and_report(false)?)));
         let catalogs = catalogs.collect::<Result<Vec<_>>>()?;
-        if catalogs.is_empty() { Err(members::no_adapter_error()) } else { Ok(catalogs) }
+        if catalogs.is_empty() { Err(members::no_adapter_error(config.as_ref())) } else { Ok(catalogs) }
     }
 }
 
@@ -199,6 +200,13 @@ pub(crate) fn unknown_adapter_error(name: &str, others: &[String]) -> anyhow::Er
     let suggestion = nearest.map(|nearest| format!("did you mean '{nearest}'? ")).unwrap_or_default();
     let hint = format!("{suggestion}adapters in {CONFIG_FILE}: {}", others.join(", "));
     error_with_hint(format!("no file or adapter '{name}' found"), hint)
+}
+
+/// Returns the error for two adapters with equal names.
+pub(crate) fn collision_error(collision: &NameCollision) -> anyhow::Error {
+    let hint =
+        "set another `name` or `prefix` for one adapter in mcpaql.yaml; --prefix applies to all adapters";
+    error_with_hint(collision.problem(), hint)
 }
 
 /// Adds an error to each document that cannot be served together with the documents before it, because of equal names.
@@ -218,15 +226,10 @@ fn report_name_collisions(documents: &mut [(Source, CheckOutput)]) {
             } else {
                 "/adapter/name"
             };
-            let NameCollision { tool, first, second } = collision;
-            let (message, suggestion) = if tool.is_empty() {
-                (
-                    format!("Adapters {first} and {second} have the same name"),
-                    "give one of them another `name`",
-                )
-            } else {
-                let message = format!("Adapters {first} and {second} both name a tool '{tool}'");
-                (message, "set another `tool_names.prefix` in one of them")
+            let message = capitalize(&collision.problem());
+            let suggestion = match collision.tool.as_str() {
+                "" => "change `name` in one of them",
+                _ => "change `name` or `tool_names.prefix` in one of them",
             };
             let mut found =
                 [Diagnostic::error(Code::SchemaDuplicateName, pointer, message).suggest(suggestion)];
@@ -249,13 +252,11 @@ fn find_source(name: &str, import_options: &ImportOptions) -> Result<AdapterSour
         return builtin_document(name).map(AdapterSource::Document);
     }
     let known: Vec<&str> = builtin::names().collect();
-    Err(error_with_hint(
-        format!("'{name}' not found"),
-        format!(
-            "name an adapter document, an OpenAPI description, or a built-in adapter ({})",
-            known.join(", ")
-        ),
-    ))
+    let hint = format!(
+        "pass an adapter document, an OpenAPI description, or a built-in adapter ({})",
+        known.join(", ")
+    );
+    Err(file::not_found_error(name, known, &hint))
 }
 
 fn read_adapter_source(path: &Path, import_options: &ImportOptions) -> Result<AdapterSource> {

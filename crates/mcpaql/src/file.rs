@@ -5,8 +5,9 @@
 //! the temporary file stays if that fails. Devices and pipes are only written to, never read or replaced; standard output and standard
 //! error are written through the streams of the process.
 
-use crate::output::error_with_hint;
+use crate::output::{HintedError, error_with_hint};
 use anyhow::{Context, Result, bail};
+use mcpaql_core::suggest::{self, NameMatcher};
 use std::fs::{Metadata, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
@@ -19,8 +20,38 @@ const MAX_BACKUPS: u32 = 10_000;
 /// Reads the text of a file.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     let name = path.display().to_string();
-    let file = std::fs::File::open(path).with_context(|| format!("cannot read {name}"))?;
-    read_all(&name, file)
+    match std::fs::File::open(path) {
+        Ok(file) => read_all(&name, file),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(not_found_error(&name, [], "check the path"))
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read {name}")),
+    }
+}
+
+/// Returns the error for a file that does not exist, with the most similar name: of a file in the same folder, or of `others`.
+pub(crate) fn not_found_error<'n>(
+    name: &str,
+    others: impl IntoIterator<Item = &'n str>,
+    hint: &str,
+) -> anyhow::Error {
+    let path = Path::new(name);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
+    let files = entries.filter_map(|entry| {
+        let beside =
+            folder.map_or_else(|| PathBuf::from(entry.file_name()), |folder| folder.join(entry.file_name()));
+        beside.is_file().then(|| beside.display().to_string())
+    });
+    let files: Vec<String> = files.collect();
+    let misspelled = || NameMatcher::new(files.iter().map(String::as_str)).find_misspelled(name);
+    let hint = match suggest::nearest(name, others).or_else(misspelled) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => hint.to_owned(),
+    };
+    let message = format!("'{name}' not found");
+    anyhow::Error::new(std::io::Error::new(ErrorKind::NotFound, "not found"))
+        .context(HintedError { message, hint })
 }
 
 /// Reads the text of standard input.

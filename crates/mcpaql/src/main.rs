@@ -25,7 +25,10 @@ fn main() -> ExitCode {
     };
     let quiet = matches!(
         args.command,
-        args::Command::Import(_) | args::Command::Audit(_) | args::Command::Generate(_)
+        args::Command::Import(_)
+            | args::Command::Audit(_)
+            | args::Command::Generate(_)
+            | args::Command::Call(_)
     );
     output::start_log(args.log, quiet);
     match run(args) {

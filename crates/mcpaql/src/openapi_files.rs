@@ -4,8 +4,8 @@
 //! Everything is read before the import starts; the import itself reads nothing.
 
 use crate::blocking::blocking;
-use crate::file::read_text;
-use crate::output::error_with_hint;
+use crate::file::{not_found_error, read_text};
+use crate::output::messages;
 use anyhow::Result;
 use mcpaql_import::openapi::{LoadedReference, ReferenceLoader};
 use mcpaql_runtime::fetch;
@@ -44,10 +44,7 @@ pub(crate) fn read(source: &str) -> Result<Description> {
     }
     let path = Path::new(source);
     if !path.exists() {
-        return Err(error_with_hint(
-            format!("'{source}' not found"),
-            "pass a file, or a URL that starts with https://",
-        ));
+        return Err(not_found_error(source, [], "pass a file, or a URL that starts with https://"));
     }
     Ok(from_text(source, read_text(path)?))
 }
@@ -144,11 +141,10 @@ impl DescriptionLocation {
 
     fn read(&self) -> Result<String, String> {
         match self {
-            DescriptionLocation::File(path) => read_text(path).map_err(|error| format!("{error:#}")),
-            DescriptionLocation::Address(url) => {
-                fetch_text(url.as_str()).map(|(_, text)| text).map_err(|error| format!("{error:#}"))
-            }
+            DescriptionLocation::File(path) => read_text(path),
+            DescriptionLocation::Address(url) => fetch_text(url.as_str()).map(|(_, text)| text),
         }
+        .map_err(|error| messages(&error).join(": "))
     }
 }
 

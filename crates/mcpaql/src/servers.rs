@@ -48,6 +48,7 @@ pub(crate) async fn capture_server_with<T>(
     environment: &Environment,
     then: impl AsyncFnOnce(&Upstream, &Capture) -> Result<T>,
 ) -> Result<(Capture, T)> {
+    warn_unset_variables(&target.link, environment);
     let upstream = Upstream::new(target, auth, environment).map_err(setup_error)?;
     if output::stderr_is_terminal() {
         output::status_line(&format!("Asking {} for its tools", link_name(&target.link)));
@@ -63,6 +64,14 @@ pub(crate) async fn capture_server_with<T>(
     };
     upstream.close().await;
     result
+}
+
+/// Warns about variables that should be passed to the server but are not set.
+fn warn_unset_variables(link: &McpLink, environment: &Environment) {
+    let McpLink::Command(program) = link else { return };
+    for name in program.env.iter().filter(|name| environment(name).is_none()) {
+        output::status_line(&format!("warning: the environment variable {name} is not set"));
+    }
 }
 
 /// Returns the name of a server for messages, without credentials.
@@ -87,8 +96,13 @@ fn setup_error(error: UpstreamSetupError) -> anyhow::Error {
 fn capture_error(error: UpstreamError, link: &McpLink) -> anyhow::Error {
     match (&error, link) {
         (UpstreamError::Refusal(refusal), McpLink::Url { .. }) => refusal_error(refusal, link),
+        (UpstreamError::Unavailable { cause: Some(cause), .. }, _) => error_with_hint(
+            cause.clone(),
+            format!("check the URL {}, and that the server is running", link_name(link)),
+        ),
+        (UpstreamError::NotMcp { .. }, McpLink::Url { .. }) => not_an_mcp_server(link, "").into(),
         // An HTML page with status 200 ends here, too: it contains no answer.
-        (UpstreamError::Unavailable { reason, .. }, McpLink::Url { .. }) if !reason.contains("reached") => {
+        (UpstreamError::Unavailable { .. }, McpLink::Url { .. }) => {
             anyhow::Error::new(error).context(not_an_mcp_server(link, ""))
         }
         _ => {
@@ -102,13 +116,16 @@ fn capture_error(error: UpstreamError, link: &McpLink) -> anyhow::Error {
 fn refusal_error(refusal: &OpError, link: &McpLink) -> anyhow::Error {
     let status = refusal.details.get("upstream").and_then(|upstream| upstream.get("status")?.as_u64());
     let Some(status) = status else {
-        let hint =
-            "set the variable, or name the one that holds the credential with --bearer-env or --header";
-        return error_with_hint(refusal.message.clone(), hint);
+        let problem = refusal.cause.as_deref().unwrap_or(&refusal.message);
+        let set = refusal.hint.as_deref().unwrap_or("set the variable");
+        return error_with_hint(
+            problem,
+            format!("{set}, or pass another variable with --bearer-env or --header"),
+        );
     };
     let hint = match (refusal.code, status) {
         (Code::PermissionDenied, _) => {
-            "name the environment variable that holds the credential with --bearer-env or --header"
+            "pass the environment variable with the credential: --bearer-env NAME or --header HEADER=NAME"
         }
         (Code::RateLimitExceeded | Code::TransportTimeout, _) | (_, 500 | 502..=504) => {
             "try again later, or check the URL"
@@ -116,7 +133,11 @@ fn refusal_error(refusal: &OpError, link: &McpLink) -> anyhow::Error {
         _ => return not_an_mcp_server(link, &format!(" (HTTP {status})")).into(),
     };
     let message = format!("{} rejected the request (HTTP {status})", link_name(link));
-    anyhow::anyhow!(refusal.message.clone()).context(HintedError { message, hint: hint.to_owned() })
+    let has_body = refusal.details.get("upstream").is_some_and(|upstream| upstream.get("body").is_some());
+    match refusal.cause.as_ref().filter(|_| has_body) {
+        Some(cause) => anyhow::anyhow!(cause.clone()).context(HintedError { message, hint: hint.to_owned() }),
+        None => error_with_hint(message, hint),
+    }
 }
 
 fn not_an_mcp_server(link: &McpLink, detail: &str) -> HintedError {
@@ -129,21 +150,18 @@ fn not_an_mcp_server(link: &McpLink, detail: &str) -> HintedError {
 
 fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
     match (error, link) {
-        (UpstreamError::Refusal(_), McpLink::Command(_)) => "set the variable, or name another one",
-        (UpstreamError::Timeout { .. }, McpLink::Command(_)) => {
+        (UpstreamError::Refusal(_), McpLink::Command(_)) => "set the variable, or pass another one",
+        (UpstreamError::Timeout { .. } | UpstreamError::NotMcp { .. }, McpLink::Command(_)) => {
             "check that the command starts an MCP server that speaks over standard input and output"
         }
         (UpstreamError::Unreadable { .. }, _) => {
             "report it to the authors of the server: no MCP client can read this answer"
         }
         (_, McpLink::Command(_)) => {
-            "run the command by itself to see why it fails, and pass the variables it needs with --env NAME"
-        }
-        (UpstreamError::Unavailable { .. }, McpLink::Url { .. }) => {
-            "check the URL, and that the server is running"
+            "run the command by itself: it must keep running and wait for input; pass the variables it needs with --env NAME"
         }
         (_, McpLink::Url { .. }) => {
-            "check the URL, and name the variable of the credential with --bearer-env or --header"
+            "check the URL; if the server needs a credential, pass its variable with --bearer-env or --header"
         }
     }
 }
@@ -175,24 +193,17 @@ fn duplicate_name_message(pointer: &str) -> String {
     format!("`{name}` occurs twice in the same object; clients use the last one")
 }
 
-/// Returns the error for a list that is not JSON, with the index of the invalid tool.
+/// Returns the error for a list that is not valid JSON, with the index of the invalid tool.
 fn parse_error(source: &Source, problems: &[Diagnostic]) -> anyhow::Error {
     let name = &source.name;
-    let Some(problem) = problems.first() else { return anyhow::anyhow!("{name} is not JSON") };
+    let Some(problem) = problems.first() else { return anyhow::anyhow!("{name} is not valid JSON") };
     let Some(reason) = problem.message.strip_prefix(NOT_JSON) else {
         return anyhow::anyhow!("{name} is nested too deeply to be read");
-    };
-    let reason = match reason {
-        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => {
-            "half of a surrogate pair, such as \\ud800, is not a character"
-        }
-        "number out of range" => "the number is too large",
-        reason => reason,
     };
     let position = problem.span.map(|span| format!("line {}, column {}", span.line, span.column));
     let tool = first_invalid_tool(&source.text).map(|index| format!("in tools[{index}]"));
     let position: Vec<String> = position.into_iter().chain(tool).collect();
-    anyhow::anyhow!("{name} is not JSON: {}: {reason}", position.join(", "))
+    anyhow::anyhow!("{name} is not valid JSON: {}: {reason}", position.join(", "))
 }
 
 /// Returns the index of the first invalid tool, if everything around the tools is valid.
@@ -237,7 +248,7 @@ pub(crate) fn parse_saved_tools(source: &Source) -> Result<SavedTools> {
     }
     let captured = value.get("capture").filter(|_| is_bundle).cloned();
     let capture = Capture::from_json(captured.unwrap_or(value)).ok_or_else(|| {
-        let hint = "save the result of tools/list, with its `tools`";
+        let hint = "the file must contain the result of tools/list: {\"tools\": […]}";
         error_with_hint(format!("{name} contains no list of tools"), hint)
     })?;
     Ok(SavedTools { capture, pointer, duplicate_names })
@@ -260,7 +271,7 @@ impl AccessArgs {
             (_, true) => format!("{flag} has no effect on a server with a command"),
             _ => format!("{flag} has no effect without --url or a command"),
         };
-        Err(error_with_hint(message, "leave it out"))
+        Err(error_with_hint(message, format!("leave {flag} out")))
     }
 }
 

@@ -18,6 +18,7 @@ mod unknown_type;
 mod unsupported_feature;
 
 use crate::rule::Rule;
+use mcpaql_core::reader::has_type;
 use serde_json::{Map, Value};
 
 pub(super) static RULES: &[&Rule] = &[
@@ -40,16 +41,7 @@ pub(super) static RULES: &[&Rule] = &[
 
 /// Returns whether the `type` of a schema allows a value; an unknown type allows every value.
 fn fits_type(map: &Map<String, Value>, value: &Value) -> bool {
-    let fits = |name: &str| match name {
-        "string" => value.is_string(),
-        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        "null" => value.is_null(),
-        _ => true,
-    };
+    let fits = |name: &str| has_type(value, name);
     match map.get("type") {
         Some(Value::String(name)) => fits(name),
         Some(Value::Array(names)) => names.iter().any(|name| name.as_str().is_none_or(fits)),

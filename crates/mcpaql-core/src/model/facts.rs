@@ -60,6 +60,21 @@ pub struct Facts {
     pub reach: Reach,
 }
 
+impl Facts {
+    /// Returns the facts of an operation that changes nothing.
+    #[must_use]
+    pub const fn read(reach: Reach) -> Facts {
+        Facts {
+            effect: Effect::Read,
+            repeat: Repeat::NoEffect,
+            overwrites: false,
+            reversible: true,
+            guard: Guard::None,
+            reach,
+        }
+    }
+}
+
 /// Infers the facts of an operation from its declaration.
 #[must_use]
 pub fn infer(declared: &Declared<'_>) -> Facts {

@@ -105,10 +105,9 @@ pub fn unknown_policy(name: &str, own: &[Policy]) -> Option<Diagnostic> {
     if known.contains(&name) {
         return None;
     }
-    let known_names = known.join(", ");
-    let message = format!("Unknown hint policy '{name}' (known: {known_names})");
+    let message = format!("Unknown hint policy '{name}'");
     let diagnostic =
-        Diagnostic::error(Code::SchemaInvalidValue, "", message).expected(known_names).found(name);
+        Diagnostic::error(Code::SchemaInvalidValue, "", message).expected_one_of(&known).found(name);
     Some(match suggest::nearest(name, known) {
         Some(near) => diagnostic.suggest(format!("did you mean `{near}`?")),
         None => diagnostic,

@@ -147,15 +147,15 @@ impl SchemaSet {
         out.into()
     }
 
-    /// Exports a choice between variants of the same type. If each variant has a field with a single allowed value,
-    /// that field selects the variant.
+    /// Exports a choice between variants of the same type. If a field has a single allowed value in each variant, and
+    /// another one in each, that field selects the variant.
     fn one_of(&self, variants: &[SchemaId]) -> Value {
         if let [only] = variants {
             return self.to_json_schema(*only);
         }
         let discriminators: Option<Vec<(String, Value)>> =
             variants.iter().map(|id| self.discriminator(*id, MAX_REFERENCES)).collect();
-        let Some(discriminators) = discriminators else {
+        let Some(discriminators) = discriminators.filter(|found| are_exclusive(found)) else {
             return json!({"anyOf": self.to_json_schemas(variants)});
         };
         let matches = |(name, literal): &(String, Value)| json!({"properties": {name: {"enum": [literal]}}, "required": [name]});
@@ -230,6 +230,13 @@ impl SchemaSet {
         }
         bounds(out, ("minProperties", rules.min), ("maxProperties", rules.max));
     }
+}
+
+/// Returns whether no value can match two of these fields: they have the same name and different values.
+fn are_exclusive(discriminators: &[(String, Value)]) -> bool {
+    discriminators.iter().enumerate().all(|(index, (name, literal))| {
+        discriminators.iter().take(index).all(|(other, earlier)| other == name && earlier != literal)
+    })
 }
 
 /// Returns the `type` keyword for a set of types.
@@ -435,6 +442,17 @@ mod tests {
             (json!({"type": "string", "pattern": "(?=a)"}), json!({"type": "string"})),
         ] {
             assert_eq!(exported(&given), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_field_selects_a_variant_only_if_no_value_matches_two() {
+        let variant =
+            |field: &str, value: &str| json!({"type": "object", "properties": {field: {"const": value}}});
+        for (second, selects) in [(("kind", "b"), true), (("kind", "a"), false), (("type", "b"), false)] {
+            let choice = json!({"oneOf": [variant("kind", "a"), variant(second.0, second.1)]});
+            let text = exported(&choice).to_string();
+            assert_eq!(text.contains("\"else\""), selects, "{text}");
         }
     }
 

@@ -202,7 +202,7 @@ fn method_of(reader: &mut DocumentReader, method: &str, pointer: &str) -> Option
     }
     let mut diagnostic =
         Diagnostic::error(Code::SchemaInvalidValue, pointer, format!("'{method}' is not an HTTP method"))
-            .expected(METHODS.join(", "))
+            .expected_one_of(METHODS)
             .found(method);
     if let Some(word) = suggest::nearest(&upper, METHODS.iter().copied()) {
         diagnostic = diagnostic.suggest(format!("did you mean `{word}`?"));

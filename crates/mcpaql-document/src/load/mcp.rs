@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 /// Reads the settings of an MCP server.
 pub(crate) fn target(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<McpTarget> {
-    reader.check_keys(target, MCP_KEYS);
+    reader.check_nested_keys(target, MCP_KEYS, super::ELEMENT_KEYS);
     let link = link(reader, target);
     let caller_headers = caller_headers::read(reader, target);
     let defaults = McpTarget::new(link?);

@@ -61,7 +61,7 @@ impl UnplacedParam {
                     form.as_str()
                 ),
             )
-            .expected(words.join(", ")),
+            .expected_one_of(&words),
         );
     }
 

@@ -109,7 +109,7 @@ fn read_family(
                     object.pointer_to("categories"),
                     format!("'{word}' is not a category"),
                 )
-                .expected(Category::ALL.map(Category::as_str).join(", "))
+                .expected_one_of(&Category::ALL.map(Category::as_str))
                 .found(word),
             ),
         }

@@ -1,7 +1,7 @@
 //! Reads `target`: the API, store, program or MCP server that calls are sent to.
 
 use super::http::SERIALIZATIONS;
-use super::{address, dialect, params, texts};
+use super::{ELEMENT_KEYS, address, dialect, params, texts};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{
     CodeTarget, CommandTarget, HttpTarget, McpLink, McpTarget, Resource, StoreTarget, TargetConfig,
@@ -11,6 +11,7 @@ use mcpaql_core::error::Code;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::BodyForm;
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
+use mcpaql_core::suggest;
 use mcpaql_lexicon::plural;
 use serde_json::{Map, Value};
 
@@ -73,11 +74,15 @@ pub(super) fn read(
         return super::mcp::target(reader, &target).map(TargetConfig::Mcp);
     }
     let protocol = reader.choice(&target, "protocol", PROTOCOLS, parse_word(PROTOCOLS));
+    if has_unknown_kind(parent.get(key)) {
+        // Already reported; anything else would follow from it.
+        return None;
+    }
     match (transport.unwrap_or("http"), protocol.unwrap_or("rest")) {
         ("native", "store") => store(reader, &target, types),
         ("native", "command") => Some(command(reader, &target)),
         ("native", "code") => {
-            reader.check_keys(&target, CODE_KEYS);
+            reader.check_nested_keys(&target, CODE_KEYS, ELEMENT_KEYS);
             let remote = reader.boolean(&target, "remote").unwrap_or(false);
             Some(TargetConfig::Code(CodeTarget { remote }))
         }
@@ -89,12 +94,24 @@ pub(super) fn read(
                     target.pointer_to("protocol"),
                     format!("Transport '{transport}' does not support protocol '{protocol}'"),
                 )
-                .expected("http with rest, native with store, command or code, or mcp alone")
-                .found(format!("{transport} with {protocol}")),
+                .expected(
+                    "http + rest, native + store, native + command, native + code, or mcp without a protocol",
+                )
+                .found(format!("{transport} + {protocol}")),
             );
             None
         }
     }
+}
+
+/// Whether `transport` or `protocol` of a target is not a known word.
+pub(super) fn has_unknown_kind(target: Option<&Value>) -> bool {
+    let is_unknown = |key, known: &[&str]| {
+        target
+            .and_then(|target| target.get(key))
+            .is_some_and(|word| word.as_str().is_none_or(|word| !known.contains(&word)))
+    };
+    is_unknown("transport", TRANSPORTS) || is_unknown("protocol", PROTOCOLS)
 }
 
 pub(super) fn parse_word<'w>(words: &'w [&'static str]) -> impl Fn(&str) -> Option<&'static str> + 'w {
@@ -102,7 +119,7 @@ pub(super) fn parse_word<'w>(words: &'w [&'static str]) -> impl Fn(&str) -> Opti
 }
 
 fn http(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> Option<TargetConfig> {
-    reader.check_keys(target, HTTP_KEYS);
+    reader.check_nested_keys(target, HTTP_KEYS, ELEMENT_KEYS);
     // Text and binary bodies exist only per operation, not per target.
     let of_targets = |word: &str| BodyForm::parse(word).filter(|_| SERIALIZATIONS.contains(&word));
     let serialization =
@@ -150,7 +167,8 @@ pub(super) fn placeholder_target(document: &DocumentObject<'_>) -> TargetConfig 
         let (url, headers) = (String::new(), IndexMap::new());
         return TargetConfig::Mcp(McpTarget::new(McpLink::Url { url, headers, allow_http: false }));
     }
-    match word("protocol") {
+    let protocol = word("protocol").and_then(|word| suggest::nearest(word, PROTOCOLS.iter().copied()));
+    match protocol {
         Some("command") => command(&mut DocumentReader::default(), &empty),
         Some("store") => TargetConfig::Store(StoreTarget { resources: IndexMap::new() }),
         _ => TargetConfig::Http(http_target(
@@ -163,7 +181,7 @@ pub(super) fn placeholder_target(document: &DocumentObject<'_>) -> TargetConfig 
 }
 
 fn store(reader: &mut DocumentReader, target: &DocumentObject<'_>, types: &[String]) -> Option<TargetConfig> {
-    reader.check_keys(target, STORE_KEYS);
+    reader.check_nested_keys(target, STORE_KEYS, ELEMENT_KEYS);
     let Some(map) = reader.member(target, "resources") else {
         reader.missing(target, "resources", "resource types, each with its fields");
         return None;
@@ -281,7 +299,7 @@ fn plural_of(name: &str) -> String {
 }
 
 fn command(reader: &mut DocumentReader, target: &DocumentObject<'_>) -> TargetConfig {
-    reader.check_keys(target, COMMAND_KEYS);
+    reader.check_nested_keys(target, COMMAND_KEYS, ELEMENT_KEYS);
     let set_env = texts::variables(reader, target, "list the variable under `env` instead");
     TargetConfig::Command(CommandTarget {
         cwd: texts::working_directory(reader, target),

@@ -67,15 +67,17 @@ pub(crate) fn default(
         return Some(name);
     }
     let known: Vec<&str> = targets.keys().map(String::as_str).collect();
-    reader.push(
-        Diagnostic::error(
-            Code::SchemaUnresolvedRef,
-            parent.pointer_to("default_target"),
-            format!("There is no target '{name}'"),
-        )
-        .expected(if known.is_empty() { "a name under `targets`".to_owned() } else { known.join(", ") })
-        .found(name),
-    );
+    let diagnostic = Diagnostic::error(
+        Code::SchemaUnresolvedRef,
+        parent.pointer_to("default_target"),
+        format!("There is no target '{name}'"),
+    )
+    .found(name);
+    reader.push(if known.is_empty() {
+        diagnostic.expected("a name under `targets`")
+    } else {
+        diagnostic.expected_one_of(&known)
+    });
     None
 }
 

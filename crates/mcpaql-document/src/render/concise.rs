@@ -4,7 +4,7 @@ use super::{SourceReport, located, printable, sentence};
 use crate::source::lines::LineIndex;
 use std::fmt::Write as _;
 
-/// Writes `file:line:column: error[CODE]: message (expected X, found Y; help: Z)`, one per line.
+/// Writes `file:line:column: error[CODE]: message (expected X; found Y; help: Z)`, one per line.
 #[must_use]
 pub fn concise(reports: &[SourceReport<'_>]) -> String {
     let mut text = String::new();

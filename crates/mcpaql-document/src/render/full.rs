@@ -4,7 +4,7 @@ use super::{LocatedDiagnostic, SourceReport, expected_and_found, located, printa
 use crate::source::Source;
 use crate::source::lines::LineIndex;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
-use mcpaql_core::diagnostic::{Diagnostic, Severity, Span};
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::error::Code;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -45,18 +45,17 @@ fn render_diagnostic(
     let snippet =
         Snippet::source(window).line_start(found.line).annotation(AnnotationKind::Primary.span(marked));
     let title = level.primary_title(printable(&diagnostic.message)).id(diagnostic.code.as_str());
-    let has_no_span = diagnostic.span == Some(Span::NOWHERE) && diagnostic.pointer.is_empty();
-    let has_no_text = source.text.is_empty() && !diagnostic.pointer.is_empty();
-    let mut group =
-        if has_no_text || (has_no_span && !source.text.is_empty() && diagnostic.code != Code::SchemaSyntax) {
-            title.element(Origin::path(name))
-        } else if start == lines.start(found.line) {
-            title.element(snippet.path(name))
-        } else {
-            // The snippet would count columns from the start of the window.
-            title.element(Origin::path(name).line(found.line).char_column(found.column)).element(snippet)
-        };
-    if has_no_text {
+    // The span of a syntax error in the first column looks the same.
+    let has_no_place = diagnostic.is_outside() && diagnostic.code != Code::SchemaSyntax;
+    let mut group = if source.text.is_empty() || has_no_place {
+        title.element(Origin::path(name))
+    } else if start == lines.start(found.line) {
+        title.element(snippet.path(name))
+    } else {
+        // The snippet would count columns from the start of the window.
+        title.element(Origin::path(name).line(found.line).char_column(found.column)).element(snippet)
+    };
+    if source.text.is_empty() && !diagnostic.pointer.is_empty() {
         group = group.element(Level::NOTE.message(printable(&format!("in {}", diagnostic.pointer))));
     }
     if let Some(note) = expected_and_found(diagnostic) {

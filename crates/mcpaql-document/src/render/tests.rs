@@ -51,8 +51,6 @@ fn full_shows_the_lines() {
       |
     2 | name: äpple
       |       ^^^^^
-      |
-      = note: found `äpple`
 
     error[SCHEMA_INVALID_TYPE]: `insecure` must be a boolean
      --> äpple adapter.md:5:13
@@ -60,7 +58,7 @@ fn full_shows_the_lines() {
     5 |   insecure: "true"
       |             ^^^^^^
       |
-      = note: expected a boolean, found the text "true"
+      = note: expected a boolean; found the text "true"
       = help: remove the quotes
 
     error[SCHEMA_MISSING_FIELD]: `maps_to` is missing
@@ -82,8 +80,8 @@ fn full_shows_the_lines() {
 #[test]
 fn concise_is_one_line_each() {
     insta::assert_snapshot!(render(DiagnosticFormat::Concise), @r##"
-    äpple adapter.md:2:7: error[SCHEMA_INVALID_NAME]: `äpple` is not a name (found `äpple`)
-    äpple adapter.md:5:13: error[SCHEMA_INVALID_TYPE]: `insecure` must be a boolean (expected a boolean, found the text "true"; help: remove the quotes)
+    äpple adapter.md:2:7: error[SCHEMA_INVALID_NAME]: `äpple` is not a name
+    äpple adapter.md:5:13: error[SCHEMA_INVALID_TYPE]: `insecure` must be a boolean (expected a boolean; found the text "true"; help: remove the quotes)
     äpple adapter.md:8:7: error[SCHEMA_MISSING_FIELD]: `maps_to` is missing
     äpple adapter.md:9:7: warning[SCHEMA_UNKNOWN_FIELD]: `verison` means nothing here (help: write `version`)
     "##);
@@ -92,8 +90,8 @@ fn concise_is_one_line_each() {
 #[test]
 fn github_writes_workflow_commands() {
     insta::assert_snapshot!(render(DiagnosticFormat::Github), @r##"
-    ::error file=äpple adapter.md,line=2,col=7,title=SCHEMA_INVALID_NAME::`äpple` is not a name (found `äpple`)
-    ::error file=äpple adapter.md,line=5,col=13,title=SCHEMA_INVALID_TYPE::`insecure` must be a boolean (expected a boolean, found the text "true"; help: remove the quotes)
+    ::error file=äpple adapter.md,line=2,col=7,title=SCHEMA_INVALID_NAME::`äpple` is not a name
+    ::error file=äpple adapter.md,line=5,col=13,title=SCHEMA_INVALID_TYPE::`insecure` must be a boolean (expected a boolean; found the text "true"; help: remove the quotes)
     ::error file=äpple adapter.md,line=8,col=7,title=SCHEMA_MISSING_FIELD::`maps_to` is missing
     ::warning file=äpple adapter.md,line=9,col=7,title=SCHEMA_UNKNOWN_FIELD::`verison` means nothing here (help: write `version`)
     "##);
@@ -182,7 +180,7 @@ fn sarif_has_rules_results_and_regions() {
               "ruleIndex": 0,
               "level": "error",
               "message": {
-                "text": "`insecure` must be a boolean (expected a boolean, found the text \"true\"; help: remove the quotes)"
+                "text": "`insecure` must be a boolean (expected a boolean; found the text \"true\"; help: remove the quotes)"
               },
               "locations": [
                 {
@@ -392,9 +390,9 @@ fn the_end_of_a_text_and_very_long_lines_can_be_shown() {
 
     let open = Source::new("a.json", "{\"a\": [1,\n");
     let shown = full(&[(&open, &open.parse().unwrap_err())], false);
-    assert!(shown.contains("EOF"), "{shown}");
+    assert!(shown.contains("the text ends before a value"), "{shown}");
     let empty = Source::new("a.md", "");
-    assert!(full(&[(&empty, &empty.parse().unwrap_err())], false).contains("the file is empty"));
+    assert!(full(&[(&empty, &empty.parse().unwrap_err())], false).contains("The file is empty"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::fmt;
 use std::rc::Rc;
 
 /// The start of the message for a JSON syntax error; the reason follows.
-pub const NOT_JSON: &str = "this is not valid JSON: ";
+pub const NOT_JSON: &str = "This is not valid JSON: ";
 
 /// Parses a JSON text. The flag is set if an object has a key twice; the first one wins.
 pub(super) fn read(text: &str) -> Result<(Value, bool), SourceProblem> {
@@ -39,6 +39,19 @@ fn syntax_problem(text: &str, error: &serde_json::Error) -> SourceProblem {
     if message == "recursion limit exceeded" {
         return SourceProblem::too_deep(offset..offset);
     }
+    if let Some(part) = message.strip_prefix("EOF while parsing ") {
+        let place = if part == "a value" { "before" } else { "inside" };
+        let end = text.len();
+        return SourceProblem::syntax(end..end, format!("{NOT_JSON}the text ends {place} {part}"));
+    }
+    let message = match message {
+        "expected ident" => "expected true, false or null",
+        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => {
+            "half of a surrogate pair, such as \\ud800, is not a character"
+        }
+        "number out of range" => "the number is too large",
+        message => message,
+    };
     let end = text.ceil_char_boundary((offset + 1).min(text.len()));
     SourceProblem::syntax(offset..end, format!("{NOT_JSON}{message}"))
 }

@@ -26,7 +26,7 @@ impl SourceProblem {
 
     /// Too many levels of nested values.
     pub(super) fn too_deep(range: Range<usize>) -> SourceProblem {
-        SourceProblem::syntax(range, format!("values nest deeper than {MAX_DEPTH} levels"))
+        SourceProblem::syntax(range, format!("Values nest deeper than {MAX_DEPTH} levels"))
             .suggest("flatten the document, or give repeated parts a name in `types`")
     }
 

@@ -97,20 +97,20 @@ mod formats {
     #[test]
     fn front_matter_that_is_never_closed_is_reported() {
         let diagnostic = refusal("a.md", "---\nname: x\n");
-        assert_eq!(diagnostic.message, "the front matter is never closed");
+        assert_eq!(diagnostic.message, "The front matter is not closed");
         assert_eq!(diagnostic.span.unwrap().line, 1);
     }
 
     #[test]
     fn an_empty_document_is_reported() {
         for (text, message) in
-            [("", "the file is empty"), (" \n\t\n", "the file is empty"), ("\u{feff}\n", "the file is empty")]
+            [("", "The file is empty"), (" \n\t\n", "The file is empty"), ("\u{feff}\n", "The file is empty")]
         {
             assert_eq!(refusal("a.md", text).message, message);
             assert_eq!(refusal("a.json", text).message, message);
         }
-        assert_eq!(refusal("a.yaml", "# only a comment\n").message, "the document is empty");
-        assert_eq!(refusal("a.md", "---\n---\nbody").message, "the front matter is empty");
+        assert_eq!(refusal("a.yaml", "# only a comment\n").message, "The document is empty");
+        assert_eq!(refusal("a.md", "---\n---\nbody").message, "The front matter is empty");
     }
 }
 
@@ -191,7 +191,7 @@ mod yaml_values {
     #[test]
     fn an_unquoted_template_is_explained() {
         let diagnostic = refusal("a.yaml", "a: {{ x }}\n");
-        assert_eq!(diagnostic.message, "a mapping or a list cannot be a key");
+        assert_eq!(diagnostic.message, "A mapping or a list cannot be a key");
         assert!(diagnostic.suggestion.unwrap().contains("quote"));
     }
 
@@ -332,7 +332,7 @@ mod json_values {
     #[test]
     fn syntax_errors_have_a_span_and_no_position_in_the_message() {
         let diagnostic = refusal("a.json", "{\n  \"a\": 1\n  \"b\": 2\n}");
-        assert_eq!(diagnostic.message, "this is not valid JSON: expected `,` or `}`");
+        assert_eq!(diagnostic.message, "This is not valid JSON: expected `,` or `}`");
         assert_eq!(diagnostic.span.map(|span| (span.line, span.column)), Some((3, 3)));
         for text in ["{", "[1,]", "{\"a\": 1} x", "[1e999]", "\u{feff}{\"ä\": é}"] {
             assert!(!refusal("a.json", text).message.contains(" at "), "{text}");

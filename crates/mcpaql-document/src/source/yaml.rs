@@ -58,7 +58,7 @@ fn syntax_problem(text: &str, error: &ScanError) -> SourceProblem {
         offset += text.get(offset..).and_then(|rest| rest.find('\t')).unwrap_or(0);
     }
     let end = text.ceil_char_boundary((offset + 1).min(text.len()));
-    let problem = SourceProblem::syntax(offset..end, format!("this is not valid YAML: {}", error.kind()));
+    let problem = SourceProblem::syntax(offset..end, format!("This is not valid YAML: {}", error.kind()));
     if let Some(better) = unquoted_path(text, offset) {
         return problem.suggest(format!("quote it: `maps_to: \"{better}\"`"));
     }
@@ -89,11 +89,13 @@ fn hint(kind: &ErrorKind) -> Option<&'static str> {
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
         | ErrorKind::TabInPlainScalar => "indent with spaces",
-        ErrorKind::MappingValueNotAllowed => "quote a text that contains `: `, or check the indentation",
-        ErrorKind::UnknownAnchor => {
-            "quote a text that starts with `*`, or define the anchor before the alias"
+        ErrorKind::MappingValueNotAllowed => {
+            "put text that contains `: ` in quotes, or check the indentation"
         }
-        ErrorKind::UnexpectedCharacter { .. } => "quote a text that starts with this character",
+        ErrorKind::UnknownAnchor => {
+            "put text that starts with `*` in quotes, or define the anchor before the alias"
+        }
+        ErrorKind::UnexpectedCharacter { .. } => "put text that starts with this character in quotes",
         ErrorKind::SimpleKeyExpected => "write `key: value`, and check the indentation",
         ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation => "check the indentation",
         ErrorKind::UnclosedQuotedScalar => "add the closing quote",
@@ -144,7 +146,7 @@ impl YamlLoader<'_> {
                 if self.documents > 1 {
                     return Err(SourceProblem::syntax(
                         range,
-                        "this is a second YAML document in the same text",
+                        "This is a second YAML document in the same file",
                     )
                     .suggest("put each document in a separate file"));
                 }
@@ -207,9 +209,9 @@ impl YamlLoader<'_> {
     ) -> Result<(), SourceProblem> {
         let flow = style == StructureStyle::Flow;
         if self.awaits_key() {
-            let problem = SourceProblem::syntax(range, "a mapping or a list cannot be a key");
+            let problem = SourceProblem::syntax(range, "A mapping or a list cannot be a key");
             return Err(if flow {
-                problem.suggest("quote a text that starts with `{` or `[`")
+                problem.suggest("put text that starts with `{` or `[` in quotes")
             } else {
                 problem
             });
@@ -248,12 +250,12 @@ impl YamlLoader<'_> {
         let Some(node) = self.anchors.get(&id).cloned() else {
             return Err(SourceProblem::syntax(
                 range,
-                "an alias cannot be inside the value of its own anchor",
+                "An alias cannot be inside the value of its own anchor",
             ));
         };
         if self.awaits_key() {
             let NodeKind::Scalar(scalar) = &node.kind else {
-                return Err(SourceProblem::syntax(range, "a mapping or a list cannot be a key"));
+                return Err(SourceProblem::syntax(range, "A mapping or a list cannot be a key"));
             };
             self.expand(node.size, &range)?;
             self.set_key(scalar.name(), range, false);
@@ -266,7 +268,7 @@ impl YamlLoader<'_> {
     fn expand(&mut self, size: usize, range: &Range<usize>) -> Result<(), SourceProblem> {
         self.expanded = self.expanded.saturating_add(size);
         if self.expanded > MAX_EXPANSION {
-            return Err(SourceProblem::syntax(range.clone(), "the aliases expand to too much data")
+            return Err(SourceProblem::syntax(range.clone(), "The aliases expand to too much data")
                 .suggest("write the repeated part once and refer to it by name in `types`"));
         }
         Ok(())
@@ -347,7 +349,7 @@ impl YamlLoader<'_> {
             Ok(Some(scalar)) => return scalar,
             Ok(None) => return Scalar::Text(text),
             Err(InvalidScalar::NotFinite) => {
-                let message = "a number must be finite";
+                let message = "A number must be finite";
                 let diagnostic = Diagnostic::error(Code::SchemaInvalidValue, self.pointer(None), message)
                     .expected("a finite number")
                     .found(format!("`{text}`"))
@@ -356,7 +358,7 @@ impl YamlLoader<'_> {
             }
             Err(InvalidScalar::Tag) => {
                 let name = tag.map(Tag::original).unwrap_or_default();
-                let message = format!("the value does not match its tag `{name}`");
+                let message = format!("The value does not match its tag `{name}`");
                 let diagnostic = Diagnostic::error(Code::SchemaInvalidType, self.pointer(None), message)
                     .suggest("remove the tag or correct the value");
                 (diagnostic, Scalar::Text(text))
@@ -372,7 +374,7 @@ impl YamlLoader<'_> {
         if known || tag.original() == "!" {
             return;
         }
-        let message = format!("the tag `{}` is not supported and is ignored", tag.original());
+        let message = format!("The tag `{}` is not supported and is ignored", tag.original());
         let diagnostic = Diagnostic::warning(Code::SchemaUnsupported, self.pointer(None), message)
             .suggest("remove the tag and write the value itself");
         self.problems.push(SourceProblem::new(first_line(self.text, range), diagnostic));

@@ -175,10 +175,7 @@ fn a_policy_that_does_not_exist_is_refused() {
     let settings = AdapterSettings { policy: Some("strict".into()), ..AdapterSettings::default() };
     let checked = mcpaql_document::check::check(&document(&five(PATCH, DELETE)), &settings);
     assert!(checked.catalog.is_none());
-    assert_eq!(
-        checked.diagnostics[0].message,
-        "Unknown hint policy 'strict' (known: mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud)"
-    );
+    assert_eq!(checked.diagnostics[0].message, "Unknown hint policy 'strict'");
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn pages_by_an_unknown_parameter() {
             code: Code::SchemaInvalidValue,
             place: "8:62",
             message: "Field 'operations.create[0].pagination.kind' has the unknown value 'pages'",
-            expected: Some("link, page, cursor, offset"),
+            expected: Some("one of link, page, cursor, offset"),
             found: Some("pages"),
             suggestion: Some("did you mean `page`?"),
         },

@@ -76,7 +76,7 @@ const DUPLICATE: Expected<'static> = Expected {
     code: Code::SchemaDuplicateName,
     place: "",
     message: "Operation 'get_thing' is defined more than once (first in 'operations.",
-    expected: Some("a name that no other operation has"),
+    expected: Some("a unique name"),
     found: Some("get_thing"),
     suggestion: Some("operation names must be unique across all categories; rename or remove one"),
 };
@@ -429,9 +429,50 @@ fn a_value_that_is_not_one_of_the_choices() {
             code: Code::SchemaInvalidValue,
             place: "6:7",
             message: "Field 'mode' has the unknown value 'semantics'",
-            expected: Some("semantic, single, all, discrete"),
+            expected: Some("one of semantic, single, all, discrete"),
             found: Some("semantics"),
             suggestion: Some("did you mean `semantic`?"),
+        },
+    );
+}
+
+#[test]
+fn an_unknown_protocol_is_the_only_error() {
+    let head = "name: notes\ntype: adapter\nversion: \"1.0.0\"\ndescription: Notes\n";
+    let target = "target: { transport: native, protocol: stor, resources: { note: { fields: {} } } }\n";
+    let found = check(&Source::new("notes.yaml", format!("{head}{target}"))).diagnostics;
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaInvalidValue,
+            place: "5:40",
+            message: "Field 'target.protocol' has the unknown value 'stor'",
+            expected: Some("one of rest, store, command, code"),
+            found: Some("stor"),
+            suggestion: Some("did you mean `store`?"),
+        },
+    );
+    let target = "target: { transport: native, protocol: comand }\n";
+    let operations = "operations: { read: [{ name: get_a, command: [ls] }] }\n";
+    let found = check(&Source::new("notes.yaml", format!("{head}{target}{operations}"))).diagnostics;
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+#[test]
+fn a_key_of_the_document_inside_the_target() {
+    let head = "name: notes\ntype: adapter\nversion: \"1.0.0\"\ndescription: Notes\n";
+    let target = "target: { base_url: 'https://a.example', auth: { type: none } }\n";
+    let operations = "operations: { read: [{ name: get_a, maps_to: GET /a }] }\n";
+    let found = check(&Source::new("notes.yaml", format!("{head}{target}{operations}"))).diagnostics;
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaUnknownField,
+            place: "5:42",
+            message: "Unknown key 'auth' in 'target'",
+            expected: None,
+            found: Some("auth"),
+            suggestion: Some("move `auth` to the top level of the document"),
         },
     );
 }

@@ -187,7 +187,8 @@ fn a_failure_that_an_agent_can_fix_is_no_mcp_error_unless_the_adapter_says_so() 
     for code in [Code::Internal, Code::TransportTimeout, Code::TransportConnection] {
         assert!(flag(OpError::new(code, "It broke."), ErrorPolicy::Unrecoverable), "{code}");
     }
-    for &code in Code::ALL.iter().filter(|code| code.remedy() == Remedy::Agent) {
+    let remedies = [Remedy::Agent, Remedy::User];
+    for &code in Code::ALL.iter().filter(|code| remedies.contains(&code.remedy())) {
         assert!(!flag(OpError::new(code, "Try again."), ErrorPolicy::Unrecoverable), "{code}");
     }
 }

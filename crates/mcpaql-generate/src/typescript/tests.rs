@@ -117,7 +117,7 @@ operations:
     let refused = generated(work).unwrap_err();
     assert_eq!(
         refused.message,
-        "projects in TypeScript cannot serve 1 of the operations of the adapter 'work': build (needs work in the background)"
+        "TypeScript projects do not support 1 of the 2 operations of the adapter 'work': build (needs background executions)"
     );
     assert!(refused.suggestion.contains("--skip-unsupported"), "{}", refused.suggestion);
 }
@@ -137,6 +137,6 @@ operations:
     let refused = generated(own).unwrap_err();
     assert_eq!(
         refused.message,
-        "projects in TypeScript cannot serve the adapter 'own': its operations are code of the program that embeds it"
+        "TypeScript projects do not support the adapter 'own': its operations are functions of the program that embeds it"
     );
 }

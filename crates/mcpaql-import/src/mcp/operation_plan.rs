@@ -159,8 +159,7 @@ fn parts(
             None => {
                 let message = format!("'{word}' is not a value of '{}'", switch.wire);
                 let words: Vec<String> = switch.values.iter().map(value_text).collect();
-                problems
-                    .push(invalid_split(&whole.key, &["values", word], message).expected(words.join(", ")));
+                problems.push(invalid_split(&whole.key, &["values", word], message).expected_one_of(&words));
                 continue;
             }
         };

@@ -217,7 +217,7 @@ pub(crate) fn escaped(name: &str) -> String {
 }
 
 fn invalid_document(message: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(Code::SchemaSyntax, "", message).expected("an OpenAPI document in JSON or YAML")
+    Diagnostic::error(Code::SchemaSyntax, "", message).expected("an OpenAPI description in JSON or YAML")
 }
 
 /// Removes blanks, NUL bytes and byte order marks around a text, which some editors and downloads add.
@@ -234,7 +234,11 @@ fn trimmed(mut text: String) -> String {
 fn yaml_to_json(text: String, diagnostics: &mut Vec<Diagnostic>) -> Result<String, Vec<Diagnostic>> {
     let parsed = Source::new("document.yaml", text).parse()?;
     let Value::Object(_) = parsed.value else {
-        return Err(vec![invalid_document("The text is not an OpenAPI description in JSON or YAML")]);
+        return Err(vec![Diagnostic::error(
+            Code::SchemaSyntax,
+            "",
+            "The file is not an OpenAPI description in JSON or YAML",
+        )]);
     };
     diagnostics.extend(parsed.diagnostics);
     serde_json::to_string(&parsed.value).map_err(|error| vec![invalid_document(reason(&error))])

@@ -4,7 +4,7 @@ use super::answer::AnswerCache;
 use super::details::{Context, Details, Version, details, outline, type_named};
 use super::refs::{Refs, Resolved};
 use super::type_names::TypeNames;
-use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
+use mcpaql_core::facts::{Facts, Reach, Repeat};
 use mcpaql_core::library::Outline;
 use mcpaql_core::operation::{Binding, Category, HttpBinding, Operation, Param, ParamLocation, Segment};
 use serde_json::{Value, json};
@@ -101,14 +101,7 @@ pub(super) fn head(method: &str, path: &str) -> Operation {
         "DELETE" => Category::Delete,
         _ => Category::Update,
     };
-    let facts = Facts {
-        effect: Effect::Read,
-        repeat: Repeat::Unknown,
-        overwrites: false,
-        reversible: true,
-        guard: Guard::None,
-        reach: Reach::Open,
-    };
+    let facts = Facts { repeat: Repeat::Unknown, ..Facts::read(Reach::Open) };
     let mut segments = Vec::new();
     for (index, piece) in path.split(['{', '}']).enumerate() {
         match index % 2 {

@@ -206,19 +206,12 @@ fn field(seen: &AnswerLayout, names: &[&str]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
+    use mcpaql_core::facts::{Facts, Reach};
     use mcpaql_core::operation::{Binding, HttpBinding};
     use serde_json::json;
 
     fn head(category: Category) -> Operation {
-        let facts = Facts {
-            effect: Effect::Read,
-            repeat: Repeat::NoEffect,
-            overwrites: false,
-            reversible: true,
-            guard: Guard::None,
-            reach: Reach::Open,
-        };
+        let facts = Facts::read(Reach::Open);
         Operation::new("list_things", category, facts, Binding::Http(HttpBinding::new("GET", Vec::new())))
     }
 

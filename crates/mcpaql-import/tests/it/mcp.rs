@@ -265,7 +265,7 @@ fn a_switch_that_mixes_effects_is_never_a_read_and_a_split_is_suggested() {
     assert_eq!(operation.facts.effect, Effect::Multiplexed);
     assert_eq!(
         review.as_deref(),
-        Some("its parameter 'action' chooses between list, delete; split it into operations")
+        Some("its parameter 'action' selects list or delete; split the tool into one operation for each")
     );
     let (operation, review) = judged(tool(Some(true)));
     assert_eq!(operation.category, Category::Execute, "its own values contradict the server");

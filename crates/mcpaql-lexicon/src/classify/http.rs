@@ -232,10 +232,10 @@ impl<'a> HttpEvidence<'a> {
         let name = name.filter(|_| !(path_echoes && path.is_some()));
         let summary = summary.filter(|_| !(summary_echoes && (name.is_some() || path_echoes)));
         [
-            path.map(|verb| (EvidenceKind::Path, format!("the path says '{}'", verb.word))),
-            name.map(|verb| (EvidenceKind::Name, format!("the name says '{}'", verb.word))),
-            summary.map(|verb| (EvidenceKind::Summary, format!("the summary says '{}'", verb.word))),
-            answer.then(|| (EvidenceKind::Answer, "the answer is a collection".to_owned())),
+            path.map(|verb| (EvidenceKind::Path, format!("'{}' in the path", verb.word))),
+            name.map(|verb| (EvidenceKind::Name, format!("'{}' in the name", verb.word))),
+            summary.map(|verb| (EvidenceKind::Summary, format!("'{}' in the summary", verb.word))),
+            answer.then(|| (EvidenceKind::Answer, "it returns a list".to_owned())),
         ]
         .into_iter()
         .flatten()
@@ -318,12 +318,11 @@ impl<'a> HttpEvidence<'a> {
         if !reads.iter().any(|(kind, _)| *kind != EvidenceKind::Answer) {
             return draft;
         }
-        let why =
-            objection.map_or_else(|| "only one kind of evidence supports it".to_owned(), |(_, text)| text);
+        let why = objection.map_or_else(|| "there is only one indication".to_owned(), |(_, text)| text);
         reads
             .into_iter()
             .fold(draft, |draft, (kind, text)| draft.with_reason(kind, text))
-            .review(format!("it may only read, but {why}"))
+            .review(format!("it is probably read-only, but {why}; set its category in the overrides"))
     }
 
     fn post_that_writes(&self) -> ClassificationDraft {
@@ -360,7 +359,7 @@ impl<'a> HttpEvidence<'a> {
         }
         if let Some(verb) = self.summary_verb().filter(|verb| verb.acts()) {
             let draft = self.draft(verb.effect, Confidence::Medium);
-            return draft.with_reason(EvidenceKind::Summary, format!("the summary says '{}'", verb.word));
+            return draft.with_reason(EvidenceKind::Summary, format!("'{}' in the summary", verb.word));
         }
         if self.lead().is_some() {
             return self

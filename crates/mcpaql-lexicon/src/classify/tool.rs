@@ -212,7 +212,7 @@ impl ToolEvidence<'_> {
                 if self.claim() == NameClaim::Writes && !is_read(&draft) && changing.clone().any(acts) =>
             {
                 return annotated(draft)
-                    .review("it is annotated as read-only, but its name says that it changes something");
+                    .review("it is annotated as read-only, but its name suggests a write");
             }
             _ => {}
         }
@@ -381,7 +381,7 @@ fn makes(verb: &Verb) -> bool {
 
 fn unknown() -> ClassificationDraft {
     ClassificationDraft::new(Effect::Execute, Confidence::Low)
-        .with_reason(EvidenceKind::Name, "no verb tells what it does")
+        .with_reason(EvidenceKind::Name, "the name has no clear verb")
         .review("its effect is unknown")
 }
 

@@ -152,6 +152,7 @@ impl AdapterSlot {
             return;
         }
         if let Some(reason) = state.reason() {
+            let cause = (!cause.is_empty()).then_some(cause);
             tracing::warn!(adapter = %self.name, source = %self.source, reason, cause, "adapter not available");
         } else if current.0.reason().is_some() && state == AdapterState::Ready {
             tracing::info!(adapter = %self.name, "adapter available again");

@@ -51,20 +51,22 @@ pub struct NameCollision {
     pub second: String,
 }
 
+impl NameCollision {
+    /// Returns the problem without its solution.
+    #[must_use]
+    pub fn problem(&self) -> String {
+        let NameCollision { tool, first, second } = self;
+        match tool.as_str() {
+            "" => format!("two adapters have the same name: {first} and {second}"),
+            tool => format!("two adapters have a tool '{tool}': {first} and {second}"),
+        }
+    }
+}
+
 impl fmt::Display for NameCollision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NameCollision { tool, first, second } = self;
-        if tool.is_empty() {
-            return write!(
-                f,
-                "adapters {first} and {second} have the same name; set a different `name` for one of them"
-            );
-        }
-        write!(
-            f,
-            "adapters {first} and {second} both have a tool '{tool}'; set a different name or prefix for one of them; \
-             a prefix for the whole server applies to all"
-        )
+        let keys = if self.tool.is_empty() { "`name`" } else { "`name` or `prefix`" };
+        write!(f, "{}; set another {keys} for one of them", self.problem())
     }
 }
 

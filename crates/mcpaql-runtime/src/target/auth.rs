@@ -63,6 +63,7 @@ fn missing(name: &str) -> OpError {
         ),
     )
     .with_detail("variable", name)
+    .for_operator(format_args!("the environment variable {name} is not set"), format!("export {name}=…"))
 }
 
 fn unsendable(name: &str) -> OpError {
@@ -74,6 +75,10 @@ fn unsendable(name: &str) -> OpError {
         ),
     )
     .with_detail("variable", name)
+    .for_operator(
+        format_args!("the environment variable {name} contains characters that are not allowed in a header"),
+        "check its value, for example for a trailing line break",
+    )
 }
 
 /// The names that only the server sets. A parameter with such a name is refused.
@@ -287,6 +292,10 @@ fn none_set(schemes: &[Auth]) -> Result<(), OpError> {
             "The credentials for this API are not set up; tell the user to set the environment variables {names} \
              for this server and to restart it."
         ),
+    )
+    .for_operator(
+        format_args!("no credentials are set; the alternatives are {names}"),
+        "export the environment variables of one alternative",
     )
     .with_detail("variables", alternatives))
 }

@@ -204,28 +204,40 @@ impl CommandRunner {
 
     fn cannot_run(&self, program: &str, error: &io::Error) -> OpError {
         let name = file_name(program);
-        let message = match StartError::of(error, self.cwd.as_deref()) {
+        let internal = |message: String| OpError::new(Code::Internal, message);
+        match StartError::of(error, self.cwd.as_deref()) {
             StartError::NoDirectory => {
-                "The adapter's working directory no longer exists; tell the user.".to_owned()
+                internal("The adapter's working directory no longer exists; tell the user.".to_owned())
+                    .for_operator(
+                        "the working directory of the adapter does not exist",
+                        "check `cwd` in the document",
+                    )
             }
-            StartError::NotInstalled => {
-                format!("The program '{name}' is not installed on the server; tell the user to install it.")
-            }
-            StartError::NotAllowed => {
-                format!(
-                    "The program '{name}' cannot be run by the server (permission denied); tell the user."
-                )
-            }
+            StartError::NotInstalled => internal(format!(
+                "The program '{name}' is not installed on the server; tell the user to install it."
+            ))
+            .for_operator(
+                format_args!("the program '{program}' was not found"),
+                "install it, or correct `command` in the document",
+            ),
+            StartError::NotAllowed => internal(format!(
+                "The program '{name}' cannot be run by the server (permission denied); tell the user."
+            ))
+            .for_operator(
+                format_args!("cannot run '{program}': permission denied"),
+                "check that the file is executable",
+            ),
             StartError::ArgumentsTooLong => {
                 let message =
                     format!("The parameters are too long for the arguments of '{name}'; send less.");
-                return OpError::new(Code::PayloadTooLarge, message)
+                OpError::new(Code::PayloadTooLarge, message)
                     .with_detail("limit", "argument list")
-                    .with_cause(error);
+                    .with_cause(error)
             }
-            StartError::Other => format!("The program '{name}' could not be run; tell the user."),
-        };
-        OpError::new(Code::Internal, message).with_cause(error)
+            StartError::Other => {
+                internal(format!("The program '{name}' could not be run; tell the user.")).with_cause(error)
+            }
+        }
     }
 }
 

@@ -30,6 +30,7 @@ pub use retry::Backoff;
 
 use super::auth::{Credentials, EnvLookup, ReservedNames, Tokens};
 use super::{Args, Target, TargetCall, TargetKind};
+use crate::fetch;
 use address::{BaseAddress, Network};
 use call::HttpCall;
 use futures_util::future::BoxFuture;
@@ -270,13 +271,14 @@ fn target_headers(
     Ok((headers, secret_headers))
 }
 
-/// The error with all its causes, for the log.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
+/// Describes a failed request for the operator: the origin of its address, and the cause.
+pub(crate) fn connection_failure(error: &reqwest::Error) -> String {
+    let origin =
+        error.url().map_or_else(|| "the server".to_owned(), |url| url.origin().ascii_serialization());
+    let cause = fetch::root_cause(error);
+    if error.is_connect() {
+        format!("cannot connect to {origin}: {cause}")
+    } else {
+        format!("the connection to {origin} broke: {cause}")
     }
-    text
 }

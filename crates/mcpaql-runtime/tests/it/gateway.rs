@@ -88,8 +88,7 @@ async fn a_collision_says_how_to_fix_it_wherever_the_prefix_comes_from() {
     let message = Gateway::new(pair.into()).unwrap_err().to_string();
     assert_eq!(
         message,
-        "adapters desk (a.yaml) and desk (a.yaml) both have a tool 'desk_mcpaql'; set a different name or prefix for one of them; \
-         a prefix for the whole server applies to all"
+        "two adapters have a tool 'desk_mcpaql': desk (a.yaml) and desk (a.yaml); set another `name` or `prefix` for one of them"
     );
 }
 

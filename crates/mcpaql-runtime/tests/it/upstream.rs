@@ -11,10 +11,13 @@ mod requests;
 mod server;
 
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
+use mcpaql_core::catalog::Tool;
+use mcpaql_core::response::ToolReply;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::environment::{self, Environment};
+use mcpaql_runtime::service::Service;
 use mcpaql_runtime::target::mcp::{Upstream, UpstreamError};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The command of the test server with these faults.
@@ -54,6 +57,28 @@ fn upstream(faults: &str) -> Upstream {
 async fn call(upstream: &Upstream, tool: &str, arguments: Value) -> Result<Value, UpstreamError> {
     let arguments = arguments.as_object().unwrap().clone();
     crate::fixture::in_time(upstream.call_tool(tool, arguments, &Caller::nobody())).await
+}
+
+/// Forwards every call.
+struct ForwardingService(Upstream);
+
+impl Service for ForwardingService {
+    fn tools(&self) -> Arc<[Tool]> {
+        Arc::from([])
+    }
+
+    fn instructions(&self) -> String {
+        String::new()
+    }
+
+    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<ToolReply> {
+        let result = self.0.call_tool(tool, arguments, caller).await;
+        let text = result.map_or_else(
+            |error| error.to_string(),
+            |result| result["content"][0]["text"].as_str().unwrap().to_owned(),
+        );
+        Some(ToolReply { text, blocks: Vec::new(), is_error: false })
+    }
 }
 
 /// The JSON in the text of a result.

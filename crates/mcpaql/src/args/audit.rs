@@ -14,10 +14,10 @@ use std::path::PathBuf;
     Exit status: 0 clean or only findings below --fail-on, 1 findings, 2 could not run."
 )]
 pub(crate) struct AuditArgs {
-    /// Adapter documents, OpenAPI descriptions, or the name of an adapter (in mcpaql.yaml or built-in).
+    /// Adapter documents, OpenAPI descriptions, built-in adapters, or one adapter of mcpaql.yaml by name.
     #[arg(value_name = "DOCUMENT", help_heading = "Sources")]
     pub(crate) documents: Vec<String>,
-    /// Command that starts an MCP server, with its arguments; the server is asked for its tools and stopped.
+    /// Command that starts an MCP server, with its arguments; mcpaql requests its tools and stops it.
     #[arg(last = true, value_name = "COMMAND", help_heading = "Sources")]
     pub(crate) command: Vec<String>,
     /// URL of a server that speaks streamable HTTP; can be repeated.
@@ -26,7 +26,7 @@ pub(crate) struct AuditArgs {
     /// Saved result of tools/list, `-` for standard input; can be repeated.
     #[arg(long, value_name = "FILE", help_heading = "Sources")]
     pub(crate) tools: Vec<PathBuf>,
-    /// Name of the server in the client, for a single server; most clients put it before tool names.
+    /// Server name in the client's configuration (one server only); most clients prefix tool names with it.
     #[arg(long, value_name = "NAME", help_heading = "Sources")]
     pub(crate) name: Option<String>,
     /// Audit all servers of a client's configuration: a file, or a client such as claude-code.
@@ -34,20 +34,20 @@ pub(crate) struct AuditArgs {
     pub(crate) config: Option<String>,
     #[command(flatten, next_help_heading = "Sources")]
     pub(crate) access: AccessArgs,
-    /// How operations are grouped into tools, instead of the mode that adapters are served with.
+    /// Group operations into tools with this mode, instead of the adapter's own mode; see `mcpaql serve --help`.
     #[arg(long, value_parser = parse_serve_mode, value_name = "MODE", help_heading = "Sources")]
     mode: Option<ServeMode>,
-    /// Maximum time that a server may take to answer, in seconds.
+    /// Maximum time for each answer of a server, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, help_heading = "Sources",
         value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) timeout: u64,
-    /// Call the tools that are marked read-only twice with made-up arguments, to find those that write; no others are called.
+    /// Call every read-only tool twice with generated arguments, to find tools that write; other tools are not called.
     #[arg(long, help_heading = "Sources")]
     pub(crate) probe: bool,
-    /// Shell command that prints the state, which --probe compares before and after each call.
+    /// Shell command that prints the server's data; --probe runs it before and after the calls and compares the output.
     #[arg(long, value_name = "COMMAND", requires = "probe", help_heading = "Sources")]
     pub(crate) snapshot: Option<String>,
-    /// Conventions to check in addition to MCP itself, separated by commas; `clients` means every known client.
+    /// Conventions to check in addition to MCP itself, separated by commas; `clients` means all known clients.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Standard")]
     pub(crate) convention: Vec<String>,
     /// File with your own conventions.
@@ -56,7 +56,7 @@ pub(crate) struct AuditArgs {
     /// Hint policy that the tools are expected to follow.
     #[arg(long, value_name = "NAME", help_heading = "Standard")]
     pub(crate) policy: Option<String>,
-    /// Show which hints would change from one policy to another, instead of findings.
+    /// Show only the hints that differ between two policies.
     #[arg(long, value_names = ["FROM", "TO"], num_args = 2, help_heading = "Standard",
         conflicts_with_all = ["fix", "dry_run", "baseline", "write_baseline", "probe", "policy", "rule", "fail_on", "verbose", "hints"])]
     pub(crate) diff_policy: Vec<String>,
@@ -72,10 +72,10 @@ pub(crate) struct AuditArgs {
     /// Report format: full, json, sarif, markdown, github, junit.
     #[arg(long, value_parser = parse_format, default_value = "full", value_name = "FORMAT", help_heading = "Report")]
     pub(crate) format: RenderFormat,
-    /// File for the report; with --fix, for the corrected document or the overrides of a server.
+    /// Write the report to this file; with --fix, write the corrected document or the overrides file.
     #[arg(long, short, value_name = "FILE", help_heading = "Report")]
     pub(crate) output: Option<PathBuf>,
-    /// Show every finding instead of the first of each rule.
+    /// Show every finding instead of the first three of each rule.
     #[arg(long, help_heading = "Report")]
     pub(crate) verbose: bool,
     /// Show every hint that differs, with its declared, effective and expected value.
@@ -87,7 +87,7 @@ pub(crate) struct AuditArgs {
     /// Write all findings to this file, for --baseline.
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) write_baseline: Option<PathBuf>,
-    /// Apply safe corrections: in an adapter document (or its copy, -o), or as overrides for importing a server (-o).
+    /// Apply safe corrections to an adapter document (-o writes a copy); for a server, write an overrides file (-o).
     #[arg(long, help_heading = "Report", conflicts_with = "write_baseline")]
     pub(crate) fix: bool,
     /// Show what --fix would write, without writing it.

@@ -12,19 +12,19 @@ use std::path::PathBuf;
     after_help = "Example: mcpaql generate -s github-api-adapter.md -t typescript -o github\n\
     Generating again keeps hand-written files, and does not overwrite generated files that were edited.\n\
     Exit status: 0 success, 1 internal error, 2 invalid schema, 3 invalid flag or configuration,\n\
-    4 reading or writing failed or was refused, 5 the language does not support what the schema needs."
+    4 file error or output folder rejected, 5 operations not supported in the target language."
 )]
 pub(crate) struct GenerateArgs {
-    /// Adapter document, OpenAPI description, or the name of an adapter (in mcpaql.yaml or built-in).
+    /// Adapter document, OpenAPI description, or name of an adapter: one of mcpaql.yaml, or the built-in notebook.
     #[arg(long, short, value_name = "FILE", help_heading = "Source")]
     pub(crate) schema: Option<String>,
     /// OpenAPI description, as a file or URL.
     #[arg(long, value_name = "SOURCE", help_heading = "Source", conflicts_with = "schema")]
     pub(crate) openapi: Option<String>,
-    /// Saved result of tools/list; its server is reached with COMMAND or --url.
+    /// Saved result of tools/list; also pass COMMAND or --url of the server.
     #[arg(long, value_name = "FILE", help_heading = "Source", conflicts_with_all = ["schema", "openapi"])]
     pub(crate) tools: Option<PathBuf>,
-    /// Command that starts an MCP server, with its arguments; the server is asked for its tools unless --tools is given.
+    /// Command that starts an MCP server, with its arguments; without --tools, mcpaql starts it and requests its tools.
     #[arg(last = true, value_name = "COMMAND", help_heading = "Source", conflicts_with_all = ["schema", "openapi"])]
     pub(crate) command: Vec<String>,
     /// URL of a server that speaks streamable HTTP, instead of COMMAND.
@@ -49,10 +49,11 @@ pub(crate) struct GenerateArgs {
     /// Copyright holder, written to LICENSE after `Copyright (c)`.
     #[arg(long, value_name = "TEXT", help_heading = "Project")]
     pub(crate) copyright: Option<String>,
-    /// How operations are grouped into tools: semantic, single, all, discrete.
+    /// How to group operations into tools: semantic (a tool per effect), single (one tool), all (both), discrete (a tool per
+    /// operation).
     #[arg(long, value_parser = parse_mode, value_name = "MODE", help_heading = "Project")]
     pub(crate) mode: Option<Mode>,
-    /// Endpoint profile: crude, or one that the document defines.
+    /// Endpoint profile: crude (create, read, update, delete, execute), or a profile of the document.
     #[arg(long, help_heading = "Project")]
     pub(crate) profile: Option<String>,
     /// Prefix of tool names, such as `gh_`, instead of the adapter's name.
@@ -64,10 +65,10 @@ pub(crate) struct GenerateArgs {
     /// Source of mcpaql-runtime for a Rust project: a version, path:DIR or git:URL [default: this version on crates.io].
     #[arg(long, value_name = "SPEC", help_heading = "Project")]
     pub(crate) runtime: Option<String>,
-    /// Skip operations that the language does not support (TypeScript and Python support HTTP APIs and commands).
+    /// Skip operations that cannot be generated in the target language (TypeScript and Python support HTTP APIs and commands).
     #[arg(long, help_heading = "Project")]
     pub(crate) skip_unsupported: bool,
-    /// Leave the time out of the provenance; to set the time instead, use SOURCE_DATE_EPOCH.
+    /// Omit the timestamp from MCPAQL-PROVENANCE.json; SOURCE_DATE_EPOCH sets it instead.
     #[arg(long, help_heading = "Project")]
     pub(crate) reproducible: bool,
     /// Report format on standard output.
@@ -82,7 +83,7 @@ pub(crate) struct GenerateArgs {
     /// Show the changes as a unified diff, without writing them.
     #[arg(long, help_heading = "Run")]
     pub(crate) diff: bool,
-    /// Overwrite generated files that were edited, and write into a folder that holds something else.
+    /// Overwrite edited files, and write into a non-empty folder that mcpaql did not generate.
     #[arg(long, help_heading = "Run")]
     pub(crate) force: bool,
     /// List every file, with the reason why it is written or kept.

@@ -7,7 +7,7 @@ use crate::{CommandOutcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::Catalog;
-use mcpaql_core::error::Remedy;
+use mcpaql_core::error::{OpError, Remedy};
 use mcpaql_core::response;
 use mcpaql_runtime::caller::Caller;
 use serde_json::{Map, Value};
@@ -39,15 +39,37 @@ pub(crate) async fn run(args: args::CallCommandArgs) -> Result<CommandOutcome> {
         }
         Err(error) => {
             if !args.envelope {
-                output::status_line(&format!("error[{}]: {}", error.code, error.message));
-                if !error.details.is_empty() {
-                    output::status_lines(&serde_json::to_string_pretty(&error.details)?);
-                }
+                print_call_error(&error)?;
             }
-            let can_fix = error.code.remedy() == Remedy::Agent;
-            Ok(if can_fix { CommandOutcome::Findings } else { CommandOutcome::CouldNotRun })
+            let is_rejected = matches!(error.code.remedy(), Remedy::Agent | Remedy::User);
+            Ok(if is_rejected { CommandOutcome::Findings } else { CommandOutcome::CouldNotRun })
         }
     }
+}
+
+/// Prints an error for the person at the terminal, who is the operator. Its message is written for a model.
+fn print_call_error(error: &OpError) -> Result<()> {
+    let OpError { code, message, cause, hint, .. } = error;
+    let mut details = error.details.clone();
+    match (cause, hint) {
+        (Some(problem), Some(_)) => {
+            output::status_line(&format!("error[{code}]: {problem}"));
+            // The problem and the hint name the variables.
+            details.retain(|key, _| !["variable", "variables"].contains(&key.as_str()));
+        }
+        (Some(cause), None) => {
+            output::status_line(&format!("error[{code}]: {message}"));
+            output::status_line(&format!("cause: {cause}"));
+        }
+        (None, _) => output::status_line(&format!("error[{code}]: {message}")),
+    }
+    if !details.is_empty() {
+        output::status_lines(&serde_json::to_string_pretty(&details)?);
+    }
+    if let Some(hint) = hint {
+        output::print_hint(hint);
+    }
+    Ok(())
 }
 
 fn params(args: &args::CallCommandArgs, catalog: &Catalog) -> Result<Map<String, Value>> {

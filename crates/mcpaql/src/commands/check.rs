@@ -1,6 +1,6 @@
 //! `mcpaql check`: reports every problem of every document. A file that cannot be read does not stop the others from being checked.
 
-use crate::documents::{AdapterRequest, render_reports};
+use crate::documents::{AdapterRequest, CONFIG_FILE, render_reports};
 use crate::{CommandOutcome, args, output};
 use anyhow::Result;
 use mcpaql_core::diagnostic::Severity;
@@ -10,6 +10,9 @@ pub(crate) fn run(args: &args::CheckArgs) -> Result<CommandOutcome> {
     let flags = args.surface.settings();
     let mut plan =
         AdapterRequest { documents: &args.documents, flags, ..AdapterRequest::default() }.resolve()?;
+    if plan.is_default {
+        output::status_line(&format!("No {CONFIG_FILE} in this folder; checking the built-in notebook"));
+    }
     let mut unreadable = std::mem::take(&mut plan.unreadable);
     if plan.config.is_some() {
         // These are already reported at their entries in the configuration.

@@ -42,10 +42,24 @@ fn all() -> String {
 fn explain_code(code: Code) -> String {
     let who = match code.remedy() {
         Remedy::Agent => "the agent that made the call (isError: false)",
+        Remedy::User => "the user or the operator; the agent can only tell them (isError: false)",
         Remedy::Operator => "the operator of the server or the target (isError: true)",
         Remedy::Author => "the author of the document",
     };
     format!("{code}\n\n{}\n\nWhat to do: {}\nWho can fix it: {who}", code.meaning(), code.advice())
+}
+
+/// Replaces links in Markdown, `[text](URL)`, by `text (URL)`.
+fn plain_links(line: &str) -> String {
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some((before, link)) = rest.split_once('[') {
+        let parts = link.split_once("](http").and_then(|(label, url)| Some((label, url.split_once(')')?)));
+        let Some((label, (url, after))) = parts else { break };
+        text.push_str(&format!("{before}{label} (http{url})"));
+        rest = after;
+    }
+    text + rest
 }
 
 /// Formats the documentation of a rule for a terminal: headings without `##`, examples indented.
@@ -62,11 +76,30 @@ fn explain_rule(rule: &Rule, color: bool) -> String {
         } else if let Some(heading) = line.strip_prefix("## ") {
             lines.push(bold(heading));
         } else {
-            lines.push(line.replace("**", ""));
+            lines.push(plain_links(&line.replace("**", "")));
         }
     }
     while lines.last().is_some_and(String::is_empty) {
         lines.pop();
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_links;
+
+    #[test]
+    fn links_are_plain_text_on_a_terminal() {
+        for (line, text) in [
+            (
+                "See [this page](https://a.example/b). And more",
+                "See this page (https://a.example/b). And more",
+            ),
+            ("[a](http://a) and [b](http://b)", "a (http://a) and b (http://b)"),
+            ("`[a, b]` is a list (https://c)", "`[a, b]` is a list (https://c)"),
+        ] {
+            assert_eq!(plain_links(line), text);
+        }
+    }
 }

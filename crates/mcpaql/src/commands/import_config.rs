@@ -4,7 +4,7 @@
 
 use crate::clients::config_import::{ClientConfig, ConfigImport, ImportedEntry, SkippedServer};
 use crate::clients::variables::RequiredVariable;
-use crate::clients::{self, ClientApp, ConfigScope, jsonc};
+use crate::clients::{self, ClientApp, ConfigScope, SERVERS_PATHS, jsonc};
 use crate::file;
 use crate::output::error_with_hint;
 use crate::{CommandOutcome, args, openapi_files, output};
@@ -61,10 +61,8 @@ pub(crate) fn read_client_configs(source: &str) -> Result<Vec<ClientConfig>> {
     }
     let Some(client) = ClientApp::parse(source) else {
         let known: Vec<&str> = ClientApp::value_variants().iter().map(|client| client.id()).collect();
-        return Err(error_with_hint(
-            format!("'{source}' not found"),
-            format!("pass a configuration file, or a client ({})", known.join(", ")),
-        ));
+        let hint = format!("pass a configuration file, or a client ({})", known.join(", "));
+        return Err(file::not_found_error(source, known, &hint));
     };
     // The project configuration takes precedence over the user configuration.
     let paths: Vec<_> =
@@ -186,7 +184,11 @@ fn as_text(
     let from = output::sanitize_line(&labels.join(" and "));
     let (imported, all) = (import.imported.len(), import.imported.len() + import.skipped.len());
     out.push_str(&match all {
-        0 => format!("No servers found in {from}\n"),
+        0 => {
+            let keys: Vec<String> =
+                SERVERS_PATHS.iter().map(|path| format!("`{}`", path.join("."))).collect();
+            format!("No servers found in {from}; expected one of the keys {}\n", keys.join(", "))
+        }
         _ => format!("Imported {imported} of {all} servers from {from}\n"),
     });
     for server in &import.imported {

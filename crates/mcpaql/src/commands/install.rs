@@ -75,9 +75,8 @@ fn path(args: &args::InstallArgs, client: ClientApp) -> Result<PathBuf> {
 fn config(args: &args::InstallArgs) -> Result<Option<PathBuf>> {
     let path = match &args.config {
         Some(path) if !path.is_file() => {
-            let message = format!("'{}' not found", path.display());
             let hint = "pass a configuration such as mcpaql.yaml; `mcpaql import config` writes one";
-            return Err(error_with_hint(message, hint));
+            return Err(file::not_found_error(&path.display().to_string(), [], hint));
         }
         Some(path) => path.clone(),
         None if Path::new(CONFIG_FILE).is_file() => PathBuf::from(CONFIG_FILE),
@@ -269,7 +268,7 @@ impl InstallChange<'_> {
         }
         if self.dry_run {
             output::print_data(&self.diff());
-            output::status_line("Dry run: nothing was written. Other values are shown as …");
+            output::status_line("Dry run: nothing was written. Other values in the file are shown as `…`.");
             return;
         }
         output::status_line(&match self.action() {
@@ -320,18 +319,22 @@ fn list(args: &args::InstallArgs) -> Result<CommandOutcome> {
     }
     let head = ["CLIENT", "SCOPE", "STATE", "FILE"].map(str::to_owned);
     let cells = rows.iter().map(|(client, scope, state, path)| {
-        [client.id().to_owned(), scope.as_str().to_owned(), (*state).to_owned(), clients::display_path(path)]
+        let state = if *state == NO_FILE { "not installed (no file)" } else { state };
+        [client.id().to_owned(), scope.as_str().to_owned(), state.to_owned(), clients::display_path(path)]
     });
     let rows: Vec<[String; 4]> = std::iter::once(head).chain(cells).collect();
     output::print_data(&output::format_table(&rows, 4));
     Ok(CommandOutcome::Clean)
 }
 
+/// The state of a client without a configuration file.
+const NO_FILE: &str = "no file";
+
 /// Returns whether this program is in a configuration file, under any name.
 fn state(path: &Path, client: ClientApp) -> &'static str {
     let file = match EditableFile::read(path) {
         Ok(EditableFile { text: Some(text), .. }) => text,
-        Ok(_) => return "no file",
+        Ok(_) => return NO_FILE,
         Err(_) => return "cannot be read",
     };
     if jsonc::is_blank(&file) {

@@ -1,8 +1,9 @@
 //! `mcpaql status`: shows running servers and the state of their adapters.
 
+use crate::output::error_with_hint;
 use crate::{CommandOutcome, args, output, status};
 use anyhow::Result;
-use mcpaql_runtime::fetch;
+use mcpaql_runtime::fetch::{self, FetchError};
 use serde_json::Value;
 
 const COLUMNS: [&str; 9] =
@@ -35,7 +36,14 @@ pub(crate) async fn run(args: args::StatusArgs) -> Result<CommandOutcome> {
 
 async fn fetch_status(url: &str, token_env: Option<&str>) -> Result<Value> {
     let token = token_env.map(|name| super::read_token(name, "the server's token"));
-    Ok(fetch::health(url, token.transpose()?.as_ref()).await?)
+    fetch::health(url, token.transpose()?.as_ref()).await.map_err(|error| match error {
+        FetchError::Address(_) => error_with_hint(error.to_string(), "for example http://127.0.0.1:8080"),
+        FetchError::Transport { reason, .. } => error_with_hint(
+            format!("no server answers on {url}: {reason}"),
+            "start one with `mcpaql serve --http PORT`",
+        ),
+        other => other.into(),
+    })
 }
 
 fn text_field<'v>(value: &'v Value, key: &str) -> &'v str {

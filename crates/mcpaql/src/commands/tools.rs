@@ -1,6 +1,6 @@
 //! `mcpaql tools`: shows the tools that clients see, and their cost in tokens.
 
-use crate::documents::AdapterRequest;
+use crate::documents::{AdapterRequest, collision_error};
 use crate::{CommandOutcome, args, output};
 use anyhow::Result;
 use mcpaql_core::catalog::{Catalog, Tool};
@@ -13,7 +13,8 @@ pub(crate) fn run(args: &args::ToolsArgs) -> Result<CommandOutcome> {
     let request =
         AdapterRequest { documents: &args.documents, by_name: true, flags, ..AdapterRequest::default() };
     let catalogs = request.resolve()?.catalogs()?;
-    check_names(catalogs.iter().map(|(source, catalog)| (catalog, source.as_str())))?;
+    check_names(catalogs.iter().map(|(source, catalog)| (catalog, source.as_str())))
+        .map_err(|collision| collision_error(&collision))?;
     let (unified, separate): (Vec<&Catalog>, Vec<&Catalog>) =
         catalogs.iter().map(|(_, catalog)| catalog).partition(|catalog| catalog.sharing.is_some());
     let sharing = unified.first().and_then(|catalog| catalog.sharing);

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::args::ImportOptions;
 use crate::openapi_files::{self, Description};
-use crate::output::{HintedError, error_with_hint};
+use crate::output::{self, HintedError, error_with_hint};
 use anyhow::Result;
 use mcpaql_audit::settings;
 use mcpaql_core::diagnostic::{Diagnostic, Severity, capitalize};
@@ -178,14 +178,20 @@ fn read_description(source: &str, folder: &Path) -> Result<Description> {
 /// Returns an error for each invalid selection rule of an entry.
 fn invalid_rules(entry: &AdapterEntry) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
+    // The pointer of an entry may end in the key of its origin, such as `document`.
+    let owner = match entry.pointer.rsplit_once('/') {
+        Some((owner, key)) if key.parse::<usize>().is_err() => owner,
+        _ => entry.pointer.as_str(),
+    };
     for (key, rules) in [("include", &entry.include), ("exclude", &entry.exclude)] {
         for (index, rule) in rules.iter().enumerate() {
             if let Err(error) = SelectionRule::parse(rule) {
-                let pointer = format!("{}/{key}/{index}", entry.pointer);
+                let pointer = format!("{owner}/{key}/{index}");
                 problems.push(
                     Diagnostic::error(Code::SchemaInvalidValue, pointer, capitalize(&error.to_string()))
                         .expected("tag:NAME, path:/PATH/**, op:NAME, category:WORD or deprecated")
-                        .found(rule.as_str()),
+                        .found(rule.as_str())
+                        .suggest(error.hint),
                 );
             }
         }
@@ -202,10 +208,14 @@ fn unresolved_entry(entry: &AdapterEntry, error: &anyhow::Error) -> Diagnostic {
         AdapterOrigin::Mcp(_) => "mcp",
     };
     let suggestion = error.downcast_ref::<HintedError>().map_or_else(
-        || "name a file that exists; the path is relative to this file".to_owned(),
+        || "check the path; it is relative to the folder of the configuration".to_owned(),
         |hinted| hinted.hint.clone(),
     );
-    Diagnostic::error(Code::SchemaUnresolvedRef, &entry.pointer, capitalize(&format!("{error:#}")))
-        .found(found)
-        .suggest(suggestion)
+    Diagnostic::error(
+        Code::SchemaUnresolvedRef,
+        &entry.pointer,
+        capitalize(&output::messages(error).join(": ")),
+    )
+    .found(found)
+    .suggest(suggestion)
 }

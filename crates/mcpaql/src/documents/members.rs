@@ -1,13 +1,13 @@
 //! From a plan to the adapters of a gateway. An adapter that cannot be served is reported; the others are served.
 
-use super::AdapterPlan;
 use super::entry::EntryOverrides;
 use super::source::{AdapterSource, McpSource, PlannedAdapter};
+use super::{AdapterPlan, collision_error};
 use crate::cache::CaptureCache;
 use crate::output::{self, HintedError};
 use anyhow::Result;
 use mcpaql_core::catalog::AdapterSettings;
-use mcpaql_core::diagnostic::Severity;
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::error::Code;
 use mcpaql_document::check::CheckOutput;
 use mcpaql_document::source::Source;
@@ -26,10 +26,7 @@ pub(crate) async fn open_gateway(plan: AdapterPlan, cache: bool) -> Result<Gatew
     } else {
         plan.members(None, cache)?
     };
-    if members.iter().all(|member| matches!(member.origin, MemberOrigin::Broken { .. })) {
-        return Err(no_adapter_error());
-    }
-    Ok(Gateway::open(members, opening).await?)
+    Gateway::open(members, opening).await.map_err(|collision| collision_error(&collision))
 }
 
 /// Opens the single adapter of a plan.
@@ -54,8 +51,16 @@ fn open_error_with_hint(error: OpenError) -> anyhow::Error {
     HintedError { message: error.to_string(), hint }.into()
 }
 
-pub(super) fn no_adapter_error() -> anyhow::Error {
-    anyhow::anyhow!("the configuration contains no adapter that can be served")
+/// Returns the error for a plan without an adapter that can be served.
+pub(super) fn no_adapter_error(config: Option<&(Source, Vec<Diagnostic>)>) -> anyhow::Error {
+    match config.filter(|(_, diagnostics)| has_errors(diagnostics)) {
+        Some((source, _)) => anyhow::anyhow!("{} has errors", source.name),
+        None => anyhow::anyhow!("there is no adapter to serve"),
+    }
+}
+
+fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
 }
 
 impl AdapterPlan {
@@ -72,8 +77,7 @@ impl AdapterPlan {
     pub(crate) fn members(self, present: Option<&Gateway>, cache: bool) -> Result<Vec<GatewayMember>> {
         if let Some((source, diagnostics)) = &self.config {
             output::print_diagnostics(source, diagnostics);
-            let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-            if present.is_some() && has_errors && self.is_config_broken {
+            if present.is_some() && has_errors(diagnostics) && self.is_config_broken {
                 anyhow::bail!("{} has errors", source.name);
             }
         }
@@ -92,21 +96,19 @@ impl AdapterPlan {
                     members.push(kept_or_broken(
                         present,
                         source,
-                        "its document has errors; `mcpaql check` shows them",
+                        "its document has errors; the log shows them",
                     ));
                 }
             }
         }
         for (source, error) in self.unreadable {
-            errors.push(error);
-            members.push(kept_or_broken(
-                present,
-                source,
-                "its document cannot be read; `mcpaql check` shows why",
-            ));
+            // With a configuration, the error is already printed at its entry.
+            errors.extend(self.config.is_none().then_some(error));
+            members.push(kept_or_broken(present, source, "its document cannot be read; the log shows why"));
         }
         if members.iter().all(|member| matches!(member.origin, MemberOrigin::Broken { .. })) {
-            return Err(errors.into_iter().next().unwrap_or_else(no_adapter_error));
+            let error = errors.into_iter().next();
+            return Err(error.unwrap_or_else(|| no_adapter_error(self.config.as_ref())));
         }
         errors.iter().for_each(output::print_error);
         Ok(members)

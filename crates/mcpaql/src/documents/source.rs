@@ -22,7 +22,6 @@ use mcpaql_document::overrides::{self, Overrides};
 use mcpaql_document::source::Source;
 use mcpaql_import::mcp;
 use mcpaql_import::openapi::{self, ImportedApi, OpenApiImportOptions};
-use mcpaql_import::select::Selection;
 use mcpaql_runtime::environment;
 use mcpaql_runtime::target::mcp::Upstream;
 use std::cell::OnceCell;
@@ -153,7 +152,7 @@ impl PlannedAdapter {
         let name = self.label();
         let (catalog, errors) = self.compile_with_errors()?;
         if strict && !errors.is_empty() {
-            return Err(cannot_serve_error(&name, &name));
+            return Err(cannot_serve_error(&name, &name, &errors));
         }
         Ok(catalog)
     }
@@ -172,7 +171,7 @@ impl PlannedAdapter {
         let CheckOutput { catalog, mut diagnostics } = checked;
         output::print_diagnostics(&source, &diagnostics);
         diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
-        let catalog = catalog.ok_or_else(|| cannot_serve_error(&name, &source.name))?;
+        let catalog = catalog.ok_or_else(|| cannot_serve_error(&name, &source.name, &diagnostics))?;
         Ok((catalog, diagnostics))
     }
 }
@@ -189,8 +188,13 @@ impl std::fmt::Display for RejectedDocument {
 
 impl std::error::Error for RejectedDocument {}
 
-/// Returns the error for an adapter that cannot be served; `file` is the text with the problems.
-fn cannot_serve_error(name: &str, file: &str) -> anyhow::Error {
+/// Returns the error for an adapter that cannot be served; `file` is the text with these errors.
+fn cannot_serve_error(name: &str, file: &str, errors: &[Diagnostic]) -> anyhow::Error {
+    if errors.iter().all(Diagnostic::is_outside) {
+        // `mcpaql check` would find nothing in the document.
+        let message = format!("with these settings, {name} {RejectedDocument}");
+        return anyhow::Error::new(RejectedDocument).context(message);
+    }
     let typed = name.strip_prefix("builtin:").unwrap_or(name);
     let hint = if file == name {
         format!("`mcpaql check {typed}` shows what to fix")
@@ -307,7 +311,7 @@ impl OpenApiSource {
         let options = OpenApiImportOptions {
             name: flags.name.clone(),
             url: description.url.as_ref().map(Url::to_string),
-            selection: Selection::parse(&flags.include, &flags.exclude)?,
+            selection: flags.selection()?,
             overrides,
         };
         Ok(OpenApiSource { description, import_options: flags.clone(), options, overrides: source })

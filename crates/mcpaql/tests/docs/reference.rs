@@ -314,6 +314,11 @@ fn the_page_of_codes_is_the_table_of_codes() {
             "An agent can act on these",
             "`isError` is false, unless `errors.is_error: all` is set.",
         ),
+        (
+            Remedy::User,
+            "The user or the operator acts on these",
+            "`isError` is false, unless `errors.is_error: all` is set: the agent can tell the user.",
+        ),
         (Remedy::Operator, "Nobody in the conversation can act on these", "`isError` is true."),
         (
             Remedy::Author,

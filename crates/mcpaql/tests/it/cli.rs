@@ -108,6 +108,38 @@ async fn the_status_of_call_says_who_can_fix_a_failure() {
 }
 
 #[tokio::test]
+async fn call_prints_errors_for_the_person_at_the_terminal() {
+    let place = TestFolder::new();
+    let document = |auth: &str| {
+        format!(
+            "name: shop\ntype: adapter\nversion: \"1.0.0\"\ndescription: Shop\n{auth}\
+             target: {{ base_url: \"http://127.0.0.1:9\" }}\n\
+             operations: {{ read: [{{ name: get_book, maps_to: GET /book }}] }}\n"
+        )
+    };
+    place.file("private.yaml", &document("auth: { type: bearer, token_env: NO_SUCH_TOKEN }\n"));
+    place.file("public.yaml", &document(""));
+    for (name, status, expected) in [
+        (
+            "private.yaml",
+            1,
+            "error[PERMISSION_DENIED]: the environment variable NO_SUCH_TOKEN is not set\n\nhint: export NO_SUCH_TOKEN=…\n",
+        ),
+        (
+            "public.yaml",
+            2,
+            "error[TRANSPORT_CONNECTION_FAILED]: cannot connect to http://127.0.0.1:9: connection refused\n\n\
+             hint: check `base_url` in the document, and that the API is running\n",
+        ),
+    ] {
+        let ran = place.run(&["call", name, "get_book"]).await;
+        assert_eq!((ran.status, ran.stderr.as_str()), (Some(status), expected), "{name}");
+    }
+    let ran = place.run(&["call", "privat.yaml", "get_book"]).await;
+    assert_eq!(ran.stderr, "error: 'privat.yaml' not found\n\nhint: did you mean 'private.yaml'?\n");
+}
+
+#[tokio::test]
 async fn an_invalid_command_line_does_not_run() {
     let place = TestFolder::new();
     for args in [&["srve"][..], &["serve", "--mode", "many"], &["check", "--format", "xml"], &[]] {
@@ -246,9 +278,13 @@ async fn a_configuration_is_checked_as_a_whole() {
     );
     let ran = place.run(&["check", "--format", "concise"]).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
-    for expected in
-        ["mcpaql.yaml:3:5", "mcpaql.yaml:4:14", "SCHEMA_UNRESOLVED_REF", "a.md:2:7", "both name a tool"]
-    {
+    for expected in [
+        "mcpaql.yaml:3:5",
+        "mcpaql.yaml:4:14",
+        "SCHEMA_UNRESOLVED_REF",
+        "a.md:2:7",
+        "have a tool 'warned_mcpaql_read'",
+    ] {
         assert!(ran.stdout.contains(expected), "{expected}: {}", ran.stdout);
     }
     let served = place.run(&["serve"]).await;

@@ -129,7 +129,7 @@ async fn every_kind_of_failure_has_its_status() {
         (&["--openapi", "tracker.json"], 2, "OpenAPI"),
         (&["--strict", "-s", "warned.md"], 2, "--strict"),
         (&["--tools", "empty.json", "--", "server"], 2, "no tools"),
-        (&["--tools", "notjson.json", "--", "server"], 2, "not JSON"),
+        (&["--tools", "notjson.json", "--", "server"], 2, "not valid JSON"),
         (&[], 3, "--schema"),
         (&["-s", "things.md", "-v", "-q"], 3, "--quiet"),
         (&["-s", "things.md", "--nonsense"], 3, "--nonsense"),
@@ -302,10 +302,10 @@ async fn saved_tools_are_enough_for_rust_and_refused_for_other_languages() {
         if language != "rust" {
             assert_eq!(ran.status, Some(5), "{language}: {ran:?}");
             assert!(
-                ran.stderr.contains("delete_issue") && ran.stderr.contains("needs another MCP server"),
+                ran.stderr.contains("delete_issue") && ran.stderr.contains("need another MCP server"),
                 "{ran:?}"
             );
-            assert!(ran.stderr.contains("--skip-unsupported"), "{ran:?}");
+            assert!(ran.stderr.contains("--target rust"), "{ran:?}");
             continue;
         }
         assert_eq!(ran.status, Some(0), "{language}: {ran:?}");
@@ -338,7 +338,7 @@ async fn unsupported_operations_are_skipped_on_request() {
         let args = ["-s", "work.yaml", "-t", language, "-o", language];
         let refused = generate(&place, &args).await;
         assert_eq!(refused.status, Some(5), "{refused:?}");
-        assert!(refused.stderr.contains("run_job (needs work in the background)"), "{refused:?}");
+        assert!(refused.stderr.contains("run_job (needs background executions)"), "{refused:?}");
         let ran = generate(&place, &[&args[..], &["--skip-unsupported"]].concat()).await;
         assert_eq!(ran.status, Some(0), "{ran:?}");
         assert!(ran.stderr.contains("'run_job' is skipped"), "{ran:?}");
@@ -532,12 +532,7 @@ async fn an_operation_to_review_is_a_warning() {
     let tracker: &[&str] = &["--tools", "tracker.json"];
     for (source, server, count, expected) in [
         (&["--openapi", "bookshop.yaml"][..], &[][..], 1, "review check_stock: "),
-        (
-            tracker,
-            &["--", "server"],
-            2,
-            "annotated as read-only, but its name says that it changes something",
-        ),
+        (tracker, &["--", "server"], 2, "annotated as read-only, but its name suggests a write"),
     ] {
         let of = |args: &[&'static str]| [source, &["-t", "rust"], args, server].concat();
         let human = generate(&place, &of(&["--dry-run"])).await;
@@ -572,8 +567,8 @@ async fn code_targets_are_refused_with_a_hint() {
         let error = ran.json()["error"].clone();
         let message = error["message"].as_str().unwrap();
         assert_eq!(ran.status, Some(5), "{message}");
-        let expected = format!("projects in {name} cannot serve the adapter 'jobs': ");
-        assert!(message.starts_with(&expected) && message.contains("code of the program"), "{message}");
+        let expected = format!("{name} projects do not support the adapter 'jobs': ");
+        assert!(message.starts_with(&expected) && message.contains("functions of the program"), "{message}");
         assert!(error["suggestion"].is_string(), "{error}");
     }
 }

@@ -3,6 +3,7 @@
 use super::object::is_nullable;
 use super::{SchemaWriter, non_empty};
 use indexmap::IndexSet;
+use mcpaql_core::reader::has_type;
 use mcpaql_core::schema::pattern_mistake;
 use serde_json::{Map, Number, Value, json};
 
@@ -95,7 +96,7 @@ impl SchemaWriter<'_> {
                 out.insert("nullable".into(), true.into());
                 continue;
             }
-            if fits(&value, &kind) {
+            if has_type(&value, &kind) {
                 kept.insert(value);
             }
         }
@@ -211,11 +212,11 @@ impl SchemaWriter<'_> {
 /// keywords have more information.
 pub(super) fn infer(out: &mut Map<String, Value>, kind: &str) {
     let listed =
-        |values: &Value| values.as_array().is_some_and(|all| all.iter().all(|value| fits(value, kind)));
+        |values: &Value| values.as_array().is_some_and(|all| all.iter().all(|value| has_type(value, kind)));
     if out.get("enum").is_some_and(|values| !listed(values)) {
         out.shift_remove("enum");
     }
-    if out.get("const").is_some_and(|value| !fits(value, kind)) {
+    if out.get("const").is_some_and(|value| !has_type(value, kind)) {
         out.shift_remove("const");
     }
     out.insert("type".into(), kind.into());
@@ -281,21 +282,8 @@ fn as_kind(value: &Value, kind: &str) -> Value {
         ("string", Value::Number(_) | Value::Bool(_)) => Value::String(value.to_string()),
         ("integer" | "number" | "boolean", Value::String(text)) => serde_json::from_str(text.trim())
             .ok()
-            .filter(|value| fits(value, kind))
+            .filter(|value| has_type(value, kind))
             .unwrap_or_else(|| value.clone()),
         _ => value.clone(),
-    }
-}
-
-fn fits(value: &Value, kind: &str) -> bool {
-    match kind {
-        "string" => value.is_string(),
-        "integer" => value.as_f64().is_some_and(|float| float.fract() == 0.0),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        "null" => value.is_null(),
-        _ => true,
     }
 }

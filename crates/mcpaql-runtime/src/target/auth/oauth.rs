@@ -307,7 +307,7 @@ impl TokenFetch {
         };
         match timeout(left, answer).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(unreachable_service(error.without_url())),
+            Ok(Err(error)) => Err(unreachable_service(crate::target::http::connection_failure(&error))),
             Err(_) => Err(unreachable_service("no answer in time")),
         }
     }
@@ -335,6 +335,10 @@ impl TokenFetch {
             ),
         )
         .with_detail("variables", variables(&self.oauth))
+        .for_operator(
+            format_args!("the token service of this API {problem}"),
+            format!("check the environment variables {names}"),
+        )
     }
 }
 
@@ -359,7 +363,10 @@ fn unreachable_service(cause: impl fmt::Display) -> OpError {
         Code::TransportConnection,
         "The token service of this API could not be reached; try later or tell the user.",
     )
-    .with_cause(cause)
+    .for_operator(
+        format_args!("no answer from the token service of this API: {cause}"),
+        "check the URL of the token service, or try again later",
+    )
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 //! What always holds: an address is `https`, or `http` to this machine, or `http` if the document allows it. It has
 //! no credentials and no fragment. Variables are read on every call, like those of headers.
 
+use super::HttpSetupError;
 use super::redirect::is_loopback;
-use super::{HttpSetupError, chain};
+use crate::fetch;
 use crate::target::auth::EnvLookup;
 use mcpaql_core::adapter::HttpTarget;
 use mcpaql_core::error::{Code, OpError};
@@ -98,7 +99,11 @@ impl Network {
                      this server and to restart it."
                 ),
             )
-            .with_detail("variable", name),
+            .with_detail("variable", name)
+            .for_operator(
+                format_args!("the environment variable {name} in the address of this API is not set"),
+                format!("export {name}=…"),
+            ),
             AddressError::Invalid(error) => invalid_address(text, &error),
         })
     }
@@ -161,7 +166,7 @@ impl Network {
             Err(_) if url.scheme() == "http" => builder().tls_certs_only([]).build(),
             built => built,
         };
-        let client = built.map_err(|error| HttpSetupError::Client(chain(&error)))?;
+        let client = built.map_err(|error| HttpSetupError::Client(fetch::root_cause(&error)))?;
         Ok(slot.get_or_init(|| client))
     }
 }
@@ -185,14 +190,12 @@ fn invalid_address(text: &str, error: &HttpSetupError) -> OpError {
             EnvPiece::Text(_) => None,
         })
         .collect();
-    let advice = match names.as_slice() {
-        [] => "tell the operator to correct it in the document".to_owned(),
-        names => {
-            format!("tell the user to correct the environment variables in it: {}", names.join(", "))
-        }
+    let (who, what) = match names.as_slice() {
+        [] => ("operator", "correct it in the document".to_owned()),
+        names => ("user", format!("correct the environment variables in it: {}", names.join(", "))),
     };
-    OpError::new(Code::Internal, format!("The address of this API cannot be used; {advice}."))
-        .with_cause(error)
+    OpError::new(Code::Internal, format!("The address of this API cannot be used; tell the {who} to {what}."))
+        .for_operator(error, what)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::redirect::Hop;
 use super::request;
 use super::response::{self, BodyEnd};
 use super::send::{HttpReply, HttpRequestError, Sender};
-use super::{HttpClient, chain, retry};
+use super::{HttpClient, connection_failure, retry};
 use crate::secret::Mask;
 use crate::target::Args;
 use crate::target::auth::Credentials;
@@ -158,14 +158,20 @@ impl HttpCall<'_> {
     }
 
     fn connection_error(&self, error: reqwest::Error) -> OpError {
-        let message = if error.is_connect() {
-            "The API could not be reached; try later or tell the user."
+        let (message, hint) = if error.is_connect() {
+            (
+                "The API could not be reached; try later or tell the user.",
+                "check `base_url` in the document, and that the API is running",
+            )
         } else {
-            "The connection to the API broke before the answer was complete. Try later; if it was a write, first check \
-             whether it took effect."
+            (
+                "The connection to the API broke before the answer was complete. Try later; if it was a write, first \
+                 check whether it took effect.",
+                "try again; after a write, first check whether it took effect",
+            )
         };
-        let cause = chain(&error.without_url());
-        OpError::new(Code::TransportConnection, message).with_cause(self.error_mask().apply(&cause))
+        let cause = connection_failure(&error);
+        OpError::new(Code::TransportConnection, message).for_operator(self.error_mask().apply(&cause), hint)
     }
 
     pub(super) fn log(&self, started: Instant, outcome: &Result<Answer, OpError>) {

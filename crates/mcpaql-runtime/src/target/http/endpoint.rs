@@ -7,7 +7,7 @@ use super::redirect::Hop;
 use super::request::OutgoingRequest;
 use super::response::{self, BodyEnd};
 use super::send::{HttpRequestError, Sender};
-use super::{HttpSetupError, SecretHeaders, chain, target_headers};
+use super::{HttpSetupError, SecretHeaders, connection_failure, target_headers};
 use crate::secret::Mask;
 use crate::target::auth::{Credentials, EnvLookup, ReservedNames, Tokens};
 use bytes::Bytes;
@@ -60,7 +60,7 @@ impl HeaderOverrides {
 /// Why there is no response.
 #[derive(Debug)]
 pub(crate) enum SendError {
-    /// The connection failed or broke. The reason has no addresses and secrets.
+    /// The connection failed or broke. The reason is for the operator; it contains no secrets.
     Connection {
         /// The connection was never established, so nothing was sent.
         unreachable: bool,
@@ -181,9 +181,8 @@ impl HttpEndpoint {
 
 /// Converts the error of a failed connection.
 pub(crate) fn connection_error(error: reqwest::Error, mask: &Mask) -> SendError {
-    let unreachable = error.is_connect();
-    let reason = mask.apply(&chain(&error.without_url())).into_owned();
-    SendError::Connection { unreachable, reason }
+    let reason = mask.apply(&connection_failure(&error)).into_owned();
+    SendError::Connection { unreachable: error.is_connect(), reason }
 }
 
 /// Returns the part of an error response's body that was read, and an error to use if the body contains no better

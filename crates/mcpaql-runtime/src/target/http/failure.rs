@@ -58,6 +58,13 @@ impl ErrorResponse<'_> {
             fields.insert("body".into(), body);
         }
         let mut error = OpError::new(code, format!("{summary}; {}.", advice(code)));
+        match code {
+            Code::PermissionDenied => {
+                error = error.for_operator(summary, "check the credentials for this API")
+            }
+            Code::Internal => error = error.for_operator(summary, "try again later"),
+            _ => {}
+        }
         if let Some(wait) = retry::retry_after(self.headers, SystemTime::now()) {
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
             error = error.with_detail("retry_after_seconds", seconds);

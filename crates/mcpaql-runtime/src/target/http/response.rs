@@ -162,7 +162,7 @@ fn not_json(body: &[u8], mask: &Mask) -> Answer {
     warned(
         text.into(),
         "UPSTREAM_NOT_JSON",
-        "The API labelled its answer as JSON, but it is not; data is its text.",
+        "The content type is JSON, but the answer is not valid JSON; `data` contains its text.",
     )
 }
 

@@ -128,7 +128,7 @@ async fn adapters_that_share_a_name_change_nothing() {
     let gateway = Gateway::open(vec![reads("first")], without_data()).await.unwrap();
     let twins = vec![reads("twin"), member("b", "twin", compiled(&adapter("twin", READS)))];
     let error = gateway.replace(twins).await.unwrap_err();
-    assert!(error.to_string().contains("both have a tool 'twin_mcpaql_create'"), "{error}");
+    assert!(error.to_string().contains("two adapters have a tool 'twin_mcpaql_create'"), "{error}");
     assert_eq!(tools(&gateway), ["first_mcpaql_create", "first_mcpaql_read"]);
     assert!(gateway.has("first"));
 }

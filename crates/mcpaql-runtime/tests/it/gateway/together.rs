@@ -63,6 +63,6 @@ async fn adapters_that_share_tools_need_different_names() {
         Gateway::open(vec![shared("echo", ECHO), shared("echo", READS)], without_data()).await.unwrap_err();
     assert_eq!(
         collision.to_string(),
-        "adapters echo (echo.yaml) and echo (echo.yaml) have the same name; set a different `name` for one of them"
+        "two adapters have the same name: echo (echo.yaml) and echo (echo.yaml); set another `name` for one of them"
     );
 }

@@ -38,7 +38,7 @@ async fn a_server_killed_during_a_call_fails_it_immediately_and_is_restarted() {
 #[tokio::test]
 async fn the_error_of_a_dead_server_contains_its_last_output() {
     let error = call(&upstream(""), "die", json!({})).await.unwrap_err();
-    assert_eq!(error.to_string(), "the MCP server 'fixture' ended with exit status 7: out of cheese");
+    assert_eq!(error.to_string(), "the MCP server 'fixture' exited with status 7: out of cheese");
 }
 
 #[tokio::test]

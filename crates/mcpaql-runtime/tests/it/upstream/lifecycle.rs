@@ -134,7 +134,7 @@ async fn a_server_that_fails_to_start_reports_why_and_is_restarted_with_delays()
     for attempt in 0..8 {
         let error = in_time(upstream.start()).await.unwrap_err();
         let UpstreamError::Unavailable { retry_after, reason, .. } = &error else { panic!("{error:?}") };
-        assert_eq!(reason, "ended with exit status 3: the database refuses [redacted]");
+        assert_eq!(reason, "exited with status 3: the database refuses [redacted]");
         match retry_after {
             Some(wait) => {
                 assert!(attempt >= 2 && wait.as_secs() < 30, "attempt {attempt}: {wait:?}");

@@ -1,19 +1,17 @@
 //! Traffic between a client and an upstream server: questions, progress, logs, cancellation, results.
 
-use super::{call, command, environment, over, said, target, upstream};
+use super::{ForwardingService, call, command, environment, over, said, target, upstream};
 use crate::fixture::{Raw, in_time, modern};
 use mcpaql_core::adapter::McpCommand;
-use mcpaql_core::catalog::{AdapterSettings, Tool};
+use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_core::error::Code;
-use mcpaql_core::response::ToolReply;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::mcp::ServerLimits;
 use mcpaql_runtime::open::open;
-use mcpaql_runtime::service::Service;
 use mcpaql_runtime::target::mcp::Upstream;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 #[tokio::test]
@@ -27,28 +25,6 @@ async fn questions_are_answered_even_if_no_client_can_be_asked() {
     assert_eq!(said(&asked)["error"]["code"], -32601);
     let asked = call(&upstream, "ping", json!({})).await.unwrap();
     assert_eq!(said(&asked)["result"], json!({}));
-}
-
-/// Forwards every call.
-struct ForwardingService(Upstream);
-
-impl Service for ForwardingService {
-    fn tools(&self) -> Arc<[Tool]> {
-        Arc::from([])
-    }
-
-    fn instructions(&self) -> String {
-        String::new()
-    }
-
-    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<ToolReply> {
-        let result = self.0.call_tool(tool, arguments, caller).await;
-        let text = result.map_or_else(
-            |error| error.to_string(),
-            |result| result["content"][0]["text"].as_str().unwrap().to_owned(),
-        );
-        Some(ToolReply { text, blocks: Vec::new(), is_error: false })
-    }
 }
 
 /// A client that can be asked, after the handshake, and its upstream server.
@@ -294,7 +270,7 @@ async fn an_operation_is_a_tool_of_the_upstream_server() {
     let error = run("die", json!({})).await.unwrap_err();
     assert_eq!(error.code, Code::TransportConnection);
     assert!(
-        error.message.starts_with("The MCP server 'fixture' ended with exit status 7: out of cheese; "),
+        error.message.starts_with("The MCP server 'fixture' exited with status 7: out of cheese; "),
         "{}",
         error.message
     );

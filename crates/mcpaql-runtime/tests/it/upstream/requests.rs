@@ -1,14 +1,13 @@
 //! Questions to clients over HTTP in revisions with a handshake: sent in the stream of their call, answered in a
 //! separate request.
 
-use super::upstream;
+use super::{ForwardingService, upstream};
 use crate::fixture::{Serving, call, crypto, http, in_time, initialize, loopback};
 use crate::serve_http::{body, post};
 use mcpaql_core::catalog::Tool;
 use mcpaql_core::response::ToolReply;
 use mcpaql_runtime::caller::{Ability, Caller};
 use mcpaql_runtime::service::Service;
-use mcpaql_runtime::target::mcp::Upstream;
 use reqwest::{Response, StatusCode};
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
@@ -281,25 +280,6 @@ async fn a_question_does_not_delay_the_end_of_the_server() {
     assert_eq!(events.next().await, None);
     in_time(service.abandoned.acquire()).await.unwrap().forget();
     serving.stopped().await.unwrap();
-}
-
-/// Forwards every call.
-struct ForwardingService(Upstream);
-
-impl Service for ForwardingService {
-    fn tools(&self) -> Arc<[Tool]> {
-        Arc::from([])
-    }
-
-    fn instructions(&self) -> String {
-        String::new()
-    }
-
-    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<ToolReply> {
-        let result = self.0.call_tool(tool, arguments, caller).await.unwrap();
-        let text = result["content"][0]["text"].as_str().unwrap().to_owned();
-        Some(ToolReply { text, blocks: Vec::new(), is_error: false })
-    }
 }
 
 /// A typical client.

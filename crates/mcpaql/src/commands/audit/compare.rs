@@ -52,10 +52,9 @@ fn table(servers: &[ServerTools], changes: &[HintChange], from: &Policy, to: &Po
     let tools: std::collections::HashSet<(usize, usize)> =
         changes.iter().map(|change| (change.server, change.position)).collect();
     let all: usize = servers.iter().map(|server| server.tools.len()).sum();
-    let summary = format!("{} hints of {} of {all} tools would change", changes.len(), tools.len());
     if changes.is_empty() {
-        format!("{summary}\n")
-    } else {
-        format!("{}\n{summary}\n", output::format_table(&rows, 5))
+        return format!("No hints of {all} tools would change\n");
     }
+    let summary = format!("{} hints would change, in {} of {all} tools", changes.len(), tools.len());
+    format!("{}\n{summary}\n", output::format_table(&rows, 5))
 }

@@ -90,8 +90,8 @@ impl ToolCorrection {
 /// Corrections by server, then by tool.
 type Corrections = BTreeMap<usize, BTreeMap<usize, ToolCorrection>>;
 
-/// Writes all safe corrections, updates `sources` accordingly, and returns the number of corrected tools.
-pub(super) fn fix(args: &args::AuditArgs, sources: &mut Sources, findings: &[Finding]) -> Result<usize> {
+/// Writes all safe corrections and updates `sources` accordingly.
+pub(super) fn fix(args: &args::AuditArgs, sources: &mut Sources, findings: &[Finding]) -> Result<()> {
     let corrections = collect_corrections(sources, findings);
     let is_document =
         |index: &usize| matches!(sources.origins.get(*index), Some(ToolsOrigin::Document { .. }));
@@ -109,11 +109,14 @@ pub(super) fn fix(args: &args::AuditArgs, sources: &mut Sources, findings: &[Fin
         [server] if foreign == 1 && (args.config.is_none() || sources.failed.is_empty()) => {
             let Some(path) = &args.output else {
                 return Err(error_with_hint(
-                    "--fix needs a file for the overrides of a server",
-                    "pass -o overrides.yaml, then use it with `mcpaql import mcp --overrides overrides.yaml`",
+                    "--fix needs -o FILE to write the overrides of a server",
+                    "pass -o overrides.yaml, then import the server with `mcpaql import mcp --overrides overrides.yaml`",
                 ));
             };
-            corrected += overrides::write(path, args.dry_run, sources, *server, &corrections)?;
+            overrides::write(path, args.dry_run, sources, *server, &corrections)?;
+            if inside.is_empty() {
+                return Ok(());
+            }
         }
         _ => {
             return Err(error_with_hint(
@@ -128,7 +131,7 @@ pub(super) fn fix(args: &args::AuditArgs, sources: &mut Sources, findings: &[Fin
     if corrected == 0 {
         output::status_line("No safe corrections found");
     }
-    Ok(corrected)
+    Ok(())
 }
 
 /// Collects the safe corrections of the findings, by tool. Tools with the same name are skipped.

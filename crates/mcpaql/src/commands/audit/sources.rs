@@ -7,7 +7,7 @@ use crate::clients::config_import::ConfigImport;
 use crate::commands::import_config;
 use crate::documents::{AdapterRequest, AdapterSource, EntryOverrides, PlannedAdapter};
 use crate::file;
-use crate::output::error_with_hint;
+use crate::output::{self, error_with_hint};
 use crate::servers::{self, Interrupted, SavedTools};
 use anyhow::{Context, Result};
 use mcpaql_audit::{FailedServer, KnownFacts, ServerTools, ToolsOrigin};
@@ -80,7 +80,7 @@ pub(super) async fn gather(args: &args::AuditArgs) -> Result<Sources> {
     match sources.error.take() {
         Some(error) if sources.servers.is_empty() => Err(error),
         _ if sources.servers.is_empty() => {
-            let hint = "pass a document, --tools FILE, --url URL, or a command after `--`";
+            let hint = "pass a document, --tools FILE, --url URL, --config PATH, or a command after `--`";
             Err(error_with_hint("no server to audit", hint))
         }
         _ => Ok(sources),
@@ -139,14 +139,14 @@ impl Sources {
             }
             [] => Ok(()),
             _ => {
-                let hint = "leave --name out, or audit one server at a time";
+                let hint = "leave --name out, or audit each server separately";
                 Err(error_with_hint("--name works only with one server", hint))
             }
         }
     }
 
     fn add_failure(&mut self, name: String, error: anyhow::Error) {
-        self.failed.push(FailedServer { name, why: format!("{error:#}"), in_part: false });
+        self.failed.push(FailedServer { name, why: output::messages(&error).join(": "), in_part: false });
         self.error.get_or_insert(error);
     }
 
@@ -290,7 +290,7 @@ fn documents(args: &args::AuditArgs, sources: &mut Sources) -> Result<()> {
         AdapterRequest { documents: &args.documents, by_name: true, flags, ..AdapterRequest::default() };
     let plan = request.resolve()?;
     if plan.is_default {
-        let hint = "pass a document, --tools FILE, --url URL, or a command after `--`";
+        let hint = "pass a document, --tools FILE, --url URL, --config PATH, or a command after `--`";
         return Err(error_with_hint("no server to audit", hint));
     }
     for (name, error) in plan.unreadable {

@@ -23,7 +23,6 @@ use mcpaql_document::source::{Source, SourceFormat};
 use mcpaql_generate::provenance;
 use mcpaql_import::emit::{self, Provenance};
 use mcpaql_import::report::{ClassifiedOperation, ImportReport, Note, Notes};
-use mcpaql_import::select::Selection;
 use mcpaql_import::{mcp, openapi};
 use mcpaql_runtime::{builtin, environment};
 use serde_json::Value;
@@ -211,14 +210,13 @@ fn server_input(args: &args::GenerateArgs, request: &GenerateRequest) -> Result<
     let server = servers::server_target(args.url.as_deref(), &args.command, &args.access)
         .map_err(|e| configuration(&e))?;
     let Some((target, auth)) = server else {
-        let hint = "pass its command after `--`, or its URL with --url";
-        let message = "no command or URL for the server of these tools";
+        let hint = "pass the server's command after `--`, or --url URL";
+        let message = "--tools needs the command or the URL of the server";
         return Err(GenerateError::new(GenerateErrorKind::Configuration, message).hint(hint));
     };
     let (overrides_file, overrides) =
         documents::read_overrides(&request.import_options).map_err(|e| configuration(&e))?;
-    let selection = Selection::parse(&request.import_options.include, &request.import_options.exclude)
-        .map_err(|error| GenerateError::new(GenerateErrorKind::Configuration, error.to_string()))?;
+    let selection = request.import_options.selection().map_err(|e| configuration(&e))?;
     let options = mcp::McpImportOptions { name: request.import_options.name.clone(), selection, overrides };
     let server =
         ServerImport { target, auth, options, import_options: &request.import_options, overrides_file };

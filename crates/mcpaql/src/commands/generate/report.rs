@@ -1,7 +1,7 @@
 //! Prints the result of a run, as text or as JSON. In text mode, warnings and errors go to standard error.
 
 use super::config::GenerateRequest;
-use super::error::{GenerateError, GenerateIssue};
+use super::error::{GenerateError, GenerateErrorKind, GenerateIssue};
 use super::folder::{FileChange, FileStep, FolderPlan};
 use super::input::ImportFindings;
 use crate::args::{self, OutputFormat};
@@ -230,7 +230,9 @@ pub(crate) fn print_error(failure: &GenerateError, format: OutputFormat, quiet: 
             output::print_diagnostics(source, &diagnostics);
         }
         None => {
-            for detail in &failure.details {
+            // The message may contain its only detail.
+            let details = failure.details.iter().filter(|detail| !failure.message.contains(&detail.message));
+            for detail in details {
                 let path =
                     if starts_with_path(detail) { String::new() } else { format!("{}: ", detail.path) };
                 // The hint below is for all details.
@@ -240,7 +242,14 @@ pub(crate) fn print_error(failure: &GenerateError, format: OutputFormat, quiet: 
             }
         }
     }
-    output::status_line(&format!("error: {}", failure.message));
+    let message = match failure.source_diagnostics.as_deref() {
+        // The generator's specification sets the message for programs.
+        Some((source, _)) if failure.kind == GenerateErrorKind::Schema => {
+            format!("{} has errors", source.name)
+        }
+        _ => failure.message.clone(),
+    };
+    output::status_line(&format!("error: {message}"));
     if let Some(hint) = &failure.hint {
         output::print_hint(hint);
     }

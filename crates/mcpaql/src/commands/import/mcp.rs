@@ -14,7 +14,6 @@ use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_document::source::Source;
 use mcpaql_import::emit::Provenance;
 use mcpaql_import::mcp::{self, ImportedServer, McpImportOptions};
-use mcpaql_import::select::Selection;
 use mcpaql_runtime::environment;
 use serde_json::Value;
 use std::path::Path;
@@ -22,7 +21,7 @@ use std::path::Path;
 pub(crate) async fn run(args: args::ImportMcpArgs) -> Result<CommandOutcome> {
     let (target, auth) = server_target(&args)?;
     let (source, overrides) = read_overrides(&args.import_options)?;
-    let selection = Selection::parse(&args.import_options.include, &args.import_options.exclude)?;
+    let selection = args.import_options.selection()?;
     let options = McpImportOptions { name: args.import_options.name.clone(), selection, overrides };
     let inputs = || args.tools.as_deref().into_iter().chain(args.import_options.overrides.as_deref());
     check_overwrite(&args.output_args, inputs())?;
@@ -93,10 +92,11 @@ fn server_target(args: &args::ImportMcpArgs) -> Result<(McpTarget, Auth)> {
     let command = words.unwrap_or_else(|| args.command.clone());
     servers::server_target(url.as_deref(), &command, &args.access)?.ok_or_else(|| {
         let message = match args.tools {
-            Some(_) => "no command or URL for the server of these tools",
+            Some(_) => "--tools needs the command or the URL of the server",
             None => "no server to import",
         };
-        let hint = "pass its command after `--`, or its URL with --url; with --tools, --target works too";
+        let hint =
+            "pass the server's command after `--`, or --url URL; with --tools, you can also use --target";
         error_with_hint(message, hint)
     })
 }

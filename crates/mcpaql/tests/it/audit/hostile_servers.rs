@@ -133,7 +133,7 @@ async fn a_tool_that_rejects_made_up_arguments_is_not_compared() {
         let (ran, report) =
             report(&server(&readers(4), refusal), &[&["--probe"], &SERVER[..]].concat()).await;
         assert!(
-            ran.stderr.contains("Called 4 of 4 tools: 4 rejected the made-up arguments"),
+            ran.stderr.contains("Called 4 of 4 tools: 4 rejected the generated arguments"),
             "{}",
             ran.stderr
         );
@@ -288,7 +288,7 @@ async fn duplicate_and_invalid_values_of_a_list_are_reported_with_their_position
     {
         let ran = audit(format!("{{\"result\": {{\"tools\": [{tool},\n {{\"name\": {invalid}}}]}}}}")).await;
         assert_eq!(ran.status, Some(2), "{invalid}: {ran:?}");
-        let place = "list.json is not JSON: line 2, column ";
+        let place = "list.json is not valid JSON: line 2, column ";
         assert!(ran.stderr.contains(place) && ran.stderr.contains(", in tools[1]: "), "{}", ran.stderr);
         assert!(ran.stderr.contains(expected), "{invalid}: {}", ran.stderr);
     }

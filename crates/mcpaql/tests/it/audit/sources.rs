@@ -238,7 +238,7 @@ async fn an_interrupt_stops_the_started_servers() {
 async fn a_file_that_is_not_a_list_of_tools_is_refused() {
     let place = TestFolder::new();
     for (text, expected) in [
-        ("nonsense", "is not JSON"),
+        ("nonsense", "is not valid JSON"),
         ("{}", "contains no list of tools"),
         ("{\"tools\": 1}", "contains no list of tools"),
         ("\"tools\"", "contains no list of tools"),

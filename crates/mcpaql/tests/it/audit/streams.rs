@@ -97,7 +97,7 @@ async fn redirected_streams_are_appended_to() {
     let fixed = "--convention claude-directory --fix -o /dev/stdout > out 2> told";
     shell(&place, &format!("$0 audit --tools notes.json {fixed}")).await;
     let out = std::fs::read_to_string(place.path().join("out")).unwrap();
-    assert!(out.starts_with("# Corrections") && out.contains("score of 100"), "{out}");
+    assert!(out.starts_with("# Corrections") && out.contains("scores (maximum 100)"), "{out}");
     let imported = shell(&place, "$0 import mcp --tools notes.json -o - -- notes 2> told; cat told").await;
     assert!(imported.stdout.starts_with("---\n") && !imported.stdout.contains("Wrote"), "{imported:?}");
 }

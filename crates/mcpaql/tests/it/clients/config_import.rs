@@ -351,7 +351,7 @@ async fn invalid_and_missing_configurations_have_different_errors() {
     assert!(ran.stderr.contains("~/.cursor/mcp.json") || cfg!(windows), "{}", ran.stderr);
     let ran = home.run(&["import", "config", "curser"]).await;
     assert!(
-        ran.stderr.contains("'curser' not found") && ran.stderr.contains("claude-desktop"),
+        ran.stderr.contains("'curser' not found") && ran.stderr.contains("did you mean 'cursor'?"),
         "{}",
         ran.stderr
     );

@@ -140,8 +140,8 @@ async fn errors_have_hints() {
     place.file("mine.md", "# Mine\n");
     for (flags, expected) in [
         (&[][..], "no server to import"),
-        (&["--tools", "tools.json"], "no command or URL for the server of these tools"),
-        (&["--tools", "missing.json", "--target", "x"], "cannot read missing.json"),
+        (&["--tools", "tools.json"], "--tools needs the command or the URL of the server"),
+        (&["--tools", "missing.json", "--target", "x"], "'missing.json' not found"),
         (&["--tools", "empty.json", "--target", "x"], "the server has no tools"),
         (&["--tools", "other.json", "--target", "x"], "other.json contains no list of tools"),
         (
@@ -153,13 +153,17 @@ async fn errors_have_hints() {
             "mine.md already exists and is not a discovery",
         ),
         (&["--", "no-such-program"], "the program 'no-such-program' is not installed"),
-        (&["--", "true"], "ended with exit status 0"),
+        (&["--", "true"], "exited with status 0"),
+        (&["--", "cat"], "the MCP server 'cat' does not speak MCP"),
         (&["--", "server", "--api-key", "hunter2"], "word 3 of the command contains a credential"),
         (&["--url", "https://me:hunter2@x.example/mcp"], "the URL contains a credential"),
         (&["--url", "https://x.example/mcp", "--bearer-env", "hunter2!"], "--bearer-env takes the name of"),
         (&["--url", "https://x.example/mcp", "--env", "A"], "--env has no effect on a server with a URL"),
         (&["--url", "http://x.example/mcp"], "allow plain http with --allow-http"),
-        (&["--url", "http://127.0.0.1:9/mcp"], "hint: check the URL, and that the server is running"),
+        (
+            &["--url", "http://127.0.0.1:9/mcp"],
+            "hint: check the URL http://127.0.0.1:9/mcp, and that the server is running",
+        ),
         (&["--env", "A=hunter2", "--", "x"], "--env takes the name of an environment variable"),
         (&["--bearer-env", "A", "--", "x"], "--bearer-env has no effect on a server with a command"),
     ] {
@@ -190,7 +194,7 @@ async fn a_url_that_is_not_an_mcp_server_is_reported_as_such() {
         ("unsupported", " does not answer as an MCP server (HTTP 501)\n", "hint: check the URL"),
         ("missing", " does not answer as an MCP server (HTTP 404)\n", "hint: check the URL"),
         ("page", " does not answer as an MCP server\n", "hint: check the URL"),
-        ("private", " rejected the request (HTTP 401)\n", "--bearer-env or --header"),
+        ("private", " rejected the request (HTTP 401)\n", "--bearer-env NAME or --header HEADER=NAME"),
         ("down", " rejected the request (HTTP 503)\n", "hint: try again later"),
     ] {
         let url = format!("http://{address}/{path}");

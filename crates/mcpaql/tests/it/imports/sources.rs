@@ -18,7 +18,7 @@ async fn a_file_that_is_not_a_description_is_refused_with_a_reason() {
         ("list.json", b"[]", 1, "not an object"),
         ("cut.json", b"{\"openapi\": \"3.1.0\", ", 1, "not valid JSON"),
         ("cut.yaml", b"openapi: [\n", 1, "not valid YAML"),
-        ("other.yaml", b"name: notes\ntype: adapter\n", 1, "not an OpenAPI document"),
+        ("other.yaml", b"name: notes\ntype: adapter\n", 1, "not an OpenAPI description"),
         ("latin.yaml", b"openapi: caf\xe9\n", 2, "UTF-8"),
         ("utf16.json", b"\xff\xfe{\0", 2, "UTF-8"),
     ];

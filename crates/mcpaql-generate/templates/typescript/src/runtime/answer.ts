@@ -35,7 +35,7 @@ export function decode(method: string, received: Received, secrets: Secrets, job
   const json = isLines ? arrayOf(text) : plain;
   if ((saysJson || type === "") && isText && isJson(json)) return job.read(secrets.maskJson(json));
   if (saysJson) {
-    const message = "The content type of the answer is JSON, but the body is not; data is its text.";
+    const message = "The content type is JSON, but the answer is not valid JSON; `data` contains its text.";
     job.warn({ code: "UPSTREAM_NOT_JSON", message });
     return secrets.mask(text);
   }

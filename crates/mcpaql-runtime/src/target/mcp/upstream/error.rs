@@ -18,6 +18,8 @@ pub enum UpstreamError {
         server: String,
         /// What happened, as the end of a sentence.
         reason: String,
+        /// Why no connection could be made, with the address, for the operator.
+        cause: Option<String>,
         /// The delay before the server is started again; `None` if the next call starts it.
         retry_after: Option<Duration>,
     },
@@ -44,6 +46,12 @@ pub enum UpstreamError {
         server: String,
         /// The problem, as the end of a sentence.
         reason: Cow<'static, str>,
+    },
+    /// The program or the address behind the connection is not an MCP server.
+    #[error("the MCP server '{server}' does not speak MCP: it rejects `initialize` and `server/discover`")]
+    NotMcp {
+        /// The name from the configuration.
+        server: String,
     },
     /// The server answered with a JSON-RPC error.
     #[error("the MCP server '{server}' answered with error {code}: {message}")]
@@ -81,8 +89,16 @@ impl UpstreamError {
     pub(crate) fn to_op_error(&self) -> OpError {
         let error = |code, advice: &str| OpError::new(code, sentence(&format!("{self}; {advice}.")));
         match self {
-            UpstreamError::Unavailable { retry_after, .. } => {
-                let error = |advice| error(Code::TransportConnection, advice);
+            UpstreamError::Unavailable { retry_after, cause, .. } => {
+                let error = |advice| {
+                    let error = error(Code::TransportConnection, advice);
+                    match cause {
+                        Some(cause) => {
+                            error.for_operator(cause, "check the URL, and that the server is running")
+                        }
+                        None => error,
+                    }
+                };
                 match retry_after {
                     Some(wait) => error("it is retried later").with_detail(
                         "retry_after_seconds",
@@ -100,9 +116,9 @@ impl UpstreamError {
                     sentence(&format!("{self}; request less data with a page, a filter or fewer fields."));
                 limits::too_large(message, "max_response_bytes", None, *limit)
             }
-            UpstreamError::Unreadable { .. } | UpstreamError::Refused { .. } => {
-                error(Code::Internal, "tell the user")
-            }
+            UpstreamError::Unreadable { .. }
+            | UpstreamError::NotMcp { .. }
+            | UpstreamError::Refused { .. } => error(Code::Internal, "tell the user"),
             UpstreamError::Refusal(error) => (**error).clone(),
         }
     }
@@ -169,13 +185,14 @@ mod tests {
         let server = || "files".to_owned();
         let gone = |retry_after| UpstreamError::Unavailable {
             server: server(),
-            reason: "ended with exit status 3".to_owned(),
+            reason: "exited with status 3".to_owned(),
+            cause: None,
             retry_after,
         };
         let error = gone(None).to_op_error();
         assert_eq!(
             error.message,
-            "The MCP server 'files' ended with exit status 3; try again; if it was a write, first check whether it took effect."
+            "The MCP server 'files' exited with status 3; try again; if it was a write, first check whether it took effect."
         );
         let error = gone(Some(Duration::from_millis(1500))).to_op_error();
         assert_eq!(error.details["retry_after_seconds"], 2);

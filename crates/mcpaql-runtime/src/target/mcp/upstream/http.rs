@@ -174,7 +174,7 @@ impl McpEndpoint {
         if !status.is_success() {
             let (body, error) = endpoint::read_refusal(reply).await;
             if known.is_some() && is_session_lost(status, &body) {
-                let expired = self.unavailable(calls, "no longer knows the session");
+                let expired = unavailable(calls, "no longer knows the session", None);
                 calls.refuse_new_calls(expired.clone());
                 return Err(CallFailure::unseen(expired));
             }
@@ -189,7 +189,7 @@ impl McpEndpoint {
             self.read(reply, id, calls).await?;
         }
         match calls.is_waiting(id) {
-            true => Err(self.unavailable(calls, "ended its answer before it was complete").into()),
+            true => Err(unavailable(calls, "ended its answer before it was complete", None).into()),
             false => Ok(()),
         }
     }
@@ -280,7 +280,7 @@ impl McpEndpoint {
             // Calls that still run after the end may have something to send, so posting continues.
             _ = async { tokio::join!(posting, listening) } => {}
         }
-        calls.end(self.unavailable(&calls, "was closed"));
+        calls.end(unavailable(&calls, "was closed", None));
         if self.session().is_some() {
             let delete =
                 self.http.send(Method::DELETE, self.headers("application/json"), None, &self.overrides);
@@ -328,18 +328,18 @@ impl McpEndpoint {
             SendError::Connection { unreachable, reason } => {
                 tracing::debug!(server = %self.name, %reason, "connection failed");
                 if !unreachable {
-                    return self.unavailable(calls, "broke the connection before its answer was complete");
+                    return unavailable(calls, "broke the connection before its answer was complete", None);
                 }
-                let error = self.unavailable(calls, "cannot be reached");
+                let error = unavailable(calls, "cannot be reached", Some(reason));
                 calls.refuse_new_calls(error.clone());
                 error
             }
         }
     }
+}
 
-    fn unavailable(&self, calls: &Calls, reason: &str) -> UpstreamError {
-        UpstreamError::Unavailable { server: calls.server(), reason: reason.to_owned(), retry_after: None }
-    }
+fn unavailable(calls: &Calls, reason: &str, cause: Option<String>) -> UpstreamError {
+    UpstreamError::Unavailable { server: calls.server(), reason: reason.to_owned(), cause, retry_after: None }
 }
 
 /// Returns whether the server refuses the session: with 404 as the protocol requires, or with 400 as many servers do.

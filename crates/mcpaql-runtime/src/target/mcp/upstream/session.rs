@@ -124,7 +124,11 @@ impl UpstreamSession {
             }
             answer => answer,
         };
-        let answer = answer.map_err(|failure| failure.error)?;
+        let answer = answer.map_err(|failure| match failure.error {
+            // It knows neither method. A program such as `cat` sends our own refusal back.
+            UpstreamError::Refused { server, code: METHOD_NOT_FOUND, .. } => UpstreamError::NotMcp { server },
+            error => error,
+        })?;
         let unreadable = || UpstreamError::Unreadable {
             server: self.calls.server(),
             reason: "to the handshake is not an object".into(),
@@ -330,6 +334,7 @@ impl UpstreamSession {
         self.calls.end_reason().unwrap_or_else(|| UpstreamError::Unavailable {
             server: self.calls.server(),
             reason: "disconnected".to_owned(),
+            cause: None,
             retry_after: None,
         })
     }

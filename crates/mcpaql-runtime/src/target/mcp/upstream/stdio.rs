@@ -127,6 +127,7 @@ impl Program {
         let failed = |reason: String| UpstreamError::Unavailable {
             server: self.name.clone(),
             reason,
+            cause: None,
             retry_after: None,
         };
         let ResolvedProgram { argv, cwd, env, mask } = self.resolve().map_err(failed)?;
@@ -224,7 +225,7 @@ impl ProcessKeeper {
         let server = self.calls.server();
         if closed {
             let reason = "was closed".to_owned();
-            self.calls.end(UpstreamError::Unavailable { server, reason, retry_after: None });
+            self.calls.end(UpstreamError::Unavailable { server, reason, cause: None, retry_after: None });
             self.process.end(EXIT_GRACE).await;
             listener.abort();
             return;
@@ -237,19 +238,19 @@ impl ProcessKeeper {
             reason = format!("{reason}: {line}");
         }
         tracing::debug!(%server, %reason, "MCP server process ended");
-        self.calls.end(UpstreamError::Unavailable { server, reason, retry_after: None });
+        self.calls.end(UpstreamError::Unavailable { server, reason, cause: None, retry_after: None });
     }
 }
 
 fn exit_reason(status: Option<ExitStatus>) -> String {
     match status.map(|status| (status, status.code())) {
-        Some((_, Some(code))) => format!("ended with exit status {code}"),
+        Some((_, Some(code))) => format!("exited with status {code}"),
         #[cfg(unix)]
         Some((status, None)) => match std::os::unix::process::ExitStatusExt::signal(&status) {
             Some(signal) => format!("was ended by signal {signal}"),
-            None => "ended".to_owned(),
+            None => "exited".to_owned(),
         },
-        _ => "ended".to_owned(),
+        _ => "exited".to_owned(),
     }
 }
 

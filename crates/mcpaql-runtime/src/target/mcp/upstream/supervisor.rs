@@ -161,6 +161,7 @@ impl Supervisor {
             Err(UpstreamError::Unavailable {
                 server: self.options.name.clone(),
                 reason: "was closed".to_owned(),
+                cause: None,
                 retry_after: None,
             })
         })
@@ -272,14 +273,16 @@ impl Supervisor {
 /// The error for calls during a restart delay.
 fn backing_off_error(error: &UpstreamError, left: Duration) -> UpstreamError {
     match error {
-        UpstreamError::Unavailable { server, reason, .. } => UpstreamError::Unavailable {
+        UpstreamError::Unavailable { server, reason, cause, .. } => UpstreamError::Unavailable {
             server: server.clone(),
             reason: reason.clone(),
+            cause: cause.clone(),
             retry_after: Some(left),
         },
         UpstreamError::Timeout { server, after } => UpstreamError::Unavailable {
             server: server.clone(),
             reason: format!("did not answer the handshake within {} ms", after.as_millis()),
+            cause: None,
             retry_after: Some(left),
         },
         other => other.clone(),

@@ -21,9 +21,9 @@ pub(super) fn write(
     sources: &mut Sources,
     server: usize,
     corrections: &Corrections,
-) -> Result<usize> {
+) -> Result<()> {
     let tools = corrections.get(&server).into_iter().flatten();
-    let Some(server) = sources.servers.get_mut(server) else { return Ok(0) };
+    let Some(server) = sources.servers.get_mut(server) else { return Ok(()) };
     let importable: BTreeMap<usize, ToolCorrection> =
         tools.map(|(index, correction)| (*index, without_invalid_name(correction))).collect();
     let named = |index: &usize| server.tools.get(*index).map(name).unwrap_or_default();
@@ -36,11 +36,16 @@ pub(super) fn write(
         output::print_diagnostics(&written, &diagnostics);
         bail!("{} was not written: the corrections would cause errors", written.name);
     }
-    if written.text == old && importable.is_empty() {
-        output::status_line(&format!("{} is unchanged", written.name));
-    } else if written.text == old {
-        output::status_line(&format!("{} already has all corrections", written.name));
-    } else {
+    let is_unchanged = written.text == old;
+    match (importable.is_empty(), is_unchanged) {
+        (true, true) => {
+            output::status_line(&format!("No safe corrections found; {} is unchanged", written.name));
+        }
+        (true, false) => output::status_line("No safe corrections found; the overrides file is empty"),
+        (false, true) => output::status_line(&format!("{} already has all corrections", written.name)),
+        (false, false) => {}
+    }
+    if !is_unchanged {
         write_file(path, &old, &written.text, dry_run)?;
     }
     for (index, correction) in &importable {
@@ -48,7 +53,7 @@ pub(super) fn write(
             correction.apply(tool);
         }
     }
-    Ok(importable.len())
+    Ok(())
 }
 
 /// Removes a name that is not valid for an operation.

@@ -20,7 +20,7 @@ pub(super) async fn probe(
     let Ok([asked]) = <[ServerToAudit; 1]>::try_from(asked) else {
         return Err(error_with_hint(
             "--probe needs exactly one server that can be called",
-            "pass one command after `--`, or one --url, so that every change belongs to that server",
+            "pass one command after `--`, or one --url; with several servers, a change cannot be traced to one of them",
         ));
     };
     let timeout = Duration::from_secs(args.timeout);
@@ -60,7 +60,7 @@ fn summary(probed: &[(String, ToolProbe)], has_snapshot: bool) -> String {
     let mut results = [
         (AnswerComparison::Same, 0, "gave the same answer twice"),
         (AnswerComparison::Different, 0, "gave another answer the second time"),
-        (AnswerComparison::Refused, 0, "rejected the made-up arguments"),
+        (AnswerComparison::Refused, 0, "rejected the generated arguments"),
         (AnswerComparison::Failed, 0, "did not answer"),
     ];
     let mut changed = 0;

@@ -44,11 +44,10 @@ def _sendable(value: str, name: str, forbidden: str = r"[\x00-\x08\x0a-\x1f\x7f]
 def _alternatives(auth: Auth) -> list[list[Auth]]:
     """Returns the alternatives, each a list of simple schemes that are used together."""
     found = [_alternatives(scheme or {}) for scheme in auth.get("of", ())]
-    match auth.get("type"):
-        case "any":
-            return list(chain.from_iterable(found))
-        case "all":
-            return [list(chain.from_iterable(schemes)) for schemes in product(*found)]
+    if auth.get("type") == "any":
+        return list(chain.from_iterable(found))
+    if auth.get("type") == "all":
+        return [list(chain.from_iterable(schemes)) for schemes in product(*found)]
     return [[auth] if auth else []]
 
 

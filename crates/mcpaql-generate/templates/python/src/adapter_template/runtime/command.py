@@ -31,13 +31,10 @@ def argv(template: Iterable[str | tuple[str, ...] | When], args: Mapping[str, An
     given = {name: value for name, value in args.items() if value is not None and value != []}
     out, past_options = list[str](), False
     for entry in template:
-        match entry:
-            case str():
-                groups: list[tuple[str, ...]] = [(entry,)]
-            case When(flag, texts):
-                groups = [(text,) for text in texts if args.get(flag) is True]
-            case _:
-                groups = [entry]
+        if isinstance(entry, When):
+            groups: list[tuple[str, ...]] = [(text,) for text in entry.args if args.get(entry.param) is True]
+        else:
+            groups = [(entry,) if isinstance(entry, str) else entry]
         for group in groups:
             for text in group if set(_PLACEHOLDER.findall(" ".join(group))) <= given.keys() else ():
                 out += _arguments(text, given, past_options=past_options)

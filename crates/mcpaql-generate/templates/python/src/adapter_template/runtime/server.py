@@ -59,10 +59,9 @@ def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
 async def _lines(writing: asyncio.Future[Any]) -> AsyncIterator[str]:
     """Reads standard input. Lines that are not messages are answered here, because the SDK does not answer them."""
     async for line in anyio.wrap_file(sys.stdin.buffer):
-        too_long = len(line) > _MAX_LINE_BYTES
-        code, waits = types.INVALID_REQUEST if too_long else types.PARSE_ERROR, bool(line.strip())
+        code, waits = types.PARSE_ERROR if len(line) <= _MAX_LINE_BYTES else types.INVALID_REQUEST, bool(line.strip())
         with suppress(ValueError):
-            message = check_given(read_json("" if too_long else line.decode()))
+            message = check_given(read_json(line.decode() if len(line) <= _MAX_LINE_BYTES else ""))
             code, keys = types.INVALID_REQUEST, message if isinstance(message, dict) else {"id": None}
             # Responses and notifications are not answered.
             waits = "id" in keys and ("method" in keys or not keys.keys() & {"result", "error"})

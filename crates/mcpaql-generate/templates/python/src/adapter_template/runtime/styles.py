@@ -16,7 +16,7 @@ _ELEMENT = _HARMLESS + "/?[]="  # the same inside a list, where a comma separate
 _QUERY = _ELEMENT + ",;"  # the same inside a query, where `&` begins a pair, `+` is a space and `#` ends it
 json_text = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 encode = partial(quote, safe="")
-_MAX_DEPTH = 127
+_MAX_DEPTH, MAX_NUMBER = 127, 1.7976931348623157e308
 _DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}
 
 
@@ -40,7 +40,7 @@ def check_given(value: Any) -> Any:
     while level := [inner for inner in level if isinstance(inner, (list, dict))]:
         level = [item for inner in level for item in (inner.values() if isinstance(inner, dict) else inner)]
         depth += 1
-        if not all(abs(item) < 2**1024 for item in level if isinstance(item, (int, float))):
+        if not all(abs(item) <= MAX_NUMBER for item in level if isinstance(item, (int, float))):
             raise ValueError("a number is out of range")
     if depth > _MAX_DEPTH:
         raise ValueError("nested too deeply")

@@ -1,7 +1,7 @@
 """Checks the parameters of a call: names, required parameters, limits and schema; then fills in defaults.
 
 No argument can hang the server: RE2 matches in linear time, and every check has a limited number of steps. Libraries
-have no such limit, and take exponential time for the variants of a recursive type.
+without this limit take exponential time for the variants of a recursive type.
 """
 
 import difflib
@@ -16,13 +16,13 @@ from urllib.parse import unquote
 import re2  # type: ignore[import-untyped]
 
 from .errors import Code, OpError, check_limit, param_error
-from .styles import json_text
+from .styles import MAX_NUMBER, json_text
 
 Schema: TypeAlias = Any
 Test: TypeAlias = Callable[[Any], object]  # whether a value fits a rule
 
 _MAX_NAME = 96  # longer names are never compared with the spellings of a parameter
-_MAX_STEPS, _MAX_PROBLEMS, _KEPT_STEPS = 1_000_000, 10, 32  # results that took fewer steps are not kept
+_MAX_STEPS, _MAX_PROBLEMS, _MAX_FORMS, _KEPT_STEPS = 1_000_000, 10, 4, 32  # cheaper results are not kept
 _RANKS = [Code.UNKNOWN_FIELD, Code.MISSING_PARAM, Code.INVALID_TYPE]  # reported first, in this order
 _FORBIDDEN = {"no_nul": "[\0\ud800-\udfff]", "no_control": "[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]"}
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
@@ -33,8 +33,10 @@ _texts = dict[int, str]()  # of the lists and objects in the checked value
 
 @cache
 def _compiled(pattern: str) -> Any:
+    options = re2.Options()
+    options.log_errors = False
     try:
-        return re2.compile(pattern.encode())
+        return re2.compile(pattern.encode(), options)
     except re2.error:
         return re2.compile(b"")
 
@@ -45,8 +47,7 @@ def _text(value: Any) -> str:
     if kind is int or kind is float:
         return str(int(value) if -(2**63) <= value < 2**64 and value == int(value) else float(value))
     if (kind is list or kind is dict) and id(value) not in _texts:
-        fields = value.items() if kind is dict else ()
-        parts = sorted(f"{key!r}:{_text(item)}" for key, item in fields) or map(_text, value)
+        parts = sorted(f"{key!r}:{_text(value[key])}" for key in value) if kind is dict else map(_text, value)
         _texts[id(value)] = f"{kind.__name__}({','.join(parts)})"
     return _texts.get(id(value)) or repr(value)
 
@@ -67,14 +68,6 @@ _KEYWORDS[str]["pattern"] = lambda pattern, value: _compiled(pattern).search(val
 _KEYWORDS[list]["uniqueItems"] = lambda _, value: len(set(map(_text, value))) == len(value)
 _KEYWORDS[int] = {"minimum": operator.le, "exclusiveMinimum": operator.lt, "multipleOf": _is_multiple}
 _KEYWORDS[int] = _KEYWORDS[float] = _KEYWORDS[int] | {"maximum": operator.ge, "exclusiveMaximum": operator.gt}
-
-
-def _of_field(schema: Schema, key: str) -> list[Schema]:
-    """Returns the schemas of a field; None if it is not allowed."""
-    found = [schema["properties"][key]] if key in schema.get("properties", ()) else []
-    patterns, others = schema.get("patternProperties", {}), schema.get("additionalProperties", _ANYTHING)
-    found += [inner for pattern, inner in patterns.items() if _compiled(pattern).search(key.encode())]
-    return found or ([] if others == _ANYTHING else [others or None])
 
 
 def snake_case(text: str) -> str:
@@ -106,21 +99,20 @@ class Checker:
 
     def check(self, given: dict[str, Any]) -> dict[str, Any]:
         """Returns the parameters under their declared names, with defaults. Raises `OpError`."""
-        args, self._path, self._steps, self._probing = self._named(given), list[Any](), 0, False
+        args, self._path, self._steps, self._limit = self._named(given), list[Any](), 0, _MAX_PROBLEMS
         if missing := [name for name, param in self._params.items() if param.get("required") and name not in args]:
             message = f"Missing required parameter '{missing[0]}'"
             raise OpError(Code.MISSING_PARAM, message, param_name=missing[0], missing_params=missing)
         self._measure(args)
-        self._found, self._whole, self._results = list[OpError](), set[int](), dict[Any, tuple[bool, int]]()
+        self._found, self._whole, self._results = list[Any](), set[int](), dict[Any, tuple[bool, int]]()
         _texts.clear()
         try:
             self._fits(self._operation["schema"], args)
         except RecursionError:
-            self._found = [param_error(Code.PAYLOAD_TOO_LARGE, self._path[0], "is too large to be checked.")]
+            raise param_error(Code.PAYLOAD_TOO_LARGE, self._path[0], "is too large to be checked.") from None
         if self._found:
-            raise min(self._found, key=lambda error: [*_RANKS, error.code].index(error.code))
-        defaults = {name: param["default"] for name, param in self._params.items() if "default" in param}
-        return args | {name: value for name, value in defaults.items() if name not in args}
+            raise self._error(*min(self._found, key=lambda found: [*_RANKS, found[0]].index(found[0])))
+        return {name: param["default"] for name, param in self._params.items() if "default" in param} | args
 
     def _name(self, name: str) -> str | None:
         if name in self._spellings or name.startswith("_") or len(name.encode()) > _MAX_NAME:
@@ -143,7 +135,9 @@ class Checker:
         if unknown := [name for name in wrong if self._name(name) or not name.startswith("_")]:
             raise _unknown(Code.UNKNOWN_FIELD, "fields", unknown, valid, param_name="input")
         for name, value in fields.items():
-            if (own := self._name(name)) and args.setdefault(own, value) != value:
+            if (own := self._name(name)) and json_text(args.setdefault(own, value), sort_keys=True) != json_text(
+                value, sort_keys=True
+            ):
                 raise param_error(Code.INVALID_VALUE, own, "has another value inside 'input'; send it once.")
         return args
 
@@ -152,7 +146,7 @@ class Checker:
         limits, size = self._limits, 1  # of the JSON, without most digits and escapes
         for name, value in args.items():
             forbidden = _FORBIDDEN.get(self._params[name].get("text", ""), "[\ud800-\udfff]")
-            level, depth, size = [value], 1, size + len(name.encode()) + 4
+            level, depth, size = [value], 1, size + len(name.encode()) + 3
             while level:
                 inner, depth = [item for item in level if isinstance(item, (list, dict))], depth + 1
                 keys = [key for item in inner if isinstance(item, dict) for key in item]
@@ -163,12 +157,11 @@ class Checker:
                 check_limit("max_string_length", max([0, *sizes]), limits["string_bytes"], param_name=name)
                 if re.search(forbidden, "".join(texts)):
                     raise param_error(Code.INVALID_ENCODING, name, "has characters which cannot be sent; remove them.")
-                if not all(abs(item) < 2**1024 for item in level if isinstance(item, (int, float))):
+                if not all(abs(item) <= MAX_NUMBER for item in level if isinstance(item, (int, float))):
                     raise param_error(Code.INVALID_VALUE, name, "is not a finite number.")
                 words = sum(item is None or isinstance(item, bool) for item in level)
-                size += sum(sizes) + len(texts) + 2 * len(keys) + len(level) + 3 * words
+                size += sum(sizes) + len(texts) + 2 * len(keys) + 2 * len(level) + 3 * words
                 level = [one for item in inner for one in (item.values() if isinstance(item, dict) else item)]
-                size += len(level)
             if size > limits["request_bytes"]:
                 check_limit("max_request_size", len(json_text(args).encode()), limits["request_bytes"], param_name=name)
 
@@ -178,8 +171,12 @@ class Checker:
 
     def _read(self, schema: Schema, kind: type[Any]) -> list[Test]:
         """Returns the tests for values of one type, together with those of the joined schemas."""
-        name, tests = _TYPES.get(kind, "null"), list[Test]()
         schema = {"type": ()} if schema is False else schema
+        name, joins = (
+            _TYPES.get(kind, "null"),
+            "if" in schema or "anyOf" in schema or schema.keys() == {"type", "allOf"},
+        )
+        tests: list[Test] = [] if joins else [self._step]  # a schema that only joins others is not a step
         types = schema.get("type", (name, "number"))
 
         def own(key: str, fits: Test, code: Code = Code.INVALID_VALUE) -> None:
@@ -189,7 +186,7 @@ class Checker:
             own("type", lambda value: value % 1 == 0, Code.INVALID_TYPE)
             own("type", self._is_exact)
         elif name not in types and not (kind is int and "number" in types):
-            return [lambda _: self._fail(Code.INVALID_TYPE, "type", schema)]
+            return [self._step, lambda _: self._fail(Code.INVALID_TYPE, "type", schema)]
         if "enum" in schema:
             own("enum", partial(lambda texts, value: _text(value) in texts, set(map(_text, schema["enum"]))))
         for field in schema.get("required", ()) if kind is dict else ():
@@ -202,56 +199,59 @@ class Checker:
         tests += [partial(self._case_fits, schema)] if "if" in schema else []
         tests += [partial(self._any_fits, schema)] if "anyOf" in schema else []
         if "not" in schema:
-            own("not", lambda value: not self._fits(schema["not"], value, probe=True))
+            own("not", lambda value: not self._fits(schema["not"], value, 0))
         return tests
 
+    def _step(self, _: Any) -> bool:
+        self._steps += 1
+        if self._steps > _MAX_STEPS:
+            raise RecursionError
+        return True
+
     def _fail(self, code: Code, key: str, schema: Schema) -> bool:
-        if not self._probing:
-            self._found.append(self._error(code, key, schema))
+        if len(self._found) < self._limit:
+            self._found.append((code, key, schema, tuple(self._path)))
         return False
 
-    def _error(self, code: Code, key: str, schema: Schema) -> OpError:
-        name, *path = self._path
-        rules = json_text(self._operation["schema"]["properties"][name])
+    def _error(self, code: Code, key: str, schema: Schema, path: tuple[Any, ...]) -> OpError:
+        rules = json_text(self._operation["schema"]["properties"][path[0]])
         # The keys of a secret object are secret, too.
         types = json_text(self._definitions) if "$ref" in rules else ""
-        secret = self._params[name].get("sensitive") or "writeOnly" in rules + types
-        steps = (f"[{step}]" if isinstance(step, int) else f".{step[:64]}" for step in path if not secret)
-        place = name + "".join(steps)
+        secret = self._params[path[0]].get("sensitive") or "writeOnly" in rules + types
+        place = path[0] + "".join(f"[{s}]" if isinstance(s, int) else f".{s[:64]}" for s in path[1:] if not secret)
         if code == Code.UNKNOWN_FIELD:
             return _unknown(code, "fields", [] if secret else [key], [*schema.get("properties", ())], param_name=place)
         if code == Code.MISSING_PARAM:
             return param_error(code, f"{place}.{key}", "is missing.")
         return param_error(code, place, f"does not fit its rule {key}: {json_text(schema[key])[:200]}")
 
-    def _fits(self, schema: Schema, value: Any, *, probe: bool = False) -> bool:
-        """Whether a value fits. Problems are reported, except those of a probe."""
-        key, before, fits, outer = (id(schema), id(value)), self._steps, True, self._probing
-        self._probing = outer or probe
-        if self._probing and key in self._results:
+    def _fits(self, schema: Schema, value: Any, limit: int | None = None) -> bool:
+        """Whether a value fits. Problems are reported; with a limit, only so many are looked for, and not reported."""
+        outer, before, fits = (self._limit, self._found), self._steps, True
+        self._limit, self._found = outer if limit is None else (limit, [])
+        key = id(schema), id(value), self._limit
+        if key in self._results:
             fits, steps = self._results[key]
-            self._steps += steps
+            self._steps += steps - 1
+            self._step(value)
         else:
-            self._steps += 1
-            if self._steps > _MAX_STEPS:
-                raise RecursionError
             if (tests := self._tests.get((id(schema), type(value)))) is None:
                 tests = self._tests[id(schema), type(value)] = self._read(schema, type(value))
             for test in tests:
                 if not test(value):
                     fits = False
-                    if self._probing or len(self._found) >= _MAX_PROBLEMS:
+                    if len(self._found) >= self._limit:
                         break
-            if self._probing and self._steps - before > _KEPT_STEPS:
+            if self._steps - before > _KEPT_STEPS and (fits or self._limit < _MAX_PROBLEMS):
                 self._results[key] = fits, self._steps - before
-        self._probing = outer
+        self._limit, self._found = outer
         return fits
 
     def _inside_fits(self, schema: Schema, value: Any) -> bool:
         fits, items = True, repeat(schema["items"]) if "items" in schema else ()
         rows: Iterable[Any] = zip(count(), value, chain(schema.get("prefixItems", ()), items), strict=False)
         if isinstance(value, dict):
-            rows = ((key, item, inner) for key, item in value.items() for inner in _of_field(schema, key))
+            rows = ((key, item, inner) for key, item in value.items() for inner in self._fields(schema, key))
         for key, item, inner in rows:
             if inner is None:
                 fits = self._fail(Code.UNKNOWN_FIELD, key, schema)
@@ -259,22 +259,32 @@ class Checker:
                 self._path.append(key)
                 fits = self._fits(inner, item) and fits
                 self._path.pop()
-                if id(item) in self._whole:
-                    value[key] = int(item)
-            if not fits and (self._probing or len(self._found) >= _MAX_PROBLEMS):
+                value[key] = int(item) if id(item) in self._whole else item
+            if not fits and len(self._found) >= self._limit:
                 break
         return fits
 
+    def _fields(self, schema: Schema, key: str) -> list[Schema]:
+        """Returns the schemas of a field; None if it is not allowed."""
+        found = [schema["properties"][key]] if key in schema.get("properties", ()) else []
+        patterns, others = schema.get("patternProperties", {}), schema.get("additionalProperties", _ANYTHING)
+        found += [inner for pattern, inner in patterns.items() if _compiled(pattern).search(key.encode())]
+        return found or ([] if others == _ANYTHING else [others or None])
+
     def _case_fits(self, schema: Schema, value: Any) -> bool:
-        while "if" in schema and not self._fits(schema["if"], value, probe=True):
+        while "if" in schema and not self._fits(schema["if"], value, 0):
             schema = schema.get("else", _ANYTHING)
-        return self._fits(schema.get("then", schema), value)
+        return schema == _ANYTHING or self._fits(schema.get("then", schema), value)
 
     def _any_fits(self, schema: Schema, value: Any) -> bool:
-        if any(self._fits(variant, value, probe=True) for variant in schema["anyOf"]):
+        if any(self._fits(variant, value, 0) for variant in schema["anyOf"]):
             return True
-        marked = [] if self._probing else [variant for variant in schema["anyOf"] if self._is_marked(variant, value)]
-        return self._fits(marked[0], value) if len(marked) == 1 else self._fail(Code.INVALID_VALUE, "anyOf", schema)
+        marked = [variant for variant in schema["anyOf"] if self._limit and self._is_marked(variant, value)]
+        if len(marked) == 1:
+            return self._fits(marked[0], value)
+        for variant in (marked or schema["anyOf"])[:_MAX_FORMS] if self._limit else ():
+            self._fits(variant, value, 1)  # counts the steps of `mcpaql serve`, which shows the first problem of each
+        return self._fail(Code.INVALID_VALUE, "anyOf", schema)
 
     def _is_marked(self, schema: Schema, value: Any) -> bool:
         """Whether a field that allows only one value identifies this variant, such as `kind: circle`."""
