@@ -17,7 +17,7 @@ pub(crate) fn text(project: &Project<'_>, fingerprint: &str) -> String {
         }
         Language::TypeScript => {
             "- [`@modelcontextprotocol/server` and `node`](https://www.npmjs.com/package/@modelcontextprotocol/server) (Apache-2.0, in\n  \
-             part MIT), [`ajv`](https://www.npmjs.com/package/ajv), [`re2js`](https://www.npmjs.com/package/re2js),\n  \
+             part MIT), [`re2js`](https://www.npmjs.com/package/re2js),\n  \
              [`undici`](https://www.npmjs.com/package/undici), [`ipaddr.js`](https://www.npmjs.com/package/ipaddr.js) and\n  \
              [`fastest-levenshtein`](https://www.npmjs.com/package/fastest-levenshtein) (all MIT), and their dependencies"
         }

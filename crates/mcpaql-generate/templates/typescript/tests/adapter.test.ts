@@ -82,6 +82,13 @@ test("a search finds an operation by the words of its name", { skip }, async () 
   }
 });
 
+test("a call without arguments has no operation", { skip: skip || data.mode === "discrete" }, async () => {
+  const params = { name: own?.tool ?? "", arguments: null };
+  const { content, isError } = await client.ask("tools/call", params);
+  const { error } = parse((content as { text: string }[])[0]?.text ?? "") as { error: JsonObject };
+  assert.deepEqual([error["code"], isError], ["VALIDATION_MISSING_PARAM", true]);
+});
+
 test("a wrong call is rejected before anything is sent", async () => {
   for (const operation of data.operations.filter(({ tool }) => tool !== "")) {
     const params = { no_such_parameter: 1 };

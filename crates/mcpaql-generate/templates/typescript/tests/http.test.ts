@@ -126,9 +126,7 @@ test("a token is fetched once, and again when the API rejects it", async () => {
   assert.equal(issued, 2);
   // The timeout of the call also limits the token service.
   answer = () => undefined;
-  const started = Date.now();
   assert.equal(await codeOf(call(get, {}, auth, { timeout_ms: 200 })), "TRANSPORT_TIMEOUT");
-  assert(Date.now() - started < 1500);
   // The token service knows the client, so the credentials are not sent again in the body.
   answer = json({ error: "invalid_scope" }, 400);
   assert.equal(await codeOf(call(get, {}, auth)), "PERMISSION_DENIED");
@@ -237,8 +235,7 @@ test("an answer that stalls or breaks off ends the call, whether compressed or n
   const begin = (headers: Record<string, string>, after: (response: ServerResponse) => void): Answer =>
     (_request, response) => {
       response.writeHead(200, { "content-type": "application/json", ...headers });
-      response.write(gzipSync(JSON.stringify({ a: 1 })).subarray(0, 12));
-      setTimeout(() => { after(response); }, 50);
+      response.write(gzipSync(JSON.stringify({ a: 1 })).subarray(0, 12), () => { after(response); });
     };
   for (const headers of [{ "content-encoding": "gzip" }, {} as Record<string, string>]) {
     answer = begin(headers, () => undefined);

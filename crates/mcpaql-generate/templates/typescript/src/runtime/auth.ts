@@ -107,7 +107,6 @@ interface Grant {
   inBody?: boolean; // the credentials of the client belong in the body
 }
 type Issued = Readonly<{ grant: Grant; token: Promise<string> }>;
-
 export type Said = Readonly<{ status: number; body: JsonObject }>;
 /** Sends a form to a token endpoint; throws if it cannot be reached. */
 type PostForm = (url: string, headers: Record<string, string>, form: URLSearchParams) => Promise<Said>;

@@ -1,7 +1,7 @@
 // Answers a tool call: checks the arguments, runs the handler, and wraps its result.
 
 import type { Catalog } from "./catalog.js";
-import { prepare } from "./check.js";
+import { route, validate } from "./check.js";
 import { type Job, OpError, type Reply, type Warn, type Warning, failure, success, tooLarge } from "./errors.js";
 import { introspect } from "./introspect.js";
 import { type JsonObject, RawJson, parse, stringify } from "./json.js";
@@ -66,15 +66,26 @@ export class Adapter {
     } catch (error) {
       if (error instanceof OpError) return failure(error, errors);
       process.stderr.write(`${tool} failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}\n`);
-      const message = "The server failed during this call; tell the user, and after a write check its effect.";
-      return failure(new OpError("INTERNAL_ERROR", message), errors);
+      const advice = "Tell the user; if it was a write, first check whether it took effect.";
+      return failure(new OpError("INTERNAL_ERROR", `The server failed during this call. ${advice}`), errors);
     }
   }
 
-  #run(tool: string, given: JsonObject, signal: AbortSignal, warn: Warn): unknown {
+  async #run(tool: string, given: JsonObject, signal: AbortSignal, warn: Warn): Promise<unknown> {
     const own = this.project.tools.find((one) => one.name === tool);
     if (own !== undefined) return own.run(given, this.#call(tool, signal, warn));
-    const { operation: { name }, args } = prepare(this.catalog, tool, given, warn);
+    const { operation, operation: { name, signature }, params } = route(this.catalog, tool, given, warn);
+    try {
+      return await this.#answer(name, validate(this.catalog, operation, params), signal, warn);
+    } catch (error) {
+      // The caller needs the signature to correct the parameters.
+      const isValidation = error instanceof OpError && error.code.startsWith("VALIDATION_");
+      if (isValidation) Object.assign(error.details, { operation: name, signature });
+      throw error;
+    }
+  }
+
+  #answer(name: string, args: JsonObject, signal: AbortSignal, warn: Warn): unknown {
     if (name === "introspect") return introspect(this.catalog, args, warn);
     const { defaults, handlers } = this.project;
     if (!Object.hasOwn(handlers, name)) {
@@ -82,8 +93,8 @@ export class Adapter {
       return defaults[name]?.(args as never, this.#call(name, signal, warn, (json) => new RawJson(json)));
     }
     const message = `'${name}' accepts integers beyond 2^53 only for parameters of type int64.`;
-    const params = this.#typed(stringify(args), () => { throw new OpError("VALIDATION_INVALID_VALUE", message); });
-    return handlers[name]?.({ __proto__: null, ...(params as object) } as never, this.#call(name, signal, warn));
+    const typed = this.#typed(stringify(args), () => { throw new OpError("VALIDATION_INVALID_VALUE", message); });
+    return handlers[name]?.({ __proto__: null, ...(typed as object) } as never, this.#call(name, signal, warn));
   }
 
   /** Reads JSON as the generated types describe it; `rounded` is called if that changed a number. */

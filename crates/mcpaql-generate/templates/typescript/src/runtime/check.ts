@@ -3,34 +3,30 @@
 // What always holds: checks run in a fixed order (envelope, operation, endpoint, names, required, limits, schema);
 // prepared arguments have declared names only; no error repeats a value of the call; no argument makes checks slow.
 
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import { RE2JS } from "re2js";
 import type { Catalog, CatalogData, Operation, Param } from "./catalog.js";
 import { type Code, OpError, type Warn, invalid, tooLarge } from "./errors.js";
 import { type JsonObject, isObject, stringify, tryParse } from "./json.js";
 import { nearest, search, snakeCase } from "./suggest.js";
 
-const MAX_STEPS = 100_000; // values of recursive types in one check
-
-/** Prepares a call. `args` has no prototype, so that it has only names of the call and of defaults. */
-export function prepare(catalog: Catalog, tool: string, given: JsonObject, warn: Warn) {
-  const route = catalog.data.routes[tool] ?? {};
+/** The operation of a call, and its parameters as they are given. */
+export function route(catalog: Catalog, tool: string, given: JsonObject, warn: Warn) {
+  const way = catalog.data.routes[tool] ?? {};
   const { operation: called, ...beside } = given;
-  const only = catalog.operations.get(route.operation ?? "");
+  const only = catalog.operations.get(way.operation ?? "");
   const params = only === undefined ? merged(beside) : flat(only, given);
   const operation = only ?? find(catalog, called, params);
   const { name, endpoint, deprecated } = operation;
-  if (route.endpoint !== undefined && endpoint !== route.endpoint) {
+  if (way.endpoint !== undefined && endpoint !== way.endpoint) {
     const message = `Operation '${name}' must be called via ${operation.tool}, not ${tool}.`;
     const expected = { operation: name, expected_endpoint: endpoint, expected_tool: operation.tool };
-    throw new OpError("VALIDATION_ENDPOINT_MISMATCH", message, { ...expected, actual_endpoint: route.endpoint });
+    throw new OpError("VALIDATION_ENDPOINT_MISMATCH", message, { ...expected, actual_endpoint: way.endpoint });
   }
   const told = (what: string, message: string): void => { warn({ code: `DEPRECATED_${what}`, message }); };
-  if (route.renamed_to !== undefined) told("TOOL", `The tool '${tool}' is now called '${route.renamed_to}'.`);
+  if (way.renamed_to !== undefined) told("TOOL", `The tool '${tool}' is now called '${way.renamed_to}'.`);
   if (only === undefined && called !== name) told("OPERATION", `This operation is now called '${name}'.`);
   if (deprecated !== undefined) told("OPERATION", `The operation '${name}' is deprecated. ${deprecated}`.trimEnd());
-  return { operation, args: validate(catalog, operation, params) };
+  return { operation, params };
 }
 
 const noEnvelope = (code: Code, field: string, message: string): OpError =>
@@ -53,12 +49,10 @@ function merged({ params, ...beside }: JsonObject): JsonObject {
 }
 
 function find({ data, operations }: Catalog, name: unknown, params: JsonObject): Operation {
-  if (name === undefined || name === null) {
-    const message = `Missing required field 'operation'. Send {"operation": "introspect"} to list all operations.`;
-    throw noEnvelope("VALIDATION_MISSING_PARAM", "operation", message);
-  }
-  const wrongType = "Field 'operation' must be a string.";
-  if (typeof name !== "string") throw noEnvelope("VALIDATION_INVALID_TYPE", "operation", wrongType);
+  const missing = `Missing required field 'operation'. Send {"operation": "introspect"} to list all operations.`;
+  if (name === undefined || name === null) throw noEnvelope("VALIDATION_MISSING_PARAM", "operation", missing);
+  const wrong = "Field 'operation' must be a string.";
+  if (typeof name !== "string") throw noEnvelope("VALIDATION_INVALID_TYPE", "operation", wrong);
   const found = operations.get(name);
   if (found !== undefined) return found;
   const near = nearest(name, data.operations.map((one) => one.name)).flatMap((one) => operations.get(one) ?? []);
@@ -73,23 +67,22 @@ function find({ data, operations }: Catalog, name: unknown, params: JsonObject):
 /** A word of the caller in quotes for a message; empty unless it looks like a name. */
 export const quoted = (name: string): string => (/^[\p{L}\p{N}_./:-]{1,64}$/u.test(name) ? ` '${name}'` : "");
 
-function validate({ data }: Catalog, operation: Operation, given: JsonObject): JsonObject {
+/** Checked arguments with defaults. They have no prototype, so that they have no names of its members. */
+export function validate({ data }: Catalog, operation: Operation, given: JsonObject): JsonObject {
   const args = declared(operation, given);
   const missing = operation.params.filter((param) => param.required === true && !(param.name in args));
   if (missing[0] !== undefined) {
     const missing_params = missing.map(({ name }) => name);
     const message = `Missing required parameter(s): ${missing_params.join(", ")}.`;
-    throw problem(operation, "VALIDATION_MISSING_PARAM", message, { param_name: missing[0].name, missing_params });
+    throw new OpError("VALIDATION_MISSING_PARAM", message, { param_name: missing[0].name, missing_params });
   }
+  measure(data, operation, args);
   checkSchema(data, operation, args);
   for (const param of operation.params) {
     if (param.default !== undefined && !(param.name in args)) args[param.name] = structuredClone(param.default);
   }
   return args;
 }
-
-const problem = ({ name, signature }: Operation, code: Code, message: string, details: JsonObject): OpError =>
-  new OpError(code, message, { operation: name, ...details, signature });
 
 /** The declared parameter for a name in any spelling. */
 function meant({ params, spellings = {} }: Operation, name: string): Param | undefined {
@@ -104,18 +97,18 @@ function declared(operation: Operation, given: JsonObject): JsonObject {
   const args = Object.create(null) as JsonObject;
   const takesInput = operation.takes_input === true;
   const names = Object.keys(given).filter((name) => name !== "input" || !takesInput);
-  refuseUnknown(operation, "PARAM", names);
+  refuseUnknown(operation, names, false);
   // An exact name wins over another spelling of it.
   const isSpelled = (name: string): number => (meant(operation, name)?.name === name ? 0 : 1);
   for (const name of names.sort((a, b) => isSpelled(a) - isSpelled(b))) {
     const param = meant(operation, name);
     if (param !== undefined && !(param.name in args)) args[param.name] = given[name];
   }
-  const input = takesInput ? (given["input"] ?? {}) : {};
+  const { input = {} } = takesInput ? given : {};
   const refused = (code: Code, name: string, message: string): OpError =>
-    problem(operation, code, `${name} ${message}.`, { param_name: name });
+    new OpError(code, `${name} ${message}.`, { param_name: name });
   if (!isObject(input)) throw refused("VALIDATION_INVALID_TYPE", "input", "must be an object with fields to change");
-  refuseUnknown(operation, "FIELD", Object.keys(input));
+  refuseUnknown(operation, Object.keys(input), true);
   for (const [field, value] of Object.entries(input)) {
     const { name, identifier } = meant(operation, field) ?? {};
     if (name === undefined) continue;
@@ -128,154 +121,199 @@ function declared(operation: Operation, given: JsonObject): JsonObject {
 }
 
 /** Rejects names that are not declared, except those that start with `_`: they belong to the protocol. */
-function refuseUnknown(operation: Operation, what: "PARAM" | "FIELD", names: readonly string[]): void {
+function refuseUnknown(operation: Operation, names: readonly string[], isField: boolean): void {
   const isUnknown = (name: string): boolean => !name.startsWith("_") && meant(operation, name) === undefined;
   const unknown = names.filter(isUnknown).slice(0, 10).map((name) => name.slice(0, 64));
   if (unknown.length === 0) return;
-  const [kind, place] = what === "PARAM" ? ["params", "parameter(s)"] : ["fields", "field(s) in 'input'"];
-  const params = operation.params.filter((param) => what === "PARAM" || param.identifier !== true);
-  const valid = params.map(({ name }) => name);
+  const [kind, place] = isField ? ["fields", "field(s) in 'input'"] : ["params", "parameter(s)"];
+  const valid = operation.params.flatMap(({ name, identifier }) => (isField && identifier === true ? [] : [name]));
   const near = unknown.flatMap((name) => nearest(name, valid, 1).map((one) => [name, one]));
   const hint = near[0] === undefined ? "" : ` Did you mean '${near[0][1] ?? ""}'?`;
   const message = `Unknown ${place} for operation '${operation.name}':${unknown.map(quoted).join(",")}.${hint}`;
   const did_you_mean = hint === "" ? undefined : Object.fromEntries(near) as JsonObject;
-  const details = { [`unknown_${kind}`]: unknown, [`valid_${kind}`]: valid, did_you_mean };
-  throw problem(operation, `VALIDATION_UNKNOWN_${what}`, message, details);
+  const param_name = isField ? "input" : undefined;
+  const details = { param_name, [`unknown_${kind}`]: unknown, [`valid_${kind}`]: valid, did_you_mean };
+  throw new OpError(`VALIDATION_UNKNOWN_${isField ? "FIELD" : "PARAM"}`, message, details);
 }
 
-const REFUSED_TEXTS = { no_nul: /\0/, no_control: /[\0-\x08\x0a-\x1f\x7f]/ };
+const REFUSED_TEXTS = { no_nul: /[\0\ud800-\udfff]/u, no_control: /[\0-\x08\x0a-\x1f\x7f\ud800-\udfff]/u };
 
-/** Checks the limits of arguments, and returns them for Ajv, which knows no bigints: large ones are rounded. */
-function measured({ limits }: CatalogData, { params }: Operation, args: JsonObject): JsonObject {
-  let size = 0;
-  const walk = (param: Param, value: unknown, depth: number): unknown => {
+/** Checks the limits of arguments. */
+function measure({ limits }: CatalogData, { params }: Operation, args: JsonObject): void {
+  let size = 1; // as JSON, without escapes and most digits
+  const walk = (param: Param, value: unknown, depth: number): void => {
     const within = (limit: string, actual: number, maximum: number): void => {
+      if (actual <= maximum) return;
       const message = `Parameter '${param.name}' exceeds the limit ${limit} of ${maximum}. Send less in one call.`;
-      if (actual > maximum) throw tooLarge(message, { param_name: param.name, limit, actual, maximum });
+      throw tooLarge(message, { param_name: param.name, limit, actual, maximum });
     };
-    size += typeof value === "string" ? Buffer.byteLength(value) + 2 : 1;
     if (typeof value === "string") {
+      size += Buffer.byteLength(value) + 1;
       within("max_string_length", Buffer.byteLength(value), limits.string_bytes);
       const message = "holds a control character, which cannot be sent. Send plain text.";
       const isRefused = param.text !== undefined && REFUSED_TEXTS[param.text].test(value);
       if (isRefused) throw invalid(param.name, message, "VALIDATION_INVALID_ENCODING");
     }
+    size += typeof value === "boolean" || value === null ? 4 : 1;
     within("max_request_size", size, limits.request_bytes);
     if (typeof value === "number") within("max_number", Math.abs(value), Number.MAX_VALUE);
-    if (typeof value !== "object" || value === null) return plain(value);
+    if (typeof value !== "object" || value === null) return;
     within("max_nesting_depth", depth, limits.depth);
-    within("max_array_elements", Object.keys(value).length, limits.array_items);
-    if (Array.isArray(value)) return value.map((item) => walk(param, item, depth + 1));
-    const fields = Object.entries(value).map(([key, item]) => [walk(param, key, depth), walk(param, item, depth + 1)]);
-    return Object.fromEntries(fields) as JsonObject;
+    const fields = Object.entries(value);
+    within("max_array_elements", fields.length, limits.array_items);
+    size += fields.length;
+    for (const [key, item] of fields) {
+      if (!Array.isArray(value)) walk(param, key, depth);
+      walk(param, item, depth + 1);
+    }
   };
-  const checked = Object.entries(args).map(([name, value]) => {
-    size += Buffer.byteLength(name);
-    return [name, walk(params.find((param) => param.name === name) ?? { name }, value, 2)] as const;
-  });
-  return Object.fromEntries(checked);
+  for (const [name, value] of Object.entries(args)) {
+    size += Buffer.byteLength(name) + 4;
+    walk(params.find((param) => param.name === name) ?? { name }, value, 2);
+  }
 }
 
-/** NaN stands for integers outside 64 bits and for those that were rounded before. */
-function plain(value: unknown): unknown {
-  const isLong = typeof value === "bigint" && [BigInt.asIntN(64, value), BigInt.asUintN(64, value)].includes(value);
-  const isInexact = Number.isInteger(value) && !Number.isSafeInteger(value);
-  return isLong ? Number(value) : typeof value === "bigint" || isInexact ? Number.NaN : value;
+/** JSON Schema with the keywords that the generator writes; those in `TESTS` are left out here. */
+interface Rules {
+  type?: string | string[]; enum?: unknown[]; format?: string; $ref?: string; required?: string[];
+  prefixItems?: Schema[]; allOf?: Schema[]; anyOf?: Schema[]; properties?: Schemas; patternProperties?: Schemas;
+  items?: Schema; additionalProperties?: Schema; not?: Schema; if?: Schema; then?: Schema; else?: Schema;
+}
+type Schema = boolean | Rules;
+type Schemas = Readonly<Record<string, Schema>>;
+/** Gets an error, and returns whether more errors are wanted. */
+type Report = (keyword: string, rule: unknown, place: string) => boolean;
+type Goes = (schema: Schema, value: unknown, place: string) => boolean;
+
+let steps = 0; // left for the current check
+/** Counts a step: the schema of an inner value or of a choice, or a text by its length. */
+function step<T>(subject: T): T {
+  steps -= typeof subject === "string" ? subject.length / 10 : 1;
+  if (steps < 0) throw new RangeError("too many steps");
+  return subject;
 }
 
-const ajv = new Ajv2020({
-  ...{ strict: false, strictNumbers: false, allErrors: true, verbose: true, validateFormats: false },
-  multipleOfPrecision: 9,
-  validateSchema: false, // bounds may be bigints
-  ownProperties: true, // a field may be called `constructor`
-  code: { regExp: Object.assign((pattern: string) => RE2JS.compile(pattern), { code: "" }) }, // needs linear time
-});
-let steps = 0;
-const step = (): boolean => {
-  steps += 1;
-  if (steps > MAX_STEPS) throw new RangeError("too many steps");
-  return true;
-};
-ajv.addKeyword({ keyword: "x-recursive", validate: step });
-
-/** The arguments of the current check, with numbers that Ajv does not know. */
-let given: JsonObject = {};
-
-type Numeric = number | bigint; // JavaScript compares the two exactly
-type Keyword = readonly [keyword: string, holds: (rule: never, value: never) => boolean, type?: "number" | "array"];
-const distinct = (items: unknown[]): number => new Set(items.map(canonical)).size;
-/** Keywords that compare numbers. `uniqueItems` is here too, because Ajv compares every pair of items. */
-const KEYWORDS: readonly Keyword[] = [
-  ["minimum", (bound: Numeric, value: Numeric) => value >= bound, "number"],
-  ["maximum", (bound: Numeric, value: Numeric) => value <= bound, "number"],
-  ["exclusiveMinimum", (bound: Numeric, value: Numeric) => value > bound, "number"],
-  ["exclusiveMaximum", (bound: Numeric, value: Numeric) => value < bound, "number"],
-  ["enum", (literals: unknown[], value: unknown) => literals.map(canonical).includes(canonical(value))],
-  ["uniqueItems", (rule: boolean, items: unknown[]) => !rule || distinct(items) === items.length, "array"],
-];
-for (const [keyword, holds, type] of KEYWORDS) {
-  const validate = (rule: unknown, _data: unknown, _parent?: unknown, at?: DataValidationCxt): boolean => {
-    const value = partsOf(at?.instancePath ?? "").reduce<unknown>((outer, part) => (outer as JsonObject)[part], given);
-    return holds(rule as never, value as never);
-  };
-  ajv.removeKeyword(keyword).addKeyword({ keyword, validate, ...(type === undefined ? {} : { type }) });
+/** A function that computes its result once for each argument. */
+function memo<K, V>(make: (key: K) => V, known = new Map<K, V>()): (key: K) => V {
+  return (key) => known.get(key) ?? (known.set(key, make(key)).get(key) as V);
 }
+
+const patternOf = memo((pattern: string) => RE2JS.compile(pattern)); // needs linear time
+const literalsOf = memo((literals: unknown[]) => new Set(literals.map(canonical)));
+const nameOf = memo((ref: string) => decodeURIComponent(ref.slice(8)).replaceAll("~1", "/").replaceAll("~0", "~"));
 
 /** A text that is the same for equal values. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (!isObject(value)) return stringify(value);
+  if (!isObject(value)) return typeof value === "string" ? JSON.stringify(value) : String(value);
   return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
 }
 
-const validators = new WeakMap<Operation, ValidateFunction>();
+type Numeric = number | bigint; // JavaScript compares the two exactly
+const isInteger = (value: unknown): boolean => typeof value === "bigint" || Number.isInteger(value);
+const typeOf = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "array" : isInteger(value) ? "integer" : typeof value;
+const isLong = (value: bigint): boolean => [BigInt.asIntN(64, value), BigInt.asUintN(64, value)].includes(value);
+const isExact = (value: unknown): boolean =>
+  typeof value === "bigint" ? isLong(value) : !Number.isInteger(value) || Number.isSafeInteger(value);
+const isWhole = (times: number): boolean => !(Math.abs(times - Math.round(times)) > 1e-9);
+const rest = (value: Numeric, unit: Numeric): Numeric =>
+  typeof value === "bigint" && Number.isInteger(unit) ? value % BigInt(unit) : value;
+const isSet = (items: unknown[]) => new Set(items.map((item) => step(canonical(step(item))))).size === items.length;
+const sizeOf = (value: string | object) => (typeof value === "string" ? Array.from(value) : Object.keys(value)).length;
+const least = (value: string | object, bound: number): boolean => sizeOf(value) >= bound;
+const most = (value: string | object, bound: number): boolean => sizeOf(value) <= bound;
+/** Keywords for values of one type. */
+const TESTS: Readonly<Record<string, readonly [type: string, holds: (value: never, rule: never) => boolean]>> = {
+  minimum: ["number", (value: Numeric, bound: Numeric) => value >= bound],
+  maximum: ["number", (value: Numeric, bound: Numeric) => value <= bound],
+  exclusiveMinimum: ["number", (value: Numeric, bound: Numeric) => value > bound],
+  exclusiveMaximum: ["number", (value: Numeric, bound: Numeric) => value < bound],
+  multipleOf: ["number", (value: Numeric, unit: Numeric) => isWhole(Number(rest(value, unit)) / Number(unit))],
+  pattern: ["string", (text: string, pattern: string) => patternOf(pattern).test(step(text))],
+  ...{ minLength: ["string", least], minItems: ["array", least], minProperties: ["object", least] },
+  ...{ maxLength: ["string", most], maxItems: ["array", most], maxProperties: ["object", most] },
+  uniqueItems: ["array", isSet],
+};
+
+/** Checks a value until `report` wants no more errors; then the result is false. */
+function check($defs: Schemas, schema: Schema, value: unknown, place: string, report: Report): boolean {
+  const rules: Rules = typeof schema === "object" ? schema : schema ? {} : { type: [] };
+  const own = typeOf(value);
+  const kind = own === "integer" ? "number" : own;
+  const types = typeof rules.type === "object" ? rules.type : [rules.type ?? kind];
+  if (!types.includes(own) && !types.includes(kind)) return report("type", types, place);
+  if (!types.includes("number") && !isExact(value)) return report("maximum", Number.MAX_SAFE_INTEGER, place);
+  const { enum: known, prefixItems = [], $ref, allOf = [], anyOf, not } = rules;
+  if (known !== undefined && !literalsOf(known).has(step(canonical(value)))) return report("enum", known, place);
+  for (const keyword in rules) {
+    const [type, holds] = TESTS[keyword] ?? [];
+    const rule: unknown = rules[keyword as keyof Rules];
+    const isBroken = type === kind && holds?.(value as never, rule as never) === false;
+    if (isBroken && !report(keyword, keyword === "pattern" ? (rules.format ?? rule) : rule, place)) return false;
+  }
+  const goes = (one: Schema, inner = value, at = place): boolean => check($defs, one, inner, at, report);
+  const fits = (one: Schema): boolean => check($defs, one, value, place, () => false);
+  const items = Array.isArray(value) && (rules.items ?? rules.prefixItems) !== undefined ? value : [];
+  return (
+    items.every((item, index) => goes(step(prefixItems[index] ?? rules.items ?? true), item, `${place}[${index}]`)) &&
+    (!isObject(value) || checkFields(rules, value, place, report, goes)) &&
+    ($ref === undefined || goes($defs[nameOf($ref)] ?? true)) &&
+    allOf.every((one) => goes(one)) &&
+    (anyOf === undefined || anyOf.some((one) => fits(step(one))) || report("anyOf", undefined, place)) &&
+    (not === undefined || !fits(not) || report("not", undefined, place)) &&
+    (rules.if === undefined || goes((fits(rules.if) ? rules.then : rules.else) ?? true))
+  );
+}
+
+function checkFields(rules: Rules, fields: JsonObject, place: string, report: Report, goes: Goes): boolean {
+  const { properties = {}, patternProperties = {}, additionalProperties: other, required = [] } = rules;
+  const inside = (name: string): string =>
+    place + (/^[\p{L}\p{N}_-]{1,64}$/u.test(name) ? `.${name}` : `[${JSON.stringify(name.slice(0, 64))}]`);
+  const isThere = (name: string): boolean => Object.hasOwn(fields, name) || report("required", name, inside(name));
+  const isFree = (rules.properties ?? rules.patternProperties ?? other) === undefined;
+  return required.every(isThere) && Object.entries(isFree ? {} : fields).every(([name, value]) => {
+    const own = Object.hasOwn(properties, step(name)) ? [properties[name] ?? true] : [];
+    const matching = Object.entries(patternProperties).filter(([pattern]) => patternOf(pattern).test(step(name)));
+    const known = [...own, ...matching.map(([, one]) => one)];
+    if (known.length > 0) return known.every((one) => goes(step(one), value, inside(name)));
+    if (other === false) return report("additionalProperties", Object.keys(properties), place);
+    return other === undefined || goes(step(other), value, inside(name));
+  });
+}
+
 /** The codes of keywords, the most important first. Any other keyword means VALIDATION_INVALID_VALUE. */
 const CODES = new Map<string, Code>([
   ["additionalProperties", "VALIDATION_UNKNOWN_FIELD"],
   ["required", "VALIDATION_MISSING_PARAM"],
   ["type", "VALIDATION_INVALID_TYPE"],
-  ["false schema", "VALIDATION_INVALID_TYPE"],
 ]);
 
-function checkSchema(data: CatalogData, operation: Operation, args: JsonObject): void {
-  const check = validators.get(operation) ?? ajv.compile({ ...operation.schema, $defs: data.$defs });
-  validators.set(operation, check);
-  [steps, given] = [0, args];
-  try {
-    if (check(measured(data, operation, args))) return;
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    const message = "The parameters are too large to be checked against their schema. Send less.";
-    throw problem(operation, "VALIDATION_PAYLOAD_TOO_LARGE", message, {});
-  }
-  const errors = (check.errors ?? []).filter((error) => error.keyword !== "if");
-  // That no choice of an `anyOf` fits says more than the errors of each choice.
-  const choices = errors.filter((error) => error.keyword === "anyOf").map((error) => error.instancePath);
-  const isInside = (error: ErrorObject): boolean =>
-    error.keyword !== "anyOf" && choices.some((path) => `${error.instancePath}/`.startsWith(`${path}/`));
-  const codeOf = (error: ErrorObject): Code =>
-    (Number.isNaN(error.data) ? undefined : CODES.get(error.keyword)) ?? "VALIDATION_INVALID_VALUE";
-  const rank = (error: ErrorObject): number => [...CODES.values(), "VALIDATION_INVALID_VALUE"].indexOf(codeOf(error));
-  const [first, ...others] = errors.filter((error) => !isInside(error)).sort((a, b) => rank(a) - rank(b));
+function checkSchema({ $defs }: CatalogData, { schema }: Operation, args: JsonObject): void {
+  const { properties = {} } = schema as Rules;
+  const found = Object.entries(args).flatMap(([name, value]) => {
+    const errors: OpError[] = [];
+    steps = 1_000_000;
+    try {
+      check($defs as Schemas, properties[name] ?? true, value, name, (...one) => errors.push(violation(...one)) < 10);
+      return errors;
+    } catch (error) {
+      const message = `Parameter '${name}' is too large to be checked against its schema. Send less.`;
+      if (error instanceof RangeError) return [tooLarge(message, { param_name: name })];
+      throw error;
+    }
+  });
+  const rank = ({ code }: OpError): number => [...CODES.values(), code].indexOf(code);
+  const [first, ...others] = found.sort((a, b) => rank(a) - rank(b));
   if (first === undefined) return;
-  const also = others.length === 0 ? undefined : others.slice(0, 4).map(said);
-  throw problem(operation, codeOf(first), `${said(first)}.`, { param_name: placeOf(first), also });
+  if (others.length > 0) first.details["also"] = others.slice(0, 4).map(({ message }) => message);
+  throw first;
 }
 
-/** The parts of a JSON Pointer. */
-const partsOf = (pointer: string): string[] =>
-  pointer.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-
-/** `labels.2.name`. */
-function placeOf({ instancePath, params }: ErrorObject): string {
-  const { missingProperty = [] } = params as { readonly missingProperty?: string };
-  return [partsOf(instancePath), missingProperty].flat().join(".");
-}
-
-/** A message with the rule, never with the value. */
-function said(error: ErrorObject): string {
-  const { properties = {}, format } = (error.parentSchema ?? {}) as { properties?: object; format?: string };
-  const rule: unknown = error.keyword === "additionalProperties" ? Object.keys(properties).slice(0, 10) : error.schema;
-  const told = error.keyword === "pattern" ? (format ?? rule) : rule;
-  return `Parameter '${placeOf(error)}' does not fit its ${error.keyword}: ${stringify(told).slice(0, 300)}`;
+/** An error with the rule, never with the value. */
+function violation(keyword: string, rule: unknown, param_name: string): OpError {
+  const told = rule === undefined ? "" : `: ${stringify(rule).slice(0, 300)}`;
+  const message = `Parameter '${param_name}' does not fit its ${keyword}${told}.`;
+  const details = keyword === "additionalProperties" ? { param_name, valid_fields: rule } : { param_name };
+  return new OpError(CODES.get(keyword) ?? "VALIDATION_INVALID_VALUE", message, details);
 }

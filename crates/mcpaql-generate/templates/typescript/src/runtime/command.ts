@@ -34,7 +34,6 @@ export type CommandTarget = Readonly<Numbers> &
 const PASSED_ON = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
 const GRACE_MS = 500; // from SIGTERM to SIGKILL, and from the end of a program to the end of its output
 const TAIL = 2048; // bytes at the end of an output that an error shows
-
 const running = new Set<ChildProcess>();
 process.on("exit", () => { running.forEach((child) => { signalGroup(child, "SIGKILL"); }); });
 for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, () => process.exit(1));

@@ -1,7 +1,6 @@
 // Environment variables, and texts with references to them.
 
 const VARIABLE = /\$\{env:([^}:]+)(?::-([^}]*))?\}/g;
-
 export const valueOf = (name: string): string => process.env[name]?.trim() ?? "";
 
 /** Replaces `${env:NAME}` and `${env:NAME:-fallback}`. `missing` makes the error for a variable that is not set. */

@@ -24,7 +24,6 @@ export class OpError extends Error {
 
 export const invalid = (param: string, message: string, code: Code = "VALIDATION_INVALID_VALUE"): OpError =>
   new OpError(code, `Parameter '${param}' ${message}`, { param_name: param });
-
 export const tooLarge = (message: string, details: Record<string, unknown> = {}): OpError =>
   new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, details);
 

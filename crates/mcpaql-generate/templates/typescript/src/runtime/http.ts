@@ -62,7 +62,8 @@ export class HttpClient {
     } catch (error) {
       if (error instanceof OpError) throw error;
       if (signal.aborted) throw new OpError("INTERNAL_ERROR", "The call was cancelled.");
-      const message = `The API did not answer within ${timeout} ms; after a write first read whether it took effect.`;
+      const advice = "Try later; if it was a write, first check whether it took effect.";
+      const message = `The API did not answer within ${timeout} ms. ${advice}`;
       throw late.aborted ? new OpError("TRANSPORT_TIMEOUT", message, {}, error) : error;
     }
   }
@@ -238,10 +239,9 @@ function unsafe(status: number, cause: string): OpError {
 }
 
 /** Follows a redirect. Headers and body go only to the same origin; a write is not sent to another one. */
-function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: boolean, secrets: Secrets): Hop {
-  const { method, url: from, headers } = outgoing;
-  const { status } = received;
-  const location = Buffer.from(received.header("location") ?? "", "latin1").toString("utf8");
+function redirected(hop: Hop, { status, header }: Received, allowHttp: boolean, secrets: Secrets): Hop {
+  const { outgoing: { method, url: from, headers, body: sent }, trusted } = hop;
+  const location = Buffer.from(header("location") ?? "", "latin1").toString("utf8");
   if (location === "" || !URL.canParse(location, from.href)) throw unsafe(status, "no usable location");
   const to = new URL(location, from);
   to.hash = "";
@@ -257,7 +257,7 @@ function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: b
   const isTrusted = trusted && isSame;
   const stays = (name: string): boolean => (isTrusted ? !becomesGet || name !== "content-type" : name === "accept");
   const kept = [...headers].filter(([name]) => stays(name));
-  const body = becomesGet || !isTrusted ? undefined : outgoing.body;
+  const body = becomesGet || !isTrusted ? undefined : sent;
   const next = becomesGet ? "GET" : method;
   return { outgoing: { method: next, url: to, headers: new Map(kept), body }, trusted: isTrusted, isNext: true };
 }

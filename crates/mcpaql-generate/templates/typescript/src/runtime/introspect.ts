@@ -10,7 +10,6 @@ import { nearest, search } from "./suggest.js";
 const PAGES = { whole: 50, part: 20, names: 200, full: 5, fullTypes: 10, hits: 5, max: 200, maxFull: 20 };
 const GROUPS = 15; // groups with a count of their own
 const HINT = `Find operations with {"search":"what you want to do"}, or narrow with tag, category or endpoint.`;
-
 type Texts = "query" | "detail" | "search" | "category" | "endpoint" | "tag" | "after";
 type Ask = Readonly<Partial<Record<Texts, string>> & { name?: string | string[]; first?: number }>;
 

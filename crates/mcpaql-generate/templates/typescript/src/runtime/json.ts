@@ -25,14 +25,10 @@ export class RawJson {
   readonly text: string;
 
   /** `text` must be JSON. */
-  constructor(text: string) {
-    this.text = rewrite(text, SPACES, () => "");
-  }
+  constructor(text: string) { this.text = rewrite(text, SPACES, () => ""); }
 
   /** For callers of `JSON.stringify`. */
-  toJSON(): unknown {
-    return JSON.parse(this.text);
-  }
+  toJSON(): unknown { return JSON.parse(this.text); }
 }
 
 /** Reads JSON. With `wide`, only members of these names are bigints, and others are rounded. */

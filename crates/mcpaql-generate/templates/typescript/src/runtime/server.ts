@@ -24,9 +24,8 @@ export function main(project: Project): void {
   }
 }
 
-/** The low-level server of the SDK: the catalog has the tools already, and `prepare` checks their arguments. */
-// eslint-disable-next-line @typescript-eslint/no-deprecated
-export function mcpServer(adapter: Adapter): mcp.Server {
+/** The low-level server of the SDK: the catalog has the tools already, and `validate` checks their arguments. */
+export function mcpServer(adapter: Adapter) {
   const { adapter: own, instructions, routes } = adapter.catalog.data;
   const info = { name: own.name, title: own.display_name, version: own.version };
   // eslint-disable-next-line @typescript-eslint/no-deprecated
@@ -35,7 +34,7 @@ export function mcpServer(adapter: Adapter): mcp.Server {
   server.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
     if (method === "tools/list") return { tools: [...adapter.catalog.tools, ...listed] };
     if (method !== "tools/call") throw new mcp.ProtocolError(mcp.ProtocolErrorCode.MethodNotFound, method);
-    const { name, arguments: args = {} } = params ?? {};
+    const [name, args] = [params?.["name"], params?.["arguments"] ?? {}];
     const known = [...Object.keys(routes), ...listed.map((tool) => tool["name"])];
     if (typeof name !== "string" || !known.includes(name) || !isObject(args)) {
       throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InvalidParams, "Unknown tool, or arguments of the wrong type.");

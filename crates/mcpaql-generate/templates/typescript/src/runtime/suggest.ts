@@ -32,8 +32,7 @@ export function search(operations: readonly Operation[], question: string): Oper
     return sum === 0 ? 0 : sum - named.filter((word) => !asked.includes(word)).length * 0.1;
   };
   const scored = operations.map((operation) => ({ operation, score: score(operation) }));
-  const hits = scored.filter((one) => one.score > 0).sort((a, b) => b.score - a.score);
-  return hits.map((one) => one.operation);
+  return scored.filter((one) => one.score > 0).sort((a, b) => b.score - a.score).map((one) => one.operation);
 }
 
 /** The words of a text in lower case, without the `s` of a plural. */

@@ -53,10 +53,10 @@ def _text(value: Any) -> str:
 
 
 def _is_multiple(step: float, value: float) -> bool:
-    times, exact = value / step, isinstance(value, int) and isinstance(step, int)
-    return (
-        value % step == 0 if exact else abs(times) > 2**53 or abs(times - round(times)) <= 1e-9 * max(abs(times), 1.0)
-    )
+    if isinstance(value, int) and isinstance(step, int):
+        return value % step == 0
+    times = value / step
+    return abs(times) > 2**53 or abs(times - round(times)) <= 1e-9 * max(abs(times), 1.0)
 
 
 # Type → keyword → whether a value fits the argument of the keyword.
@@ -172,10 +172,8 @@ class Checker:
     def _read(self, schema: Schema, kind: type[Any]) -> list[Test]:
         """Returns the tests for values of one type, together with those of the joined schemas."""
         schema = {"type": ()} if schema is False else schema
-        name, joins = (
-            _TYPES.get(kind, "null"),
-            "if" in schema or "anyOf" in schema or schema.keys() == {"type", "allOf"},
-        )
+        name = _TYPES.get(kind, "null")
+        joins = "if" in schema or "anyOf" in schema or schema.keys() == {"type", "allOf"}
         tests: list[Test] = [] if joins else [self._step]  # a schema that only joins others is not a step
         types = schema.get("type", (name, "number"))
 
@@ -226,7 +224,7 @@ class Checker:
         return param_error(code, place, f"does not fit its rule {key}: {json_text(schema[key])[:200]}")
 
     def _fits(self, schema: Schema, value: Any, limit: int | None = None) -> bool:
-        """Whether a value fits. Problems are reported; with a limit, only so many are looked for, and not reported."""
+        """Whether a value fits. Reports its problems; with a limit, it stops at this number and reports none."""
         outer, before, fits = (self._limit, self._found), self._steps, True
         self._limit, self._found = outer if limit is None else (limit, [])
         key = id(schema), id(value), self._limit
