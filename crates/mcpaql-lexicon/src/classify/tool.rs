@@ -39,7 +39,7 @@ pub(super) fn classify_tool(evidence: &Evidence<'_>, words: &NameAndPath) -> Cla
     let deletes = draft.effect.category() == Category::Delete;
     let draft = match hints.destructive {
         Some(false) if deletes && draft.review.is_none() => {
-            draft.review("it is annotated as not destructive, but its name says that it removes something")
+            draft.review("it is annotated as not destructive, but its name suggests a deletion")
         }
         _ => draft,
     };

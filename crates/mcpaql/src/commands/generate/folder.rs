@@ -185,8 +185,7 @@ impl FolderPlan {
             if count == 1 { "" } else { "s" },
             if count == 1 { "was" } else { "were" },
         );
-        let hint =
-            "--diff shows your changes; move them to your handlers file, or discard them with --force";
+        let hint = "--diff shows your changes; move them to your handlers file, or discard them with --force";
         Some(GenerateError::new(GenerateErrorKind::Io, message).hint(hint).details(details.collect()))
     }
 
