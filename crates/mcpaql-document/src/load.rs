@@ -174,12 +174,26 @@ impl DocumentDraft {
     /// Removes the operations with errors. They may do something that their author did not mean.
     pub(crate) fn remove_broken_operations(&mut self, problems: &[Diagnostic]) {
         let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+        let errors = errors.filter(|error| !self.is_demoted_read(error));
         let broken: HashSet<&str> = errors.filter_map(|error| self.operation_at(&error.pointer)).collect();
         if let Some(adapter) = self.adapter.as_mut().filter(|_| !broken.is_empty()) {
             adapter.operations.retain(|operation| {
                 !broken.contains(self.origins.resolve(&operation_pointer(&operation.name)).as_str())
             });
         }
+    }
+
+    /// Whether the error is about an operation that is listed as a read, but is served as EXECUTE.
+    fn is_demoted_read(&self, error: &Diagnostic) -> bool {
+        let read = child(&child("", self.operations_key), Category::Read.endpoint());
+        let Some(place) = self.operation_at(&error.pointer).filter(|place| place.starts_with(&read)) else {
+            return false;
+        };
+        let is_at =
+            |operation: &Operation| self.origins.resolve(&operation_pointer(&operation.name)) == place;
+        let demoted = |operation: &Operation| operation.category == Category::Execute && is_at(operation);
+        error.pointer == child(place, "name")
+            && self.adapter.as_ref().is_some_and(|adapter| adapter.operations.iter().any(demoted))
     }
 
     /// Removes the old tool names of operations that the document declares but the adapter does not serve: the names are
