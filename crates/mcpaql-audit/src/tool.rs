@@ -239,10 +239,16 @@ impl<'a> ParsedTool<'a> {
         ToolPlace { server: self.place.0, tool: Some(self.place.1), pointer: pointer.into() }
     }
 
-    /// Returns the title that clients show: `title`, else `annotations.title`.
+    /// Returns the title that clients show: `title`, else `annotations.title`. They treat an empty `title` as a missing one.
     #[must_use]
     pub fn shown_title(&self) -> Option<&'a str> {
-        self.title.or(self.annotation_title)
+        self.title.filter(|title| !title.is_empty()).or(self.annotation_title)
+    }
+
+    /// Returns the pointer to the title that clients show.
+    #[must_use]
+    pub fn shown_title_pointer(&self) -> &'static str {
+        if self.title.is_some_and(|title| !title.is_empty()) { "/title" } else { "/annotations/title" }
     }
 }
 

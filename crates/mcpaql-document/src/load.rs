@@ -42,7 +42,7 @@ use std::collections::{HashMap, HashSet};
 
 pub(crate) use auth::read as read_auth;
 pub use dialect::SCHEMA_KEYS;
-pub(crate) use identity::adapter_name;
+pub(crate) use identity::{adapter_name, shown_name};
 pub(crate) use mcp::target as mcp_target;
 pub use operation::guard_of;
 pub use store_operations::{

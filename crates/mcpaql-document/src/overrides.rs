@@ -17,6 +17,7 @@
 //!         create: {name: create_issue, category: CREATE}
 //! ```
 
+use crate::load;
 use crate::source::Source;
 use indexmap::IndexMap;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
@@ -241,7 +242,7 @@ fn operation_fields(reader: &mut DocumentReader, object: &DocumentObject<'_>) ->
         danger: reader.choice(object, "danger", &Danger::ALL.map(Danger::as_str), Danger::parse),
         idempotent: reader.boolean(object, "idempotent"),
         hints: hints(reader, object),
-        title: reader.string(object, "title"),
+        title: load::shown_name(reader, object, "title", "title"),
         description: reader.string(object, "description"),
         include: reader.boolean(object, "include"),
         deprecated,

@@ -206,3 +206,27 @@ fn nextcloud_accepts_the_tools_of_its_table() {
     let incomplete = plain_tool("nc_notes_search_notes", "Search Notes", json!({"readOnlyHint": true}));
     assert_eq!(problems(vec![incomplete], "nextcloud"), ["HINT-001 /annotations/openWorldHint"]);
 }
+
+/// Clients show `annotations.title`, then the name, in place of an empty title.
+#[test]
+fn an_empty_title_is_a_missing_one() {
+    let titles = |title: Value, annotations: Value| -> Vec<String> {
+        let tool = json!({"name": "get_group", "title": title, "annotations": annotations,
+            "description": "Gets one group with the people that belong to it.", "inputSchema": {"type": "object"}});
+        let found = found(vec![tool], &standard(&["mcp"]));
+        messages(&found).into_iter().filter(|message| message.starts_with("TITLE-0")).collect()
+    };
+    for blank in ["", "  "] {
+        assert_eq!(titles(json!(blank), json!({})), ["TITLE-001 The title of the tool 'get_group' is empty"]);
+    }
+    assert_eq!(
+        titles(json!(""), json!({"title": "Get group"})),
+        ["TITLE-005 The title is '', but `annotations.title` is 'Get group'"]
+    );
+    let both = titles(json!(""), json!({"title": "get_group"}));
+    assert!(
+        both.iter().any(|message| message.starts_with("TITLE-002")),
+        "the shown title is checked: {both:?}"
+    );
+    assert_eq!(titles(json!("Get group"), json!({})), [""; 0]);
+}

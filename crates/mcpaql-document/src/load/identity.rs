@@ -35,7 +35,7 @@ pub(super) fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> 
     let name = reader.required_string(object, "name");
     let version = version(reader, object);
     let description = reader.required_string(object, "description");
-    let display_name = display_name(reader, object);
+    let display_name = shown_name(reader, object, "display_name", "display name");
     let tags = reader.strings(object, "tags");
     let name = adapter_name(reader, object, &name?)?;
     Some(AdapterIdentity {
@@ -47,19 +47,21 @@ pub(super) fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> 
     })
 }
 
-fn display_name(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<String> {
-    let name = reader.string(object, "display_name")?;
+/// Reads a display name or a title, and reports an empty one; `what` names it in messages.
+pub(crate) fn shown_name(
+    reader: &mut DocumentReader,
+    object: &DocumentObject<'_>,
+    key: &str,
+    what: &str,
+) -> Option<String> {
+    let name = reader.string(object, key)?;
     if !name.trim().is_empty() {
         return Some(name);
     }
     reader.push(
-        Diagnostic::error(
-            Code::SchemaInvalidValue,
-            object.pointer_to("display_name"),
-            "The display name is empty",
-        )
-        .expected("the name that people see")
-        .suggest("write one, or remove the key to derive it from the name"),
+        Diagnostic::error(Code::SchemaInvalidValue, object.pointer_to(key), format!("The {what} is empty"))
+            .expected(format!("the {what} that people see"))
+            .suggest("write one, or remove the key to derive it from the name"),
     );
     None
 }

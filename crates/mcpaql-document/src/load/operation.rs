@@ -3,7 +3,7 @@
 use super::binding::{self, BoundOperation};
 use super::dialect;
 use super::origins::Origins;
-use super::{lifecycle, pagination, params};
+use super::{identity, lifecycle, pagination, params};
 use crate::effects;
 use mcpaql_core::adapter::TargetConfig;
 use mcpaql_core::diagnostic::Diagnostic;
@@ -100,7 +100,7 @@ pub(super) fn read(
     let danger = danger(reader, &object);
     let idempotent = idempotent(reader, &object);
     let metadata = OperationMetadata {
-        title: reader.string(&object, "title"),
+        title: identity::shown_name(reader, &object, "title", "title"),
         description: reader.string(&object, "description").unwrap_or_default(),
         returns: returns(reader, &object, context.types),
         examples: examples(reader, &object),

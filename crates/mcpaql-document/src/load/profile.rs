@@ -1,8 +1,8 @@
 //! Reads `endpoints` of the element form: a custom set of endpoint families.
 
 use super::Operations;
-use super::operation;
 use super::params::is_snake_case;
+use super::{identity, operation};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{EndpointFamily, Profile};
 use mcpaql_core::catalog::CRUDE_PROFILE;
@@ -116,7 +116,7 @@ fn read_family(
     }
     EndpointFamily {
         purpose: reader.required_string(object, "purpose").unwrap_or_default(),
-        title: reader.string(object, "title"),
+        title: identity::shown_name(reader, object, "title", "title"),
         operations: names,
         categories,
         hints: operation::hints(reader, object, "annotations", &[]),

@@ -906,9 +906,24 @@ fn an_invalid_or_taken_name_is_never_suggested() {
 }
 
 #[test]
-fn an_empty_display_name_is_no_name() {
-    let found = problems("display_name: \" \"\noperations: { read: [] }\n");
-    assert!(found.iter().any(|found| found.message == "The display name is empty"), "{found:#?}");
+fn an_empty_display_name_or_title_is_no_name() {
+    for (rest, pointer, message) in [
+        ("display_name: \" \"\noperations: { read: [] }\n", "/display_name", "The display name is empty"),
+        (
+            "operations: { read: [{ name: get_a, title: \"\", maps_to: GET /a }] }\n",
+            "/operations/read/0/title",
+            "The title is empty",
+        ),
+        (
+            "operations: { read: [] }\nendpoints: { a: { purpose: b, title: \" \", categories: [READ] } }\n",
+            "/endpoints/a/title",
+            "The title is empty",
+        ),
+    ] {
+        let found = problems(rest);
+        let shown: Vec<_> = found.iter().map(|one| (one.pointer.as_str(), one.message.as_str())).collect();
+        assert_eq!(shown, [(pointer, message)], "{rest}");
+    }
 }
 
 #[test]

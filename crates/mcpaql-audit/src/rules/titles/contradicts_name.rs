@@ -43,7 +43,7 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if !contradict(named, said) || repeated() {
         return;
     }
-    let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
+    let pointer = tool.shown_title_pointer();
     let message = format!(
         "The title '{}' contradicts the name '{}': its verb is '{}'",
         clipped_name(title),

@@ -46,7 +46,7 @@ fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
             continue;
         }
         let problem = if title == tool.name { "repeats the name" } else { "looks like an identifier" };
-        let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
+        let pointer = tool.shown_title_pointer();
         let finding = findings.tool(tool, pointer, format!("The title '{}' {problem}", clipped_name(title)));
         let other = tool.annotation_title.filter(|other| is_human(other, tool.name));
         finding.fix = match other {

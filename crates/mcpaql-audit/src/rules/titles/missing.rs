@@ -12,7 +12,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for tools without `title` and `annotations.title`, or with a blank title.
+    /// Checks for tools without `title` and `annotations.title`, or with a blank title. An empty `title` counts as missing, as in
+    /// clients: they show `annotations.title` instead.
     ///
     /// ## Why it matters
     ///
@@ -45,8 +46,12 @@ fn check(server: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings
         if tool.shown_title().is_some_and(|title| !title.trim().is_empty()) {
             continue;
         }
-        let finding =
-            findings.tool(tool, "/title", format!("The tool '{}' has no title", clipped_name(tool.name)));
+        let name = clipped_name(tool.name);
+        let message = match tool.title.or(tool.annotation_title) {
+            Some(_) => format!("The title of the tool '{name}' is empty"),
+            None => format!("The tool '{name}' has no title"),
+        };
+        let finding = findings.tool(tool, "/title", message);
         finding.fix = suggestions.fix(tool);
         if who.is_empty() {
             finding.downgrade_to_advice();

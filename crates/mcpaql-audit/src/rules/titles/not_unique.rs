@@ -43,7 +43,7 @@ fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
             }
             // NAME-013 reports tools that are listed twice.
             Some(other) if other.name != tool.name => {
-                let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
+                let pointer = tool.shown_title_pointer();
                 let message = format!(
                     "The title '{}' is also the title of '{}'",
                     clipped_name(title),

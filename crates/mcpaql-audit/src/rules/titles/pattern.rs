@@ -37,7 +37,7 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     let unmet: Vec<(&str, &str)> =
         standard.requirements(|convention| unmet_pattern(tool, title, convention)).collect();
     let Some((_, pattern)) = unmet.first() else { return };
-    let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
+    let pointer = tool.shown_title_pointer();
     let message = format!("The title '{}' does not follow '{pattern}'", clipped_name(title));
     let finding = findings.tool(tool, pointer, message);
     for (who, _) in unmet {

@@ -42,7 +42,7 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     if who.is_empty() && length <= DEFAULT_MAX_LENGTH {
         return;
     }
-    let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
+    let pointer = tool.shown_title_pointer();
     let message = format!("The title '{}' has {length} characters", clipped_name(title));
     let finding = findings.tool(tool, pointer, message).help("move details into the description");
     if who.is_empty() {
