@@ -35,8 +35,7 @@
 //! | `takes_input?` | fields of an update may be in `input`; identifiers may not |
 //! | `schema` | JSON Schema of the parameters: an object with `properties`, nothing required |
 //!
-//! `text` is `no_nul` (no U+0000) or `no_control` (no control characters except tab). A recursive definition has
-//! `x-recursive: true`, so that a validator can limit its depth.
+//! `text` is `no_nul` (no U+0000) or `no_control` (no control characters except tab).
 
 use indexmap::IndexMap;
 use mcpaql_core::adapter::ErrorPolicy;
@@ -49,7 +48,7 @@ use mcpaql_core::signature;
 use mcpaql_core::surface;
 use mcpaql_core::validate::ParamRule;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// Maximum estimated tokens for the signature of a search hit.
 const MAX_HIT_TOKENS: usize = 40;
@@ -283,29 +282,16 @@ fn definitions(catalog: &Catalog, operations: &[Value]) -> Map<String, Value> {
     operations.iter().filter_map(|operation| operation.get("schema")).for_each(|schema| {
         references(schema, &mut waiting);
     });
-    let mut found: BTreeMap<&str, (Value, Vec<String>)> = BTreeMap::new();
+    let mut found: BTreeMap<String, Value> = BTreeMap::new();
     while let Some(target) = waiting.pop() {
         let Some(name) = names.get(&target).filter(|name| !found.contains_key(name.as_str())) else {
             continue;
         };
         let Some(schema) = schemas.type_to_json_schema(name) else { continue };
-        let mut leads_to = Vec::new();
-        references(&schema, &mut leads_to);
-        waiting.extend(leads_to.iter().cloned());
-        found.insert(name, (schema, leads_to));
+        references(&schema, &mut waiting);
+        found.insert(name.clone(), schema);
     }
-    let recursive: HashSet<String> = found
-        .iter()
-        .filter(|(name, (_, leads_to))| is_recursive(name, leads_to, &names, &found))
-        .map(|(name, _)| (*name).to_owned())
-        .collect();
-    let mark = |(name, (mut schema, _)): (&str, (Value, Vec<String>))| {
-        if let Some(members) = schema.as_object_mut().filter(|_| recursive.contains(name)) {
-            members.insert("x-recursive".to_owned(), true.into());
-        }
-        (name.to_owned(), schema)
-    };
-    found.into_iter().map(mark).collect()
+    found.into_iter().collect()
 }
 
 fn schemas(catalog: &Catalog) -> Option<&SchemaSet> {
@@ -316,27 +302,6 @@ fn schemas(catalog: &Catalog) -> Option<&SchemaSet> {
 fn reference(schemas: &SchemaSet, name: &str) -> Option<String> {
     let reference = schemas.to_json_schema(schemas.named(name)?);
     reference.get("$ref").and_then(Value::as_str).map(str::to_owned)
-}
-
-/// Returns whether a type refers to itself, directly or through others.
-fn is_recursive(
-    name: &str,
-    leads_to: &[String],
-    names: &IndexMap<String, String>,
-    found: &BTreeMap<&str, (Value, Vec<String>)>,
-) -> bool {
-    let mut seen = HashSet::new();
-    let mut waiting: Vec<&String> = leads_to.iter().filter_map(|target| names.get(target)).collect();
-    while let Some(next) = waiting.pop() {
-        if next == name {
-            return true;
-        }
-        if seen.insert(next) {
-            let further = found.get(next.as_str()).into_iter().flat_map(|(_, leads_to)| leads_to);
-            waiting.extend(further.filter_map(|target| names.get(target)));
-        }
-    }
-    false
 }
 
 /// Collects every `$ref` in a schema.

@@ -5,7 +5,7 @@
 
 use crate::blocking::blocking;
 use crate::file::{not_found_error, read_text};
-use crate::output::messages;
+use crate::output::{error_with_hint, messages};
 use anyhow::Result;
 use mcpaql_import::openapi::{LoadedReference, ReferenceLoader};
 use mcpaql_runtime::fetch;
@@ -89,7 +89,9 @@ pub(crate) fn is_url(source: &str) -> bool {
 }
 
 fn fetch_text(address: &str) -> Result<(Url, String)> {
-    blocking(async || Ok(fetch::text(address).await?))
+    blocking(async || {
+        fetch::text(address).await.map_err(|error| error_with_hint(error.to_string(), "check the URL"))
+    })
 }
 
 /// The location of a description or of a document that it refers to.

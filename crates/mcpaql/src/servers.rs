@@ -96,7 +96,10 @@ fn setup_error(error: UpstreamSetupError) -> anyhow::Error {
 fn capture_error(error: UpstreamError, link: &McpLink) -> anyhow::Error {
     match (&error, link) {
         (UpstreamError::Refusal(refusal), McpLink::Url { .. }) => refusal_error(refusal, link),
-        (UpstreamError::Unavailable { cause: Some(cause), .. }, _) => error_with_hint(
+        (UpstreamError::Unavailable { cause: Some(cause), .. }, McpLink::Command(_)) => {
+            error_with_hint(cause.clone(), "install the program, or correct the command")
+        }
+        (UpstreamError::Unavailable { cause: Some(cause), .. }, McpLink::Url { .. }) => error_with_hint(
             cause.clone(),
             format!("check the URL {}, and that the server is running", link_name(link)),
         ),

@@ -28,7 +28,7 @@ pub(super) fn base_url(
             Diagnostic::warning(
                 Code::SchemaInvalidValue,
                 object.pointer_to("base_url"),
-                "base_url ends with a slash",
+                "`base_url` ends with a slash",
             )
             .suggest(format!("write `{trimmed}`")),
         );
@@ -60,7 +60,7 @@ pub(super) fn check(
     let pointer = object.pointer_to(key);
     let mut problem = |message: &str, suggestion: &str| {
         reader.push(
-            Diagnostic::error(Code::SchemaInvalidValue, &pointer, format!("{key} {message}"))
+            Diagnostic::error(Code::SchemaInvalidValue, &pointer, format!("`{key}` {message}"))
                 .expected("https://host/optional/path")
                 .suggest(suggestion),
         );

@@ -108,7 +108,7 @@ fn advice(path: &[CredentialPathStep<'_>]) -> &'static str {
     if (key(1) == "headers" && of_target(key(2))) || (key(0) == "cwd" && of_target(key(1))) {
         "move it to an environment variable and write `${env:NAME}` here; then revoke it"
     } else {
-        "put it in an environment variable and name that variable under `auth`; then revoke it"
+        "put it in an environment variable, write the name of the variable under `auth`, and revoke the credential"
     }
 }
 

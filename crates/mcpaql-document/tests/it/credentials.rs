@@ -93,7 +93,9 @@ fn a_token_anywhere_is_recognised_by_its_pattern() {
         let found = credential(&in_document(&rest), TOKEN);
         assert_eq!(
             found.suggestion.as_deref(),
-            Some("put it in an environment variable and name that variable under `auth`; then revoke it")
+            Some(
+                "put it in an environment variable, write the name of the variable under `auth`, and revoke the credential"
+            )
         );
     }
     let header = format!("headers: {{ X-Note: {TOKEN} }}, base_url");
@@ -135,7 +137,7 @@ fn a_key_in_the_query_of_a_path() {
             "{HEAD}operations:\n  read:\n    - {{ name: get_it, maps_to: \"GET /it?{query}={SECRET}\" }}\n"
         );
         let found = credential(&text, SECRET);
-        let advice = "put it in an environment variable and name that variable under `auth`; then revoke it";
+        let advice = "put it in an environment variable, write the name of the variable under `auth`, and revoke the credential";
         assert_eq!(found.suggestion.as_deref(), Some(advice));
         let all = check(&Source::new("a.yaml", text)).diagnostics;
         let message = format!("The path contains a query ({shown}), which belongs under params");

@@ -271,7 +271,7 @@ fn invalid_authentication_is_reported_with_the_reason() {
     let plain = auth_problem(
         "{ type: oauth2, token_url: \"http://a.example/t\", client_id_env: ID, refresh_token_env: R }",
     );
-    assert!(plain.1.starts_with("/auth/token_url token_url uses http://"), "{}", plain.1);
+    assert!(plain.1.starts_with("/auth/token_url `token_url` uses http://"), "{}", plain.1);
     let written = auth_problem(
         "{ type: oauth2, token_url: \"https://a.example/t\", client_id_env: ID, refresh_token_env: R, client_secret: hunter22 }",
     );
@@ -318,22 +318,25 @@ fn a_url_may_contain_variables() {
 #[test]
 fn an_invalid_url_is_reported_with_the_reason() {
     for (base_url, message) in [
-        ("${API_URL}", "base_url contains an invalid variable"),
-        ("https://${env:1}", "base_url contains an invalid variable"),
-        ("https://${env:A", "base_url contains an invalid variable"),
-        ("${env:A:-api.example.com}", "base_url is not a URL"),
-        ("${env:A:-http://api.example.com}", "base_url uses http://, which is allowed only for this machine"),
-        ("https://{region}.example.com", "base_url must be a scheme, a host and an optional path"),
-        ("https://a.example/b\\tc", "base_url contains a control character; remove it"),
+        ("${API_URL}", "`base_url` contains an invalid variable"),
+        ("https://${env:1}", "`base_url` contains an invalid variable"),
+        ("https://${env:A", "`base_url` contains an invalid variable"),
+        ("${env:A:-api.example.com}", "`base_url` is not a URL"),
+        ("${env:A:-http://api.example.com}", "`base_url` uses http://, which is allowed only for this machine"),
+        ("https://{region}.example.com", "`base_url` must be a scheme, a host and an optional path"),
+        ("https://a.example/b\\tc", "`base_url` contains a control character; remove it"),
         (
             "https://a.example\\\\b",
-            "base_url contains a backslash; write `/`, or `%5C` for the character itself",
+            "`base_url` contains a backslash; write `/`, or `%5C` for the character itself",
         ),
-        ("https://a.example/b/../c", "base_url contains `.` or `..` as a segment; write the path without it"),
-        ("${env:A}/%2E%2e", "base_url contains `.` or `..` as a segment; write the path without it"),
+        (
+            "https://a.example/b/../c",
+            "`base_url` contains `.` or `..` as a segment; write the path without it",
+        ),
+        ("${env:A}/%2E%2e", "`base_url` contains `.` or `..` as a segment; write the path without it"),
         (
             "${env:A:-https://b.example/.}",
-            "base_url contains `.` or `..` as a segment; write the path without it",
+            "`base_url` contains `.` or `..` as a segment; write the path without it",
         ),
     ] {
         let found = crate::support::check(&with_base(base_url, "")).diagnostics;
@@ -345,7 +348,7 @@ fn an_invalid_url_is_reported_with_the_reason() {
         &Expected {
             code: Code::SchemaInvalidValue,
             place: "8:52",
-            message: "base_url is not a URL",
+            message: "`base_url` is not a URL",
             expected: Some("https://host/optional/path"),
             found: None,
             suggestion: Some("start it with https://"),
@@ -433,7 +436,7 @@ fn credentials_that_cannot_be_sent_are_reported() {
         ),
         (
             "{ type: oauth2, token_url: \"https://a.example/../t\", client_id_env: A, client_secret_env: B }",
-            "/auth/token_url token_url contains `.` or `..` as a segment",
+            "/auth/token_url `token_url` contains `.` or `..` as a segment",
         ),
     ] {
         let (_, problem, _) = auth_problem(auth);

@@ -4,8 +4,9 @@ pub(crate) mod mcp;
 pub(crate) mod openapi;
 
 use crate::file;
+use crate::output::error_with_hint;
 use crate::{args, output};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use mcpaql_core::adapter::Adapter;
 use mcpaql_import::emit::{self, Provenance};
 use mcpaql_import::report::{ImportReport, Notes};
@@ -50,7 +51,10 @@ impl ImportResult {
 /// Writes a file into a folder that must exist: a missing folder is most likely a typing error.
 fn write_to_existing_folder<'p>(path: &'p Path, text: &str) -> Result<file::WrittenFile<'p>> {
     match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
-        Some(folder) => bail!("cannot write {}: folder {} not found", path.display(), folder.display()),
+        Some(folder) => Err(error_with_hint(
+            format!("cannot write {}: folder {} not found", path.display(), folder.display()),
+            "create the folder, or correct the path",
+        )),
         None => file::write(path, text),
     }
 }

@@ -92,6 +92,6 @@ async fn a_rejected_document_does_not_stop_the_others() {
     // Targets of the configuration belong to their entry.
     let configured = place.run(&["serve"]).await;
     assert_eq!(configured.status, Some(0), "{configured:?}");
-    assert!(configured.stderr.contains("base_url is not a URL"), "{configured:?}");
+    assert!(configured.stderr.contains("`base_url` is not a URL"), "{configured:?}");
     assert!(configured.stderr.contains("good.yaml cannot be served"), "{configured:?}");
 }

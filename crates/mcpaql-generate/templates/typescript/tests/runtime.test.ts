@@ -218,7 +218,8 @@ test("the fields of an update may be in `input`, which is an object", () => {
 
 test("an error that the caller can correct has the operation and its signature", async () => {
   const fail = (code: "VALIDATION_INVALID_TYPE" | "NOT_FOUND_RESOURCE"): Promise<string> => {
-    const project = { defaults: { do_it: () => { throw new OpError(code, "No."); } }, handlers: {}, tools: [], wide: [] };
+    const doIt = (): never => { throw new OpError(code, "No."); };
+    const project = { defaults: { do_it: doIt }, handlers: {}, tools: [], wide: [] };
     const catalog = catalogOf({ id: {} }, { signature: "do_it(id: string)" });
     const adapter = new Adapter(catalog, { ...project, open: () => ({ call: () => Promise.resolve(0) }) });
     return adapter.call("tool", { operation: "do_it" }, new AbortController().signal).then(({ text }) => text);

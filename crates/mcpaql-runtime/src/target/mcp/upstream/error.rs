@@ -18,7 +18,7 @@ pub enum UpstreamError {
         server: String,
         /// What happened, as the end of a sentence.
         reason: String,
-        /// Why no connection could be made, with the address, for the operator.
+        /// Why the server could not be reached or started, for the operator: with the address, or with the program.
         cause: Option<String>,
         /// The delay before the server is started again; `None` if the next call starts it.
         retry_after: Option<Duration>,
@@ -93,9 +93,10 @@ impl UpstreamError {
                 let error = |advice| {
                     let error = error(Code::TransportConnection, advice);
                     match cause {
-                        Some(cause) => {
-                            error.for_operator(cause, "check the URL, and that the server is running")
-                        }
+                        Some(cause) => error.for_operator(
+                            cause,
+                            "check the URL or the command of the server in the configuration",
+                        ),
                         None => error,
                     }
                 };

@@ -133,7 +133,7 @@ impl Program {
         let ResolvedProgram { argv, cwd, env, mask } = self.resolve().map_err(failed)?;
         let (program, args) = argv.split_first().ok_or_else(|| failed("has no program".to_owned()))?;
         let mut process = Process::start(program, args, &env, cwd.as_deref(), Stdio::piped())
-            .map_err(|error| failed(cannot_start(program, &error, cwd.as_deref())))?;
+            .map_err(|error| not_started(&self.name, cannot_start(program, &error, cwd.as_deref())))?;
         let (stdin, stdout, stderr) = process.streams();
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             return Err(failed("could not be connected to its standard streams".to_owned()));
@@ -150,6 +150,11 @@ impl Program {
         let reader = LineReader::new(stdout, limit.saturating_add(MESSAGE_OVERHEAD_BYTES));
         Ok((tokio::spawn(keeper.run(reader, listener)), mask))
     }
+}
+
+fn not_started(server: &str, reason: String) -> UpstreamError {
+    let cause = Some(format!("the MCP server '{server}' {reason}"));
+    UpstreamError::Unavailable { server: server.to_owned(), reason, cause, retry_after: None }
 }
 
 /// The name for messages: the package that a launcher runs, or the program.
