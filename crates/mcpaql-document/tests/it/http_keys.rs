@@ -322,7 +322,10 @@ fn an_invalid_url_is_reported_with_the_reason() {
         ("https://${env:1}", "`base_url` contains an invalid variable"),
         ("https://${env:A", "`base_url` contains an invalid variable"),
         ("${env:A:-api.example.com}", "`base_url` is not a URL"),
-        ("${env:A:-http://api.example.com}", "`base_url` uses http://, which is allowed only for this machine"),
+        (
+            "${env:A:-http://api.example.com}",
+            "`base_url` uses http://, which is allowed only for this machine",
+        ),
         ("https://{region}.example.com", "`base_url` must be a scheme, a host and an optional path"),
         ("https://a.example/b\\tc", "`base_url` contains a control character; remove it"),
         (
