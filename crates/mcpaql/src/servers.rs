@@ -103,9 +103,7 @@ fn capture_error(error: UpstreamError, link: &McpLink) -> anyhow::Error {
             cause.clone(),
             format!("check the URL {}, and that the server is running", link_name(link)),
         ),
-        (UpstreamError::NotMcp { .. }, McpLink::Url { .. }) => not_an_mcp_server(link, "").into(),
-        // An HTML page with status 200 ends here, too: it contains no answer.
-        (UpstreamError::Unavailable { .. }, McpLink::Url { .. }) => {
+        (UpstreamError::NotMcp { .. }, McpLink::Url { .. }) => {
             anyhow::Error::new(error).context(not_an_mcp_server(link, ""))
         }
         _ => {

@@ -308,6 +308,18 @@ async fn invalid_answers_are_errors_with_a_reason() {
 }
 
 #[tokio::test]
+async fn a_web_page_is_not_an_mcp_server() {
+    for page in ["<!doctype html><title>Hello</title>", "", "{\"hello\": 1}"] {
+        let router = Router::new().route("/mcp", any(move || async move { page }));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let error = call(&upstream(addr), "x", json!({})).await.unwrap_err();
+        assert!(matches!(error, UpstreamError::NotMcp { .. }), "{page}: {error:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_does_not_run_fails_and_recovers() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();

@@ -48,10 +48,12 @@ pub enum UpstreamError {
         reason: Cow<'static, str>,
     },
     /// The program or the address behind the connection is not an MCP server.
-    #[error("the MCP server '{server}' does not speak MCP: it rejects `initialize` and `server/discover`")]
+    #[error("the MCP server '{server}' does not speak MCP: {reason}")]
     NotMcp {
         /// The name from the configuration.
         server: String,
+        /// How it answers the handshake.
+        reason: &'static str,
     },
     /// The server answered with a JSON-RPC error.
     #[error("the MCP server '{server}' answered with error {code}: {message}")]

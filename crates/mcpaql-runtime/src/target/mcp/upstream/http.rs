@@ -183,15 +183,21 @@ impl McpEndpoint {
         if let Some(session) = reply.response.headers().get(SESSION).filter(|_| method == "initialize") {
             *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session.clone());
         }
-        if is_stream(reply.response.headers()) {
+        let is_stream = is_stream(reply.response.headers());
+        if is_stream {
             self.follow(reply, id, calls).await?;
         } else {
             self.read(reply, id, calls).await?;
         }
-        match calls.is_waiting(id) {
-            true => Err(unavailable(calls, "ended its answer before it was complete", None).into()),
-            false => Ok(()),
+        if !calls.is_waiting(id) {
+            return Ok(());
         }
+        if !is_stream && matches!(method, "initialize" | "server/discover") {
+            // A web page, for example.
+            let reason = "its answer to the handshake is not a JSON-RPC message";
+            return Err(UpstreamError::NotMcp { server: calls.server(), reason }.into());
+        }
+        Err(unavailable(calls, "ended its answer before it was complete", None).into())
     }
 
     /// Reads a JSON answer.

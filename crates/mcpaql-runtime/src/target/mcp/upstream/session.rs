@@ -126,7 +126,9 @@ impl UpstreamSession {
         };
         let answer = answer.map_err(|failure| match failure.error {
             // It knows neither method. A program such as `cat` sends our own refusal back.
-            UpstreamError::Refused { server, code: METHOD_NOT_FOUND, .. } => UpstreamError::NotMcp { server },
+            UpstreamError::Refused { server, code: METHOD_NOT_FOUND, .. } => {
+                UpstreamError::NotMcp { server, reason: "it rejects `initialize` and `server/discover`" }
+            }
             error => error,
         })?;
         let unreadable = || UpstreamError::Unreadable {
