@@ -45,7 +45,7 @@ def styled():
                     number = f"{explode:d}{reserved:d}"
                     param = {**ANY, "in": place, "style": form, "explode": explode, "as": f"wire-{place}", "allow_reserved": reserved, "required": place == "path"}
                     path = f"/{place}/{form}/{number}" + ("/{value}" if place == "path" else "")
-                    yield {"name": f"send_{place}_{form.lower()}_{number}", "tags": [place], "maps_to": f"GET {path}", "params": {"value": param}}
+                    yield {"name": f"get_{place}_{form.lower()}_{number}", "tags": [place], "maps_to": f"GET {path}", "params": {"value": param}}
 
 
 def operation(name, request, params, **more):
