@@ -327,7 +327,8 @@ pub(crate) struct SearchArgs {
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Without documents, serves mcpaql.yaml in this folder; without that file, the built-in notebook."
+    after_help = "Without documents, serves mcpaql.yaml in this folder; without that file, the built-in notebook.\n\
+    Exit status: 0 stopped, 1 the documents have errors, 2 could not run."
 )]
 pub(crate) struct ServeArgs {
     /// Adapter documents (Markdown with front matter, YAML or JSON), OpenAPI descriptions, or names of built-in adapters.
