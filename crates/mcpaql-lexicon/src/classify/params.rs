@@ -96,17 +96,17 @@ pub(super) fn changing_param(
     prose: &Prose,
     description: &str,
 ) -> Option<ChangingParam> {
-    params.iter().find_map(|param| Context { param, lead, prose, description }.changes())
+    params.iter().find_map(|param| JudgedParam { param, lead, prose, description }.changes())
 }
 
-struct Context<'c, 'a> {
+struct JudgedParam<'c, 'a> {
     param: &'c ParamEvidence<'a>,
     lead: Option<&'c Verb>,
     prose: &'c Prose,
     description: &'c str,
 }
 
-impl Context<'_, '_> {
+impl JudgedParam<'_, '_> {
     fn changes(&self) -> Option<ChangingParam> {
         let words = words(self.param.name);
         let first = match self.param.form {

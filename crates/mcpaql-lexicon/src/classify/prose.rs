@@ -102,7 +102,7 @@ pub(super) fn read(text: &str) -> Prose {
     let mut in_reference = false;
     for (number, sentence) in sentences(&tokens).enumerate() {
         let Some(first) = sentence.first() else { continue };
-        if first.gap == Gap::Paragraph {
+        if first.gap == WordGap::Paragraph {
             skipped_section = false;
         }
         skipped_section |=
@@ -143,8 +143,8 @@ pub(super) fn read_both(summary: &str, description: &str) -> Prose {
 }
 
 /// Returns whether a sentence names a thing, not an action: "Balances of all accounts".
-fn names_thing(sentence: &[Token<'_>]) -> bool {
-    let word = |index: usize| sentence.get(index).map_or("", |token: &Token<'_>| token.word.as_ref());
+fn names_thing(sentence: &[ProseWord<'_>]) -> bool {
+    let word = |index: usize| sentence.get(index).map_or("", |token: &ProseWord<'_>| token.word.as_ref());
     let article = usize::from(matches!(word(0), "the" | "a" | "an" | "all" | "what" | "which" | "who"));
     let first = word(article);
     let is_verb = article == 0
@@ -242,7 +242,7 @@ fn costs(lower: &str) -> Option<String> {
 
 /// What stands between a word and the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Gap {
+enum WordGap {
     /// A space, or nothing that matters.
     Space,
     /// A comma or a bracket.
@@ -255,23 +255,23 @@ enum Gap {
 
 /// A word of a text.
 #[derive(Debug, Clone)]
-struct Token<'t> {
+struct ProseWord<'t> {
     /// The word in lower case.
     word: Cow<'t, str>,
     /// What stands before it.
-    gap: Gap,
+    gap: WordGap,
     /// Whether it is code: in backticks, or written like an identifier.
     is_code: bool,
 }
 
 /// Splits a text into words. Fenced code is left out.
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut found: Vec<Token<'_>> = Vec::new();
-    let mut gap = Gap::Paragraph;
+fn tokens(text: &str) -> Vec<ProseWord<'_>> {
+    let mut found: Vec<ProseWord<'_>> = Vec::new();
+    let mut gap = WordGap::Paragraph;
     let mut quoted = false;
     for (index, piece) in text.split("```").enumerate() {
         if index % 2 == 1 {
-            gap = gap.max(Gap::Sentence);
+            gap = gap.max(WordGap::Sentence);
             continue;
         }
         let mut rest = piece;
@@ -288,7 +288,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
                     rest = next;
                 } else {
                     // A dash or a bullet.
-                    gap = gap.max(if word == "/" { Gap::Space } else { Gap::Sentence });
+                    gap = gap.max(if word == "/" { WordGap::Space } else { WordGap::Sentence });
                     rest = after;
                 }
                 continue;
@@ -296,7 +296,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
             // The rest of a contraction: "doesn't".
             if rest.len() < piece.len()
                 && matches!(trimmed, "t" | "s" | "ll" | "re" | "ve")
-                && gap == Gap::Space
+                && gap == WordGap::Space
                 && piece.get(..piece.len() - rest.len()).is_some_and(|before| before.ends_with(['\'', '’']))
             {
                 rest = after;
@@ -313,8 +313,8 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
                 true => Cow::Owned(trimmed.to_lowercase()),
                 false => Cow::Borrowed(trimmed),
             };
-            found.push(Token { word, gap, is_code });
-            gap = Gap::Space;
+            found.push(ProseWord { word, gap, is_code });
+            gap = WordGap::Space;
             rest = after;
         }
     }
@@ -322,33 +322,33 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 /// Returns what a character between words means.
-fn gap_of(ch: char, next: &str, before: Option<&Token<'_>>) -> Gap {
+fn gap_of(ch: char, next: &str, before: Option<&ProseWord<'_>>) -> WordGap {
     let ends_word = next.chars().next().is_none_or(char::is_whitespace);
     match ch {
         '.' => {
             let abbreviated =
                 before.is_some_and(|token| token.word.len() < 2 || token.word == "etc" || token.word == "vs");
-            if ends_word && !abbreviated { Gap::Sentence } else { Gap::Space }
+            if ends_word && !abbreviated { WordGap::Sentence } else { WordGap::Space }
         }
-        '!' | '?' | ';' | '|' | '—' | '–' | '•' | '*' | '→' => Gap::Sentence,
-        ':' if ends_word => Gap::Sentence,
+        '!' | '?' | ';' | '|' | '—' | '–' | '•' | '*' | '→' => WordGap::Sentence,
+        ':' if ends_word => WordGap::Sentence,
         '\n' => {
             let line = next.trim_start_matches([' ', '\t']);
             match line.chars().next() {
-                Some('\n' | '\r') | None => Gap::Paragraph,
+                Some('\n' | '\r') | None => WordGap::Paragraph,
                 // A line that goes on.
-                Some(first) if first.is_lowercase() || first.is_numeric() || first == '(' => Gap::Space,
-                _ => Gap::Sentence,
+                Some(first) if first.is_lowercase() || first.is_numeric() || first == '(' => WordGap::Space,
+                _ => WordGap::Sentence,
             }
         }
-        ',' | '(' | ')' | '[' | ']' => Gap::Comma,
-        _ => Gap::Space,
+        ',' | '(' | ')' | '[' | ']' => WordGap::Comma,
+        _ => WordGap::Space,
     }
 }
 
 /// Splits words into sentences.
-fn sentences<'a, 't>(tokens: &'a [Token<'t>]) -> impl Iterator<Item = &'a [Token<'t>]> {
-    tokens.chunk_by(|_, next| next.gap < Gap::Sentence)
+fn sentences<'a, 't>(tokens: &'a [ProseWord<'t>]) -> impl Iterator<Item = &'a [ProseWord<'t>]> {
+    tokens.chunk_by(|_, next| next.gap < WordGap::Sentence)
 }
 
 /// Returns the word that changes the meaning of a reading verb: `get rid of`, `check out`, `read in`, `list for sale`.
@@ -451,7 +451,7 @@ fn writes(verb: &Verb) -> bool {
 
 /// Reads one sentence.
 struct Reader<'s, 't, 'p> {
-    sentence: &'s [Token<'t>],
+    sentence: &'s [ProseWord<'t>],
     is_first: bool,
     prose: &'p mut Prose,
 }
@@ -466,7 +466,7 @@ impl Reader<'_, '_, '_> {
     }
 
     fn starts_clause(&self, index: usize) -> bool {
-        self.sentence.get(index).is_some_and(|token| token.gap >= Gap::Comma)
+        self.sentence.get(index).is_some_and(|token| token.gap >= WordGap::Comma)
     }
 
     fn read(&mut self) {
@@ -557,7 +557,7 @@ impl Reader<'_, '_, '_> {
         }
         if word.is_empty()
             || self.is_code(index)
-            || self.sentence.get(index)?.gap >= Gap::Comma && index > start
+            || self.sentence.get(index)?.gap >= WordGap::Comma && index > start
         {
             return (index > start && RETURNING.contains(&base_of(self.word(index - 1)))).then(|| index - 1);
         }
