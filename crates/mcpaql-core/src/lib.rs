@@ -77,11 +77,7 @@
 pub mod capture;
 pub mod catalog;
 pub mod compile;
-pub mod diagnostic;
-pub mod error;
 pub mod evidence;
-#[doc(hidden)]
-pub mod extends;
 #[doc(hidden)]
 pub mod groups;
 #[doc(hidden)]
@@ -94,18 +90,11 @@ pub mod links;
 mod model;
 pub mod naming;
 pub mod policy;
-#[doc(hidden)]
-pub mod reader;
 pub mod request;
 pub mod response;
-#[doc(hidden)]
-pub mod sample;
-pub mod schema;
 pub mod search;
 #[doc(hidden)]
 pub mod signature;
-#[doc(hidden)]
-pub mod suggest;
 #[doc(hidden)]
 pub mod surface;
 #[doc(hidden)]
@@ -119,4 +108,8 @@ pub mod tokens;
 pub mod unified;
 pub mod validate;
 
+#[doc(inline)]
+pub use mcpaql_schema::{diagnostic, error, schema};
+#[doc(hidden)]
+pub use mcpaql_schema::{extends, reader, sample, suggest};
 pub use model::{adapter, facts, hints, library, lifecycle, operation};

@@ -1,6 +1,6 @@
 use super::fixtures::{operation, param, trips_leak_check};
 use super::*;
-use crate::error::Code;
+use crate::error::{Code, Remedy};
 use crate::operation::{Arg, CommandBinding, Output, Stdin};
 use crate::schema::strategies::{any_json, fitting, schema};
 use indexmap::IndexMap;
@@ -551,5 +551,14 @@ fn an_integer_that_was_not_kept_exactly_is_refused() {
     }
     for kept in [json!({"id": u64::MAX}), json!({"id": i64::MIN}), json!({"ratio": huge})] {
         assert_eq!(validate(&op, kept.clone()).unwrap(), kept);
+    }
+}
+
+#[test]
+fn texts_of_codes_never_trip_a_leak_check() {
+    for &code in Code::ALL.iter().filter(|code| code.remedy() != Remedy::Author) {
+        for text in [code.meaning(), code.advice()] {
+            assert!(!trips_leak_check(text), "{code}: {text}");
+        }
     }
 }

@@ -105,7 +105,8 @@ pub fn pattern_mistake(pattern: &str) -> Option<&'static str> {
 
 /// Translates a pattern to the engine's syntax. ECMA's `\d`, `\w` and `\b` are ASCII, and inside a class `[`, `&` and
 /// `~` are ordinary characters.
-pub(crate) fn translate(pattern: &str) -> String {
+#[must_use]
+pub fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut chars = pattern.chars();
     let mut in_class = false;

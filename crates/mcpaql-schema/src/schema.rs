@@ -23,8 +23,8 @@ mod format;
 mod integers;
 pub mod keywords;
 mod pattern;
-#[cfg(test)]
-pub(crate) mod strategies;
+#[cfg(any(test, feature = "strategies"))]
+pub mod strategies;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +32,7 @@ use crate::reader::is_integral;
 pub use crate::reader::type_name;
 pub use keywords::nearest_type;
 pub use pattern::pattern_mistake;
-pub(crate) use pattern::translate;
+pub use pattern::translate;
 
 use crate::diagnostic::Diagnostic;
 use format::StringFormat;
@@ -76,7 +76,7 @@ impl SchemaSet {
     }
 
     /// Replaces whole floats (`1.0`, `1e3`) with integers where the schema expects an integer.
-    pub(crate) fn normalize_integers(&self, id: SchemaId, value: &mut Value) {
+    pub fn normalize_integers(&self, id: SchemaId, value: &mut Value) {
         integers::normalize_integers(self, id, value);
     }
 
@@ -238,7 +238,8 @@ pub fn path_text(base: &str, path: &[PathPart]) -> String {
 }
 
 /// Shortens a text to `max` characters and `…`.
-pub(crate) fn shorten(text: &str, max: usize) -> std::borrow::Cow<'_, str> {
+#[must_use]
+pub fn shorten(text: &str, max: usize) -> std::borrow::Cow<'_, str> {
     match text.char_indices().nth(max) {
         None => text.into(),
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),

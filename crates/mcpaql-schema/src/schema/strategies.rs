@@ -1,11 +1,13 @@
 //! Generators for property tests: schemas, values that fit them, and arbitrary JSON.
 
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "only tests use it")]
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 /// Generates any JSON value, a few levels deep.
-pub(crate) fn any_json() -> BoxedStrategy<Value> {
+pub fn any_json() -> BoxedStrategy<Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -72,7 +74,7 @@ fn key() -> BoxedStrategy<String> {
 }
 
 /// Generates schemas that at least one value fits.
-pub(crate) fn schema() -> BoxedStrategy<Value> {
+pub fn schema() -> BoxedStrategy<Value> {
     let leaf = prop_oneof![
         Just(json!({})),
         Just(json!({"type": "boolean"})),
@@ -106,7 +108,8 @@ fn object((fields, open): (Vec<(String, Value, bool)>, bool)) -> Value {
 }
 
 /// Returns a value that fits a schema of [`schema`]. `seed` decides between alternatives.
-pub(crate) fn fitting(schema: &Value, seed: &mut u64) -> Value {
+#[must_use]
+pub fn fitting(schema: &Value, seed: &mut u64) -> Value {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     let roll = *seed >> 33;
     if let Some(values) = schema["enum"].as_array() {
