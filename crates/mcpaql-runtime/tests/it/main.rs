@@ -27,3 +27,5 @@ mod store;
 mod stream;
 #[cfg(unix)]
 mod upstream;
+#[cfg(unix)]
+mod values;

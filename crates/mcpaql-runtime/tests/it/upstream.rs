@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The command of the test server with these faults.
-fn command(faults: &str) -> McpCommand {
+pub(crate) fn command(faults: &str) -> McpCommand {
     let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
     let arguments = server::ARGUMENTS.iter().map(|argument| (*argument).to_owned());
     McpCommand {
