@@ -1,5 +1,6 @@
 //! Another MCP server as a target. A call is a tool call of that server, and its result is unwrapped once.
 
+mod duplicates;
 mod tool_error;
 mod tool_result;
 mod upstream;

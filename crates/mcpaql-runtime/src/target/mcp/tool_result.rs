@@ -3,6 +3,7 @@
 //! | result | data | content blocks |
 //! |---|---|---|
 //! | structured content | the structured content | texts with other content, and everything that is not text |
+//! | structured content that repeats the blocks | as without it | all |
 //! | one text that is JSON | the JSON, unparsed | everything that is not text |
 //! | one text | a string | everything that is not text |
 //! | several texts | an array of the above | everything that is not text |
@@ -14,7 +15,7 @@
 //! What always holds: nothing is wrapped twice or returned twice; blocks are not changed; JSON is passed on as text,
 //! without white space between its tokens.
 
-use super::tool_error;
+use super::{duplicates, tool_error};
 use crate::secret::Mask;
 use crate::target::upstream_text::minified;
 use mcpaql_core::error::{Code, OpError};
@@ -82,8 +83,10 @@ pub(super) fn answer(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answe
     }
     let ToolContent { mut texts, mut blocks } = content;
     let data = match parts.structured_content.filter(|value| value.get() != "null") {
+        // What the server sends as blocks is not also data.
+        Some(structured) if texts.is_empty() && has_only(structured, &blocks) => text_data(texts, &blocks),
         Some(structured) => {
-            drop_duplicate_texts(&mut texts, structured);
+            drop_repeated(&mut texts, structured);
             let kept = texts.into_iter().map(|text| json!({"type": "text", "text": text}));
             blocks.splice(0..0, kept);
             structured_data(structured, parts.meta)
@@ -179,6 +182,26 @@ fn label(block: &Value) -> &str {
     }
 }
 
+/// Returns whether structured content consists of the blocks.
+fn has_only(structured: &RawValue, blocks: &[Value]) -> bool {
+    !blocks.is_empty()
+        && serde_json::from_str::<Value>(structured.get())
+            .is_ok_and(|structured| duplicates::repeats_blocks(&structured, blocks))
+}
+
+/// Removes texts that repeat the structured content.
+fn drop_repeated(texts: &mut Vec<Cow<'_, str>>, structured: &RawValue) {
+    // The usual duplicate is found without building a value.
+    let plain = minified(structured.get());
+    texts.retain(|text| minified(text.trim()) != plain);
+    if texts.is_empty() {
+        return;
+    }
+    if let Ok(structured) = serde_json::from_str::<Value>(&plain) {
+        duplicates::drop_duplicate_texts(texts, &structured);
+    }
+}
+
 /// Returns structured content. If its server marked it as wrapped, because the protocol requires an object, it is
 /// unwrapped.
 fn structured_data(structured: &RawValue, meta: Option<&RawValue>) -> Payload {
@@ -193,31 +216,6 @@ fn structured_data(structured: &RawValue, meta: Option<&RawValue>) -> Payload {
     let inner = is_wrapped.then(|| serde_json::from_str::<Wrapped<'_>>(structured.get()).ok()).flatten();
     let text = inner.map_or(structured.get(), |wrapped| wrapped.result.get());
     raw(text).unwrap_or(Payload::Value(Value::Null))
-}
-
-/// Removes texts that repeat the structured content, each alone or all together.
-fn drop_duplicate_texts(texts: &mut Vec<Cow<'_, str>>, structured: &RawValue) {
-    texts.retain(|text| text.trim() != structured.get());
-    if texts.is_empty() {
-        return;
-    }
-    let plain = minified(structured.get());
-    texts.retain(|text| minified(text.trim()) != plain);
-    if texts.is_empty() {
-        return;
-    }
-    let Ok(value) = serde_json::from_str::<Value>(&plain) else { return };
-    let inner = match &value {
-        Value::Object(map) if map.len() == 1 => map.get("result"),
-        _ => None,
-    };
-    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|_| text.into());
-    let is_duplicate = |other: &Value| *other == value || Some(other) == inner;
-    let together = Value::Array(texts.iter().map(|text| read(text)).collect());
-    if is_duplicate(&together) {
-        texts.clear();
-    }
-    texts.retain(|text| !is_duplicate(&read(text)) && inner.and_then(Value::as_str) != Some(text.as_ref()));
 }
 
 #[derive(Deserialize)]
@@ -343,9 +341,12 @@ mod tests {
     #[test]
     fn structured_content_is_returned_once() {
         let structured = json!({"b": 1, "a": {"x": [1.0]}});
-        for twin in
-            [vec![r#"{"b":1,"a":{"x":[1.0]}}"#], vec!["{\n \"a\": {\"x\": [1.0]},\n \"b\": 1\n}"], vec![]]
-        {
+        for twin in [
+            vec![r#"{"b":1,"a":{"x":[1.0]}}"#],
+            vec!["{\n \"a\": {\"x\": [1.0]},\n \"b\": 1\n}"],
+            vec![r#"{"x":[1]}"#],
+            vec![],
+        ] {
             let found = unwrapped(json!({"content": texts(&twin), "structuredContent": structured})).unwrap();
             assert_eq!(found, (structured.clone(), vec![]), "{twin:?}");
         }
@@ -379,6 +380,8 @@ mod tests {
         let (data, blocks) = unwrapped(json!({"content": [image, link, odd]})).unwrap();
         assert_eq!(data, json!({"blocks": ["image/png", "file:///a", "hologram"]}));
         assert_eq!(blocks, [image.clone(), link, odd]);
+        let twice = json!({"content": [image], "structuredContent": {"content": [image]}});
+        assert_eq!(unwrapped(twice).unwrap(), (json!({"blocks": ["image/png"]}), vec![image.clone()]));
         let (data, blocks) = unwrapped(json!({"content": [{"type": "text", "text": "[1]"}, image]})).unwrap();
         assert_eq!((data, blocks), (json!([1]), vec![image]));
     }
