@@ -5,6 +5,7 @@ Wording may differ, and a search may find other operations besides the one it na
 """
 
 import argparse
+import base64
 import json
 import os
 import re
@@ -63,8 +64,15 @@ def outcome(envelope, is_error):
         return envelope
     warnings = [warning["code"] for warning in envelope.get("warnings", [])]
     if envelope["success"]:
-        return {"data": settled(envelope["data"]), "warnings": warnings, "isError": is_error}
+        return {"data": settled(file_size(envelope["data"])), "warnings": warnings, "isError": is_error}
     return {"code": envelope["error"]["code"], "isError": is_error}
+
+
+def file_size(data):
+    """Returns the type and size of a file, which small projects return inside the data and `mcpaql serve` as a content block."""
+    if isinstance(data, dict) and data.keys() == {"media_type", "encoding", "data"}:
+        return {"media_type": data["media_type"], "bytes": len(base64.b64decode(data["data"]))}
+    return data
 
 
 def settled(value):

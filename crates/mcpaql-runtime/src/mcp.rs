@@ -21,6 +21,7 @@ mod features;
 mod handler;
 #[cfg(feature = "http")]
 mod http;
+mod identity;
 mod lines;
 mod listing;
 mod logging;

@@ -6,7 +6,7 @@ use super::conversation::Conversations;
 use super::listing::Listing;
 use super::logging::{INVALID_LEVEL, LogLevels};
 use super::parked::{CallStep, ParkableCall, ParkedCalls};
-use super::{features, task};
+use super::{features, identity, task};
 use crate::caller::{Caller, Progress, Session};
 use crate::protocol::{Feature, Features, SET_LEVEL};
 use crate::service::Service;
@@ -17,11 +17,11 @@ use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, ContentBlock,
     CreateTaskResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, Implementation,
-    InitializeRequestParams, InitializeResult, InputRequiredResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, InitializeRequestParams,
+    InitializeResult, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+    ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde::Deserialize;
@@ -199,7 +199,9 @@ impl<S: Service> McpServer<S> {
                 &task,
             ))));
         }
-        ToolCallOutcome::Answered(result(reply).into())
+        let mut result = result(reply);
+        identity::identify(&mut result.meta, context);
+        ToolCallOutcome::Answered(result.into())
     }
 }
 
@@ -281,9 +283,7 @@ impl<S: Service> ServerHandler for McpServer<S> {
             _ => capabilities.build(),
         };
         features::declare(&mut capabilities, self.features());
-        let mut info = Implementation::new("mcpaql", env!("CARGO_PKG_VERSION"));
-        info.title = Some("MCP-AQL".to_owned());
-        let config = ServerConfig::new(capabilities).with_server_info(info);
+        let config = ServerConfig::new(capabilities).with_server_info(identity::implementation());
         match catch_panic(|| self.shared.service.instructions()).unwrap_or_default() {
             text if text.is_empty() => config,
             text => config.with_instructions(text),
@@ -315,7 +315,8 @@ impl<S: Service> ServerHandler for McpServer<S> {
         let Some(listing) = self.listing() else {
             return Err(ErrorData::internal_error("The server failed while it listed its tools.", None));
         };
-        let list = ListToolsResult::with_all_items(listing.tools().to_vec());
+        let mut list = ListToolsResult::with_all_items(listing.tools().to_vec());
+        identity::identify(&mut list.meta, &context);
         // Earlier revisions do not have these fields.
         if !is_stateless(&context) {
             return Ok(list);
@@ -452,7 +453,9 @@ impl<S: Service> ServerHandler for McpServer<S> {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let list = ListPromptsResult::with_all_items(self.feature_list(Feature::Prompts, &context).await?);
+        let entries = self.feature_list(Feature::Prompts, &context).await?;
+        let mut list = ListPromptsResult::with_all_items(entries);
+        identity::identify(&mut list.meta, &context);
         if !is_stateless(&context) {
             return Ok(list);
         }
@@ -464,7 +467,9 @@ impl<S: Service> ServerHandler for McpServer<S> {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.feature_one::<GetPromptResult>(Feature::Prompt, request, &context).await.map(Into::into)
+        let mut prompt: GetPromptResult = self.feature_one(Feature::Prompt, request, &context).await?;
+        identity::identify(&mut prompt.meta, &context);
+        Ok(prompt.into())
     }
 
     async fn list_resources(
@@ -472,8 +477,9 @@ impl<S: Service> ServerHandler for McpServer<S> {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let list =
-            ListResourcesResult::with_all_items(self.feature_list(Feature::Resources, &context).await?);
+        let entries = self.feature_list(Feature::Resources, &context).await?;
+        let mut list = ListResourcesResult::with_all_items(entries);
+        identity::identify(&mut list.meta, &context);
         if !is_stateless(&context) {
             return Ok(list);
         }
@@ -486,7 +492,8 @@ impl<S: Service> ServerHandler for McpServer<S> {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let entries = self.feature_list(Feature::Templates, &context).await?;
-        let list = ListResourceTemplatesResult::with_all_items(entries);
+        let mut list = ListResourceTemplatesResult::with_all_items(entries);
+        identity::identify(&mut list.meta, &context);
         if !is_stateless(&context) {
             return Ok(list);
         }
@@ -498,7 +505,8 @@ impl<S: Service> ServerHandler for McpServer<S> {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read: ReadResourceResult = self.feature_one(Feature::Resource, request, &context).await?;
+        let mut read: ReadResourceResult = self.feature_one(Feature::Resource, request, &context).await?;
+        identity::identify(&mut read.meta, &context);
         if !is_stateless(&context) {
             return Ok(read.into());
         }

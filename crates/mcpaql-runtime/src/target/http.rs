@@ -18,10 +18,12 @@ pub(crate) mod failure;
 #[cfg(test)]
 mod fixture;
 mod headers;
+mod html;
 mod multipart;
 mod redirect;
 mod request;
 pub(crate) mod response;
+mod response_body;
 mod retry;
 mod send;
 mod style;

@@ -1,6 +1,8 @@
 //! Behaviour that is the same in both revisions over both transports.
 
-use crate::fixture::{Client, EVERYWHERE, Fixture, Revision, Wire, connect, in_time, tool};
+use crate::fixture::{
+    Client, EVERYWHERE, Fixture, Raw, Revision, Wire, call, connect, in_time, modern, tool,
+};
 use mcpaql_core::policy::Hints;
 use mcpaql_runtime::mcp::ServerLimits;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, SubscriptionFilter};
@@ -84,6 +86,22 @@ async fn a_call_is_one_text_block_and_an_explicit_flag() {
         assert_eq!(failed.is_error, Some(true));
     })
     .await;
+}
+
+#[tokio::test]
+async fn results_name_the_server_in_the_revision_without_a_handshake() {
+    let fixture = Fixture::new();
+    let mut raw = Raw::initialized(&fixture, ServerLimits::default()).await;
+    let mut stateless = Raw::new(&fixture, ServerLimits::default());
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
+    for request in [list, call(2, "echo", json!({}))] {
+        raw.send(&request).await;
+        assert_eq!(raw.receive().await.unwrap()["result"].get("_meta"), None);
+        stateless.send(&modern(request)).await;
+        let answer = stateless.receive().await.unwrap();
+        let info = &answer["result"]["_meta"]["io.modelcontextprotocol/serverInfo"];
+        assert_eq!((&info["name"], &info["version"]), (&json!("mcpaql"), &json!(env!("CARGO_PKG_VERSION"))));
+    }
 }
 
 #[tokio::test]

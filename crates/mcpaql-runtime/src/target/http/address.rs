@@ -158,7 +158,9 @@ impl Network {
                 .user_agent(concat!("mcpaql/", env!("CARGO_PKG_VERSION")))
                 .redirect(reqwest::redirect::Policy::none())
                 .connect_timeout(self.connect_timeout)
-                .tcp_nodelay(true);
+                .tcp_nodelay(true)
+                // Bodies are decompressed while they are read, with all members.
+                .no_gzip();
             if local { builder.no_proxy() } else { builder }
         };
         let built = match builder().build() {

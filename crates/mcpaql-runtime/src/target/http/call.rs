@@ -3,7 +3,8 @@
 use super::failure::{self, ErrorResponse};
 use super::redirect::Hop;
 use super::request;
-use super::response::{self, BodyEnd};
+use super::response;
+use super::response_body::{self, BodyEnd};
 use super::send::{HttpReply, HttpRequestError, Sender};
 use super::{HttpClient, connection_failure, retry};
 use crate::secret::Mask;
@@ -132,12 +133,15 @@ impl HttpCall<'_> {
             .content_length()
             .is_some_and(|length| usize::try_from(length).is_ok_and(|length| length > limit))
         {
-            return Err(response::too_large(limit));
+            return Err(response::too_large(limit, response.headers()));
         }
         let mut body = Vec::new();
-        match response::read(&mut response, limit, &mut body).await {
-            Ok(BodyEnd::Whole) => Ok(response::decode(response.headers(), body, mask)),
-            Ok(BodyEnd::Cut) => Err(response::too_large(limit)),
+        match response_body::read(&mut response, limit, &mut body).await {
+            Ok(BodyEnd::Whole) => {
+                response::decode(self.operation, response.status(), response.headers(), body, mask)
+            }
+            Ok(BodyEnd::Cut) => Err(response::too_large(limit, response.headers())),
+            Ok(BodyEnd::Corrupt) => Err(corrupt_body()),
             Err(error) => Err(self.connection_error(error)),
         }
     }
@@ -146,7 +150,7 @@ impl HttpCall<'_> {
         let limit = self.client.max_response_bytes.min(failure::MAX_READ_BYTES);
         let mut body = Vec::new();
         // A partial error body is enough, because the status is known.
-        let end = timeout_at(self.deadline, response::read(&mut response, limit, &mut body)).await;
+        let end = timeout_at(self.deadline, response_body::read(&mut response, limit, &mut body)).await;
         let cut = !matches!(end, Ok(Ok(BodyEnd::Whole)));
         let refusal =
             ErrorResponse { status: response.status(), headers: response.headers(), body: &body, cut };
@@ -184,6 +188,14 @@ impl HttpCall<'_> {
             }
         }
     }
+}
+
+fn corrupt_body() -> OpError {
+    let message = "The compressed answer of the API is damaged. Try later; if it was a write, first check whether it took effect.";
+    OpError::new(Code::TransportConnection, message).for_operator(
+        "the answer is not valid gzip",
+        "try again; after a write, first check whether it took effect",
+    )
 }
 
 /// Returns whether the API rejected the credentials of the request.

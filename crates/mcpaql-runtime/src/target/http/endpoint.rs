@@ -5,7 +5,7 @@ use super::address::{BaseAddress, Network};
 use super::failure::{ErrorResponse, MAX_READ_BYTES};
 use super::redirect::Hop;
 use super::request::OutgoingRequest;
-use super::response::{self, BodyEnd};
+use super::response_body::{self, BodyEnd};
 use super::send::{HttpRequestError, Sender};
 use super::{HttpSetupError, SecretHeaders, connection_failure, target_headers};
 use crate::secret::Mask;
@@ -189,7 +189,7 @@ pub(crate) fn connection_error(error: reqwest::Error, mask: &Mask) -> SendError 
 /// message.
 pub(crate) async fn read_refusal(mut refused: EndpointResponse) -> (Vec<u8>, OpError) {
     let mut body = Vec::new();
-    let end = response::read(&mut refused.response, MAX_READ_BYTES, &mut body).await;
+    let end = response_body::read(&mut refused.response, MAX_READ_BYTES, &mut body).await;
     let cut = !matches!(end, Ok(BodyEnd::Whole));
     let (status, headers) = (refused.response.status(), refused.response.headers());
     let error = ErrorResponse { status, headers, body: &body, cut }.into_error(&refused.mask);

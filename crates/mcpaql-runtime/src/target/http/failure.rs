@@ -103,7 +103,7 @@ impl ErrorResponse<'_> {
 }
 
 /// Returns the text of an error page, without its tags.
-fn strip_tags(html: &str) -> String {
+pub(super) fn strip_tags(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut inside = false;
     for c in html.chars() {

@@ -19,7 +19,7 @@ use mcpaql_core::operation::{
 };
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use reqwest::Method;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, RANGE};
 use serde_json::Value;
 use url::Url;
 
@@ -90,6 +90,10 @@ pub(super) fn build<'a>(
     });
     if body.is_none() {
         headers.remove(CONTENT_TYPE);
+    }
+    // A part of a compressed file cannot be decompressed.
+    if !headers.contains_key(RANGE) {
+        headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static("gzip"));
     }
     Ok(OutgoingRequest { method, url, headers, body })
 }

@@ -1,7 +1,6 @@
-//! Reads the data of a successful response.
+//! Converts the body of a successful response to data.
 //!
-//! What always holds: no more bytes than the limit are held in memory, regardless of the declared length and the
-//! compression. JSON is validated in one pass and passed on as text, without insignificant white space and without
+//! What always holds: JSON is validated in one pass and passed on as text, without insignificant white space and without
 //! building a tree, so deep nesting cannot exhaust the stack.
 //!
 //! | media type | the caller gets |
@@ -9,16 +8,19 @@
 //! | JSON (`application/json`, `text/json`, `+json`) | the value; if it is invalid, the text and a warning |
 //! | lines of JSON (`application/x-ndjson`, `jsonl`) | an array; if a line is invalid, the text and a warning |
 //! | text (`text/*`, XML, YAML, JavaScript, form data) | a string; UTF-8 and ISO-8859-1 exactly, others with a warning |
-//! | none | JSON if it is valid, otherwise a string if it is UTF-8, otherwise base64 |
-//! | anything else | `{"media_type", "encoding": "base64", "data"}` |
+//! | an HTML page in place of JSON | an error, such as that the API is down for maintenance |
+//! | none | JSON if it is valid, otherwise a string if it is UTF-8, otherwise binary |
+//! | anything else | `{"media_type", "bytes"}`, and the content as a block: an image, audio or an embedded resource |
 //! | 204, 205, 304 or an empty body | null |
 
+use super::html;
 use crate::limits;
 use crate::secret::Mask;
 use crate::target::upstream_text::minified;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mcpaql_core::error::OpError;
+use mcpaql_core::operation::Operation;
 use mcpaql_core::response::{Answer, Payload, Warning};
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
@@ -29,43 +31,15 @@ use serde_json::{Map, Value, json};
 const HEAD_HEADERS: [&str; 7] =
     ["accept-ranges", "allow", "content-length", "content-type", "etag", "last-modified", "x-total-count"];
 
-/// How reading a body ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum BodyEnd {
-    /// The body is complete.
-    Whole,
-    /// The body is larger than the limit.
-    Cut,
-}
-
-/// Reads up to `limit` bytes, after decompression, into `body`. After an error `body` has the bytes before it.
-pub(super) async fn read(
-    response: &mut reqwest::Response,
-    limit: usize,
-    body: &mut Vec<u8>,
-) -> Result<BodyEnd, reqwest::Error> {
-    // A declared length is a claim: reserve only a harmless amount.
-    let declared = response.content_length().and_then(|length| usize::try_from(length).ok());
-    body.reserve(declared.unwrap_or(0).min(limit).min(256 * 1024));
-    while let Some(chunk) = response.chunk().await? {
-        let room = limit - body.len();
-        match chunk.get(..room) {
-            Some(fitting) if chunk.len() > room => {
-                body.extend_from_slice(fitting);
-                return Ok(BodyEnd::Cut);
-            }
-            _ => body.extend_from_slice(&chunk),
-        }
-    }
-    Ok(BodyEnd::Whole)
-}
-
 /// The error for a response beyond the limit.
-pub(super) fn too_large(limit: usize) -> OpError {
+pub(super) fn too_large(limit: usize, headers: &HeaderMap) -> OpError {
+    let (media_type, _) = content_type(headers);
+    let advice = match MediaKind::of(&media_type) {
+        MediaKind::Binary => "choose a smaller file, or tell the user to raise `max_response_bytes`",
+        _ => "request less data, with a page or a filter if the operation has one",
+    };
     limits::too_large(
-        format!(
-            "The answer is larger than the limit of {limit} bytes; request less data with a page, a filter or fewer fields."
-        ),
+        format!("The answer is larger than the limit of {limit} bytes; {advice}."),
         "max_response_bytes",
         None,
         limit,
@@ -84,21 +58,35 @@ pub(super) fn head(status: StatusCode, headers: &HeaderMap, mask: &Mask) -> Answ
     Answer::new(json!({ "status": status.as_u16(), "headers": shown }))
 }
 
-/// The data of a successful response.
-pub(super) fn decode(headers: &HeaderMap, body: Vec<u8>, mask: &Mask) -> Answer {
+/// The answer of a successful response to this operation.
+pub(super) fn decode(
+    operation: &Operation,
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: Vec<u8>,
+    mask: &Mask,
+) -> Result<Answer, OpError> {
     if body.is_empty() {
-        return Answer::new(Value::Null);
+        return Ok(Answer::new(Value::Null));
     }
-    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let (media_type, parameters) = kind.split_once(';').unwrap_or((kind, ""));
-    let media_type = media_type.trim().to_ascii_lowercase();
-    match MediaKind::of(&media_type) {
+    let (media_type, charset) = content_type(headers);
+    if html::is_page(&media_type, &body) && !html::is_expected(operation) {
+        return Err(html::unexpected_page(status, &body, mask));
+    }
+    Ok(match MediaKind::of(&media_type) {
         MediaKind::Json => json_data(body, mask),
         MediaKind::JsonLines => json_lines(body, mask),
-        MediaKind::Text => text(body, &charset(parameters), mask),
-        MediaKind::Unlabelled => unlabelled(body, mask),
-        MediaKind::Binary => binary(&media_type, &body),
-    }
+        MediaKind::Text => text(body, &charset, mask),
+        MediaKind::Unlabelled => unlabelled(operation, body, mask),
+        MediaKind::Binary => binary(operation, &media_type, &body),
+    })
+}
+
+/// The media type and the character set of a body, in lower case.
+fn content_type(headers: &HeaderMap) -> (String, String) {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let (media_type, parameters) = kind.split_once(';').unwrap_or((kind, ""));
+    (media_type.trim().to_ascii_lowercase(), charset(parameters))
 }
 
 enum MediaKind {
@@ -220,20 +208,32 @@ fn text(body: Vec<u8>, charset: &str, mask: &Mask) -> Answer {
     }
 }
 
-fn unlabelled(body: Vec<u8>, mask: &Mask) -> Answer {
+fn unlabelled(operation: &Operation, body: Vec<u8>, mask: &Mask) -> Answer {
     match raw_json(body, mask) {
         Ok(payload) => Answer::new(payload),
         Err(body) if std::str::from_utf8(&body).is_ok() => text(body, "utf-8", mask),
-        Err(body) => binary("application/octet-stream", &body),
+        Err(body) => binary(operation, "application/octet-stream", &body),
     }
 }
 
-fn binary(media_type: &str, body: &[u8]) -> Answer {
-    Answer::new(json!({ "media_type": media_type, "encoding": "base64", "data": STANDARD.encode(body) }))
+/// Returns a file as a content block, because base64 inside the envelope would be read as text.
+fn binary(operation: &Operation, media_type: &str, body: &[u8]) -> Answer {
+    let encoded = STANDARD.encode(body);
+    let block = match media_type.split('/').next() {
+        Some(kind @ ("image" | "audio")) => json!({"type": kind, "data": encoded, "mimeType": media_type}),
+        _ => {
+            // The protocol requires an address, but the file is only in this answer.
+            let uri = format!("mcpaql:///{}", operation.name);
+            json!({"type": "resource", "resource": {"uri": uri, "mimeType": media_type, "blob": encoded}})
+        }
+    };
+    let data = json!({"media_type": media_type, "bytes": body.len()});
+    Answer { blocks: vec![block], ..Answer::new(data) }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixture::operation;
     use super::*;
     use reqwest::header::HeaderValue;
 
@@ -245,7 +245,7 @@ mod tests {
         if !kind.is_empty() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_str(kind).unwrap());
         }
-        decode(&headers, body.into(), &mask)
+        decode(&operation("GET", "/thing", vec![]), StatusCode::OK, &headers, body.into(), &mask).unwrap()
     }
 
     fn data(kind: &str, body: impl Into<Vec<u8>>) -> Value {
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn invalid_json_is_returned_as_text_with_a_warning() {
-        for body in ["<html>", "{\"a\":1}x", "{", "\"\u{1}\""] {
+        for body in ["<note>", "{\"a\":1}x", "{", "\"\u{1}\""] {
             let answer = decoded("application/json", body);
             assert_eq!(answer.warnings[0].code, "UPSTREAM_NOT_JSON");
             assert_eq!(answer.data.into_value(), body);
@@ -313,10 +313,17 @@ mod tests {
     }
 
     #[test]
-    fn binary_is_base64_with_its_media_type() {
-        let expected = json!({"media_type": "image/png", "encoding": "base64", "data": "iVBORw=="});
-        assert_eq!(data("image/png", b"\x89PNG".to_vec()), expected);
-        assert_eq!(data("", b"\x89PNG".to_vec())["media_type"], "application/octet-stream");
+    fn a_file_is_a_content_block_with_its_media_type() {
+        let answer = decoded("image/png", b"\x89PNG".to_vec());
+        assert_eq!(answer.blocks, [json!({"type": "image", "data": "iVBORw==", "mimeType": "image/png"})]);
+        assert_eq!(answer.data.into_value(), json!({"media_type": "image/png", "bytes": 4}));
+        assert_eq!(decoded("Audio/MPEG; x=1", "ID3").blocks[0]["type"], "audio");
+        for (kind, media_type) in [("application/pdf", "application/pdf"), ("", "application/octet-stream")] {
+            let answer = decoded(kind, b"\x89PDF".to_vec());
+            let resource = json!({"uri": "mcpaql:///sample", "mimeType": media_type, "blob": "iVBERg=="});
+            assert_eq!(answer.blocks, [json!({"type": "resource", "resource": resource})]);
+            assert_eq!(answer.data.into_value(), json!({"media_type": media_type, "bytes": 4}));
+        }
         assert_eq!(data("application/json", ""), Value::Null);
     }
 

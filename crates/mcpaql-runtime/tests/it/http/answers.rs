@@ -27,7 +27,7 @@ async fn text_binary_and_empty_bodies() {
             200,
             &[("content-type", "application/pdf")],
             "%PDF",
-            json!({"media_type": "application/pdf", "encoding": "base64", "data": "JVBERg=="}),
+            json!({"media_type": "application/pdf", "bytes": 4}),
         ),
         (200, &[("content-type", "application/json")], "", Value::Null),
         (201, &[], "", Value::Null),
@@ -37,6 +37,25 @@ async fn text_binary_and_empty_bodies() {
         let upstream = Upstream::start(move |_, _| answer(status, headers, body)).await;
         assert_eq!(get(&upstream.url).await.unwrap().data.into_value(), expected, "{status} {headers:?}");
     }
+}
+
+#[tokio::test]
+async fn a_file_follows_the_envelope_as_a_content_block() {
+    let upstream = Upstream::fixed(200, &[("content-type", "image/gif")], "GIF89a").await;
+    let reply = envelope(&get(&upstream.url).await, ErrorPolicy::default());
+    assert_eq!(reply.text, r#"{"success":true,"data":{"media_type":"image/gif","bytes":6}}"#);
+    assert_eq!(reply.blocks, [json!({"type": "image", "data": "R0lGODlh", "mimeType": "image/gif"})]);
+}
+
+#[tokio::test]
+async fn a_maintenance_page_is_not_an_answer() {
+    let page = "<!doctype html><title>We'll be back</title><p>Maintenance until 9</p>";
+    let upstream = Upstream::fixed(200, &[("content-type", "text/html")], page).await;
+    let outcome = get(&upstream.url).await;
+    assert!(envelope(&outcome, ErrorPolicy::default()).is_error);
+    let error = outcome.unwrap_err();
+    assert!(error.message.contains("HTML page ('We'll be back')"), "{}", error.message);
+    assert_eq!(error.details["upstream"]["body"], "We'll be back Maintenance until 9");
 }
 
 #[tokio::test]

@@ -180,13 +180,16 @@ fn gzip(bytes: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
 #[tokio::test]
 async fn gzip_is_unpacked_and_a_bomb_is_defused() {
     let small = gzip([b"{\"zipped\":true}".to_vec()].into_iter());
+    let members =
+        [gzip([b"{\"zip".to_vec()].into_iter()), gzip([b"ped\":true}".to_vec()].into_iter())].concat();
     let bomb = gzip((0..64).map(|_| vec![b' '; 1024 * 1024]));
     assert!(bomb.len() < 1024 * 1024);
     let headers = [("content-type", "application/json"), ("content-encoding", "gzip")];
-    let upstream =
-        Upstream::start(move |n, _| answer(200, &headers, if n == 0 { small.clone() } else { bomb.clone() }));
-    let upstream = upstream.await;
-    assert_eq!(get(&upstream.url).await.unwrap().data.into_value(), json!({"zipped": true}));
+    let bodies = [small, members, bomb];
+    let upstream = Upstream::start(move |n, _| answer(200, &headers, bodies[n].clone())).await;
+    for _ in 0..2 {
+        assert_eq!(get(&upstream.url).await.unwrap().data.into_value(), json!({"zipped": true}));
+    }
     assert_eq!(get(&upstream.url).await.unwrap_err().code, Code::PayloadTooLarge);
 }
 

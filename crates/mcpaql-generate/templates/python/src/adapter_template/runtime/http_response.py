@@ -47,11 +47,16 @@ async def read_body(response: httpx.Response, limit: int, body: bytearray) -> bo
     unzip = zlib.decompressobj(31) if response.headers.get("content-encoding") == "gzip" else None
     try:
         async for chunk in response.aiter_raw():
-            room = limit - len(body)
-            data = unzip.decompress(chunk, room + 1) if unzip else chunk
-            body += data[:room]
-            if len(data) > room:
-                return False
+            rest = chunk
+            while rest:
+                # A compressed body may have several members.
+                unzip = zlib.decompressobj(31) if unzip and unzip.eof else unzip
+                room = limit - len(body)
+                data = unzip.decompress(rest, room + 1) if unzip else rest
+                body += data[:room]
+                if len(data) > room:
+                    return False
+                rest = unzip.unused_data if unzip else b""
     except zlib.error:
         raise httpx.DecodingError("the body is not gzip") from None
     if unzip and body and not unzip.eof:
