@@ -1,5 +1,14 @@
 //! Conventions: the requirements of a project, a client or a directory for tools.
 //!
+//! ```
+//! use mcpaql_audit::convention::{RuleLevel, Standard};
+//! use mcpaql_audit::load;
+//!
+//! let standard = Standard::from_conventions(vec![load::builtin("claude-directory").unwrap().clone()]);
+//! assert_eq!(standard.conventions[0].name, "claude-directory");
+//! assert!(RuleLevel::Advice < RuleLevel::Error);
+//! ```
+//!
 //! A convention is data: every requirement is optional, and a convention may extend others. The built-in ones are the files in
 //! `builtin/`, in the same format as a team's own. A [`Standard`] is what an audit checks tools against: several conventions and one
 //! policy for hints.

@@ -1,4 +1,13 @@
 //! Reads conventions from files, and provides the built-in ones.
+//!
+//! ```
+//! use mcpaql_audit::load;
+//! use mcpaql_document::source::Source;
+//!
+//! assert!(load::builtin("claude-code").is_some());
+//! let source = Source::new("conventions.yaml", "ours: {extends: mcp, names: {prefix: shop_}}");
+//! assert!(load::parse(&source).unwrap().iter().any(|convention| convention.name == "ours"));
+//! ```
 
 use crate::convention::template;
 use crate::convention::{

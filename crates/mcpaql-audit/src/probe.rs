@@ -1,5 +1,19 @@
 //! Plans a probe: which tools may be called to test their read-only hint, and with which arguments.
 //!
+//! ```
+//! use mcpaql_audit::ServerTools;
+//! use mcpaql_audit::probe::{ProbePlan, probe_plans};
+//! use serde_json::json;
+//!
+//! let tools = vec![
+//!     json!({"name": "list_notes", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}),
+//!     json!({"name": "delete_note", "inputSchema": {"type": "object"}}),
+//! ];
+//! let plans = probe_plans(&ServerTools { name: "notes".into(), tools, ..ServerTools::default() });
+//! assert!(matches!(plans[0].1, ProbePlan::Call(_)));
+//! assert!(matches!(plans[1].1, ProbePlan::Leave(_)));
+//! ```
+//!
 //! What always holds: a tool is called only if it is marked read-only, nothing contradicts that (`safety`), and harmless values can be
 //! made up for its required arguments (`safe_args`). Optional arguments are left out, except flags that prevent a call from doing
 //! anything, such as `dry_run`.

@@ -1,5 +1,26 @@
 //! Renders an audit: each format is a function from an [`AuditReport`] to text.
 //!
+//! ```
+//! use mcpaql_audit::convention::{RuleLevel, Standard};
+//! use mcpaql_audit::render::{RenderFormat, RenderOptions};
+//! use mcpaql_audit::{AuditInput, AuditReport, ServerTools, audit};
+//!
+//! let tools = vec![serde_json::json!({"name": "create issue", "inputSchema": {"type": "object"}})];
+//! let servers = [ServerTools { name: "tracker".to_owned(), tools, ..ServerTools::default() }];
+//! let standard = Standard::default();
+//! let findings = audit(&servers, &standard);
+//! let input = AuditInput {
+//!     servers: &servers,
+//!     origins: &[],
+//!     as_adapters: &[],
+//!     failed: &[],
+//!     standard: &standard,
+//!     fail_on: RuleLevel::Warning,
+//! };
+//! let report = AuditReport::new(input, &findings, None);
+//! assert!(RenderFormat::Full.render(&report, RenderOptions::default()).contains("error[NAME-001]"));
+//! ```
+//!
 //! What always holds: text from servers is untrusted. None of its control or invisible characters reaches a terminal, and none of it
 //! is interpreted as markup of the output format. Anything that looks like a credential is masked.
 

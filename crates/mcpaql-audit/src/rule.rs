@@ -70,8 +70,10 @@ pub struct Rule {
     pub code: &'static str,
     /// The name, such as `illegal-characters`.
     pub name: &'static str,
-    /// The default level; a convention or the user can set another one.
+    /// The highest level of its findings, by default; a convention or the user can set another one.
     pub level: RuleLevel,
+    /// The lowest level of its findings. The documentation says when a finding has a lower level than `level`.
+    pub lowest: RuleLevel,
     /// The documentation in Markdown: a summary line, then what the rule does, why it matters, and bad and good examples.
     pub docs: &'static str,
     pub(super) check: RuleCheck,
@@ -113,6 +115,13 @@ impl Rule {
         matches!(self.code, "HINT-101" | "HINT-102" | "HINT-103")
     }
 
+    /// Returns the level in words: `error`, or `up to error` if some findings have a lower level.
+    #[must_use]
+    pub fn level_label(&self) -> String {
+        let level = self.level.as_str();
+        if self.lowest == self.level { level.to_owned() } else { format!("up to {level}") }
+    }
+
     /// Returns the first line of the documentation.
     #[must_use]
     pub fn summary(&self) -> &'static str {
@@ -129,7 +138,7 @@ impl Rule {
                     let with = info.split_whitespace().find_map(|word| word.strip_prefix("with="));
                     if let Some(with) = with {
                         let names: Vec<String> = with.split(',').map(|name| format!("`{name}`")).collect();
-                        text.push_str(&format!("For {}:\n\n", names.join(", ")));
+                        text.push_str(&format!("With the convention {}:\n\n", names.join(", ")));
                     }
                     text.push_str(&format!("```{language}\n"));
                 }
@@ -165,14 +174,19 @@ impl Rule {
     }
 }
 
-/// Defines a rule from its doc comment, code, name, level and check.
+/// Defines a rule from its doc comment, code, name, level and check. A rule whose findings can have a lower level names the
+/// lowest one, too: `Error..Advice`.
 macro_rules! rule {
     ($(#[doc = $doc:literal])+ $code:literal $name:literal $level:ident $kind:ident($check:expr)) => {
+        $crate::rule::rule! { $(#[doc = $doc])+ $code $name $level..$level $kind($check) }
+    };
+    ($(#[doc = $doc:literal])+ $code:literal $name:literal $level:ident..$lowest:ident $kind:ident($check:expr)) => {
         $(#[doc = $doc])+
         pub(crate) static RULE: $crate::rule::Rule = $crate::rule::Rule {
             code: $code,
             name: $name,
             level: $crate::convention::RuleLevel::$level,
+            lowest: $crate::convention::RuleLevel::$lowest,
             docs: concat!($($doc, "\n"),+),
             check: $crate::rule::RuleCheck::$kind($check),
         };

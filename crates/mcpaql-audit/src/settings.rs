@@ -1,4 +1,16 @@
 //! The settings for audits in `mcpaql.yaml`: `conventions` and `audit`.
+//!
+//! ```
+//! use mcpaql_audit::convention::RuleLevel;
+//! use mcpaql_audit::settings;
+//! use serde_json::json;
+//!
+//! let config = json!({"audit": {"rules": {"TITLE-001": "error", "DESC-002": "off"}}});
+//! let (settings, problems) = settings::read(&config, &[]);
+//! assert!(problems.is_empty());
+//! assert_eq!(settings.rules["TITLE-001"], Some(RuleLevel::Error));
+//! assert_eq!(settings.rules["DESC-002"], None);
+//! ```
 
 use crate::convention::{CLIENTS, Convention, RuleLevel};
 use crate::load::{levels, names, read_all};

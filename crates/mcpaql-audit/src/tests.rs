@@ -72,8 +72,8 @@ fn pointer(json: &Value, servers: &[ServerTools], place: &ToolPlace) -> String {
     }
 }
 
-/// Returns the places that the rule reports in an example.
-fn found(rule: &Rule, example: &RuleExample<'_>) -> Vec<String> {
+/// Returns the places that the rule reports in an example, and the levels of the findings.
+fn found(rule: &Rule, example: &RuleExample<'_>) -> Vec<(String, RuleLevel)> {
     let json: Value = serde_json::from_str(example.json)
         .unwrap_or_else(|error| panic!("{}: {error} in {}", rule.code, example.json));
     let json = expanded(json);
@@ -88,7 +88,7 @@ fn found(rule: &Rule, example: &RuleExample<'_>) -> Vec<String> {
     let standard = Standard::from_conventions(everybody.chain(named).collect());
     let findings = audit(&servers, &standard);
     let own = findings.iter().filter(|finding| finding.rule.code == rule.code);
-    own.map(|finding| pointer(&json, &servers, &finding.place)).collect()
+    own.map(|finding| (pointer(&json, &servers, &finding.place), finding.level)).collect()
 }
 
 #[test]
@@ -98,10 +98,13 @@ fn every_rule_reports_its_bad_examples_and_nothing_in_its_good_ones() {
         for example in rule.examples() {
             let found = found(rule, &example);
             let right = match example.at {
-                Some(at) => found.iter().any(|pointer| pointer == at),
+                Some(at) => found.iter().any(|(pointer, _)| pointer == at),
                 None => found.is_empty(),
             };
-            if !right {
+            // A convention can set another level.
+            let levels = rule.lowest..=rule.level;
+            let is_level = |level| !example.conventions.is_empty() || levels.contains(level);
+            if !right || !found.iter().all(|(_, level)| is_level(level)) {
                 wrong.push(format!(
                     "{}: {:?} expected, {found:?} found in {}",
                     rule.code, example.at, example.json
@@ -120,6 +123,8 @@ fn no_rule_lacks_a_part_of_its_documentation() {
         for section in ["## What it does", "## Why it matters", "## Bad", "## Good"] {
             assert!(rule.docs.contains(section), "{} lacks {section}", rule.code);
         }
+        let says_when = rule.lowest == rule.level || rule.docs.contains(rule.lowest.as_str());
+        assert!(says_when, "{} does not say when a finding is {}", rule.code, rule.lowest.as_str());
         let examples = rule.examples();
         assert!(examples.iter().any(|example| example.at.is_some()), "{} has no bad example", rule.code);
         assert!(examples.iter().any(|example| example.at.is_none()), "{} has no good example", rule.code);

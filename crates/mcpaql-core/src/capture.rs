@@ -1,5 +1,13 @@
 //! A capture of an MCP server: its answer to `initialize` and its full list of tools, as raw JSON.
 //!
+//! ```
+//! use mcpaql_core::capture::Capture;
+//! use serde_json::json;
+//!
+//! let capture = Capture::from_json(json!({"tools": [{"name": "get_note"}]})).unwrap();
+//! assert_eq!(capture.tools[0]["name"], "get_note");
+//! ```
+//!
 //! The JSON is untyped, because a server may send more than any type covers, and one invalid tool must not affect the
 //! others.
 

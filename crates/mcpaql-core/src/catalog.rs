@@ -1,5 +1,17 @@
 //! The catalog: an adapter compiled once into everything that calls need.
 //!
+//! ```
+//! # use mcpaql_core::adapter::{Adapter, CodeTarget, TargetConfig};
+//! # use mcpaql_core::facts::{Facts, Reach};
+//! # use mcpaql_core::operation::{Binding, Category, Operation};
+//! # let mut adapter = Adapter::new("todo", TargetConfig::Code(CodeTarget::default()));
+//! # let facts = Facts::read(Reach::Process);
+//! # adapter.operations.push(Operation::new("list_tasks", Category::Read, facts, Binding::Code));
+//! # let catalog = mcpaql_core::compile::compile(adapter, &Default::default()).catalog.unwrap();
+//! assert!(catalog.get("list_tasks").is_some());
+//! assert_eq!(catalog.tool_names().next(), Some("todo_mcpaql_read"));
+//! ```
+//!
 //! What always holds:
 //!
 //! - A catalog is immutable, and a lookup takes constant time.

@@ -1,4 +1,22 @@
 //! Compiles an adapter into a catalog. All problems are reported, with pointers into the model.
+//!
+//! ```
+//! use mcpaql_core::catalog::AdapterSettings;
+//! use mcpaql_core::compile::compile;
+//! # use mcpaql_core::adapter::{Adapter, CodeTarget, TargetConfig};
+//! # use mcpaql_core::facts::{Facts, Reach};
+//! # use mcpaql_core::operation::{Binding, Category, Operation};
+//! # let mut adapter = Adapter::new("todo", TargetConfig::Code(CodeTarget::default()));
+//! # let facts = Facts::read(Reach::Process);
+//! # adapter.operations.push(Operation::new("list_tasks", Category::Read, facts, Binding::Code));
+//!
+//! let settings = AdapterSettings { prefix: Some("Not A Prefix".into()), ..AdapterSettings::default() };
+//! let output = compile(adapter.clone(), &settings);
+//! assert!(output.diagnostics[0].message.contains("prefix"));
+//!
+//! let output = compile(adapter, &AdapterSettings::default());
+//! assert_eq!(output.catalog.unwrap().tools[0].name, "todo_mcpaql_read");
+//! ```
 
 mod families;
 mod tools;
@@ -240,7 +258,7 @@ impl AdapterCompiler {
                 _ => "`pattern` in mcpaql.yaml",
             };
             Diagnostic { pointer: String::new(), span: Some(Span::NOWHERE), ..diagnostic }
-                .suggest(format!("the {name} does not come from the document; fix {places}"))
+                .suggest(format!("the {name} is set outside the document: change {places}"))
         } else {
             diagnostic
         });

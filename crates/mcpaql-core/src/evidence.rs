@@ -1,4 +1,15 @@
 //! Turns parameters into evidence for the classifier of effects.
+//!
+//! ```
+//! use mcpaql_core::evidence::of_schema;
+//! use serde_json::json;
+//!
+//! let schema = json!({"properties": {"action": {"enum": ["list", "delete"]}}});
+//! assert_eq!(of_schema(Some(&schema))[0].choices, ["list", "delete"]);
+//! ```
+//!
+//! What always holds: parameters of documents, OpenAPI descriptions and MCP tools become the same evidence, so the classifier treats
+//! them alike.
 
 use crate::operation::Param;
 use mcpaql_lexicon::classify::{ParamEvidence, ParamForm};

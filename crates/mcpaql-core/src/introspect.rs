@@ -1,5 +1,20 @@
 //! Introspection: answers questions about operations and types from the catalog.
 //!
+//! ```
+//! # use mcpaql_core::adapter::{Adapter, CodeTarget, TargetConfig};
+//! # use mcpaql_core::facts::{Facts, Reach};
+//! # use mcpaql_core::operation::{Binding, Category, Operation};
+//! # let mut adapter = Adapter::new("todo", TargetConfig::Code(CodeTarget::default()));
+//! # let facts = Facts::read(Reach::Process);
+//! # adapter.operations.push(Operation::new("list_tasks", Category::Read, facts, Binding::Code));
+//! # let catalog = mcpaql_core::compile::compile(adapter, &Default::default()).catalog.unwrap();
+//! use mcpaql_core::introspect;
+//!
+//! let question = serde_json::json!({"query": "operations"});
+//! let answer = introspect::answer(&catalog, question.as_object().unwrap()).unwrap();
+//! assert_eq!(answer.data.into_value()["operations"][0]["name"], "list_tasks");
+//! ```
+//!
 //! Both query forms use the same compiled operations as validation. A list reads only the heads of operations, a search
 //! only their outlines. The full operation is read when its signature or details are shown. Long lists are split into
 //! pages.

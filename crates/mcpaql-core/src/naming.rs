@@ -1,5 +1,13 @@
 //! Builds and checks tool names.
 //!
+//! ```
+//! use mcpaql_core::naming::{ToolNamer, ToolSubject, title_of};
+//!
+//! let namer = ToolNamer::new("apple-mail", None, None).unwrap();
+//! assert_eq!(namer.name(ToolSubject::Endpoint("read")).unwrap(), "apple_mail_mcpaql_read");
+//! assert_eq!(title_of("create_pull_request"), "Create Pull Request");
+//! ```
+//!
 //! `{adapter}_mcpaql_{endpoint}` can be parsed from the right, because an adapter's name never contains `mcpaql`. A
 //! prefix replaces `{adapter}_`, or comes first if the pattern has no `{adapter}_`.
 //!

@@ -1,5 +1,15 @@
 //! Policies: tables from facts to MCP's hints, as data.
 //!
+//! ```
+//! use mcpaql_core::facts::{Facts, Reach};
+//! use mcpaql_core::operation::Category;
+//! use mcpaql_core::policy::Policy;
+//!
+//! let policy = Policy::named("mcp").unwrap();
+//! let hints = policy.hints(Category::Read, &Facts::read(Reach::Process));
+//! assert!(hints.read_only && !hints.destructive);
+//! ```
+//!
 //! The built-in policies are the files in `builtin/`, in the same format as the policies of a team. A policy decides
 //! the values of all four hints, and which of them a tool states explicitly. For the others, MCP's defaults apply,
 //! which are the most cautious values. An endpoint family has the hints of its riskiest operation. Overrides are

@@ -1,5 +1,23 @@
 //! Prepares a tool call: turns its arguments into a validated call of one operation.
 //!
+//! ```
+//! # use mcpaql_core::adapter::{Adapter, CodeTarget, TargetConfig};
+//! # use mcpaql_core::facts::{Facts, Reach};
+//! # use mcpaql_core::operation::{Binding, Category, Operation};
+//! # let mut adapter = Adapter::new("todo", TargetConfig::Code(CodeTarget::default()));
+//! # let facts = Facts::read(Reach::Process);
+//! # adapter.operations.push(Operation::new("list_tasks", Category::Read, facts, Binding::Code));
+//! # let catalog = mcpaql_core::compile::compile(adapter, &Default::default()).catalog.unwrap();
+//! use mcpaql_core::request;
+//! use serde_json::json;
+//!
+//! let arguments = |operation: &str| json!({"operation": operation}).as_object().cloned().unwrap();
+//! let call = request::prepare(&catalog, "todo_mcpaql_read", arguments("list_tasks")).unwrap();
+//! assert!(call.args.is_empty());
+//! let error = request::prepare(&catalog, "todo_mcpaql_read", arguments("list_taks")).unwrap_err();
+//! assert!(error.message.contains("Did you mean 'list_tasks'?"));
+//! ```
+//!
 //! The checks run in this order: envelope, known operation, right endpoint, then the parameters
 //! ([`validate`](crate::validate)). The agent can recover from all of these errors, except for arguments that are not
 //! an envelope.

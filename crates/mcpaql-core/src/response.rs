@@ -1,5 +1,14 @@
 //! Builds the response envelope of a call: `{"success":true,"data":…}` or `{"success":false,"error":{…}}`.
 //!
+//! ```
+//! use mcpaql_core::adapter::ErrorPolicy;
+//! use mcpaql_core::response::{Answer, envelope};
+//! use serde_json::json;
+//!
+//! let reply = envelope(&Ok(Answer::new(json!(["write"]))), ErrorPolicy::default());
+//! assert_eq!(reply.text, r#"{"success":true,"data":["write"]}"#);
+//! ```
+//!
 //! What always holds: the JSON is minified and repeats none of the arguments. Only a success has `warnings`. A JSON
 //! body of an upstream is passed on without parsing it ([`Payload::Raw`]).
 

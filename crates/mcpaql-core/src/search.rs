@@ -1,5 +1,15 @@
 //! Search: finds operations by a question in plain words. It ranks in memory and uses no model.
 //!
+//! ```
+//! use mcpaql_core::operation::Category;
+//! use mcpaql_core::search::{Doc, SearchIndex};
+//!
+//! let names = [("create_issue", Category::Create), ("list_issues", Category::Read), ("list_labels", Category::Read)];
+//! let index = SearchIndex::build(names.map(|(name, category)| Doc::new(name, category)));
+//! let hits = index.search("which labels are there?", 1);
+//! assert_eq!(names[hits[0].position].0, "list_labels");
+//! ```
+//!
 //! An operation is a small document of weighted fields. Its *head* is the set of nouns in its name and path. Rare words
 //! weigh more than common ones. Common verbs, which half of all operations start with, have little weight, but they
 //! show the intended category. An operation ranks lower if its head has words that are not in the question.

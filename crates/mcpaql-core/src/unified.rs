@@ -1,5 +1,22 @@
 //! All adapters behind the same tools: five, or one, with `adapter` as a field beside `operation`.
 //!
+//! ```
+//! use mcpaql_core::catalog::{AdapterSettings, Sharing};
+//! use mcpaql_core::compile::compile;
+//! use mcpaql_core::unified::Unified;
+//! # use mcpaql_core::adapter::{Adapter, CodeTarget, TargetConfig};
+//! # use mcpaql_core::facts::{Facts, Reach};
+//! # use mcpaql_core::operation::{Binding, Category, Operation};
+//! # let mut adapter = Adapter::new("todo", TargetConfig::Code(CodeTarget::default()));
+//! # let facts = Facts::read(Reach::Process);
+//! # adapter.operations.push(Operation::new("list_tasks", Category::Read, facts, Binding::Code));
+//!
+//! let settings = AdapterSettings { sharing: Some(Sharing::One), ..AdapterSettings::default() };
+//! let catalog = compile(adapter, &settings).catalog.unwrap();
+//! let unified = Unified::new(&[&catalog], Sharing::One, None);
+//! assert_eq!(unified.tools().len(), 1);
+//! ```
+//!
 //! Each adapter has its own catalog. It is compiled with
 //! [`AdapterSettings::sharing`](crate::catalog::AdapterSettings::sharing), so its tools have the shared names.
 //!

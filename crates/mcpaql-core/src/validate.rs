@@ -1,5 +1,21 @@
 //! Validates the parameters of a call against the declaration of the operation. The declaration is compiled once.
 //!
+//! ```
+//! use mcpaql_core::facts::{Facts, Reach};
+//! use mcpaql_core::operation::{Binding, Category, Operation, Param, ParamLocation};
+//! use mcpaql_core::schema::SchemaSet;
+//! use mcpaql_core::validate::{CompiledParams, SizeLimits};
+//! use serde_json::{Map, json};
+//!
+//! let mut list = Operation::new("list_tasks", Category::Read, Facts::read(Reach::Process), Binding::Code);
+//! list.params.push(Param::new("limit", ParamLocation::Body, json!({"type": "integer"})));
+//! let (mut schemas, _) = SchemaSet::compile(&Default::default());
+//! let (params, _) = CompiledParams::compile(&list, &mut schemas, "");
+//! let given = Map::from_iter([("limit".to_owned(), json!("many"))]);
+//! let error = params.validate(given, &schemas, &SizeLimits::DEFAULT).unwrap_err();
+//! assert_eq!(error.message, "Parameter 'limit' expected 'integer', got 'string'");
+//! ```
+//!
 //! The checks run in a fixed order: unknown names → required parameters → size limits (they protect the later checks) →
 //! types → constraints. Then defaults are filled in.
 //!

@@ -1,4 +1,16 @@
 //! Checks a document: text → catalog and all problems, each with its position in the text.
+//!
+//! ```
+//! use mcpaql_document::check::check;
+//! use mcpaql_document::source::Source;
+//!
+//! let checked = check(&Source::new("shop.yaml", "name: shop\ntype: adaptor\n"), &Default::default());
+//! assert!(checked.catalog.is_none());
+//! let problem = checked.diagnostics.iter().find(|problem| problem.pointer == "/type").unwrap();
+//! assert_eq!(problem.span.unwrap().line, 2);
+//! ```
+//!
+//! What always holds: all problems are reported at once, and an operation with an error does not affect the others.
 
 use crate::compile;
 use crate::load;

@@ -1,4 +1,14 @@
 //! Compiles a loaded adapter into a catalog. Problems point to the text that the author wrote.
+//!
+//! ```
+//! use mcpaql_document::{compile, load, source::Source};
+//!
+//! let text = "{name: shop, type: adapter, version: 1.0.0, description: A shop, target: {base_url: 'https://shop.example'},
+//!     operations: {read: [{name: list_items, maps_to: GET /items}]}}";
+//! let loaded = load::load(&Source::new("shop.yaml", text).parse().unwrap().value);
+//! let compiled = compile::compile(loaded.adapter.unwrap(), &loaded.origins, &Default::default());
+//! assert_eq!(compiled.catalog.unwrap().tools[0].name, "shop_mcpaql_read");
+//! ```
 
 use crate::load::{Origins, default_target, load_targets, redact};
 use mcpaql_core::adapter::Adapter;

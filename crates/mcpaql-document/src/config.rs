@@ -1,5 +1,14 @@
 //! Reads the configuration file `mcpaql.yaml`: the adapters of a server and their settings.
 //!
+//! ```
+//! use mcpaql_document::{config, source::Source};
+//!
+//! let source = Source::new("mcpaql.yaml", "adapters: [{document: shop.yaml, prefix: shop_}]");
+//! let (config, problems) = config::load(&source.parse().unwrap().value);
+//! assert!(problems.is_empty());
+//! assert_eq!(config.adapters[0].settings.prefix.as_deref(), Some("shop_"));
+//! ```
+//!
 //! ```yaml
 //! mode: semantic            # default for all adapters; `unified` puts all adapters behind the same tools
 //! data: ./data              # folder of the stores

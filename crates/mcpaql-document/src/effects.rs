@@ -1,4 +1,14 @@
 //! Compares the category that a document gives an operation with its words.
+//!
+//! ```
+//! use mcpaql_core::operation::Binding;
+//! use mcpaql_document::effects::contradicts_read;
+//!
+//! assert!(contradicts_read("delete_note", "Deletes a note.", &Binding::Code).is_some());
+//! assert!(contradicts_read("list_notes", "Lists notes.", &Binding::Code).is_none());
+//! ```
+//!
+//! Clients run reads without asking, so a write that is listed as a read must be reported.
 
 use mcpaql_core::operation::Binding;
 use mcpaql_lexicon::classify::{self, Evidence};

@@ -1,5 +1,14 @@
 //! Turns the value of a document into an [`Adapter`] and collects all problems.
 //!
+//! ```
+//! use mcpaql_document::{load, source::Source};
+//!
+//! let text = "{name: shop, type: adapter, version: 1.0.0, description: A shop, target: {base_url: 'https://shop.example'},
+//!     operations: {read: [{name: list_items, maps_to: GET /items}]}}";
+//! let loaded = load::load(&Source::new("shop.yaml", text).parse().unwrap().value);
+//! assert_eq!(loaded.adapter.unwrap().operations[0].name, "list_items");
+//! ```
+//!
 //! A document has one of two forms. The element form has `name`, `target` and `operations`; the generator form has
 //! `schema_version`, `adapter` and `endpoints`. Both forms share everything below an operation, so a key means the same in both.
 

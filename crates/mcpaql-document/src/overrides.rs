@@ -1,5 +1,12 @@
 //! Reads overrides files: an author's corrections of an imported API or MCP server, applied on every import.
 //!
+//! ```
+//! use mcpaql_document::{overrides, source::Source};
+//!
+//! let source = Source::new("overrides.yaml", "operations: {delete_repo: {include: false}}");
+//! assert_eq!(overrides::parse(&source).unwrap().operations.len(), 1);
+//! ```
+//!
 //! ```yaml
 //! adapter:
 //!   name: github

@@ -1,4 +1,11 @@
 //! Reads files of hint policies.
+//!
+//! ```
+//! use mcpaql_document::{policies, source::Source};
+//!
+//! let policies = policies::parse(&Source::new("policies.yaml", "ours: {extends: mcp, open_world: never}")).unwrap();
+//! assert_eq!(policies[0].name, "ours");
+//! ```
 
 use crate::source::Source;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};

@@ -1,5 +1,15 @@
 //! Renders diagnostics in five formats. Each format is a function from sources and diagnostics to text.
 //!
+//! ```
+//! use mcpaql_document::render::DiagnosticFormat;
+//! use mcpaql_document::{check::check, source::Source};
+//!
+//! let source = Source::new("shop.yaml", "name: shop\ntype: adaptor\n");
+//! let checked = check(&source, &Default::default());
+//! let report = DiagnosticFormat::Concise.render(&[(&source, &checked.diagnostics)], false);
+//! assert!(report.contains("shop.yaml:2:7"));
+//! ```
+//!
 //! What always holds: diagnostics are sorted by file, position and code, so that the output is stable. A credential is masked
 //! wherever the source is quoted. No control character of a document reaches a terminal.
 

@@ -1,5 +1,13 @@
 //! Parses JSON, YAML and Markdown with front matter into untyped values, and finds the position of a value by its pointer.
 //!
+//! ```
+//! use mcpaql_document::source::Source;
+//!
+//! let source = Source::new("shop.yaml", "name: shop\nversion: '1.0'\n");
+//! assert_eq!(source.parse().unwrap().value["version"], "1.0");
+//! assert_eq!(source.spans(["/version"].into_iter())[0].line, 2);
+//! ```
+//!
 //! What always holds: quoted scalars stay strings, and the order of keys is kept. If a key occurs twice, the first one wins
 //! and the second one is reported. No text makes the parser panic, and memory is bounded by a multiple of the text. Spans are
 //! byte ranges of the whole file.

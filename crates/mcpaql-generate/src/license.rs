@@ -1,6 +1,19 @@
 //! The licence of a project, chosen by its author: parses the SPDX expression and writes `LICENSE`.
+//!
+//! ```
+//! use mcpaql_generate::license;
+//!
+//! assert_eq!(license::parse("mit OR apache-2.0").unwrap(), "MIT OR Apache-2.0");
+//! let error = license::parse("Apache-3.0").unwrap_err();
+//! assert_eq!(error.message, "'Apache-3.0' is not in the SPDX list of licences");
+//! ```
+//!
+//! What always holds: an accepted expression consists of identifiers of the SPDX list, in their official spelling, or of
+//! `LicenseRef-` names. Tools compare identifiers exactly, so another spelling would be another licence.
 
 use crate::Project;
+use mcpaql_core::suggest;
+use spdx::identifiers::{EXCEPTIONS, LICENSES};
 
 /// The default licence of a project.
 pub const DEFAULT: &str = "Apache-2.0";
@@ -61,7 +74,8 @@ pub fn parse(text: &str) -> Result<String, InvalidLicense> {
     let mut out = String::new();
     let is_whole = expression(&mut words, &mut out, 0) && words.next().is_none();
     if is_whole {
-        return Ok(out);
+        let unlisted = identifiers(&out).find(|name| !is_listed(name)).map(unlisted_error);
+        return unlisted.map_or(Ok(out), Err);
     }
     Err(InvalidLicense {
         message: format!("'{text}' is not an SPDX licence expression"),
@@ -70,6 +84,26 @@ pub fn parse(text: &str) -> Result<String, InvalidLicense> {
             LicenseRef-NAME for one of your own, or UNLICENSED"
                 .to_owned(),
     })
+}
+
+/// Returns whether an identifier is in the SPDX list, or is a name of the author's own.
+fn is_listed(name: &str) -> bool {
+    let is_own = ["LicenseRef-", "DocumentRef-"].iter().any(|prefix| name.starts_with(prefix));
+    let name = name.strip_suffix('+').unwrap_or(name);
+    is_own
+        || LICENSES.iter().any(|license| license.name == name)
+        || EXCEPTIONS.iter().any(|exception| exception.name == name)
+}
+
+fn unlisted_error(name: &str) -> InvalidLicense {
+    let near = suggest::nearest(name, LICENSES.iter().map(|license| license.name));
+    let near = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+    InvalidLicense {
+        message: format!("'{name}' is not in the SPDX list of licences"),
+        suggestion: format!(
+            "{near}see https://spdx.org/licenses, or write LicenseRef-{name} for a licence of your own"
+        ),
+    }
 }
 
 /// Maximum depth of parentheses.
@@ -90,13 +124,13 @@ fn expression<'a>(
                 inner
             }
             Some(word) if is_identifier(word) => {
-                out.push_str(canonical_identifier(word));
+                out.push_str(&canonical_identifier(word));
                 match words.next_if_eq(&"WITH") {
                     None => true,
                     Some(_) => {
                         words.next().filter(|exception| is_identifier(exception)).is_some_and(|exception| {
                             out.push_str(" WITH ");
-                            out.push_str(exception);
+                            out.push_str(&canonical_identifier(exception));
                             true
                         })
                     }
@@ -126,8 +160,7 @@ fn is_identifier(word: &str) -> bool {
 
 /// Returns an identifier in its official spelling, because tools compare it exactly. Old identifiers are replaced by the
 /// current ones.
-fn canonical_identifier(word: &str) -> &str {
-    let own = TEXTS.iter().flat_map(|(names, _)| names.iter()).find(|name| name.eq_ignore_ascii_case(word));
+fn canonical_identifier(word: &str) -> String {
     let older = |word: &str| match word.to_ascii_uppercase().as_str() {
         "GPL-2.0" => Some("GPL-2.0-only"),
         "GPL-2.0+" => Some("GPL-2.0-or-later"),
@@ -141,7 +174,17 @@ fn canonical_identifier(word: &str) -> &str {
         "AGPL-3.0+" => Some("AGPL-3.0-or-later"),
         _ => None,
     };
-    own.copied().or_else(|| older(word)).unwrap_or(word)
+    let (name, plus) = word.strip_suffix('+').map_or((word, ""), |name| (name, "+"));
+    let listed = || {
+        let license = LICENSES.iter().map(|license| license.name);
+        license
+            .chain(EXCEPTIONS.iter().map(|exception| exception.name))
+            .find(|other| other.eq_ignore_ascii_case(name))
+    };
+    older(word)
+        .map(str::to_owned)
+        .or_else(|| Some(format!("{}{plus}", listed()?)))
+        .unwrap_or_else(|| word.to_owned())
 }
 
 /// Returns whether a manifest can name the licence: `UNLICENSED` is not an SPDX expression.
@@ -213,6 +256,9 @@ mod tests {
             ("unlicensed", "UNLICENSED"),
             ("LicenseRef-Acme.1", "LicenseRef-Acme.1"),
             ("EUPL-1.2", "EUPL-1.2"),
+            ("eupl-1.2", "EUPL-1.2"),
+            ("MPL-1.1+", "MPL-1.1+"),
+            ("gpl-3.0-only WITH gcc-exception-3.1", "GPL-3.0-only WITH GCC-exception-3.1"),
         ] {
             assert_eq!(parse(text).as_deref(), Ok(read), "{text}");
         }
@@ -240,6 +286,19 @@ mod tests {
             &deep,
         ] {
             assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn licences_outside_the_list_are_rejected() {
+        for (text, name, hint) in [
+            ("banana", "banana", "LicenseRef-banana"),
+            ("MIT OR Apache-3.0", "Apache-3.0", "did you mean Apache-"),
+            ("MIT WITH banana", "banana", "LicenseRef-banana"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.message, format!("'{name}' is not in the SPDX list of licences"));
+            assert!(error.suggestion.contains(hint), "{}", error.suggestion);
         }
     }
 

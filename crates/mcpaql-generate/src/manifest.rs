@@ -1,6 +1,14 @@
 //! Compares the manifest of a project with the generated one. The author owns the manifest, so it is not overwritten and may become
 //! outdated.
 //!
+//! ```
+//! use mcpaql_generate::manifest::differences;
+//!
+//! let (kept, generated) = ("[package]\nname = \"old\"\n", "[package]\nname = \"shop\"\n");
+//! let found = differences("Cargo.toml", kept, generated);
+//! assert_eq!(found[0].line, Some(2));
+//! ```
+//!
 //! What always holds: a member is compared only if the manifest sets it itself. Inherited values (`version.workspace`) are the
 //! author's choice.
 

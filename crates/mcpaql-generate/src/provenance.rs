@@ -1,5 +1,12 @@
 //! `MCPAQL-PROVENANCE.json`: the source and the generator of a project, and a hash of each generated file.
 //!
+//! ```
+//! use mcpaql_generate::provenance::fingerprint_of;
+//! use serde_json::json;
+//!
+//! assert_eq!(fingerprint_of(&json!({"a": 1, "b": 2})), fingerprint_of(&json!({"b": 2, "a": 1})));
+//! ```
+//!
 //! What always holds: two documents with the same content have the same fingerprint, in any format; the hashes reveal which
 //! generated files were edited. The file contains no local paths.
 

@@ -1,5 +1,16 @@
 //! Writes an adapter as a document: Markdown with YAML front matter that people can read, edit and compare.
 //!
+//! ```
+//! use mcpaql_core::adapter::{Adapter, CodeTarget, TargetConfig};
+//! use mcpaql_import::emit;
+//!
+//! let adapter = Adapter::new("todo", TargetConfig::Code(CodeTarget::default()));
+//! let provenance = emit::Provenance { source: "todo.json".into(), version: None, fingerprint: None };
+//! let document = emit::markdown(&adapter, &provenance);
+//! assert!(document.starts_with("---\nname: todo\n"));
+//! assert!(emit::is_imported(&document));
+//! ```
+//!
 //! What always holds: the document loads as the same adapter, as far as documents can express it. The same adapter always gives
 //! the same bytes. The document contains no credential: no default and no example of a secret parameter, and no text that looks
 //! like a token.

@@ -1,5 +1,19 @@
 //! Imports the tools of an MCP server as an adapter: every tool becomes an operation, or several if it is split.
 //!
+//! ```
+//! use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
+//! use mcpaql_core::capture::Capture;
+//! use mcpaql_import::mcp::{self, McpImportOptions};
+//! use serde_json::json;
+//!
+//! let tools = json!({"tools": [{"name": "getNote", "inputSchema": {"type": "object"}}]});
+//! let capture = Capture::from_json(tools).unwrap();
+//! let link = McpLink::Url { url: "https://notes.example/mcp".into(), headers: Default::default(), allow_http: false };
+//! let options = McpImportOptions { name: Some("notes".into()), ..McpImportOptions::default() };
+//! let imported = mcp::import(&capture, McpTarget::new(link), Auth::default(), &options).unwrap();
+//! assert_eq!(imported.adapter.operations[0].name, "get_note");
+//! ```
+//!
 //! What always holds: no tool is lost because of an unusual schema. Names depend only on the tools, not on their order. Calls
 //! use the server's own name of a tool. A default in a schema is never sent, because it describes what the server assumes if
 //! the argument is missing.

@@ -1,5 +1,15 @@
 //! Imports OpenAPI descriptions (2.0, 3.0, 3.1, 3.2) as adapters.
 //!
+//! ```
+//! use mcpaql_import::openapi;
+//! use std::sync::Arc;
+//!
+//! let text = r#"{"openapi": "3.1.0", "info": {"title": "Shop", "version": "1"}, "servers": [{"url": "https://shop.example"}],
+//!     "paths": {"/items": {"get": {"operationId": "listItems", "summary": "Lists items"}}}}"#;
+//! let import = openapi::open(text.to_owned(), &Default::default(), Arc::new(openapi::NoLoader)).unwrap();
+//! assert_eq!(import.adapter.operations[0].name, "list_items");
+//! ```
+//!
 //! The text is scanned once, and only the heads of operations are built. Everything else is read on demand.
 //!
 //! What always holds: a broken operation is reported, left out and counted. It never prevents the import of the others.
@@ -161,7 +171,7 @@ pub fn open(
         notes.push(Diagnostic::warning(
             Code::SchemaMissingField,
             "/paths",
-            "The document describes no operation that can be called",
+            "The description has no operation that can be called",
         ));
     }
     notes.extend(options.selection.unmatched(&idle));

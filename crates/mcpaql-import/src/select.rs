@@ -1,5 +1,12 @@
 //! Selects operations by tag, path, name, category or deprecation.
 //!
+//! ```
+//! use mcpaql_import::select::SelectionRule;
+//!
+//! assert_eq!(SelectionRule::parse("tag:orders").unwrap().written(), "tag:orders");
+//! assert!(SelectionRule::parse("colour:red").is_err());
+//! ```
+//!
 //! A rule is `tag:NAME`, `path:/repos/**`, `op:get_*`, `category:READ` or `deprecated`. A word that starts with `/` is a path;
 //! any other word is a name. `exclude` wins over `include`. Without `include`, all operations are included.
 
@@ -175,7 +182,7 @@ impl Selection {
 
 /// The error for a selection that excludes all operations.
 pub(crate) fn empty_selection(operations: usize) -> Diagnostic {
-    let message = format!("No operation is selected by `include` and `exclude` ({operations} exist)");
+    let message = format!("`include` and `exclude` select none of the {operations} operations");
     without_place(Diagnostic::error(Code::SchemaInvalidValue, "", message)).suggest("change the rules")
 }
 

@@ -1,5 +1,13 @@
 //! Classifies operations: decides what an operation does from all evidence about it, with reasons.
 //!
+//! ```
+//! use mcpaql_lexicon::Category;
+//! use mcpaql_lexicon::classify::{Evidence, classify};
+//!
+//! let evidence = Evidence { method: Some("DELETE"), path: Some("/items/{id}"), name: "deleteItem", ..Evidence::default() };
+//! assert_eq!(classify(&evidence).category, Category::Delete);
+//! ```
+//!
 //! All sources of operations use this classifier.
 //!
 //! What always holds: a request that can write is classified as a read only if at least two independent kinds of

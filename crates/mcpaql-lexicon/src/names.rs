@@ -1,4 +1,13 @@
 //! Splits names of operations into parts, and finds their verbs.
+//!
+//! ```
+//! use mcpaql_lexicon::names::{name_verbs, parts};
+//!
+//! let verbs = name_verbs(&parts("listPullRequests"));
+//! assert_eq!(verbs.lead.unwrap().verb.word, "list");
+//! ```
+//!
+//! What always holds: the spelling of a name does not matter. `list_issues`, `listIssues` and `list-issues` give the same words.
 
 use crate::effect::{Category, Effect};
 use crate::verbs::{self, Verb, VerbTrait, Weight, risk};

@@ -1,5 +1,11 @@
 //! The words of questions: stop words, phrases, synonyms and related words. Plain data: general English and nouns that
 //! APIs of all kinds share, never those of one API.
+//!
+//! ```
+//! use mcpaql_lexicon::questions::synonym;
+//!
+//! assert_eq!(synonym("fetch"), synonym("get"));
+//! ```
 
 use crate::effect::Category;
 use crate::verbs::verb;

@@ -1,5 +1,14 @@
 //! The verbs of APIs: the effect of each, and its canonical spelling in names.
 //!
+//! ```
+//! use mcpaql_lexicon::Category;
+//! use mcpaql_lexicon::verbs::verb;
+//!
+//! let fetch = verb("fetch").unwrap();
+//! assert_eq!((fetch.canonical, fetch.category()), ("get", Category::Read));
+//! assert!(verb("invoice").is_none());
+//! ```
+//!
 //! The classifier, the namer and search use the same table. A word that is not in it counts as a noun.
 
 use crate::effect::{Category, Effect};

@@ -1,5 +1,19 @@
 //! Every call takes this one path: prepare → gate → limits → target → shape → envelope → record.
 //!
+//! ```
+//! use mcpaql_runtime::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let clock = Native::new("clock").operation(operation("get_zone").handle(async || Ok("UTC")));
+//! let clock = clock.open(&AdapterSettings::default(), None).await?;
+//! let answer = clock.call_operation("get_zone", Default::default(), &Caller::nobody()).await.unwrap();
+//! assert_eq!(answer.data.into_value(), "UTC");
+//! assert_eq!(clock.stats().count().calls, 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! | step | module |
 //! |---|---|
 //! | prepare: checks envelope, operation, endpoint, parameters and their limits | `mcpaql_core::request` |

@@ -1,5 +1,17 @@
 //! Executions: calls that run in the background. Each has an id, with which callers ask for its state.
 //!
+//! ```
+//! use mcpaql_runtime::execution::{ExecutionLimits, Executions};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let limits = ExecutionLimits { running: 4, ..ExecutionLimits::default() };
+//! let executions = Executions::open(None, "reports", limits).await?;
+//! # let _ = executions;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! What always holds:
 //! - An execution goes from pending to running to completed, failed or cancelled. After that its state never changes.
 //! - At most [`ExecutionLimits::running`] executions run at the same time.

@@ -1,4 +1,11 @@
 //! The state of a service, in full or as a summary.
+//!
+//! ```
+//! use mcpaql_runtime::health::{Health, HealthStatus};
+//!
+//! let health = Health { status: HealthStatus::Degraded, adapters: Vec::new() };
+//! assert_eq!(health.to_json(false)["status"], "degraded");
+//! ```
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,13 @@
 //! The MCP server: serves a [`Service`](crate::service::Service) in every MCP revision that clients use.
 //!
+//! ```
+//! use mcpaql_runtime::mcp::ServerLimits;
+//! use std::time::Duration;
+//!
+//! let limits = ServerLimits { grace: Duration::from_secs(2) };
+//! assert!(limits.grace < ServerLimits::default().grace);
+//! ```
+//!
 //! What always holds:
 //! - `tools/list` keeps the service's order, and each tool has exactly the hints and schema that the service gives
 //!   it.

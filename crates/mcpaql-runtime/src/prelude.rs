@@ -1,5 +1,21 @@
 //! The names that a program needs to define an adapter and to serve it: `use mcpaql_runtime::prelude::*;`
 //!
+//! ```
+//! use mcpaql_runtime::prelude::*;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Name {
+//!     name: String,
+//! }
+//!
+//! async fn get_greeting(given: Name) -> Result<String, OpError> {
+//!     Ok(format!("Hello, {}", given.name))
+//! }
+//!
+//! let greeter = Native::new("greeter").operation(operation("get_greeting").handle(get_greeting));
+//! # let _ = greeter;
+//! ```
+//!
 //! The derive macros of `serde` and `schemars` are included. The program needs both crates as dependencies, because the code that the
 //! macros generate refers to them.
 

@@ -1,5 +1,12 @@
 //! The parts of MCP that both sides need: the server for our clients, and the client of upstream servers.
 //!
+//! ```
+//! use mcpaql_runtime::protocol::Feature;
+//!
+//! assert_eq!(Feature::Prompts.method(), "prompts/list");
+//! assert_eq!(Feature::Prompts.capability(), "prompts");
+//! ```
+//!
 //! Only data and parsing: nothing here sends messages, and no type of a protocol library appears.
 
 mod feature;

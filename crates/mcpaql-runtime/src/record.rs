@@ -1,4 +1,19 @@
 //! Records calls: statistics, and a log entry for failures that only the operator can fix.
+//!
+//! ```
+//! use mcpaql_runtime::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let clock = Native::new("clock").operation(operation("get_zone").handle(async || Ok("UTC")));
+//! let clock = clock.open(&AdapterSettings::default(), None).await?;
+//! let unknown = clock.call_operation("get_zome", Default::default(), &Caller::nobody()).await;
+//! assert!(unknown.is_err());
+//! let counts = clock.stats().count();
+//! assert_eq!((counts.calls, counts.errors, counts.last_error), (1, 1, Some(Code::NotFoundOperation)));
+//! # Ok(())
+//! # }
+//! ```
 
 mod stats;
 

@@ -1,5 +1,14 @@
 //! A served adapter as a whole program: one client over standard input and output, until it disconnects or the process is stopped.
 //!
+//! ```
+//! use mcpaql_runtime::prelude::*;
+//!
+//! # fn example() -> Result<(), RunError> {
+//! // The whole `main` of a program.
+//! Native::new("clock").operation(operation("get_zone").handle(async || Ok("UTC"))).run()
+//! # }
+//! ```
+//!
 //! [`Native::run`](crate::native::Native::run) and [`Document::run`](crate::document::Document::run) share this code.
 //!
 //! What always holds: the client is answered while the adapter is still opened, one second after its first request at the latest; on

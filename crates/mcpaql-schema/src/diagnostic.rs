@@ -1,5 +1,14 @@
 //! Diagnostics: what is wrong with a document, where, and what to write instead.
 //!
+//! ```
+//! use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
+//! use mcpaql_core::error::Code;
+//!
+//! let problem = Diagnostic::error(Code::SchemaMissingField, "/target/base_url", "The URL is missing").suggest("add `base_url`");
+//! assert_eq!(problem.severity, Severity::Error);
+//! assert_eq!(field_path(&problem.pointer), "target.base_url");
+//! ```
+//!
 //! Diagnostics are data; renderers are views of them.
 
 use crate::error::Code;

@@ -1,5 +1,13 @@
 //! The error codes of calls and documents, and the error type of a failed call.
 //!
+//! ```
+//! use mcpaql_core::error::{Code, OpError, Remedy};
+//!
+//! let error = OpError::new(Code::InvalidValue, "Parameter 'limit' must be between 1 and 10").with_detail("param_name", "limit");
+//! assert_eq!(error.code.as_str(), "VALIDATION_INVALID_VALUE");
+//! assert_eq!(error.code.remedy(), Remedy::Agent);
+//! ```
+//!
 //! All codes are in one table: each has a meaning, advice, and a [`Remedy`]: who can act on it.
 //!
 //! What always holds: the message and the details of an [`OpError`] are written for the model that reads them. Anything
@@ -70,7 +78,7 @@ codes! {
         "A parameter has the right type, but the operation does not allow its value."
         "Choose a value within the enum, bounds, format, pattern or length named in the message.";
     UnknownParam "VALIDATION_UNKNOWN_PARAM" Agent
-        "The call has a parameter which the operation does not declare."
+        "The operation does not declare this parameter."
         "Use one of `details.valid_params`; the message names the nearest one.";
     UnknownField "VALIDATION_UNKNOWN_FIELD" Agent
         "An object parameter, or the `input` of an update, has an undeclared field."
@@ -79,7 +87,7 @@ codes! {
         "The operation exists, but belongs to another tool."
         "Call the tool in `details.expected_tool` with the same arguments.";
     InvalidEncoding "VALIDATION_INVALID_ENCODING" Agent
-        "Text in the request is not valid UTF-8 or contains characters which cannot be sent."
+        "Text in the request is not valid UTF-8, or contains forbidden characters."
         "Send plain UTF-8 without control characters.";
     PayloadTooLarge "VALIDATION_PAYLOAD_TOO_LARGE" Agent
         "The request or the response is larger than a published limit."
@@ -121,7 +129,7 @@ codes! {
         "A quota is nearly used up."
         "Continue, but make fewer calls.";
     QuotaPause "RATE_LIMIT_QUOTA_PAUSE" User
-        "A quota is reached: the user must decide before more calls are made."
+        "A quota is reached. The user must decide whether to make more calls."
         "Ask the user whether to continue.";
     QuotaExhausted "RATE_LIMIT_QUOTA_EXHAUSTED" User
         "A quota is used up."
@@ -157,7 +165,7 @@ codes! {
         "The same name is declared twice."
         "Rename or remove one of them.";
     SchemaInvalidName "SCHEMA_INVALID_NAME" Author
-        "A name does not follow the protocol's spelling, or is reserved."
+        "A name has a spelling that the protocol does not allow, or it is reserved."
         "Use the suggested spelling.";
     SchemaVersionUnsupported "SCHEMA_VERSION_UNSUPPORTED" Author
         "This program does not support the document's version."
@@ -172,7 +180,7 @@ codes! {
         "The text is not valid YAML or JSON, or has no front matter."
         "Correct the syntax where the report points.";
     SchemaUnsupported "SCHEMA_UNSUPPORTED" Author
-        "The document uses a feature which this program does not support yet."
+        "The document uses a feature that this program does not support yet."
         "Use the alternative in the report.";
 }
 

@@ -111,6 +111,10 @@ impl DocumentReader {
             diagnostic = diagnostic.suggest(format!("use `{key}{text}` instead of `{key}\"{text}\"`"));
         } else if expected == "string" && matches!(value, Value::Number(_) | Value::Bool(_)) {
             diagnostic = diagnostic.suggest(format!("quote it: `{key}\"{value}\"`"));
+        } else if expected == "array" && value.is_object() {
+            diagnostic = diagnostic.suggest("write a list: start each item with `- `");
+        } else if expected == "object" && value.is_array() {
+            diagnostic = diagnostic.suggest("write `key: value` lines, without `- `");
         }
         self.push(diagnostic);
     }
@@ -134,11 +138,17 @@ impl DocumentReader {
         match value {
             Value::Object(map) => Some(DocumentObject { map, pointer: pointer.to_owned() }),
             other if pointer.is_empty() => {
+                let is_page = other.as_str().is_some_and(|text| text.trim_start().starts_with('<'));
+                let help = if is_page {
+                    "this looks like a web page; save the document itself, in YAML or JSON"
+                } else {
+                    "write `key: value` lines, starting with `name: …`"
+                };
                 self.push(
-                    Diagnostic::error(Code::SchemaInvalidType, pointer, "The document must be a mapping")
+                    Diagnostic::error(Code::SchemaInvalidType, pointer, "The document must be an object")
                         .expected("object")
                         .found(type_name(other))
-                        .suggest("write `key: value` lines, starting with `name: …`"),
+                        .suggest(help),
                 );
                 None
             }
@@ -352,7 +362,7 @@ impl DocumentReader {
             let mut diagnostic = Diagnostic::error(
                 Code::SchemaUnknownField,
                 &pointer,
-                format!("Unknown key '{key}' in {}", quoted_path(&object.pointer)),
+                format!("Unknown key '{key}'{}", in_path(&object.pointer)),
             )
             .at_key()
             .found(key.clone());
@@ -384,8 +394,8 @@ impl DocumentReader {
     }
 }
 
-fn quoted_path(pointer: &str) -> String {
-    if pointer.is_empty() { "the document".into() } else { format!("'{}'", field_path(pointer)) }
+fn in_path(pointer: &str) -> String {
+    if pointer.is_empty() { String::new() } else { format!(" in '{}'", field_path(pointer)) }
 }
 
 /// Writes a value for a report: short, on one line.

@@ -1,5 +1,16 @@
 //! JSON Schema for parameters: the keywords that describe them, compiled once into an arena.
 //!
+//! ```
+//! use mcpaql_core::schema::SchemaSet;
+//! use serde_json::json;
+//!
+//! let (mut schemas, _) = SchemaSet::compile(&Default::default());
+//! let (limit, problems) = schemas.add(&json!({"type": "integer", "minimum": 1}), "/limit");
+//! assert!(problems.is_empty());
+//! assert!(schemas.check(limit, &json!(5)).is_empty());
+//! assert_eq!(schemas.check(limit, &json!("5")).len(), 1);
+//! ```
+//!
 //! Two rules are deliberately lenient:
 //!
 //! - `oneOf` accepts a value that matches *at least* one variant. Variants of real documents overlap, and the target

@@ -74,7 +74,7 @@ pub(crate) enum Command {
 /// Flags that decide the surface. They override the environment, the configuration and the document.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(crate) struct SurfaceArgs {
-    /// How to group operations into tools: semantic (a tool per effect), single (one tool), all (both), discrete (a tool per
+    /// How to group operations into tools: semantic (a tool per effect), single (one tool), all (semantic and single), discrete (a tool per
     /// operation); unified (five tools for all adapters), unified-single (one tool for all adapters).
     #[arg(long, value_parser = parse_serve_mode, value_name = "MODE")]
     mode: Option<ServeMode>,
@@ -131,6 +131,14 @@ fn parse_serve_mode(text: &str) -> Result<ServeMode, String> {
     one_of(mode, Mode::ALL.map(Mode::as_str).into_iter().chain(Sharing::WORDS))
 }
 
+/// Maximum number of results that a search returns.
+const MAX_RESULTS: u32 = 200;
+
+fn parse_first(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| (1..=MAX_RESULTS).contains(number));
+    number.ok_or_else(|| format!("expected a number from 1 to {MAX_RESULTS}"))
+}
+
 /// Returns the parsed value, or an error that lists the allowed words.
 fn one_of<T>(parsed: Option<T>, words: impl IntoIterator<Item = &'static str>) -> Result<T, String> {
     parsed.ok_or_else(|| format!("expected one of {}", Vec::from_iter(words).join(", ")))
@@ -155,6 +163,17 @@ pub(crate) struct ImportOptions {
 }
 
 impl ImportOptions {
+    /// Returns the name of the first option that is set.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("name", self.name.is_some()),
+            ("overrides", self.overrides.is_some()),
+            ("include", !self.include.is_empty()),
+            ("exclude", !self.exclude.is_empty()),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
+    }
+
     /// Returns the operations that the rules select.
     pub(crate) fn selection(&self) -> Result<Selection> {
         Selection::parse(&self.include, &self.exclude)
@@ -257,7 +276,7 @@ pub(crate) struct ImportMcpArgs {
     /// Saved result of tools/list; without it, mcpaql requests the tools from the server.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
-    /// Command line or URL of the server, with --tools.
+    /// Command line or URL that calls go to; only with --tools.
     #[arg(long, value_name = "TARGET", requires = "tools", conflicts_with_all = ["url", "command"])]
     pub(crate) target: Option<String>,
     #[command(flatten)]
@@ -318,7 +337,7 @@ pub(crate) struct SearchArgs {
     #[arg(value_name = "TEXT", required = true)]
     pub(crate) text: Vec<String>,
     /// Maximum number of results.
-    #[arg(long, default_value_t = 5, value_name = "N")]
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = parse_first)]
     pub(crate) first: u32,
     /// Print the JSON that an agent receives.
     #[arg(long)]

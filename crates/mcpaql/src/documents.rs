@@ -22,8 +22,9 @@ use crate::file;
 use crate::openapi_files::{self, Description, Digest};
 use crate::output::{self, error_with_hint};
 use anyhow::{Context, Result};
+use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
-use mcpaql_core::diagnostic::{Diagnostic, capitalize};
+use mcpaql_core::diagnostic::{Diagnostic, Severity, capitalize};
 use mcpaql_core::error::Code;
 use mcpaql_core::suggest;
 use mcpaql_document::check::CheckOutput;
@@ -86,8 +87,24 @@ impl<'a> AdapterRequest<'a> {
             [name] if self.by_name && self.descriptions.is_empty() => AdapterPlan::single(name, &layers)?,
             _ => self.plan_named(&layers),
         };
+        self.check_import_options(&plan)?;
         plan.data = self.data.or(plan.data).or_else(default_data);
         Ok(plan)
+    }
+
+    /// Refuses import options if nothing is imported with them.
+    fn check_import_options(&self, plan: &AdapterPlan) -> Result<()> {
+        let Some(option) = self.import_options.first_given() else { return Ok(()) };
+        let is_imported = |adapter: &PlannedAdapter| matches!(adapter.source, AdapterSource::Openapi(_));
+        let message = format!("--{option} has no effect: no OpenAPI description is imported");
+        if self.documents.is_empty() && self.descriptions.is_empty() {
+            let hint = format!("set `{option}` of the adapter in {CONFIG_FILE}");
+            return Err(error_with_hint(message, hint));
+        }
+        if plan.unreadable.is_empty() && !plan.adapters.iter().any(is_imported) {
+            return Err(error_with_hint(message, format!("edit the document, and remove --{option}")));
+        }
+        Ok(())
     }
 
     fn plan_named(&self, layers: &SettingsLayers) -> AdapterPlan {
@@ -130,7 +147,16 @@ impl AdapterPlan {
             AdapterLookup::Adapter { adapter, data } => {
                 return Ok(AdapterPlan { data, adapters: vec![*adapter], ..AdapterPlan::default() });
             }
-            AdapterLookup::Unknown { names, .. } => names,
+            AdapterLookup::Unknown { names, config } => {
+                let is_unnamed = names.is_empty() && builtin::document(name).is_none();
+                if let Some((source, diagnostics)) = config.filter(|_| is_unnamed)
+                    && diagnostics.iter().any(|one| one.severity == Severity::Error)
+                {
+                    output::print_diagnostics(&source, &diagnostics);
+                    anyhow::bail!("'{name}' not found: {} has errors", source.name);
+                }
+                names
+            }
         };
         if builtin::document(name).is_some() || Path::new(name).exists() || others.is_empty() {
             return named();
@@ -264,7 +290,20 @@ fn read_adapter_source(path: &Path, import_options: &ImportOptions) -> Result<Ad
     if openapi::is_description(&source.text) {
         return openapi_source(openapi_files::from_text(&source.name, source.text), import_options);
     }
+    if is_saved_tools(&source.text) {
+        let name = &source.name;
+        let hint = format!(
+            "audit it with `mcpaql audit --tools {name}`, or import it with `mcpaql import mcp --tools {name}`"
+        );
+        return Err(error_with_hint(format!("{name} is a list of tools, not an adapter document"), hint));
+    }
     Ok(AdapterSource::Document(source))
+}
+
+/// Whether a text is a saved result of `tools/list`. It does not parse texts that are clearly something else.
+fn is_saved_tools(text: &str) -> bool {
+    let may_be = text.trim_start().starts_with(['{', '[']) && text.contains("\"inputSchema\"");
+    may_be && serde_json::from_str(text).ok().and_then(Capture::from_json).is_some()
 }
 
 fn openapi_source(description: Description, import_options: &ImportOptions) -> Result<AdapterSource> {

@@ -19,12 +19,21 @@ const MAX_BACKUPS: u32 = 10_000;
 
 /// Reads the text of a file.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
+    read_text_or_hint(path, "check the path")
+}
+
+/// Reads the text of the file that is the value of a flag.
+pub(crate) fn read_flag(flag: &str, path: &Path) -> Result<String> {
+    read_text_or_hint(path, &format!("check the path of {flag}"))
+}
+
+/// Reads the text of a file; `hint` is for a file that does not exist.
+fn read_text_or_hint(path: &Path, hint: &str) -> Result<String> {
     let name = path.display().to_string();
     match std::fs::File::open(path) {
+        Ok(_) if path.is_dir() => Err(error_with_hint(format!("'{name}' is a folder"), "pass a file")),
         Ok(file) => read_all(&name, file),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err(not_found_error(&name, [], "check the path"))
-        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(not_found_error(&name, [], hint)),
         Err(error) => Err(error).with_context(|| format!("cannot read {name}")),
     }
 }

@@ -90,7 +90,9 @@ pub(crate) fn is_url(source: &str) -> bool {
 
 fn fetch_text(address: &str) -> Result<(Url, String)> {
     blocking(async || {
-        fetch::text(address).await.map_err(|error| error_with_hint(error.to_string(), "check the URL"))
+        fetch::text(address).await.map_err(|error| {
+            error_with_hint(error.to_string(), "check the URL, and that its server is running")
+        })
     })
 }
 

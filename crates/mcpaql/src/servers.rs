@@ -169,7 +169,7 @@ fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
 
 /// Reads a saved result of `tools/list`, and prints warnings about duplicate names in it.
 pub(crate) fn read_saved_tools(path: &Path) -> Result<Capture> {
-    let source = Source::new(path.display().to_string(), file::read_text(path)?);
+    let source = Source::new(path.display().to_string(), file::read_flag("--tools", path)?);
     let SavedTools { capture, duplicate_names, .. } = parse_saved_tools(&source)?;
     output::print_diagnostics(&source, &duplicate_names);
     Ok(capture)
@@ -204,7 +204,10 @@ fn parse_error(source: &Source, problems: &[Diagnostic]) -> anyhow::Error {
     let position = problem.span.map(|span| format!("line {}, column {}", span.line, span.column));
     let tool = first_invalid_tool(&source.text).map(|index| format!("in tools[{index}]"));
     let position: Vec<String> = position.into_iter().chain(tool).collect();
-    anyhow::anyhow!("{name} is not valid JSON: {}: {reason}", position.join(", "))
+    error_with_hint(
+        format!("{name} is not valid JSON: {}: {reason}", position.join(", ")),
+        "--tools takes the saved result of tools/list, as JSON",
+    )
 }
 
 /// Returns the index of the first invalid tool, if everything around the tools is valid.
@@ -249,7 +252,7 @@ pub(crate) fn parse_saved_tools(source: &Source) -> Result<SavedTools> {
     }
     let captured = value.get("capture").filter(|_| is_bundle).cloned();
     let capture = Capture::from_json(captured.unwrap_or(value)).ok_or_else(|| {
-        let hint = "the file must contain the result of tools/list: {\"tools\": […]}";
+        let hint = "it must contain the result of tools/list: {\"tools\": […]}";
         error_with_hint(format!("{name} contains no list of tools"), hint)
     })?;
     Ok(SavedTools { capture, pointer, duplicate_names })
@@ -272,7 +275,7 @@ impl AccessArgs {
             (_, true) => format!("{flag} has no effect on a server with a command"),
             _ => format!("{flag} has no effect without --url or a command"),
         };
-        Err(error_with_hint(message, format!("leave {flag} out")))
+        Err(error_with_hint(message, format!("remove {flag}")))
     }
 }
 

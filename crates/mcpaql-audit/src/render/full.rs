@@ -84,7 +84,7 @@ fn head(report: &AuditReport<'_>, parsed: &ParsedServer<'_>, paint: Paint, text:
     }
     let tools = counted(parsed.tools.len(), "tool");
     let _ = write!(text, "{name}: {tools}, about {} tokens", grouped(tokens));
-    let _ = write!(text, " ({}% of a window of {})", percent(tokens), grouped(CONTEXT_WINDOW));
+    let _ = write!(text, " ({}% of a context window of {} tokens)", percent(tokens), grouped(CONTEXT_WINDOW));
     match report.as_adapter(parsed.index) {
         Some(adapter) if adapter < tokens => {
             let _ = writeln!(text, ", about {} as an mcpaql adapter", grouped(adapter));

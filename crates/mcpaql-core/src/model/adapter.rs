@@ -1,4 +1,12 @@
 //! The model of a document. It is the same for the element form and the generator form.
+//!
+//! ```
+//! use mcpaql_core::adapter::{Adapter, CodeTarget, Mode, TargetConfig};
+//!
+//! let adapter = Adapter::new("todo", TargetConfig::Code(CodeTarget::default()));
+//! assert!(adapter.operations.is_empty() && !adapter.target.is_remote());
+//! assert_eq!(Mode::parse("semantic"), Some(Mode::Semantic));
+//! ```
 
 use crate::hints::HintOverrides;
 use crate::operation::{BodyForm, Category, Operation};

@@ -1,5 +1,12 @@
 //! Facts about an operation: what it does, independent of any policy for hints.
 //!
+//! ```
+//! use mcpaql_core::facts::{Facts, Reach, Repeat};
+//!
+//! let facts = Facts::read(Reach::Process);
+//! assert_eq!(facts.repeat, Repeat::NoEffect);
+//! ```
+//!
 //! Facts are stored; hints are derived from them ([`policy`](crate::policy)). Two systems that annotate the same
 //! operation differently disagree about policy, never about facts.
 

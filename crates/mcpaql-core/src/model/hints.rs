@@ -1,4 +1,12 @@
 //! MCP's four behavioural hints.
+//!
+//! ```
+//! use mcpaql_core::hints::{Hint, HintOverrides};
+//!
+//! let stated = HintOverrides { read_only: Some(true), ..HintOverrides::default() };
+//! assert_eq!(stated.get(Hint::ReadOnly), Some(true));
+//! assert!(stated.effective().open_world, "MCP's defaults are the most cautious values");
+//! ```
 
 /// One of MCP's behavioural hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

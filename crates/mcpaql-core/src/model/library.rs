@@ -1,5 +1,16 @@
 //! Operations that are read one at a time, because reading all of them before the first answer would take too long.
 //!
+//! ```
+//! use mcpaql_core::facts::{Facts, Reach};
+//! use mcpaql_core::library::Outline;
+//! use mcpaql_core::operation::{Binding, Category, Operation, Param, ParamLocation};
+//!
+//! let mut get = Operation::new("get_task", Category::Read, Facts::read(Reach::Process), Binding::Code);
+//! get.params.push(Param::new("id", ParamLocation::Path, serde_json::json!({"type": "string"})));
+//! let outline = Outline::of(&get, &Default::default());
+//! assert!(outline.params[0].in_path);
+//! ```
+//!
 //! The adapter has only their heads: operations without parameters, results and examples, but with everything that
 //! tools and lists need. A library reads the rest on demand.
 

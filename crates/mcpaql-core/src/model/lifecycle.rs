@@ -1,5 +1,12 @@
 //! Background work: how a document declares it, the states of an execution, and the operations to follow it.
 //!
+//! ```
+//! use mcpaql_core::lifecycle::ExecutionStatus;
+//!
+//! assert!(ExecutionStatus::Pending.may_become(ExecutionStatus::Running));
+//! assert!(ExecutionStatus::Failed.is_final());
+//! ```
+//!
 //! What always holds: only EXECUTE operations have a lifecycle, and a final state never changes.
 
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};

@@ -1,5 +1,14 @@
 //! An operation: one thing that an adapter can do.
 //!
+//! ```
+//! use mcpaql_core::facts::{Facts, Reach};
+//! use mcpaql_core::operation::{Binding, Category, Operation, Param, ParamLocation};
+//!
+//! let mut get = Operation::new("get_task", Category::Read, Facts::read(Reach::Process), Binding::Code);
+//! get.params.push(Param::new("id", ParamLocation::Body, serde_json::json!({"type": "string"})));
+//! assert!(get.param("id").is_some() && get.may_repeat());
+//! ```
+//!
 //! What always holds after loading: the name is snake_case and unique in its adapter, there is exactly one category,
 //! every placeholder of the binding is a declared parameter, and a parameter's `schema` is the full JSON Schema that
 //! the author wrote (type references as `{"$ref": "#/types/Name"}`).

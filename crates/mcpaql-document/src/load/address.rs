@@ -107,7 +107,10 @@ pub(super) fn check(
             "uses http://, which is allowed only for this machine",
             "use https://, or write `allow_http: true` if you must",
         ),
-        _ => problem("must be https:// (http:// only for this machine)", "start it with https://"),
+        _ => problem(
+            "must start with https:// (or http://, for this machine)",
+            "write https:// before the host",
+        ),
     }
 }
 

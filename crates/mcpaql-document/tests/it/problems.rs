@@ -251,7 +251,7 @@ fn unknown_keys_with_the_nearest_known_key() {
             &Expected {
                 code: Code::SchemaUnknownField,
                 place,
-                message: &format!("Unknown key '{key}' in "),
+                message: &format!("Unknown key '{key}'"),
                 expected: None,
                 found: Some(key),
                 suggestion: Some(&format!("did you mean `{meant}`?")),
@@ -929,7 +929,7 @@ fn an_empty_display_name_or_title_is_no_name() {
 #[test]
 fn a_document_that_is_a_list() {
     let found = check(&Source::new("a.yaml", "- name: demo\n")).diagnostics;
-    assert_eq!(found[0].message, "The document must be a mapping", "{found:#?}");
+    assert_eq!(found[0].message, "The document must be an object", "{found:#?}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(super) fn write(out: &mut String, adapter: &Adapter, provenance: &Provenance
     counts(out, adapter);
     let variables = variables(adapter);
     if !variables.is_empty() {
-        out.push_str("\n## What it needs\n\nThe document only names these environment variables:\n\n");
+        out.push_str("\n## What it needs\n\nSet these environment variables; the document contains only their names:\n\n");
         for (name, what) in &variables {
             let _ = writeln!(out, "- `{name}`: {what}");
         }

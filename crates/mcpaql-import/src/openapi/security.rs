@@ -236,7 +236,7 @@ impl AuthCache {
 /// The warning for a document that requires no credentials, which is more often an omission than correct.
 fn no_requirements(security: &Security) -> Diagnostic {
     let message = if security.is_empty() {
-        "The document defines no security schemes"
+        "The description defines no security schemes"
     } else {
         "The document defines security schemes but never requires one"
     };

@@ -36,7 +36,7 @@ pub(crate) fn base_url(
     let Some(url) = found else {
         let variable = format!("{}_BASE_URL", site.prefix);
         notes.push(
-            Diagnostic::warning(Code::SchemaMissingField, pointer, "The document has no URL of the API")
+            Diagnostic::warning(Code::SchemaMissingField, pointer, "The description has no URL of the API")
                 .suggest(format!("set {variable} to the URL of the API")),
         );
         return format!("${{env:{variable}}}");

@@ -124,7 +124,7 @@ fn a_document_without_operations_is_opened_with_a_warning() {
     let import =
         import(&json!({"openapi": "3.1.0", "info": {"title": "Hooks"}, "webhooks": {"a": {"post": {}}}}));
     assert!(import.adapter.operations.is_empty());
-    assert!(messages(&import).contains(&"The document describes no operation that can be called"));
+    assert!(messages(&import).contains(&"The description has no operation that can be called"));
 }
 
 #[test]

@@ -183,7 +183,7 @@ fn a_document_without_requirements_still_sends_a_credential() {
     assert_eq!(described.adapter.auth, Auth::Any(vec![basic(), Auth::None]));
     let silent = import(&with_paths(json!({"/a": {"get": {}}})));
     assert_eq!(silent.adapter.auth, Auth::Any(vec![bearer(), Auth::None]));
-    assert!(messages(&silent).contains(&"The document defines no security schemes"));
+    assert!(messages(&silent).contains(&"The description defines no security schemes"));
 }
 
 #[test]

@@ -125,7 +125,7 @@ impl SchemaCompiler<'_> {
             Value::Object(map) => map,
             other => {
                 let problem = self
-                    .error(Code::SchemaInvalidType, "", "a schema must be a mapping".to_owned())
+                    .error(Code::SchemaInvalidType, "", "a schema must be an object".to_owned())
                     .expected("mapping")
                     .found(type_name(other));
                 self.problems.push(problem);

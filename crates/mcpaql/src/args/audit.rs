@@ -48,26 +48,26 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "COMMAND", requires = "probe", help_heading = "Sources")]
     pub(crate) snapshot: Option<String>,
     /// Conventions to check in addition to MCP itself, separated by commas; `clients` means all known clients.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Standard")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Rules")]
     pub(crate) convention: Vec<String>,
     /// File with your own conventions.
-    #[arg(long, value_name = "FILE", help_heading = "Standard")]
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
     pub(crate) conventions: Option<PathBuf>,
     /// Hint policy that the tools are expected to follow.
-    #[arg(long, value_name = "NAME", help_heading = "Standard")]
+    #[arg(long, value_name = "NAME", help_heading = "Rules")]
     pub(crate) policy: Option<String>,
     /// Show only the hints that differ between two policies.
-    #[arg(long, value_names = ["FROM", "TO"], num_args = 2, help_heading = "Standard",
+    #[arg(long, value_names = ["FROM", "TO"], num_args = 2, help_heading = "Rules",
         conflicts_with_all = ["fix", "dry_run", "baseline", "write_baseline", "probe", "policy", "rule", "fail_on", "verbose", "hints"])]
     pub(crate) diff_policy: Vec<String>,
     /// Set the level of a rule to off, advice, warning or error; can be repeated.
-    #[arg(long, value_name = "CODE=LEVEL", help_heading = "Standard")]
+    #[arg(long, value_name = "CODE=LEVEL", help_heading = "Rules")]
     pub(crate) rule: Vec<String>,
     /// Lowest level that fails the audit: error, warning, advice.
-    #[arg(long, value_name = "LEVEL", value_parser = parse_level, default_value = "warning", help_heading = "Standard")]
+    #[arg(long, value_name = "LEVEL", value_parser = parse_level, default_value = "warning", help_heading = "Rules")]
     pub(crate) fail_on: RuleLevel,
     /// List the rules, conventions and policies, and audit nothing.
-    #[arg(long, help_heading = "Standard")]
+    #[arg(long, help_heading = "Rules")]
     pub(crate) list: bool,
     /// Report format: full, json, sarif, markdown, github, junit.
     #[arg(long, value_parser = parse_format, default_value = "full", value_name = "FORMAT", help_heading = "Report")]

@@ -49,7 +49,7 @@ pub(crate) struct GenerateArgs {
     /// Copyright holder, written to LICENSE after `Copyright (c)`.
     #[arg(long, value_name = "TEXT", help_heading = "Project")]
     pub(crate) copyright: Option<String>,
-    /// How to group operations into tools: semantic (a tool per effect), single (one tool), all (both), discrete (a tool per
+    /// How to group operations into tools: semantic (a tool per effect), single (one tool), all (semantic and single), discrete (a tool per
     /// operation).
     #[arg(long, value_parser = parse_mode, value_name = "MODE", help_heading = "Project")]
     pub(crate) mode: Option<Mode>,
@@ -68,7 +68,7 @@ pub(crate) struct GenerateArgs {
     /// Skip operations that cannot be generated in the target language (TypeScript and Python support HTTP APIs and commands).
     #[arg(long, help_heading = "Project")]
     pub(crate) skip_unsupported: bool,
-    /// Omit the timestamp from MCPAQL-PROVENANCE.json; SOURCE_DATE_EPOCH sets it instead.
+    /// Omit the timestamp in MCPAQL-PROVENANCE.json, or take it from SOURCE_DATE_EPOCH if that is set.
     #[arg(long, help_heading = "Project")]
     pub(crate) reproducible: bool,
     /// Report format on standard output.

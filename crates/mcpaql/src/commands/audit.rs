@@ -33,7 +33,7 @@ pub(crate) async fn run(args: args::AuditArgs) -> Result<CommandOutcome> {
     if !args.diff_policy.is_empty() && !matches!(args.format, RenderFormat::Full | RenderFormat::Json) {
         return Err(error_with_hint(
             "--diff-policy supports only the formats full and json",
-            "use --format json, or leave --format out",
+            "use --format json, or remove --format",
         ));
     }
     check_files(&args)?;
@@ -196,7 +196,7 @@ fn write_and_report(path: &Path, text: &str) -> Result<()> {
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline> {
-    let text = file::read_text(path)?;
+    let text = file::read_flag("--baseline", path)?;
     Baseline::parse(&text).ok_or_else(|| {
         error_with_hint(
             format!("{} is not a baseline, or was written by another version", path.display()),

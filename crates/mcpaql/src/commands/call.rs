@@ -79,11 +79,13 @@ fn params(args: &args::CallCommandArgs, catalog: &Catalog) -> Result<Map<String,
         Some(text) => object(text)?,
     };
     for pair in &args.pairs {
-        let Some((key, value)) = pair.split_once('=') else {
-            return Err(error_with_hint(
-                format!("'{pair}' is not a parameter"),
-                "write KEY=VALUE, or pass all parameters with --params JSON",
-            ));
+        let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+            let (problem, example) = match pair.strip_prefix('=') {
+                Some(value) => (format!("the value '{value}' has no name"), format!("NAME={value}")),
+                None => (format!("'{pair}' has no value"), format!("{pair}=VALUE")),
+            };
+            let hint = format!("write {example}, or pass all parameters with --params JSON");
+            return Err(error_with_hint(problem, hint));
         };
         let schema = catalog
             .get(&args.operation)
@@ -95,9 +97,11 @@ fn params(args: &args::CallCommandArgs, catalog: &Catalog) -> Result<Map<String,
 }
 
 fn object(text: &str) -> Result<Map<String, Value>> {
-    match serde_json::from_str(text).context("--params is not valid JSON")? {
-        Value::Object(map) => Ok(map),
-        _ => anyhow::bail!("--params must be a JSON object"),
+    const HINT: &str = "for example --params '{\"limit\": 5}', with quotes for the shell";
+    match serde_json::from_str(text) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(error_with_hint("--params must be a JSON object", HINT)),
+        Err(error) => Err(error_with_hint(format!("--params is not valid JSON: {error}"), HINT)),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Sources of adapters (documents, OpenAPI descriptions, MCP servers), and compiling them to catalogs.
 
 use super::entry::EntryOverrides;
-use super::read_source;
 use crate::args::ImportOptions;
 use crate::blocking::blocking;
 use crate::cache::CaptureCache;
@@ -192,7 +191,7 @@ impl std::error::Error for RejectedDocument {}
 fn cannot_serve_error(name: &str, file: &str, errors: &[Diagnostic]) -> anyhow::Error {
     if errors.iter().all(Diagnostic::is_outside) {
         // `mcpaql check` would find nothing in the document.
-        let message = format!("with these settings, {name} {RejectedDocument}");
+        let message = format!("{name} {RejectedDocument} with these settings");
         return anyhow::Error::new(RejectedDocument).context(message);
     }
     let typed = name.strip_prefix("builtin:").unwrap_or(name);
@@ -284,7 +283,7 @@ fn check_description(
 /// Reads the overrides file, if there is one.
 pub(crate) fn read_overrides(flags: &ImportOptions) -> Result<(Option<Source>, Overrides)> {
     let Some(path) = flags.overrides.as_deref() else { return Ok((None, Overrides::default())) };
-    let source = read_source(path)?;
+    let source = Source::new(path.display().to_string(), file::read_flag("--overrides", path)?);
     match overrides::parse(&source) {
         Ok(overrides) => Ok((Some(source), overrides)),
         Err(diagnostics) => {

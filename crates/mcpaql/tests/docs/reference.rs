@@ -350,7 +350,7 @@ fn the_page_of_rules_is_what_rules_document() {
         let rules = || all_rules().filter(|rule| rule.group() == group);
         for rule in rules() {
             let anchor = rule.code.to_lowercase();
-            let (code, level) = (rule.code, rule.level.as_str());
+            let (code, level) = (rule.code, rule.level_label());
             text.push_str(&format!(
                 "| [{code}](#{anchor}) | {} | {level} | {} |\n",
                 rule.name,

@@ -83,14 +83,43 @@ async fn call_prints_data_and_accepts_parameters_in_every_form() {
 }
 
 #[tokio::test]
+async fn mistakes_are_reported_with_the_next_step() {
+    let place = TestFolder::new();
+    place.file("api.md", &documents::http_document("api", "http://127.0.0.1:9"));
+    place.file("tools.json", r#"{"tools": [{"name": "get_note", "inputSchema": {"type": "object"}}]}"#);
+    place.file("page.yaml", "<!DOCTYPE html><html></html>\n");
+    place.file("adapters.yaml", "adapters: {api: {document: api.md}}\n");
+    let rows: [(&[&str], &str); 8] = [
+        (&["serve", "api.md", "--include", "op:get_*"], "--include has no effect"),
+        (&["serve", "api.md", "--overrides", "absent.yaml"], "--overrides has no effect"),
+        (&["serve", "tools.json"], "mcpaql audit --tools tools.json"),
+        (&["tools", "page.yaml"], "this looks like a web page"),
+        (&["serve", "--config", "adapters.yaml"], "start each item with `- `"),
+        (&["audit", "--tools", "absent.json"], "check the path of --tools"),
+        (&["search", "notebook", "notes", "--first", "0"], "expected a number from 1 to 200"),
+        (&["explain", "missing-hint"], "did you mean missing-hints?"),
+    ];
+    for (args, expected) in rows {
+        let ran = place.run(args).await;
+        assert!(ran.status != Some(0) && ran.stderr.contains(expected), "{args:?}: {ran:?}");
+    }
+    place.file("mcpaql.yaml", "adapters: {api: {document: api.md}}\n");
+    for args in [["call", "api"], ["tools", "api"], ["audit", "api"]] {
+        let ran = place.run(&args).await;
+        assert!(ran.status == Some(2) && ran.stderr.contains("mcpaql.yaml has errors"), "{args:?}: {ran:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_status_of_call_says_who_can_fix_a_failure() {
     let place = TestFolder::new();
     place.file("api.md", &documents::http_document("api", "http://127.0.0.1:9"));
-    let rows: [(&[&str], i32, &str); 7] = [
+    let rows: [(&[&str], i32, &str); 8] = [
         (&["notebook", "get_note", "id=nothing"], 1, "NOT_FOUND_RESOURCE"),
         (&["notebook", "create_note"], 1, "VALIDATION_MISSING_PARAM"),
         (&["notebook", "create_nota"], 1, "NOT_FOUND_OPERATION"),
-        (&["notebook", "create_note", "title"], 2, "KEY=VALUE"),
+        (&["notebook", "create_note", "title"], 2, "write title=VALUE"),
+        (&["notebook", "create_note", "=x"], 2, "'x' has no name"),
         (&["notebook", "create_note", "--params", "{"], 2, "JSON"),
         (&["absent.md", "create_note"], 2, "absent.md"),
         (&["api.md", "get_thing", "id=1"], 2, "TRANSPORT_CONNECTION_FAILED"),

@@ -119,7 +119,7 @@ async fn every_kind_of_failure_has_its_status() {
     std::fs::create_dir(place.path().join("afolder")).unwrap();
     let pathless = json!({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": 5});
     place.file("pathless.json", &pathless.to_string());
-    let rows: [(&[&str], i32, &str); 41] = [
+    let rows: [(&[&str], i32, &str); 42] = [
         (&["--openapi", "pathless.json"], 2, "pathless.json has no operations"),
         (&["-s", "things.md", "--runtime", "path:nowhere"], 3, "does not contain the library mcpaql-runtime"),
         (&["-s", "things.md", "--runtime", "git:nonsense"], 3, "not the URL of a repository"),
@@ -139,6 +139,7 @@ async fn every_kind_of_failure_has_its_status() {
         (&["-s", "things.md", "--policy", "mine"], 3, "policy"),
         (&["-s", "things.md", "--prefix", "Gh-"], 3, "prefix"),
         (&["-s", "things.md", "--license", "my own"], 3, "SPDX"),
+        (&["-s", "things.md", "--license", "banana"], 3, "LicenseRef-banana"),
         (&["-s", "things.md", "--runtime", "nearby"], 3, "runtime"),
         (&["-s", "things.md", "--openapi", "x"], 3, "--openapi"),
         (&["-s", "things.md", "--", "server"], 3, "cannot be used"),
@@ -148,7 +149,7 @@ async fn every_kind_of_failure_has_its_status() {
         (&["--tools", "tracker.json", "--", "server", "--api-key", "hunter2"], 3, "credential"),
         (&["-s", "things.md", "-c", "unknown.yaml"], 3, "target"),
         (&["-s", "things.md", "-c", "mistyped.yaml"], 3, "true or false"),
-        (&["-s", "things.md", "-c", "scalar.yaml"], 3, "mapping"),
+        (&["-s", "things.md", "-c", "scalar.yaml"], 3, "must be an object"),
         (&["-s", "things.md", "-c", "nothing.yaml"], 3, "key: value"),
         (&["-s", "things.md", "-c", "broken.yaml"], 3, "broken.yaml"),
         (&["-s", "things.md", "-c", "absent.yaml"], 4, "absent.yaml"),

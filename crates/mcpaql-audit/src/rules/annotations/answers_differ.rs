@@ -9,13 +9,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Uses the result of a probe (`mcpaql audit --probe`): the answers of two calls with the same arguments, one after the other.
-    /// Without a probe it reports nothing. In the examples, `(observed)` stands for the result of the probe.
+    /// Compares the answers of two calls with the same arguments, one after the other. Needs the result of a probe (`mcpaql
+    /// audit --probe`), and reports nothing without one. In the examples, `(observed)` stands for the result of the probe.
     ///
     /// ## Why it matters
     ///
-    /// Clients may cache the results of read-only tools. A clock or a random number may differ each time. But a changing order or
-    /// a call counter makes two results look different although the data is the same.
+    /// Clients may cache the results of read-only tools. Some results differ each time for a good reason, such as the current
+    /// time. But with a changing order or a call counter, two results look different although the data is the same.
     ///
     /// ## Bad
     ///

@@ -7,13 +7,13 @@ use crate::tool::ParsedTool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
-    /// Read-only tool changed the state when it was called.
+    /// Read-only tool changed the server's data when it was called.
     ///
     /// ## What it does
     ///
-    /// Uses the result of a probe (`mcpaql audit --probe --snapshot COMMAND`): the snapshots before and after two calls of a tool
-    /// with `readOnlyHint: true`. Without a probe it reports nothing. In the examples, `(observed)` stands for the result of the
-    /// probe.
+    /// Compares the snapshots before and after two calls of a tool with `readOnlyHint: true`. Needs the result of a probe
+    /// (`mcpaql audit --probe --snapshot COMMAND`), and reports nothing without one. In the examples, `(observed)` stands for
+    /// the result of the probe.
     ///
     /// ## Why it matters
     ///

@@ -35,7 +35,7 @@ rule! {
     /// ## Fix
     ///
     /// Sets `openWorldHint: true`, unless the finding is advice.
-    "HINT-011" "closed-world-reach" Warning Tool(check)
+    "HINT-011" "closed-world-reach" Warning..Advice Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {

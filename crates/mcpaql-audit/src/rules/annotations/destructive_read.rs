@@ -15,9 +15,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Clients warn before the call, and some hide the tool if only safe tools are wanted. This is a common mistake if hints are
-    /// derived from HTTP methods or
-    /// [set to the same values on all tools](https://github.com/TeraSky-OSS/backstage-plugins/issues/193).
+    /// Clients warn before the call, and some hide the tool from users who want only safe tools. The mistake is common if
+    /// hints are derived from HTTP methods, or [are the same for all
+    /// tools](https://github.com/TeraSky-OSS/backstage-plugins/issues/193).
     ///
     /// ## Bad
     ///

@@ -11,9 +11,11 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for `idempotentHint: true` on tools that append, send, or create something that the caller does not name. Not reported
-    /// are tools whose result the caller names (`create_directory` with a `path`), because it can be created only once; tools that
-    /// add a member, because adding it twice changes nothing; and adapter tools that serve many operations.
+    /// Checks for `idempotentHint: true` on tools that append, send, or create something.
+    ///
+    /// Not reported: tools that create something under a name that the caller chooses (`create_directory` with a `path`),
+    /// because a second call cannot create it again; tools that add a member, because adding it twice changes nothing; and
+    /// adapter tools that serve many operations.
     ///
     /// ## Why it matters
     ///

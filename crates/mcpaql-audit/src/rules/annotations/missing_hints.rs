@@ -48,7 +48,7 @@ rule! {
     ///
     /// Sets the hints that are certain. Values that look safer than MCP's default are set only if they follow from the tool's own
     /// `readOnlyHint: true` or from its adapter document.
-    "HINT-001" "missing-hints" Error Tool(check)
+    "HINT-001" "missing-hints" Error..Advice Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {

@@ -33,7 +33,7 @@ rule! {
     /// {"name": "write_label", "inputSchema": {"type": "object", "properties": {"action": {"enum": ["create", "delete"]}}},
     ///  "annotations": {"destructiveHint": true}}
     /// ```
-    "HINT-015" "mixed-effects" Warning Tool(check)
+    "HINT-015" "mixed-effects" Warning..Advice Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {

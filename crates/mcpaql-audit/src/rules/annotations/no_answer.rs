@@ -9,14 +9,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Uses the result of a probe (`mcpaql audit --probe`): whether a call of a tool with `readOnlyHint: true` was answered. A tool
-    /// that rejects generated arguments has answered; a server that exits, hangs or sends something unreadable has not. Without a
-    /// probe it reports nothing. In the examples, `(observed)` stands for the result of the probe.
+    /// Checks whether a call of a tool with `readOnlyHint: true` was answered. A tool that rejects generated arguments has
+    /// answered. A server that exits, hangs or sends something unreadable has not. Needs the result of a probe (`mcpaql audit
+    /// --probe`), and reports nothing without one. In the examples, `(observed)` stands for the result of the probe.
     ///
     /// ## Why it matters
     ///
-    /// Models make up arguments, too. A server that exits because of one disables all its other tools, and a call that hangs blocks
-    /// the conversation until the client's timeout. A tool can reject a call with a result that has `isError: true`.
+    /// Models also send wrong arguments. A server that exits because of one call disables all its other tools, and a call that
+    /// hangs blocks the conversation until the client's timeout. To reject a call, return a result with `isError: true`.
     ///
     /// ## Bad
     ///

@@ -15,8 +15,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Connector directories list a tool only if its hints show whether it reads or may do harm. Missing annotations are [among
-    /// the most common reasons for a rejection](https://sunpeak.ai/blogs/testing-mcp-tool-annotations).
+    /// Connector directories list a tool only if its hints show whether it reads or may do harm. Missing annotations are
+    /// [among the most common reasons for a rejection](https://sunpeak.ai/blogs/testing-mcp-tool-annotations).
     ///
     /// ## Bad
     ///

@@ -12,14 +12,14 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for tools of one server that both read, or both write, and whose names differ only in the verb, such as `get_note` and
-    /// `list_notes`, if one sets `openWorldHint: true` and the other `openWorldHint: false`. The endpoints of an adapter are not
-    /// compared.
+    /// Compares tools of one server whose names differ only in the verb, such as `get_note` and `list_notes`, if both read or
+    /// both write. Reports them if one sets `openWorldHint: true` and the other `openWorldHint: false`. The endpoints of an
+    /// adapter are not compared.
     ///
     /// ## Why it matters
     ///
-    /// Both tools work on the same data. A client that trusts the results of the closed-world tool also trusts the untrusted data
-    /// that the other tool can read or write.
+    /// Both tools work on the same data. A client that trusts results of the closed-world tool then trusts data that came in
+    /// through the other tool.
     ///
     /// ## Bad
     ///

@@ -15,10 +15,15 @@ rule! {
     /// Runs only if a policy is selected, with `--policy` or by a convention. Infers the effect of each tool and compares its
     /// hints with those of the policy. A hint that is not set counts as MCP's default.
     ///
-    /// A hint is not compared if the policy omits it, or if the effect of the tool is unknown, for example because its name has
-    /// no clear verb. `destructiveHint` is not compared if an update requires an output parameter, such as `output_path`: the
-    /// tool may write a new file and leave its input unchanged. HINT-001 reports missing hints that a convention requires. If the
-    /// effect is inferred from the name and description alone, and all differing hints are set, the finding is advice.
+    /// Not compared:
+    ///
+    /// - hints that the policy omits;
+    /// - tools whose effect is unknown, for example because the name has no clear verb;
+    /// - `destructiveHint` of an update with a required output parameter, such as `output_path`: the tool may write a new file and
+    ///   leave its input unchanged.
+    ///
+    /// HINT-001 reports missing hints that a convention requires. The finding is advice if the tool sets all the hints that
+    /// differ, and its effect is known only from its name and description.
     ///
     /// ## Why it matters
     ///
@@ -49,7 +54,7 @@ rule! {
     /// ## Fix
     ///
     /// Sets the hints of the policy, except values that make the tool look safer than its own hints.
-    "HINT-016" "policy-mismatch" Warning Tool(check)
+    "HINT-016" "policy-mismatch" Warning..Advice Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {

@@ -46,7 +46,7 @@ rule! {
     /// ## Fix
     ///
     /// Sets `readOnlyHint: false`. At worst, the user has to approve a call that only reads.
-    "HINT-005" "read-only-write" Error Tool(check)
+    "HINT-005" "read-only-write" Error..Advice Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {

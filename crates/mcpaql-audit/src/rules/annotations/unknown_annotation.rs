@@ -42,7 +42,7 @@ rule! {
     /// ## Fix
     ///
     /// Writes the hint with the correct spelling, if its value is true or false.
-    "HINT-014" "unknown-annotation" Warning Tool(check)
+    "HINT-014" "unknown-annotation" Warning..Advice Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {

@@ -15,7 +15,7 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Clients that run only read-only tools without asking ask before each call of this tool, or [cannot use it at
+    /// Many clients run read-only tools without asking. They ask before each call of this tool, or [cannot use it at
     /// all](https://github.com/sourcebot-dev/sourcebot/pull/1013). If the tool does change something, its name should say so.
     ///
     /// ## Bad

@@ -5,17 +5,18 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedServer;
 
 rule! {
-    /// Tools of the server take up a large part of the context window.
+    /// Tools of the server use a large part of the context window.
     ///
     /// ## What it does
     ///
-    /// Adds up the estimated cost of all tools of a server. More than 20 000 tokens, a tenth of a window of 200 000, is advice. More
-    /// than 64 000 tokens, half of a window of 128 000, is a warning.
+    /// Adds up the estimated cost of all tools of a server. More than 20 000 tokens, a tenth of a context window of 200 000
+    /// tokens, is advice. More than 64 000 tokens, half of a context window of 128 000 tokens, is a warning.
     ///
     /// ## Why it matters
     ///
-    /// Claude Code stops loading tools at the start of a conversation if they take more than a tenth of the window (tool search, mode
-    /// `auto`, https://code.claude.com/docs/en/mcp). Other clients load them all, and models choose worse the more tools there are.
+    /// Claude Code stops loading tools at the start of a conversation if they take more than a tenth of the context window
+    /// (tool search, mode `auto`, https://code.claude.com/docs/en/mcp). Other clients load them all. The more tools a model
+    /// sees, the more often it chooses the wrong one.
     ///
     /// ## Bad
     ///
@@ -28,7 +29,7 @@ rule! {
     /// ```json good
     /// {"tools": [{"name": "create_issue", "description": "Opens an issue in a repository.", "inputSchema": {"type": "object"}}]}
     /// ```
-    "COST-002" "heavy-list" Warning Server(check)
+    "COST-002" "heavy-list" Warning..Advice Server(check)
 }
 
 /// A tenth of a window of 200 000.
@@ -43,7 +44,7 @@ fn check(server: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
     }
     let share = |window: usize| (tokens * 100 + window / 2) / window;
     let message = format!(
-        "The {} tools of '{}' cost about {tokens} tokens: {} % of a window of 128 000, {} % of 200 000",
+        "The {} tools of '{}' cost about {tokens} tokens: {} % of a context window of 128 000 tokens, {} % of one of 200 000",
         server.tools.len(),
         server.server.name,
         share(128_000),

@@ -13,8 +13,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// IBM's ContextForge gateway took `;`, `&&`, `||`, `$(`, `> ` and `< ` in a description for command injection and dropped the
-    /// tool (https://github.com/IBM/mcp-context-forge/issues/3811; the list has become shorter since).
+    /// IBM's ContextForge gateway treated `;`, `&&`, `||`, `$(`, `> ` and `< ` in a description as command injection and
+    /// dropped the tool (https://github.com/IBM/mcp-context-forge/issues/3811; the list has become shorter since).
     ///
     /// ## Bad
     ///

@@ -11,9 +11,12 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks every text of a tool (description, titles, names and descriptions of parameters, values, defaults) for tags and chat
-    /// template markers that make text look like a system message; for orders to ignore other instructions, to run a command or to
-    /// hide something from the user; for claims that the user has given consent; and for new roles.
+    /// Checks every text of a tool (description, titles, names and descriptions of parameters, values, defaults) for:
+    ///
+    /// - tags and chat template markers that make text look like a system message;
+    /// - orders to ignore other instructions, to run a command or to hide something from the user;
+    /// - claims that the user has given consent;
+    /// - text that gives the model a new role.
     ///
     /// ## Why it matters
     ///

@@ -41,7 +41,7 @@ rule! {
     /// ```json good
     /// {"servers": {"mail": [{"name": "send_email", "description": "Sends a mail.", "inputSchema": {"type": "object"}}], "trivia": [{"name": "get_fact", "description": "A fact of the day. Others are found with list_facts.", "inputSchema": {"type": "object"}}, {"name": "list_facts", "description": "All facts.", "inputSchema": {"type": "object"}}]}}
     /// ```
-    "DESC-007" "tool-shadowing" Error Servers(check)
+    "DESC-007" "tool-shadowing" Error..Advice Servers(check)
 }
 
 fn check(parsed_servers: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_>) {

@@ -17,8 +17,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// A model may fetch links that it reads, and a client that renders Markdown fetches images without asking, with whatever was
-    /// written into the address. This is the usual way to leak data (OWASP, LLM02 Sensitive Information Disclosure).
+    /// A model may open links that it reads. A client that renders Markdown loads images without asking, and the address of an
+    /// image can contain private data. This is the usual way to leak data (OWASP, LLM02 Sensitive Information Disclosure).
     ///
     /// ## Bad
     ///

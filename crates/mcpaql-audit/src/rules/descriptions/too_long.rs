@@ -10,12 +10,13 @@ rule! {
     /// ## What it does
     ///
     /// Checks for descriptions longer than a convention allows, or longer than 2048 characters if no convention sets a limit.
+    /// Without such a convention, the finding is advice.
     ///
     /// ## Why it matters
     ///
     /// Claude Code truncates every description at 2048 characters, and the model never sees the rest
-    /// (https://github.com/anthropics/claude-code/issues/41593). Some deployments of OpenAI's models reject the whole request from
-    /// 1024 characters on (https://github.com/modelcontextprotocol/servers/issues/799).
+    /// (https://github.com/anthropics/claude-code/issues/41593). Some deployments of OpenAI's models reject the whole request
+    /// if a description has more than 1024 characters (https://github.com/modelcontextprotocol/servers/issues/799).
     ///
     /// ## Bad
     ///
@@ -28,7 +29,7 @@ rule! {
     /// ```json good
     /// {"name": "create_issue", "description": "Opens an issue in a repository.", "inputSchema": {"type": "object"}}
     /// ```
-    "DESC-003" "description-too-long" Warning Tool(check)
+    "DESC-003" "description-too-long" Warning..Advice Tool(check)
 }
 
 /// The limit if no convention sets one.

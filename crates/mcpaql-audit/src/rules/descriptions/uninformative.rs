@@ -11,7 +11,7 @@ rule! {
     /// ## What it does
     ///
     /// Checks for descriptions that consist only of fillers and of words from the tool's name or the server's name, and for
-    /// placeholders such as `TODO`.
+    /// placeholders such as `TODO`. A description that repeats the name is only advice.
     ///
     /// ## Why it matters
     ///
@@ -34,7 +34,7 @@ rule! {
     /// ```json good
     /// {"name": "get_issue", "description": "Title, text, labels and state of one issue.", "inputSchema": {"type": "object"}}
     /// ```
-    "DESC-002" "uninformative-description" Warning Tool(check)
+    "DESC-002" "uninformative-description" Warning..Advice Tool(check)
 }
 
 /// Words without information of their own.

@@ -6,19 +6,18 @@ use crate::rule::{Findings, rule};
 use crate::tool::ParsedTool;
 
 rule! {
-    /// Name spells `mcpaql`, or another word of a convention, in a way that the convention forbids.
+    /// Name uses a forbidden spelling of a required word, such as `mcp_aql` for `mcpaql`.
     ///
     /// ## What it does
     ///
-    /// Checks the names of MCP-AQL adapter tools for spellings that a convention forbids (`names.not_words`) of a word that it
-    /// requires (`names.word`): `aql` or `mcp_aql` instead of `mcpaql`. Tools that do not take MCP-AQL's envelope are not
-    /// checked.
+    /// Applies to the tools of MCP-AQL adapters. A convention can require a word (`names.word`) and forbid other spellings of
+    /// it (`names.not_words`): `mcpaql`, but not `aql` or `mcp_aql`. Checks for the forbidden spellings.
     ///
     /// ## Why it matters
     ///
-    /// AQL is also the name of ArangoDB's query language and of others. The word `mcpaql` distinguishes an adapter's tools from
-    /// all others in a list and separates the adapter from the endpoint. The name `mcp_aql_read` is the same for every adapter,
-    /// so two adapters collide.
+    /// AQL is also the name of ArangoDB's query language and of other languages. The word `mcpaql` distinguishes an adapter's
+    /// tools from all others in a list and separates the adapter from the endpoint. The name `mcp_aql_read` is the same for
+    /// every adapter, so two adapters collide.
     ///
     /// ## Bad
     ///

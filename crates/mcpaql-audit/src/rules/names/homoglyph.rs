@@ -17,8 +17,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// `dеlete_file` with a Cyrillic е is another tool than `delete_file`, and the person who approves a call cannot see the
-    /// difference. Attackers pass one tool off as another this way. MCP allows only ASCII.
+    /// `dеlete_file` with a Cyrillic е and `delete_file` are two different tools, but the person who approves a call cannot
+    /// see the difference. Attackers disguise one tool as another this way. MCP allows only ASCII.
     ///
     /// ## Bad
     ///

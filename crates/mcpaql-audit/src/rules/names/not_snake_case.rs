@@ -11,15 +11,14 @@ rule! {
     /// ## What it does
     ///
     /// Checks for names that are not lower-case words joined by `_`. If a convention requires snake_case, each such name is a
-    /// warning. Otherwise a server in which most names have another style gets one piece of advice.
+    /// warning. Otherwise, if most names of a server have another style, the server gets one finding, at level advice.
     ///
     /// ## Why it matters
     ///
-    /// More than four in five of the servers that we examined use snake_case for all of their names, and models have seen it more
-    /// often than any other style. Such a name is an identifier in every language: clients need not change it, and permission rules
-    /// that name a tool look the same everywhere. Claude's connector directory
-    /// [asks for](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)
-    /// snake or kebab case.
+    /// More than four in five of the servers that we examined use snake_case for all of their names, and models have seen it
+    /// more often than any other style. Such a name is an identifier in every language: clients need not change it, and
+    /// permission rules that name a tool look the same everywhere. Claude's connector directory asks for snake or kebab case
+    /// ([checklist](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)).
     ///
     /// ## Bad
     ///
@@ -40,7 +39,7 @@ rule! {
     /// ## Fix
     ///
     /// Writes the name in snake_case, if a convention requires it and no other tool has that name.
-    "NAME-006" "not-snake-case" Warning Server(check)
+    "NAME-006" "not-snake-case" Warning..Advice Server(check)
 }
 
 fn check(server: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {

@@ -14,10 +14,10 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Matches names against the patterns of conventions (`names.pattern`), such as `{product}_{verb}_{object}` with the products,
-    /// verbs and objects that the convention lists. The verb may follow the object, and one of the two is enough. Patterns with
-    /// `{endpoint}` apply only to the tools of MCP-AQL adapters. Names that NAME-006, NAME-008 or NAME-012 reports are not reported
-    /// again.
+    /// Matches names against the patterns of conventions (`names.pattern`), such as `{product}_{verb}_{object}` with the
+    /// products, verbs and objects that the convention lists. The verb may also come after the object, and a name with only a
+    /// verb or only an object matches, too. Patterns with `{endpoint}` apply only to the tools of MCP-AQL adapters. Names that
+    /// NAME-006, NAME-008 or NAME-012 reports are not reported again.
     ///
     /// ## Why it matters
     ///

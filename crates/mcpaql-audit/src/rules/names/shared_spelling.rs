@@ -16,8 +16,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// `read-file` of one server and `read_file` of another are two tools for a client but one for a model, which writes whichever
-    /// name it has read last.
+    /// `read-file` of one server and `read_file` of another are two tools for a client. A model easily confuses them and calls
+    /// the wrong one.
     ///
     /// ## Bad
     ///

@@ -16,8 +16,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Models confuse such names, and so do clients: VS Code replaces `.` with `_`, and Codex and others replace every character that
-    /// a model API rejects with `_`, so that the two names become one.
+    /// Models confuse such names, and so do clients. VS Code replaces `.` with `_`. Codex and others replace every character
+    /// that a model API rejects with `_`. Both can turn two names into one.
     ///
     /// ## Bad
     ///

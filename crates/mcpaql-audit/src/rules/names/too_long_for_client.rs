@@ -19,12 +19,12 @@ rule! {
     /// ## What it does
     ///
     /// Adds the prefix of each selected client to the name, including the server's name if the client uses it. Compares the
-    /// length with the limit of the client, its model API or the directory. The message says by how many characters the name is
-    /// too long, and names the client whose limit it exceeds most. The `help:` line gives the maximum length of the server's name
-    /// with which the tool name fits all clients.
+    /// length with the limit of the client, its model API or the directory. The message says by how many characters the name
+    /// is too long, and names the client whose limit it exceeds most. The `help:` line says how long the server's name may be,
+    /// so that the tool fits all clients.
     ///
-    /// For a saved list, the server's name in the client is unknown unless `--name` sets it. Then the level depends on the
-    /// characters left for the server's name: none is an error, fewer than 12 a warning, fewer than 20 advice.
+    /// For a saved list, the server's name in the client is unknown unless `--name` sets it. In that case, the level depends
+    /// on how many characters are left for the server's name: 0 is an error, 1 to 11 a warning, 12 to 19 advice.
     ///
     /// ## Why it matters
     ///
@@ -45,7 +45,7 @@ rule! {
     /// ```json good
     /// {"tools": [{"name": "add_review_comment", "inputSchema": {"type": "object"}}]}
     /// ```
-    "NAME-005" "too-long-for-client" Error Tool(check)
+    "NAME-005" "too-long-for-client" Error..Advice Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {

@@ -17,8 +17,9 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Applies to servers where at least half of the names, and at least six, have a clear verb at either end, and four in five of
-    /// these have it before the object (`get_issue`) or after it (`issue_get`). Checks for names with the verb on the other side.
+    /// Applies to servers in which at least six names, and at least half of all names, start or end with a clear verb. If four
+    /// in five of these verbs are on one side of the object (`get_issue`, or `issue_get`), names with the verb on the other
+    /// side are reported.
     ///
     /// ## Why it matters
     ///

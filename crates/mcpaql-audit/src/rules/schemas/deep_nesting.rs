@@ -9,12 +9,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for arguments with more than ten levels of nested values. Variants do not count.
+    /// Checks for arguments with more than ten levels of nested values. Variants (`anyOf`, `oneOf`, `allOf`) do not add a
+    /// level.
     ///
     /// ## Why it matters
     ///
-    /// OpenAI rejects deeper schemas in strict mode (https://platform.openai.com/docs/guides/structured-outputs), and models lose
-    /// count of brackets long before.
+    /// OpenAI rejects deeper schemas in strict mode (https://platform.openai.com/docs/guides/structured-outputs), and models
+    /// close the wrong number of brackets long before that.
     ///
     /// ## Bad
     ///

@@ -32,7 +32,7 @@ rule! {
     /// ```json good
     /// {"name": "list_issues", "inputSchema": {"type": "object", "properties": {"count": {"type": "integer", "default": 30}}}}
     /// ```
-    "SCHEMA-010" "invalid-default" Warning Tool(check)
+    "SCHEMA-010" "invalid-default" Warning..Advice Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {

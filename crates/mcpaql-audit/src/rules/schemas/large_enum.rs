@@ -11,11 +11,12 @@ rule! {
     /// ## What it does
     ///
     /// Checks for enums with more values than a convention allows, or with more than 100 if no convention sets a limit.
+    /// Without such a convention, the finding is advice.
     ///
     /// ## Why it matters
     ///
-    /// Every value is in the context of every conversation. OpenAI accepts at most 1 000 enum values in a whole schema, and fewer if
-    /// they are long (https://platform.openai.com/docs/guides/structured-outputs).
+    /// The model reads every value in every conversation. OpenAI accepts at most 1 000 enum values in a whole schema, and
+    /// fewer if they are long (https://platform.openai.com/docs/guides/structured-outputs).
     ///
     /// ## Bad
     ///
@@ -28,7 +29,7 @@ rule! {
     /// ```json good
     /// {"name": "list_taxes", "inputSchema": {"type": "object", "properties": {"country": {"type": "string", "description": "Two letters, as in ISO 3166"}}}}
     /// ```
-    "SCHEMA-009" "large-enum" Warning Tool(check)
+    "SCHEMA-009" "large-enum" Warning..Advice Tool(check)
 }
 
 /// The limit if no convention sets one.

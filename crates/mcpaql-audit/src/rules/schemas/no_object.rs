@@ -14,7 +14,7 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// MCP requires it, arguments are always an object, and clients drop the tool or reject the whole list.
+    /// MCP requires an object, because arguments are always an object. Clients drop the tool or reject the whole list.
     ///
     /// ## Bad
     ///

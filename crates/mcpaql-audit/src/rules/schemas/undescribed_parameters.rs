@@ -10,8 +10,10 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for top-level parameters without a `description`. The description may also be in a schema that the parameter refers to
-    /// or consists of, or in the description of the tool, after the parameter's name, where Python's docstrings put it.
+    /// Checks for top-level parameters without a `description`. The description may also be in a schema that the parameter
+    /// refers to (`$ref`) or combines (`allOf`, `anyOf`, `oneOf`). It may also be in the description of the tool, after the
+    /// parameter's name, as in Python's docstrings. If no convention requires descriptions of parameters, the finding is
+    /// advice.
     ///
     /// ## Why it matters
     ///
@@ -29,7 +31,7 @@ rule! {
     /// ```json good
     /// {"name": "search_issues", "description": "Finds issues.", "inputSchema": {"type": "object", "properties": {"scope": {"type": "string", "description": "`mine` or `all`"}}}}
     /// ```
-    "SCHEMA-002" "undescribed-parameters" Warning Tool(check)
+    "SCHEMA-002" "undescribed-parameters" Warning..Advice Tool(check)
 }
 
 /// Maximum number of parameters that the message names.

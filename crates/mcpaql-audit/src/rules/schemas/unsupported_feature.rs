@@ -12,7 +12,8 @@ rule! {
     /// ## What it does
     ///
     /// Checks for the features that client conventions list under `schemas.refuses`: `anyOf`, `oneOf` or `allOf` at the root,
-    /// `type` as a list, arrays without `items`, tuples (`items` as a list), recursive `$ref` and others.
+    /// `type` as a list, arrays without `items`, tuples (`items` as a list), recursive `$ref` and others. `type` as a list is
+    /// only a warning, because clients ignore it instead of rejecting the request.
     ///
     /// ## Why it matters
     ///
@@ -38,7 +39,7 @@ rule! {
     /// ```json good
     /// {"name": "update_issue", "inputSchema": {"type": "object", "properties": {"title": {"type": "string", "description": "Give this or labels"}, "labels": {"type": "array", "items": {"type": "string"}}}}}
     /// ```
-    "SCHEMA-006" "unsupported-feature" Error Tool(check)
+    "SCHEMA-006" "unsupported-feature" Error..Warning Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {

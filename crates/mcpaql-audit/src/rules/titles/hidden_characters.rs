@@ -16,8 +16,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// The title is what a person sees before approving a call. A bidirectional mark, a line break or a terminal escape sequence
-    /// makes it look different there than in a log or a review.
+    /// A person reads the title before approving a call. With a bidirectional mark, a line break or a terminal escape
+    /// sequence, that person sees another title than the one in a log or a review.
     ///
     /// ## Bad
     ///

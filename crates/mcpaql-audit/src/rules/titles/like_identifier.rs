@@ -16,9 +16,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// MCP's titles are for people, "even by those unfamiliar with domain-specific terminology"
-    /// ([schema, `BaseMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema)). A client without a title shows
-    /// the name anyway.
+    /// Titles are for people, also for those who do not know the domain's terms ([MCP's schema,
+    /// `BaseMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema)). A client without a title shows the
+    /// name anyway.
     ///
     /// ## Bad
     ///

@@ -36,7 +36,7 @@ rule! {
     /// ## Fix
     ///
     /// Writes a title derived from the name, if no other tool has that title.
-    "TITLE-001" "missing-title" Warning Server(check)
+    "TITLE-001" "missing-title" Warning..Advice Server(check)
 }
 
 fn check(server: &ParsedServer<'_>, standard: &Standard, findings: &mut Findings<'_>) {

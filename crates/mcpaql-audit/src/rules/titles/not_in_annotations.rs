@@ -14,9 +14,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// `title` is newer than `annotations.title`, and clients and directories look for the older one:
-    /// [Anthropic's checklist](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)
-    /// names it.
+    /// `title` is newer than `annotations.title`, and some clients and directories read only the older one. [Anthropic's
+    /// checklist](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)
+    /// requires it.
     ///
     /// ## Bad
     ///

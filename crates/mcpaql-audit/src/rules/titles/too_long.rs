@@ -32,7 +32,7 @@ rule! {
     /// ```json good
     /// {"name": "get_workflow", "title": "Get workflow, run, job or artifact", "inputSchema": {"type": "object"}}
     /// ```
-    "TITLE-008" "title-too-long" Warning Tool(check)
+    "TITLE-008" "title-too-long" Warning..Advice Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {

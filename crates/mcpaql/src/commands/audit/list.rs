@@ -10,7 +10,7 @@ pub(super) fn list(conventions: &[Convention], own: &[Policy]) -> String {
     let mut text = String::from("Rules (`mcpaql explain CODE` shows details)\n");
     for group in RuleGroup::ALL {
         for rule in all_rules().filter(|rule| rule.group() == group) {
-            let _ = writeln!(text, "  {:11} {:8} {}", rule.code, rule.level.as_str(), rule.summary());
+            let _ = writeln!(text, "  {:11} {:14} {}", rule.code, rule.level_label(), rule.summary());
         }
     }
     text.push_str("\nConventions (--convention)\n");

@@ -14,7 +14,7 @@ use mcpaql_audit::{FailedServer, KnownFacts, ServerTools, ToolsOrigin};
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, Mode};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
-use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::facts::Reach;
 use mcpaql_core::surface;
 use mcpaql_core::unified::Unified;
@@ -139,7 +139,7 @@ impl Sources {
             }
             [] => Ok(()),
             _ => {
-                let hint = "leave --name out, or audit each server separately";
+                let hint = "remove --name, or audit each server separately";
                 Err(error_with_hint("--name works only with one server", hint))
             }
         }
@@ -243,7 +243,7 @@ fn client_servers(config: &str, sources: &mut Sources) -> Result<Vec<ServerToAud
     let configurations = import_config::read_client_configs(config)?;
     let import = ConfigImport::from_configs(&configurations);
     for skipped in &import.skipped {
-        let error = anyhow::anyhow!(skipped.reason.clone());
+        let error = anyhow::anyhow!("the server '{}' cannot be audited: {}", skipped.server, skipped.reason);
         sources.add_failure(skipped.server.clone(), error);
     }
     // The credentials in the configuration are only passed to the servers that they were written for.
@@ -270,7 +270,7 @@ fn read_saved_server(path: &Path) -> Result<(ServerTools, ToolsOrigin, Option<St
     let (name, text) = if is_stdin {
         ("standard input".to_owned(), file::read_stdin()?)
     } else {
-        (path.display().to_string(), file::read_text(path)?)
+        (path.display().to_string(), file::read_flag("--tools", path)?)
     };
     let source = Source::new(name, text);
     let SavedTools { capture, pointer, duplicate_names } = servers::parse_saved_tools(&source)?;
@@ -292,6 +292,12 @@ fn documents(args: &args::AuditArgs, sources: &mut Sources) -> Result<()> {
     if plan.is_default {
         let hint = "pass a document, --tools FILE, --url URL, --config PATH, or a command after `--`";
         return Err(error_with_hint("no server to audit", hint));
+    }
+    if let Some((source, diagnostics)) = plan.config.filter(|_| plan.adapters.is_empty())
+        && diagnostics.iter().any(|one| one.severity == Severity::Error)
+    {
+        output::print_diagnostics(&source, &diagnostics);
+        anyhow::bail!("{} has errors", source.name);
     }
     for (name, error) in plan.unreadable {
         sources.add_failure(name, error);

@@ -101,7 +101,7 @@ fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Re
         if name.is_empty() {
             return Err(error_with_hint(
                 "--convention has an empty name",
-                "leave --convention out to check every known client",
+                "remove --convention to check for all known clients",
             ));
         }
         if name == CLIENTS {
@@ -119,7 +119,7 @@ fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Re
 
 /// Reads a file of conventions.
 fn read(path: &Path) -> Result<Vec<Convention>> {
-    let source = Source::new(path.display().to_string(), crate::file::read_text(path)?);
+    let source = Source::new(path.display().to_string(), crate::file::read_flag("--conventions", path)?);
     load::parse(&source).or_else(|diagnostics| {
         output::print_diagnostics(&source, &diagnostics);
         bail!("{} has errors", source.name)

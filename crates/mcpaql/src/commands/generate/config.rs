@@ -260,7 +260,7 @@ fn options(
     let usual = ProjectOptions::new(language);
     if language != Language::Rust && args.runtime.is_some() {
         let message = format!("--runtime has no effect on a {} project", language.name());
-        return Err(GenerateError::new(GenerateErrorKind::Configuration, message).hint("leave it out"));
+        return Err(GenerateError::new(GenerateErrorKind::Configuration, message).hint("remove it"));
     }
     let given = match (&args.runtime, file.text("runtime")) {
         _ if language != Language::Rust => None,
@@ -368,7 +368,7 @@ fn read_config_file(path: &Path) -> Result<GenerateConfigFile, GenerateError> {
         Value::Null if problems.is_empty() => Default::default(),
         _ if !problems.is_empty() => Default::default(),
         _ => {
-            let message = "The configuration must be a mapping";
+            let message = "The configuration must be an object";
             problems.push(
                 Diagnostic::error(Code::SchemaInvalidType, "", message).suggest("write `key: value` lines"),
             );
@@ -404,7 +404,7 @@ fn check_key(key: &str, value: &Value) -> Option<Diagnostic> {
             || format!("use one of {}", known().join(", ")),
             |nearest| format!("use `{nearest}`"),
         );
-        let message = format!("Unknown field '{key}'");
+        let message = format!("Unknown key '{key}'");
         return Some(Diagnostic::error(Code::SchemaUnknownField, pointer, message).at_key().suggest(nearest));
     };
     let message = capitalize(&format!("field '{key}' expected {expected}"));

@@ -129,15 +129,9 @@ fn refuse_import_options(
     because: &str,
     instead: &str,
 ) -> Result<(), GenerateError> {
-    let given = [
-        ("name", import_options.name.is_some()),
-        ("overrides", import_options.overrides.is_some()),
-        ("include", !import_options.include.is_empty()),
-        ("exclude", !import_options.exclude.is_empty()),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
+    match import_options.first_given() {
         None => Ok(()),
-        Some((what, _)) => {
+        Some(what) => {
             let message = format!("`{what}` applies only to imports, but {because}");
             Err(GenerateError::new(GenerateErrorKind::Configuration, message)
                 .hint(format!("remove the option and {instead} instead")))

@@ -33,7 +33,7 @@ async fn a_misspelled_name_is_refused_with_a_suggestion() {
         (["--fail-on", "fatal"], "expected one of advice, warning, error"),
         (["--format", "xml"], "expected one of full, json"),
         (["--diff-policy", "mcpaql"], "2 values required"),
-        (["--header", "X=Y"], "leave --header out"),
+        (["--header", "X=Y"], "remove --header"),
         (["--fail-on=error", "--fail-on=error"], "cannot be used multiple times"),
         (["--write-baseline=x", "--fix"], "cannot be used with"),
     ] {
@@ -88,7 +88,7 @@ async fn a_team_defines_its_own_in_a_file_or_in_its_configuration() {
         .as_array()
         .unwrap()
         .iter()
-        .find(|one| one["demanded_by"] == json!(["ours"]));
+        .find(|one| one["required_by"] == json!(["ours"]));
     assert!(prefix.is_some(), "{report_of_file:#}");
 
     place.file("ours.yaml", "ours:\n  extends: curser\n");

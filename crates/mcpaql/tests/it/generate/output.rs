@@ -72,7 +72,7 @@ async fn the_json_report_has_every_note_and_the_counts_of_the_import() {
     assert_eq!((&report["import"]["imported"], &report["import"]["excluded"]), (&json!(1), &json!(1)));
     let lost = |note: &&Value| note["code"] == "IMPORT_PART_LOST";
     let lost = report["notes"].as_array().unwrap().iter().filter(lost).count();
-    assert_eq!(lost > 0, human.stderr.contains("imported without a part"), "{report} {}", human.stderr);
+    assert_eq!(lost > 0, human.stderr.contains("imported in part"), "{report} {}", human.stderr);
     assert!(lost > 0, "{report}");
 }
 

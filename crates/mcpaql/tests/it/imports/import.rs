@@ -140,7 +140,7 @@ async fn a_rule_without_matches_is_a_warning_and_an_invalid_rule_is_refused() {
     let none = import(&place, &["--include", "tag:bokos"]).await;
     assert_ne!(none.status, Some(0), "{none:?}");
     assert!(
-        none.stderr.contains("No operation is selected by `include` and `exclude` (14 exist)"),
+        none.stderr.contains("`include` and `exclude` select none of the 14 operations"),
         "{}",
         none.stderr
     );

@@ -30,7 +30,7 @@ async fn a_file_that_is_not_a_description_is_refused_with_a_reason() {
     }
     for (source, expected) in [
         ("absent.yaml", "'absent.yaml' not found"),
-        (".", "cannot read"),
+        (".", "'.' is a folder"),
         ("ftp://example.com/x", "https://"),
     ] {
         let ran = place.run(&["import", "openapi", source]).await;

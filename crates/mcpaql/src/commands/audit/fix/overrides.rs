@@ -41,12 +41,15 @@ pub(super) fn write(
         (true, true) => {
             output::status_line(&format!("No safe corrections found; {} is unchanged", written.name));
         }
-        (true, false) => output::status_line("No safe corrections found; the overrides file is empty"),
         (false, true) => output::status_line(&format!("{} already has all corrections", written.name)),
-        (false, false) => {}
-    }
-    if !is_unchanged {
-        write_file(path, &old, &written.text, dry_run)?;
+        // The user may pass the file to an import next, so it is written even without corrections.
+        (true, false) => {
+            if !dry_run {
+                file::write(path, &written.text)?;
+            }
+            output::status_line("No safe corrections found; the overrides file has no entries");
+        }
+        (false, false) => write_file(path, &old, &written.text, dry_run)?,
     }
     for (index, correction) in &importable {
         if let Some(tool) = server.tools.get_mut(*index) {
