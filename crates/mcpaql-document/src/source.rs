@@ -245,6 +245,11 @@ impl Source {
             return Err(SourceProblem::syntax(0..0, message)
                 .suggest("write an adapter document: front matter, YAML or JSON"));
         }
+        if is_web_page(content) {
+            return Err(SourceProblem::syntax(0..0, "This is a web page, not YAML or JSON").suggest(
+                "save the document itself; for an API, it is often at /openapi.json or /openapi.yaml",
+            ));
+        }
         let mut lines = content.split_inclusive('\n');
         let first = lines.next().unwrap_or_default();
         if first.trim_end() == "---" && !self.has_extension(&["yaml", "yml", "json"]) {
@@ -276,6 +281,13 @@ impl Source {
         let Some((_, found)) = self.name.rsplit_once('.') else { return false };
         extensions.iter().any(|extension| found.eq_ignore_ascii_case(extension))
     }
+}
+
+/// Whether a text is an HTML page.
+fn is_web_page(text: &str) -> bool {
+    let text = text.trim_start();
+    let starts_with = |tag: &str| text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
+    starts_with("<!doctype html") || starts_with("<html")
 }
 
 /// The length of the byte order mark, or 0.

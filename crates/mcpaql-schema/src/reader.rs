@@ -138,17 +138,11 @@ impl DocumentReader {
         match value {
             Value::Object(map) => Some(DocumentObject { map, pointer: pointer.to_owned() }),
             other if pointer.is_empty() => {
-                let is_page = other.as_str().is_some_and(|text| text.trim_start().starts_with('<'));
-                let help = if is_page {
-                    "this looks like a web page; save the document itself, in YAML or JSON"
-                } else {
-                    "write `key: value` lines, starting with `name: …`"
-                };
                 self.push(
                     Diagnostic::error(Code::SchemaInvalidType, pointer, "The document must be an object")
                         .expected("object")
                         .found(type_name(other))
-                        .suggest(help),
+                        .suggest("write `key: value` lines, starting with `name: …`"),
                 );
                 None
             }

@@ -102,7 +102,10 @@ impl<'a> AdapterRequest<'a> {
             return Err(error_with_hint(message, hint));
         }
         if plan.unreadable.is_empty() && !plan.adapters.iter().any(is_imported) {
-            return Err(error_with_hint(message, format!("edit the document, and remove --{option}")));
+            return Err(error_with_hint(
+                message,
+                format!("remove --{option}, and edit the document instead"),
+            ));
         }
         Ok(())
     }
@@ -293,7 +296,7 @@ fn read_adapter_source(path: &Path, import_options: &ImportOptions) -> Result<Ad
     if is_saved_tools(&source.text) {
         let name = &source.name;
         let hint = format!(
-            "audit it with `mcpaql audit --tools {name}`, or import it with `mcpaql import mcp --tools {name}`"
+            "audit it with `mcpaql audit --tools {name}`, or import it with `mcpaql import mcp --tools {name} --target URL`"
         );
         return Err(error_with_hint(format!("{name} is a list of tools, not an adapter document"), hint));
     }

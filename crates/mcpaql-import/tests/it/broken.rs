@@ -93,7 +93,7 @@ fn a_text_that_is_no_document_is_rejected_in_a_sentence() {
         ("[]", "The document is an array, not an object"),
         ("{\"a\": 1}", "This is not an OpenAPI description"),
         ("Just some words", "The file is not an OpenAPI description in JSON or YAML"),
-        ("<html></html>", "The file is not an OpenAPI description in JSON or YAML"),
+        ("<html></html>", "This is a web page, not YAML or JSON"),
         (
             "{\"openapi\": \"3.0.0\", \"paths\": {\"/a\": ",
             "This is not valid JSON: EOF while parsing a value",

@@ -56,13 +56,13 @@ use tokio::time::{Instant, timeout_at};
 #[derive(Debug, thiserror::Error)]
 pub enum HttpSetupError {
     /// The base URL is invalid.
-    #[error("the base URL {reason}")]
+    #[error("the URL {reason}")]
     BaseUrl {
         /// The problem.
         reason: &'static str,
     },
     /// Plain `http` to another machine.
-    #[error("the base URL uses plain http to another machine; use https, or set allow_http in the target")]
+    #[error("the URL uses plain http to another machine; use https, or set allow_http in the target")]
     PlainHttp,
     /// A header of the target or of its credentials is invalid.
     #[error("the header '{name}' {reason}")]

@@ -191,7 +191,7 @@ impl std::error::Error for RejectedDocument {}
 fn cannot_serve_error(name: &str, file: &str, errors: &[Diagnostic]) -> anyhow::Error {
     if errors.iter().all(Diagnostic::is_outside) {
         // `mcpaql check` would find nothing in the document.
-        let message = format!("{name} {RejectedDocument} with these settings");
+        let message = format!("wrong settings: {name} {RejectedDocument}");
         return anyhow::Error::new(RejectedDocument).context(message);
     }
     let typed = name.strip_prefix("builtin:").unwrap_or(name);

@@ -93,7 +93,7 @@ async fn mistakes_are_reported_with_the_next_step() {
         (&["serve", "api.md", "--include", "op:get_*"], "--include has no effect"),
         (&["serve", "api.md", "--overrides", "absent.yaml"], "--overrides has no effect"),
         (&["serve", "tools.json"], "mcpaql audit --tools tools.json"),
-        (&["tools", "page.yaml"], "this looks like a web page"),
+        (&["tools", "page.yaml"], "This is a web page"),
         (&["serve", "--config", "adapters.yaml"], "start each item with `- `"),
         (&["audit", "--tools", "absent.json"], "check the path of --tools"),
         (&["search", "notebook", "notes", "--first", "0"], "expected a number from 1 to 200"),

@@ -11,7 +11,7 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// If a convention requires it, checks for tools that set neither `readOnlyHint` nor `destructiveHint`.
+    /// Checks for tools that set neither `readOnlyHint` nor `destructiveHint`, if a convention requires one of them.
     ///
     /// ## Why it matters
     ///

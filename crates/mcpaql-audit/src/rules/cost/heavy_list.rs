@@ -14,8 +14,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Claude Code stops loading tools at the start of a conversation if they take more than a tenth of the context window
-    /// (tool search, mode `auto`, https://code.claude.com/docs/en/mcp). Other clients load them all. The more tools a model
+    /// Claude Code stops loading tools at the start of a conversation if they take more than a tenth of the context window:
+    /// tool search, mode `auto` (https://code.claude.com/docs/en/mcp). Other clients load them all. The more tools a model
     /// sees, the more often it chooses the wrong one.
     ///
     /// ## Bad

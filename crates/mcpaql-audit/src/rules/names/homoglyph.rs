@@ -12,8 +12,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for Cyrillic, Greek, full-width and other letters that look like ASCII, in names that contain ASCII letters or consist
-    /// only of such look-alikes.
+    /// Checks for Cyrillic, Greek, full-width and other letters that look like ASCII. Reports a name that mixes them with
+    /// ASCII letters, or that consists only of them.
     ///
     /// ## Why it matters
     ///

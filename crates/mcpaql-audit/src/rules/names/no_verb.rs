@@ -11,8 +11,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for names without a known verb. Inflected verbs, verbs joined to another word, and verbs that a convention lists
-    /// (`names.verbs`) count.
+    /// Checks for names without a known verb. Inflected verbs (`created`), verbs joined to another word (`listusers`), and
+    /// verbs that a convention lists (`names.verbs`) are known, too.
     ///
     /// ## Why it matters
     ///

@@ -15,8 +15,9 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Some clients put the server's name before each tool name, others do not. OpenAI's Agents SDK [refuses to
-    /// run](https://github.com/openai/openai-agents-python/pull/2788). In Claude Desktop, issues [went to the wrong
+    /// Some clients put the server's name before each tool name, others do not. If a name occurs twice, OpenAI's Agents SDK
+    /// [refuses to run](https://github.com/openai/openai-agents-python/pull/2788). In Claude Desktop, issues [went to the
+    /// wrong
     /// tracker](https://dev.to/kenimo49/i-wired-8-mcp-servers-into-one-claude-agent-3-pairs-quietly-fought-over-the-same-tool-name-46ff)
     /// for days. A malicious server can replace a tool of another server by using its name.
     ///

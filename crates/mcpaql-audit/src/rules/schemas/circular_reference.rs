@@ -14,7 +14,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Clients that replace references with their targets before they pass a schema on never finish, or fail with an overflow.
+    /// Some clients replace references with their targets before they pass a schema on. With a circle, they never finish, or
+    /// fail with an overflow.
     ///
     /// ## Bad
     ///

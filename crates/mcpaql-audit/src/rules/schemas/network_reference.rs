@@ -13,8 +13,8 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// MCP forbids clients to follow references over the network automatically (MCP 2026-07-28, Tools), so the model sees no
-    /// schema at all. A client that follows them anyway may fetch any address that the server's author chooses.
+    /// MCP does not allow clients to follow references over the network automatically (MCP 2026-07-28, Tools), so the model
+    /// sees no schema at all. A client that follows them anyway may fetch any address that the server's author chooses.
     ///
     /// ## Bad
     ///

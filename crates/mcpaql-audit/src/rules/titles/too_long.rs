@@ -13,8 +13,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for titles of more than 80 characters, or of more than a convention allows (`titles.max_length`). If no convention sets
-    /// a lower limit, the finding is advice.
+    /// Checks for titles that are longer than 80 characters, or longer than a convention allows (`titles.max_length`). If no
+    /// convention sets a lower limit, the finding is advice.
     ///
     /// ## Why it matters
     ///
