@@ -13,7 +13,7 @@
 //!             return Ok(json!({"deleted": 0}));
 //!         }
 //!     }
-//!     caller.report_progress(Progress { done: 1.0, total: Some(2.0), message: Some("Deleting".into()) });
+//!     caller.report_progress(Progress::new(1.0).of(2.0).with_message("Deleting"));
 //!     Ok(json!({"deleted": 2}))
 //! }
 //! # let _ = operation("delete_everything").handle::<(), _, _>(delete_everything);
@@ -43,6 +43,7 @@ use tokio::sync::watch;
 
 /// The progress of a call, as its target reports it.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Progress {
     /// Increases while the call runs.
     pub done: f64,
@@ -50,6 +51,26 @@ pub struct Progress {
     pub total: Option<f64>,
     /// A message for people.
     pub message: Option<String>,
+}
+
+impl Progress {
+    /// Creates a report of progress without a total and without a message.
+    #[must_use]
+    pub fn new(done: f64) -> Progress {
+        Progress { done, ..Progress::default() }
+    }
+
+    /// Returns this progress with the value of `done` at the end.
+    #[must_use]
+    pub fn of(self, total: f64) -> Progress {
+        Progress { total: Some(total), ..self }
+    }
+
+    /// Returns this progress with a message for people.
+    #[must_use]
+    pub fn with_message(self, message: impl Into<String>) -> Progress {
+        Progress { message: Some(message.into()), ..self }
+    }
 }
 
 /// A request that a client may support.

@@ -5,7 +5,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let limits = ExecutionLimits { running: 4, ..ExecutionLimits::default() };
+//! let limits = ExecutionLimits::default().with_running(4);
 //! let executions = Executions::open(None, "reports", limits).await?;
 //! # let _ = executions;
 //! # Ok(())
@@ -62,6 +62,7 @@ const STARTED_PERCENT: i64 = 10;
 
 /// The limits of the executions of one adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExecutionLimits {
     /// Maximum number that run at the same time; further ones wait.
     pub running: usize,
@@ -72,6 +73,20 @@ pub struct ExecutionLimits {
 impl Default for ExecutionLimits {
     fn default() -> Self {
         ExecutionLimits { running: 16, waiting: 256 }
+    }
+}
+
+impl ExecutionLimits {
+    /// Returns these limits with another maximum number of running executions.
+    #[must_use]
+    pub const fn with_running(self, running: usize) -> ExecutionLimits {
+        ExecutionLimits { running, ..self }
+    }
+
+    /// Returns these limits with another maximum number of waiting executions.
+    #[must_use]
+    pub const fn with_waiting(self, waiting: usize) -> ExecutionLimits {
+        ExecutionLimits { waiting, ..self }
     }
 }
 

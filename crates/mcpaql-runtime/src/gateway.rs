@@ -86,11 +86,20 @@ struct GatewayShared {
 
 /// Options for opening adapters.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct GatewayOptions {
     /// The folder of the stores.
     pub data: Option<PathBuf>,
     /// Looks up environment variables.
     pub environment: Environment,
+}
+
+impl GatewayOptions {
+    /// Creates options with a folder for the stores, and a lookup of environment variables.
+    #[must_use]
+    pub const fn new(data: Option<PathBuf>, environment: Environment) -> GatewayOptions {
+        GatewayOptions { data, environment }
+    }
 }
 
 impl fmt::Debug for GatewayOptions {

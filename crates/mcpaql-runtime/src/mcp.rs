@@ -4,7 +4,7 @@
 //! use mcpaql_runtime::mcp::ServerLimits;
 //! use std::time::Duration;
 //!
-//! let limits = ServerLimits { grace: Duration::from_secs(2) };
+//! let limits = ServerLimits::default().with_grace(Duration::from_secs(2));
 //! assert!(limits.grace < ServerLimits::default().grace);
 //! ```
 //!
@@ -59,9 +59,19 @@ pub(crate) use rmcp::transport::io::stdio_pipes as stdio;
 
 /// Limits of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServerLimits {
     /// How long running calls may continue after the server was asked to stop.
     pub grace: Duration,
+}
+
+impl ServerLimits {
+    /// Returns these limits with another grace period.
+    #[must_use]
+    pub const fn with_grace(mut self, grace: Duration) -> ServerLimits {
+        self.grace = grace;
+        self
+    }
 }
 
 impl Default for ServerLimits {

@@ -366,8 +366,8 @@ impl OperationBuilder {
     /// async fn wait(caller: Caller, given: Wait) -> Result<(), OpError> {
     ///     for second in 0..given.seconds {
     ///         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-    ///         let (done, total) = (f64::from(second + 1), Some(f64::from(given.seconds)));
-    ///         caller.report_progress(Progress { done, total, message: None });
+    ///         let (done, total) = (f64::from(second + 1), f64::from(given.seconds));
+    ///         caller.report_progress(Progress::new(done).of(total));
     ///     }
     ///     Ok(())
     /// }

@@ -1,8 +1,8 @@
 //! Diagnostics: what is wrong with a document, where, and what to write instead.
 //!
 //! ```
-//! use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
-//! use mcpaql_core::error::Code;
+//! use mcpaql_schema::diagnostic::{Diagnostic, Severity, field_path};
+//! use mcpaql_schema::error::Code;
 //!
 //! let problem = Diagnostic::error(Code::SchemaMissingField, "/target/base_url", "The URL is missing").suggest("add `base_url`");
 //! assert_eq!(problem.severity, Severity::Error);

@@ -1,7 +1,7 @@
 //! The error codes of calls and documents, and the error type of a failed call.
 //!
 //! ```
-//! use mcpaql_core::error::{Code, OpError, Remedy};
+//! use mcpaql_schema::error::{Code, OpError, Remedy};
 //!
 //! let error = OpError::new(Code::InvalidValue, "Parameter 'limit' must be between 1 and 10").with_detail("param_name", "limit");
 //! assert_eq!(error.code.as_str(), "VALIDATION_INVALID_VALUE");

@@ -1,5 +1,24 @@
 //! Resolves `extends`: members of a file can extend each other and built-in members.
 //!
+//! ```
+//! use mcpaql_schema::extends::ExtendableSet;
+//! use mcpaql_schema::reader::DocumentReader;
+//! use serde_json::json;
+//!
+//! let file = json!({"ours": {"extends": ["base"], "limit": 5}});
+//! let policies = ExtendableSet {
+//!     noun: "policy",
+//!     members: file.as_object().unwrap(),
+//!     builtin: &["base"],
+//!     builtin_value: &|_| Some(json!({"limit": 10, "strict": true})),
+//! };
+//! let read = |_: &mut DocumentReader, _: &str, ours: &mcpaql_schema::reader::DocumentObject<'_>| {
+//!     (ours.get("limit").cloned(), ours.get("strict").cloned())
+//! };
+//! let found = policies.read_all(&mut DocumentReader::default(), "", read);
+//! assert_eq!(found, [(Some(json!(5)), Some(json!(true)))]);
+//! ```
+//!
 //! A member overrides what it extends: objects are merged, everything else is replaced. A member is resolved once, even
 //! if many others extend it.
 

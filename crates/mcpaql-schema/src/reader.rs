@@ -1,5 +1,14 @@
 //! Typed access to an untyped document.
 //!
+//! ```
+//! use mcpaql_schema::reader::DocumentReader;
+//! use serde_json::json;
+//!
+//! let mut reader = DocumentReader::default();
+//! assert!(reader.object(&json!(["a"]), "/target").is_none());
+//! assert_eq!(reader.diagnostics[0].message, "Field 'target' expected object, got array");
+//! ```
+//!
 //! What always holds: a value of the wrong type becomes a diagnostic, and reading continues, so one run reports all
 //! problems.
 

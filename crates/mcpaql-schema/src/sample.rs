@@ -1,5 +1,13 @@
 //! Generates a value that fits a schema, for examples. Returns `None` if there is no plain value.
 //!
+//! ```
+//! use mcpaql_schema::sample::sample;
+//! use serde_json::json;
+//!
+//! let schema = json!({"type": "string", "enum": ["open", "closed"]});
+//! assert_eq!(sample("state", &schema, &Default::default()), Some(json!("open")));
+//! ```
+//!
 //! A sample is a proposal: callers must validate it before they show it.
 
 mod number;

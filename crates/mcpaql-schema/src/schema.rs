@@ -1,7 +1,7 @@
 //! JSON Schema for parameters: the keywords that describe them, compiled once into an arena.
 //!
 //! ```
-//! use mcpaql_core::schema::SchemaSet;
+//! use mcpaql_schema::schema::SchemaSet;
 //! use serde_json::json;
 //!
 //! let (mut schemas, _) = SchemaSet::compile(&Default::default());

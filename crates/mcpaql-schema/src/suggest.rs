@@ -1,5 +1,12 @@
 //! Did-you-mean: finds the declared name that a misspelled one most likely means.
 //!
+//! ```
+//! use mcpaql_schema::suggest::nearest;
+//!
+//! assert_eq!(nearest("issue_create", ["create_issue", "list_issues"]), Some("create_issue"));
+//! assert_eq!(nearest("banana", ["create_issue", "list_issues"]), None);
+//! ```
+//!
 //! What always holds: the result depends only on the words (the earlier candidate wins a tie), and a name that only has
 //! the same length is never suggested.
 //!

@@ -28,6 +28,7 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Options of an HTTP server.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct HttpOptions {
     /// The address to listen on; port 0 selects a free port.
     pub addr: SocketAddr,
@@ -56,6 +57,32 @@ impl HttpOptions {
             allow_unauthenticated_remote: false,
             limits: ServerLimits::default(),
         }
+    }
+
+    /// Returns these options with another allowed value of `Host`.
+    #[must_use]
+    pub fn allow_host(mut self, host: impl Into<String>) -> HttpOptions {
+        self.allowed_hosts.push(host.into());
+        self
+    }
+
+    /// Returns these options with another allowed browser origin.
+    #[must_use]
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> HttpOptions {
+        self.allowed_origins.push(origin.into());
+        self
+    }
+
+    /// Returns these options with a token that clients must send.
+    #[must_use]
+    pub fn with_token(self, token: Secret) -> HttpOptions {
+        HttpOptions { token: Some(token), ..self }
+    }
+
+    /// Returns these options with other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: ServerLimits) -> HttpOptions {
+        HttpOptions { limits, ..self }
     }
 
     fn admission(&self) -> Result<Admission, ServeError> {

@@ -231,7 +231,8 @@ async fn cancelling_an_ended_execution_is_a_warning() {
 #[tokio::test]
 async fn executions_beyond_the_limits_wait_or_are_refused() {
     let (folder, params) = folder();
-    let served = limited(Some(folder.path()), ExecutionLimits { running: 1, waiting: 1 }).await;
+    let served =
+        limited(Some(folder.path()), ExecutionLimits::default().with_running(1).with_waiting(1)).await;
     let first = started(&served, "build", params.clone()).await;
     let second = ask(&served, "stay", params.clone(), &Caller::nobody()).await;
     assert_eq!(second["data"]["status"], "pending");
@@ -247,7 +248,8 @@ async fn executions_beyond_the_limits_wait_or_are_refused() {
 #[tokio::test]
 async fn a_waiting_execution_can_be_cancelled_and_never_runs() {
     let (folder, params) = folder();
-    let served = limited(Some(folder.path()), ExecutionLimits { running: 1, waiting: 9 }).await;
+    let served =
+        limited(Some(folder.path()), ExecutionLimits::default().with_running(1).with_waiting(9)).await;
     let first = started(&served, "stay", params.clone()).await;
     let second = started(&served, "build", params).await;
     ask(&served, "cancel_execution", json!({"execution_id": second}), &Caller::nobody()).await;

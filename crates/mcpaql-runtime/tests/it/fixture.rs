@@ -249,7 +249,7 @@ pub(crate) async fn connect(
         }
         Wire::Http => {
             crypto();
-            let (addr, serving) = http(service, HttpOptions { limits, ..loopback() }).await;
+            let (addr, serving) = http(service, loopback().with_limits(limits)).await;
             let transport = StreamableHttpClientTransport::from_uri(format!("http://{addr}/mcp"));
             (ear.serve_with_lifecycle(transport, lifecycle).await.unwrap(), serving)
         }

@@ -70,7 +70,7 @@ fn ruler() -> Native {
             },
         ))
         .operation(operation("delete_marks").handle(|_: NoParams, caller: Caller| async move {
-            caller.report_progress(Progress { done: 1.0, total: Some(2.0), message: None });
+            caller.report_progress(Progress::new(1.0).of(2.0));
             Ok(json!({"deleted": 3}))
         }))
         .operation(
@@ -257,7 +257,7 @@ async fn create_point(mark: Mark, State(marks): State<Marks>) -> Result<usize, O
 }
 
 async fn get_point(caller: Caller, at: Position, State(marks): State<Marks>) -> Result<MarkView, OpError> {
-    caller.report_progress(Progress { done: 1.0, total: None, message: None });
+    caller.report_progress(Progress::new(1.0));
     let label = marks.0.lock().unwrap().get(at.index).cloned();
     label.map(|label| MarkView { label }).ok_or_else(|| OpError::new(Code::NotFoundResource, "No such mark."))
 }

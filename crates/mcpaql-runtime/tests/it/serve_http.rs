@@ -149,7 +149,7 @@ async fn a_client_of_the_older_revision_gets_changes_on_a_standing_stream() {
 
 #[tokio::test]
 async fn a_foreign_host_is_refused_and_a_configured_one_is_not() {
-    let options = HttpOptions { allowed_hosts: vec!["api.example.com".to_owned()], ..loopback() };
+    let options = loopback().allow_host("api.example.com");
     let (addr, _serving) = http(&Fixture::new(), options).await;
     for (host, status) in [
         ("localhost:1234", StatusCode::OK),
@@ -166,7 +166,7 @@ async fn a_foreign_host_is_refused_and_a_configured_one_is_not() {
 
 #[tokio::test]
 async fn every_host_is_allowed_if_configured() {
-    let options = HttpOptions { allowed_hosts: vec!["*".to_owned()], ..loopback() };
+    let options = loopback().allow_host("*");
     let (addr, _serving) = http(&Fixture::new(), options).await;
     let response = post(addr, &initialize()).header("host", "anything.example.com").send().await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
@@ -174,7 +174,7 @@ async fn every_host_is_allowed_if_configured() {
 
 #[tokio::test]
 async fn a_foreign_origin_is_refused_and_a_configured_one_is_not() {
-    let options = HttpOptions { allowed_origins: vec!["https://app.example.com".to_owned()], ..loopback() };
+    let options = loopback().allow_origin("https://app.example.com");
     let (addr, _serving) = http(&Fixture::new(), options).await;
     for (origin, status) in [
         ("http://localhost:5173", StatusCode::OK),
@@ -194,7 +194,7 @@ async fn a_foreign_origin_is_refused_and_a_configured_one_is_not() {
 
 #[tokio::test]
 async fn health_is_open_and_everything_else_needs_the_token() {
-    let options = HttpOptions { token: Some(Secret::new("hunter2")), ..loopback() };
+    let options = loopback().with_token(Secret::new("hunter2"));
     let (addr, _serving) = http(&Fixture::new(), options).await;
 
     let health = request(addr, Method::GET, "/healthz").send().await.unwrap();
@@ -236,8 +236,9 @@ async fn an_open_address_without_a_token_is_refused_unless_forced() {
     assert!(matches!(error, ServeError::Unauthenticated(_)));
     assert!(error.to_string().contains("token"), "{error}");
 
-    let forced = HttpOptions { allow_unauthenticated_remote: true, ..HttpOptions::new(everywhere) };
-    let guarded = HttpOptions { token: Some(Secret::new("hunter2")), ..HttpOptions::new(everywhere) };
+    let mut forced = HttpOptions::new(everywhere);
+    forced.allow_unauthenticated_remote = true;
+    let guarded = HttpOptions::new(everywhere).with_token(Secret::new("hunter2"));
     for options in [forced, guarded] {
         let (_, serving) = http(&Fixture::new(), options).await;
         serving.shutdown.cancel();
@@ -250,8 +251,7 @@ async fn an_address_in_use_and_a_wrong_origin_are_named() {
     let (addr, _serving) = http(&Fixture::new(), loopback()).await;
     let error = refused(HttpOptions::new(addr)).await;
     assert!(error.to_string().contains(&addr.to_string()), "{error}");
-    let error =
-        refused(HttpOptions { allowed_origins: vec!["app.example.com".to_owned()], ..loopback() }).await;
+    let error = refused(loopback().allow_origin("app.example.com")).await;
     assert!(error.to_string().contains("'app.example.com'"), "{error}");
 }
 
@@ -271,8 +271,8 @@ async fn a_stop_lets_running_calls_finish() {
 #[tokio::test]
 async fn a_stop_drops_calls_after_the_grace_period() {
     let service = Fixture::new();
-    let limits = ServerLimits { grace: Duration::from_millis(1) };
-    let (addr, serving) = http(&service, HttpOptions { limits, ..loopback() }).await;
+    let limits = ServerLimits::default().with_grace(Duration::from_millis(1));
+    let (addr, serving) = http(&service, loopback().with_limits(limits)).await;
     let waiting = tokio::spawn(post(addr, &call(1, "wait", json!({}))).send());
     service.wait_for_calls(1).await;
     serving.shutdown.cancel();

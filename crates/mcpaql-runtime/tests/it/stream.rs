@@ -107,7 +107,7 @@ async fn a_stop_lets_running_calls_finish_and_takes_no_new_ones() {
 #[tokio::test]
 async fn a_stop_drops_calls_after_the_grace_period() {
     let service = Fixture::new();
-    let limits = ServerLimits { grace: Duration::from_millis(1) };
+    let limits = ServerLimits::default().with_grace(Duration::from_millis(1));
     let mut raw = Raw::initialized(&service, limits).await;
     raw.send(&call(1, "wait", json!({}))).await;
     service.wait_for_calls(1).await;

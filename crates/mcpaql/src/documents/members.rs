@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Opens every target and serves the adapters behind one gateway. With a single adapter, an error is fatal; with several, adapters
 /// with errors are reported and the others are served.
 pub(crate) async fn open_gateway(plan: AdapterPlan, cache: bool) -> Result<Gateway> {
-    let opening = GatewayOptions { data: plan.data.clone(), environment: environment::process() };
+    let opening = GatewayOptions::new(plan.data.clone(), environment::process());
     let members = if plan.is_single_adapter() {
         open_single_adapter(plan, &opening).await?
     } else {

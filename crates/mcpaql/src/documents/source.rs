@@ -12,6 +12,7 @@ use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
+use mcpaql_core::error::Code;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::suggest::snake_case;
 use mcpaql_document::check::{self, CheckOutput};
@@ -189,7 +190,9 @@ impl std::error::Error for RejectedDocument {}
 
 /// Returns the error for an adapter that cannot be served; `file` is the text with these errors.
 fn cannot_serve_error(name: &str, file: &str, errors: &[Diagnostic]) -> anyhow::Error {
-    if errors.iter().all(Diagnostic::is_outside) {
+    // An empty file or a web page has no position, either.
+    let is_setting = |error: &Diagnostic| error.is_outside() && error.code != Code::SchemaSyntax;
+    if errors.iter().all(is_setting) {
         // `mcpaql check` would find nothing in the document.
         let message = format!("wrong settings: {name} {RejectedDocument}");
         return anyhow::Error::new(RejectedDocument).context(message);

@@ -32,7 +32,7 @@ pub(super) fn reads(name: &str) -> GatewayMember {
 }
 
 fn options(environment: Environment) -> GatewayOptions {
-    GatewayOptions { data: None, environment }
+    GatewayOptions::new(None, environment)
 }
 
 pub(super) fn without_data() -> GatewayOptions {

@@ -15,7 +15,6 @@ use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::ServerLimits;
 use mcpaql_runtime::open::open;
 use mcpaql_runtime::secret::Secret;
-use mcpaql_runtime::serve::HttpOptions;
 use mcpaql_runtime::target::mcp::Upstream;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -358,7 +357,7 @@ async fn the_token_of_our_own_server_is_not_forwarded() {
     let (server, addr) = Server::listen().await;
     let (gateway, _upstream) =
         gateway(addr, json!({"caller_headers": ["Authorization"]}), json!({"type": "none"})).await;
-    let options = HttpOptions { token: Some(Secret::new("ours-and-ours-alone")), ..loopback() };
+    let options = loopback().with_token(Secret::new("ours-and-ours-alone"));
     let (front, _serving) = fixture::http(&gateway, options).await;
     let answer = call(front, "far_whoami", &[("authorization", "Bearer ours-and-ours-alone")]).await;
     assert_eq!(answer["error"]["details"]["header"], "Authorization", "{answer}");
