@@ -36,6 +36,18 @@ pub fn is_value(text: &str) -> bool {
     !text.chars().any(|letter| letter.is_control() && letter != '\t')
 }
 
+/// Returns whether this is a media type, with or without parameters.
+#[must_use]
+pub fn is_media_type(text: &str) -> bool {
+    let token = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+    };
+    let kind = text.split(';').next().unwrap_or_default().trim_end();
+    text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
+        && kind.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype))
+}
+
 /// Returns why a target cannot send this header, as the rest of a sentence that starts with its name.
 #[must_use]
 pub fn problem(name: &str, value: &str) -> Option<&'static str> {
@@ -55,6 +67,16 @@ pub fn problem(name: &str, value: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_media_type_has_two_parts() {
+        for text in ["application/json", "application/vnd.api+json; charset=utf-8"] {
+            assert!(is_media_type(text), "{text}");
+        }
+        for text in ["", "json", "application/", "application/x y", "a/b/c", "text/plain; a=\n"] {
+            assert!(!is_media_type(text), "{text}");
+        }
+    }
 
     #[test]
     fn headers_that_cannot_be_sent_have_a_reason() {

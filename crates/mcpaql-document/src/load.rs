@@ -96,6 +96,7 @@ const ELEMENT_KEYS: &[&str] = &[
     "license",
     "homepage",
     "$schema",
+    "$comment",
 ];
 const GENERATOR_KEYS: &[&str] = &[
     "schema_version",
@@ -113,6 +114,7 @@ const GENERATOR_KEYS: &[&str] = &[
     "trust",
     "rate_limits",
     "$schema",
+    "$comment",
 ];
 const ADAPTER_KEYS: &[&str] = &[
     "name",

@@ -55,6 +55,20 @@ pub enum SourceFormat {
     Json,
 }
 
+impl SourceFormat {
+    /// Returns the format that the extension of a file name stands for.
+    #[must_use]
+    pub fn of_extension(name: &str) -> Option<SourceFormat> {
+        let (_, extension) = name.rsplit_once('.')?;
+        match extension.to_ascii_lowercase().as_str() {
+            "md" | "markdown" => Some(SourceFormat::Markdown),
+            "yaml" | "yml" => Some(SourceFormat::Yaml),
+            "json" => Some(SourceFormat::Json),
+            _ => None,
+        }
+    }
+}
+
 /// A parsed document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
@@ -92,7 +106,7 @@ impl Source {
         })?;
         let (layout, read) = match (layout.format, self.read(&layout)) {
             // A YAML flow mapping starts like JSON.
-            (SourceFormat::Json, Err(_)) if self.has_extension(&["yaml", "yml"]) => {
+            (SourceFormat::Json, Err(_)) if self.extension_format() == Some(SourceFormat::Yaml) => {
                 let layout = SourceLayout { format: SourceFormat::Yaml, ..layout };
                 let read = self.read(&layout);
                 (layout, read)
@@ -219,7 +233,7 @@ impl Source {
         // `#` starts a comment in YAML and a heading in Markdown; the rest of the text decides.
         let heading = layout.format == SourceFormat::Yaml
             && text.starts_with('#')
-            && !self.has_extension(&["yaml", "yml"]);
+            && self.extension_format() != Some(SourceFormat::Yaml);
         match yaml::read(text) {
             Err(_) if heading => Err(no_front_matter(text)),
             Err(problem) => Err(problem),
@@ -238,7 +252,8 @@ impl Source {
         let text = self.text.as_str();
         let start = byte_order_mark(text);
         let content = text.get(start..).unwrap_or_default();
-        let markdown = self.has_extension(&["md", "markdown"]);
+        let by_extension = self.extension_format();
+        let markdown = by_extension == Some(SourceFormat::Markdown);
         let plain = |format| SourceLayout { format, document: start..text.len(), body: None };
         if content.trim().is_empty() {
             let message = "The file is empty";
@@ -252,7 +267,7 @@ impl Source {
         }
         let mut lines = content.split_inclusive('\n');
         let first = lines.next().unwrap_or_default();
-        if first.trim_end() == "---" && !self.has_extension(&["yaml", "yml", "json"]) {
+        if first.trim_end() == "---" && (markdown || by_extension.is_none()) {
             let opened = start + first.len();
             let mut end = opened;
             for line in lines {
@@ -272,14 +287,13 @@ impl Source {
         }
         Ok(plain(match content.trim_start().bytes().next() {
             Some(b'{' | b'[') => SourceFormat::Json,
-            _ if self.has_extension(&["json"]) => SourceFormat::Json,
+            _ if by_extension == Some(SourceFormat::Json) => SourceFormat::Json,
             _ => SourceFormat::Yaml,
         }))
     }
 
-    fn has_extension(&self, extensions: &[&str]) -> bool {
-        let Some((_, found)) = self.name.rsplit_once('.') else { return false };
-        extensions.iter().any(|extension| found.eq_ignore_ascii_case(extension))
+    fn extension_format(&self) -> Option<SourceFormat> {
+        SourceFormat::of_extension(&self.name)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Imports all descriptions in a folder and reads all their operations, to test the importer with real documents.
 //!
-//! `sweep FOLDER… [--every N] [--workers N] [--seconds N] [--no-value ID]…`
+//! `sweep FOLDER… [--every N] [--workers N] [--seconds N] [--no-value ID]… [--check]`
+//!
+//! With `--check` it writes the document of each description, as `mcpaql import openapi` does, and checks it instead of reading
+//! the operations one at a time. The document must have no errors; its warnings are counted.
 //!
 //! In a clean run, no document causes a panic, exceeds the time limit or is rejected. All names of operations are valid and
 //! unique. Every operation has a valid signature and a valid example; `--no-value` lists operations whose schemas accept no
@@ -12,8 +15,13 @@ use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::operation::INTROSPECT;
 use mcpaql_core::request::prepare_operation;
 use mcpaql_core::sample::sample;
+use mcpaql_document::check::check;
 use mcpaql_document::compile::compile_deferred;
-use mcpaql_import::openapi::{NoLoader, OpenApiImportOptions, is_description, open};
+use mcpaql_document::source::Source;
+use mcpaql_import::emit::{self, Provenance};
+use mcpaql_import::openapi::{
+    FullAdapter, ImportedApi, NoLoader, OpenApiImportOptions, full_adapter, is_description, open,
+};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
@@ -32,6 +40,8 @@ struct Tally {
     skipped: BTreeMap<String, usize>,
     /// Failures by kind, each with its first positions.
     faults: BTreeMap<&'static str, (usize, Vec<String>)>,
+    /// Warnings about written documents, by code and message without names.
+    warnings: BTreeMap<String, usize>,
     slowest: (Duration, String),
 }
 
@@ -66,6 +76,9 @@ impl Tally {
             *all += count;
             kept.extend(places);
         }
+        for (code, count) in other.warnings {
+            *self.warnings.entry(code).or_default() += count;
+        }
         if other.slowest.0 > self.slowest.0 {
             self.slowest = other.slowest;
         }
@@ -76,8 +89,13 @@ fn main() -> std::process::ExitCode {
     let mut folders = Vec::new();
     let mut without = HashSet::new();
     let (mut every, mut workers, mut seconds) = (1, 2, 60);
+    let mut mode = SweepMode::Operations;
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
+        if word == "--check" {
+            mode = SweepMode::Documents;
+            continue;
+        }
         if word == "--no-value" {
             without.extend(words.next());
             continue;
@@ -91,7 +109,7 @@ fn main() -> std::process::ExitCode {
         }
     }
     if folders.is_empty() {
-        eprintln!("usage: sweep FOLDER… [--every N] [--workers N] [--seconds N] [--no-value ID]…");
+        eprintln!("usage: sweep FOLDER… [--every N] [--workers N] [--seconds N] [--no-value ID]… [--check]");
         return 2.into();
     }
     let mut files = Vec::new();
@@ -101,7 +119,7 @@ fn main() -> std::process::ExitCode {
     files.sort();
     let files: Vec<PathBuf> = files.into_iter().step_by(every).collect();
     let began = Instant::now();
-    let mut tally = sweep(files, workers, Duration::from_secs(seconds as u64));
+    let mut tally = sweep(files, workers, Duration::from_secs(seconds as u64), mode);
     tally.excuse(&without);
     print(&tally, began.elapsed());
     u8::from(!tally.faults.is_empty() || tally.operations == 0).into()
@@ -119,7 +137,16 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn sweep(files: Vec<PathBuf>, workers: usize, limit: Duration) -> Tally {
+/// What is tested.
+#[derive(Debug, Clone, Copy)]
+enum SweepMode {
+    /// Every operation, as it is served.
+    Operations,
+    /// The document that an import writes.
+    Documents,
+}
+
+fn sweep(files: Vec<PathBuf>, workers: usize, limit: Duration, mode: SweepMode) -> Tally {
     let queue = Arc::new(Mutex::new(files.into_iter()));
     let (done, results) = mpsc::channel();
     for _ in 0..workers {
@@ -128,7 +155,7 @@ fn sweep(files: Vec<PathBuf>, workers: usize, limit: Duration) -> Tally {
             loop {
                 let next = queue.lock().ok().and_then(|mut queue| queue.next());
                 let Some(path) = next else { return };
-                if done.send(one(&path, limit)).is_err() {
+                if done.send(one(&path, limit, mode)).is_err() {
                     return;
                 }
             }
@@ -143,7 +170,7 @@ fn sweep(files: Vec<PathBuf>, workers: usize, limit: Duration) -> Tally {
 }
 
 /// Imports one document on a separate thread, so that a panic or an endless loop affects only this document.
-fn one(path: &Path, limit: Duration) -> Tally {
+fn one(path: &Path, limit: Duration, mode: SweepMode) -> Tally {
     let name = path.display().to_string();
     let Ok(text) = std::fs::read_to_string(path) else {
         return Tally { others: 1, ..Tally::default() };
@@ -156,7 +183,7 @@ fn one(path: &Path, limit: Duration) -> Tally {
     let subject = name.clone();
     let spawned = std::thread::Builder::new().name(name.clone()).spawn(move || {
         // After a timeout nothing receives the result.
-        let _ = done.send(document(&subject, text));
+        let _ = done.send(document(&subject, text, mode));
     });
     let mut tally = match result.recv_timeout(limit) {
         Ok(tally) => tally,
@@ -177,7 +204,7 @@ fn one(path: &Path, limit: Duration) -> Tally {
     tally
 }
 
-fn document(path: &str, text: String) -> Tally {
+fn document(path: &str, text: String, mode: SweepMode) -> Tally {
     let mut tally = Tally::default();
     let import = match open(text, &OpenApiImportOptions::default(), Arc::new(NoLoader)) {
         Ok(import) => import,
@@ -193,6 +220,10 @@ fn document(path: &str, text: String) -> Tally {
         }
     }
     tally.operations = import.adapter.operations.len();
+    if let SweepMode::Documents = mode {
+        check_written(path, &import, &mut tally);
+        return tally;
+    }
     let compiled = compile_deferred(import.adapter, import.library, &AdapterSettings::default());
     let Some(catalog) = compiled.catalog else {
         let why = compiled.diagnostics.first().map_or_else(String::new, |fault| fault.message.clone());
@@ -216,6 +247,31 @@ fn document(path: &str, text: String) -> Tally {
         tally.fault("operation lost in compiling", path);
     }
     tally
+}
+
+/// Writes the document of an import and checks it.
+fn check_written(path: &str, import: &ImportedApi, tally: &mut Tally) {
+    let FullAdapter { adapter, .. } = full_adapter(import);
+    let text = emit::markdown(&adapter, &Provenance { source: path.to_owned(), ..Provenance::default() });
+    let checked = check(&Source::new("adapter.md", text), &AdapterSettings::default());
+    for problem in &checked.diagnostics {
+        if problem.severity == Severity::Error {
+            tally.fault(
+                "written document has an error",
+                format!("{path}: {} {}", problem.pointer, problem.message),
+            );
+        } else {
+            let message: String = problem.message.split('\'').step_by(2).collect();
+            *tally.warnings.entry(format!("{}: {message}", problem.code.as_str())).or_default() += 1;
+        }
+    }
+    match checked.catalog {
+        None => tally.fault("written document does not compile", path),
+        Some(catalog) if catalog.operations.len() != adapter.operations.len() + 1 => {
+            tally.fault("operation lost in writing", path);
+        }
+        Some(_) => {}
+    }
 }
 
 fn operation(path: &str, catalog: &Catalog, entry: &CatalogEntry, tally: &mut Tally) {
@@ -323,6 +379,9 @@ fn print(tally: &Tally, took: Duration) {
     println!("| operations left out | {skipped} |");
     for (reason, count) in &tally.skipped {
         println!("| left out: {reason} | {count} |");
+    }
+    for (code, count) in &tally.warnings {
+        println!("| warning {code} | {count} |");
     }
     for (kind, (count, _)) in &tally.faults {
         println!("| FAULT: {kind} | {count} |");

@@ -1,4 +1,4 @@
-//! Writes an adapter as a document: Markdown with YAML front matter that people can read, edit and compare.
+//! Writes an adapter as a document that people can read, edit and compare: Markdown with YAML front matter, YAML or JSON.
 //!
 //! ```
 //! use mcpaql_core::adapter::{Adapter, CodeTarget, TargetConfig};
@@ -16,6 +16,7 @@
 //! like a token.
 
 mod configuration;
+mod json;
 mod operation;
 mod scalar;
 mod schema;
@@ -30,6 +31,7 @@ use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{Binding, Category, Operation, Segment};
 use mcpaql_document::config::AdapterEntry;
 use mcpaql_document::load::without_credentials;
+use mcpaql_document::source::SourceFormat;
 use operation::MembersBuilder;
 use std::borrow::Cow;
 use yaml::YamlValue;
@@ -47,25 +49,56 @@ pub struct Provenance {
 
 /// Returns the document of an adapter whose operations are complete.
 #[must_use]
+pub fn document(adapter: &Adapter, provenance: &Provenance, format: SourceFormat) -> String {
+    match format {
+        SourceFormat::Markdown => markdown(adapter, provenance),
+        SourceFormat::Yaml => yaml(adapter, provenance),
+        SourceFormat::Json => json::write(adapter, provenance),
+    }
+}
+
+/// Returns the document as Markdown with front matter.
+#[must_use]
 pub fn markdown(adapter: &Adapter, provenance: &Provenance) -> String {
-    let mut out = String::with_capacity(1024 * (adapter.operations.len() + adapter.types.len() + 1));
+    let mut out = String::with_capacity(capacity(adapter));
     out.push_str("---\n");
-    section(&mut out, identity(adapter));
-    section(&mut out, vec![(Cow::Borrowed("target"), target::target(&adapter.target))]);
-    if !adapter.targets.is_empty() {
-        section(&mut out, target::targets(adapter));
-    }
-    if adapter.auth != Auth::None {
-        section(&mut out, vec![(Cow::Borrowed("auth"), block_style(target::auth(&adapter.auth)))]);
-    }
-    // A store derives its operations from its resources.
-    if !matches!(adapter.target, TargetConfig::Store(_)) {
-        operations(&mut out, adapter);
-    }
-    types(&mut out, adapter);
+    sections(&mut out, adapter);
     out.push_str("---\n");
     text::write(&mut out, adapter, provenance);
     out
+}
+
+fn yaml(adapter: &Adapter, provenance: &Provenance) -> String {
+    let mut out = String::with_capacity(capacity(adapter));
+    text::write_comments(&mut out, adapter, provenance);
+    sections(&mut out, adapter);
+    out
+}
+
+/// Returns the estimated size of a document.
+fn capacity(adapter: &Adapter) -> usize {
+    1024 * (adapter.operations.len() + adapter.types.len() + 1)
+}
+
+/// Writes the whole adapter as YAML.
+fn sections(out: &mut String, adapter: &Adapter) {
+    section(out, identity(adapter));
+    section(out, vec![(Cow::Borrowed("target"), target::target(&adapter.target))]);
+    if !adapter.targets.is_empty() {
+        section(out, target::targets(adapter));
+    }
+    if adapter.auth != Auth::None {
+        section(out, vec![(Cow::Borrowed("auth"), block_style(target::auth(&adapter.auth)))]);
+    }
+    if has_written_operations(adapter) {
+        operations(out, adapter);
+    }
+    types(out, adapter);
+}
+
+/// Whether the document lists its operations. A store derives its operations from its resources.
+fn has_written_operations(adapter: &Adapter) -> bool {
+    !matches!(adapter.target, TargetConfig::Store(_))
 }
 
 /// Returns a configuration file with these adapters, without settings and `auth`. The same entries always give the same bytes.
@@ -150,10 +183,14 @@ fn operations(out: &mut String, adapter: &Adapter) {
             out.push_str(":\n");
             last = Some(operation.category);
         }
-        let mut node = operation::node(operation, adapter);
-        mask("", &mut node);
-        yaml::item(out, &node, 4);
+        yaml::item(out, &operation_node(operation, adapter), 4);
     }
+}
+
+fn operation_node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> YamlValue<'a> {
+    let mut node = operation::node(operation, adapter);
+    mask("", &mut node);
+    node
 }
 
 /// Writes the types sorted by name, because their order in a description has no meaning and changes easily.
@@ -162,13 +199,19 @@ fn types(out: &mut String, adapter: &Adapter) {
         return;
     }
     out.push_str("\ntypes:\n");
+    for (name, node) in type_nodes(adapter) {
+        yaml::members(out, &[(name, node)], 2);
+    }
+}
+
+fn type_nodes(adapter: &Adapter) -> impl Iterator<Item = (Cow<'_, str>, YamlValue<'_>)> {
     let mut types: Vec<_> = adapter.types.iter().collect();
     types.sort_by_key(|(name, _)| *name);
-    for (name, schema) in types {
+    types.into_iter().map(|(name, schema)| {
         let mut node = schema::node(schema);
         mask("", &mut node);
-        yaml::members(out, &[(Cow::from(name), node)], 2);
-    }
+        (Cow::from(name), node)
+    })
 }
 
 fn block_style(node: YamlValue<'_>) -> YamlValue<'_> {

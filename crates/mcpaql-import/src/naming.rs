@@ -1,14 +1,18 @@
-//! Names operations by their ids, methods and paths in the API.
+//! Names operations by their ids, summaries, methods and paths in the API.
+//!
+//! The verb and the noun of the id win. If the id has no verb, the name has the verb of the path's end or of the summary, and only
+//! then the verb of the method. A verb that the table of verbs does not have is kept.
 //!
 //! What always holds: a name is `^[a-z][a-z0-9_]*$`, has at most 64 characters, is unique in its document and not reserved by
 //! the protocol. The names of a set of operations do not depend on their order.
 //!
-//! Every operation has a list of candidate names, the shortest first, made only from its own id, method and path. If two paths
+//! Every operation has a list of candidate names, the shortest first, made only from its own id, summary, method, path and tags. If two paths
 //! have the same candidate, neither gets it and both use their next one. So a new operation in a later version of a document
 //! renames only operations that collide with it, and a name that was in use is never given to another operation.
 
 mod id;
 mod path;
+mod verb;
 
 use mcpaql_core::lifecycle::ExecutionAction;
 use mcpaql_core::naming::{MAX_TOOL_NAME_LENGTH, RESERVED};
@@ -32,6 +36,8 @@ pub(crate) struct NameInput<'a> {
     pub(crate) path: &'a str,
     /// The tags in the document.
     pub(crate) tags: &'a [&'a str],
+    /// The summary in the document, or else the description.
+    pub(crate) summary: &'a str,
     /// The category, if it is known: a POST that reads is not called `create`.
     pub(crate) category: Option<Category>,
 }
@@ -135,25 +141,31 @@ impl<'a> NameRequest<'a> {
             }
             cut = cut.or(Some(name));
         }
-        cut.unwrap_or_else(|| self.numbered(taken))
+        cut.or_else(|| self.with_api().filter(|name| !taken.contains(name)))
+            .unwrap_or_else(|| self.numbered(taken))
+    }
+
+    /// Returns the first choice with the word `api`, for names that are reserved.
+    fn with_api(&self) -> Option<String> {
+        let (verb, rest) = self.choices.first()?.split_first()?;
+        self.legal_name(&[&[verb.clone(), "api".into()], rest].concat())
     }
 
     /// Returns longer and longer names. They are made one at a time, because the first one is mostly free.
     fn longer_choices(&self) -> impl Iterator<Item = Vec<NameWord>> {
         let shortest = self.choices.first().map(Vec::as_slice).unwrap_or_default();
         let verb: &str = shortest.first().map(|word| &**word).unwrap_or_default();
-        let with_verbs = move |verbs: &[&str]| -> Vec<NameWord> {
-            verbs.iter().map(|verb| NameWord::from(*verb)).chain(shortest.iter().skip(1).cloned()).collect()
-        };
-        let replace = (self.method == "PUT" && verb == "update").then(|| with_verbs(&["replace"]));
+        let replace = (self.method == "PUT" && verb == "update")
+            .then(|| [&[NameWord::from("replace")], shortest.get(1..).unwrap_or_default()].concat());
         let deeper = (1..=self.path.len()).map(move |depth| match self.from_id {
             true => path::qualified(shortest, &self.path, depth),
             false => path::name(&self.input, &self.method, &self.path, depth),
         });
         let by_params = std::iter::once_with(|| path::with_params(&self.input, &self.method, &self.path));
         let by_params = by_params.filter(|_| !self.from_id).flatten();
-        let api = std::iter::once_with(move || with_verbs(&[verb, "api"]));
-        self.choices.iter().skip(1).cloned().chain(replace).chain(deeper).chain(by_params).chain(api)
+        let tagged = self.input.tags.iter().map(move |tag| path::tagged(shortest, tag));
+        let own = self.choices.iter().skip(1).cloned().chain(replace);
+        own.chain(deeper).chain(by_params).chain(tagged)
     }
 
     /// Returns a name with a short hash of method, path and id, if all candidates are taken.
@@ -201,12 +213,16 @@ impl<'a> NameRequest<'a> {
             return Some(name);
         }
         // The verb and the last words are the most important ones.
-        let hash = self.hash();
         let length = |words: &[&str]| words.iter().map(|word| word.len() + 1).sum::<usize>();
-        while words.len() > 2 && length(&words) + hash.len() > MAX_TOOL_NAME_LENGTH {
+        while words.len() > 3 && length(&words) > MAX_TOOL_NAME_LENGTH + 1 {
             words.remove(1);
         }
-        Some(format!("{}_{hash}", truncate_words(&words.join("_"), MAX_TOOL_NAME_LENGTH - hash.len() - 1)))
+        let name = words.join("_");
+        if name.len() <= MAX_TOOL_NAME_LENGTH {
+            return Some(name);
+        }
+        let hash = self.hash();
+        Some(format!("{}_{hash}", truncate_words(&name, MAX_TOOL_NAME_LENGTH - hash.len() - 1)))
     }
 
     fn hash(&self) -> String {

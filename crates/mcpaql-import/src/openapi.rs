@@ -226,6 +226,7 @@ fn names(drafts: &[UnnamedOperation<'_>], decisions: &[Classification]) -> Vec<S
             method: draft.method,
             path: draft.path,
             tags,
+            summary: if draft.summary.is_empty() { &draft.description } else { &draft.summary },
             category: Some(decision.served_category()),
         })
         .collect();

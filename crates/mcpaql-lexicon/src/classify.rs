@@ -229,8 +229,9 @@ struct NameAndPath {
 impl NameAndPath {
     fn of(evidence: &Evidence<'_>) -> NameAndPath {
         let parts = names::parts(strip_method(evidence.name, evidence.method));
-        let name = names::name_verbs(&parts);
-        NameAndPath { name, parts, shape: path::PathShape::of(evidence.path.unwrap_or_default()) }
+        let shape = path::PathShape::of(evidence.path.unwrap_or_default());
+        let name = names::name_verbs_with_path(&parts, shape.bare_verb());
+        NameAndPath { name, parts, shape }
     }
 }
 
@@ -320,6 +321,17 @@ fn danger(evidence: &Evidence<'_>, words: &NameAndPath, category: Category) -> (
     // A pattern such as `truncate_*` also means the verb alone.
     let name = phrase.join("_");
     let by_name = danger_of(&format!("{name}_"), category).max(danger_of(&name, category));
+    // `retry_destroy` destroys, although its verb is `retry`; `cancel_deletion` and `undo_delete` do not.
+    let undoes = phrase
+        .first()
+        .is_some_and(|word| matches!(*word, "cancel" | "prevent" | "recover" | "restore" | "undo"));
+    let destroys = |word: &&str| {
+        verbs::verb(word).is_some_and(|verb| verb.acts() && verb.category() == Category::Delete)
+    };
+    let by_name = match phrase.iter().skip(1).find(|word| destroys(word)) {
+        Some(_) if !undoes => by_name.max(Danger::Destructive),
+        _ => by_name,
+    };
     let is_annotated = evidence.annotations.destructive == Some(true);
     let (by_name, reason) = match by_name {
         danger if is_annotated && danger < Danger::Destructive => {

@@ -10,8 +10,12 @@
 //! What always holds: the spelling of a name does not matter. `list_issues`, `listIssues` and `list-issues` give the same words.
 
 use crate::effect::{Category, Effect};
+use crate::number::singular;
+use crate::sentence::{PREPOSITIONS, opening_words};
 use crate::verbs::{self, Verb, VerbTrait, Weight, risk};
+use crate::word_set::WordSet;
 use crate::words::words;
+use std::borrow::Cow;
 
 /// Splits an identifier into parts, and each part into words: `issues/list-for-repo`, `users.list` and `Accounts_List`
 /// have two parts.
@@ -149,6 +153,24 @@ fn anywhere<W: AsRef<str>>(parts: &[Vec<W>]) -> Option<NameVerb> {
         .or_else(|| find(|_| true))
 }
 
+/// Returns the verbs of a name whose path ends in a verb. If a noun-like word starts the name, and name and path end with the
+/// same clear verb, that is the main verb: `transferRepaymentList` of `/transfer/repayment/list`.
+#[must_use]
+pub fn name_verbs_with_path<W: AsRef<str>>(parts: &[Vec<W>], path_verb: Option<&'static Verb>) -> NameVerbs {
+    let found = name_verbs(parts);
+    let at_end = || {
+        let part = parts.len().checked_sub(1)?;
+        let word = parts.get(part)?.len().checked_sub(1)?;
+        let verb = path_verb.filter(|verb| verb.weight == Weight::Strong)?;
+        let is_same = parts.get(part)?.get(word)?.as_ref() == verb.word;
+        is_same.then_some(NameVerb { verb, part, word })
+    };
+    match found.lead.filter(|lead| lead.verb.has(VerbTrait::Thing)).and_then(|_| at_end()) {
+        Some(lead) => NameVerbs { lead: Some(lead), second: None, compound: false },
+        None => found,
+    }
+}
+
 /// Returns the verb at the start of a part, after words that only modify it.
 fn first_verb<W: AsRef<str>>(part: &[W], index: usize) -> Option<NameVerb> {
     let modifiers = part.iter().take_while(|word| verbs::is_modifier(word.as_ref())).count();
@@ -160,6 +182,83 @@ fn first_verb<W: AsRef<str>>(part: &[W], index: usize) -> Option<NameVerb> {
         })
     };
     (0..=modifiers).rev().find_map(at)
+}
+
+/// Words that follow a verb, but no noun: "Scrap a vehicle".
+static DETERMINERS: WordSet = WordSet::of(
+    "a all an another any each either every existing its multiple my one our several some the their these this two \
+     your",
+);
+
+/// Words before a determiner that are no verbs.
+static CONJUNCTIONS: WordSet = WordSet::of(
+    "after also and because before both but given if not once only or since then unless until when where whether while \
+     without",
+);
+
+/// Returns the base form of a word that is a verb in English, known to the table or not: `scraps` is not known.
+#[must_use]
+pub fn action_base(word: &str) -> Option<Cow<'_, str>> {
+    if verbs::is_verb(word) {
+        return Some(Cow::Borrowed(word));
+    }
+    let y = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
+    let plain = [word.strip_suffix("es"), word.strip_suffix('s')]
+        .into_iter()
+        .flatten()
+        .find(|stem| verbs::is_verb(stem));
+    y.filter(|base| verbs::is_verb(base)).map(Cow::Owned).or(plain.map(Cow::Borrowed))
+}
+
+/// Returns the verb that starts a text, in its base form. A word that may be a noun is a verb if a determiner follows:
+/// "Scraps a vehicle".
+#[must_use]
+pub fn opening_action(text: &str) -> Option<String> {
+    let mut words = opening_words(text).peekable();
+    let mut first = words.next()?;
+    // "Bulk update users"
+    if verbs::is_modifier(&first) && words.peek().is_some_and(|next| verbs::inflected(next).is_some()) {
+        first = words.next()?;
+    }
+    let next = words.next();
+    let is_before_object = next.is_some_and(|next| DETERMINERS.contains(&next));
+    if let Some(verb) = verbs::inflected(&first) {
+        // "Schedule overview" is a noun, "Schedule a visit" and "Schedules visits" are not.
+        let is_noun = verb.has(VerbTrait::Thing) && *first == *verb.word && !is_before_object;
+        return (!is_noun).then(|| verb.word.to_owned());
+    }
+    if let Some(base) = action_base(&first) {
+        return Some(base.into_owned());
+    }
+    let is_other = CONJUNCTIONS.contains(&first) || PREPOSITIONS.contains(&first);
+    let is_word = first.len() > 2 && first.bytes().all(|byte| byte.is_ascii_lowercase()) && !is_other;
+    (is_word && is_before_object).then(|| singular(&first).into_owned())
+}
+
+/// Returns the verb that starts a text, if it cannot be a noun or an adjective there: "Change a setting" and "Changes
+/// settings", not "Draft invoices".
+#[must_use]
+pub fn clear_opening_verb(text: &str) -> Option<&'static Verb> {
+    let mut words = opening_words(text);
+    let first = words.next()?;
+    let verb = verbs::inflected(&first)?;
+    let is_clear = verb.weight == Weight::Strong
+        || *first != *verb.word
+        || words.next().is_some_and(|next| DETERMINERS.contains(&next));
+    is_clear.then_some(verb)
+}
+
+/// Returns whether a text uses the word as the noun after its explicit verb: "Update the alert policy" is about an alert
+/// policy, and `alert` is no verb there.
+#[must_use]
+pub fn is_object_of_explicit_verb(word: &str, text: &str) -> bool {
+    let mut words = opening_words(text);
+    let verb = words.next().and_then(|first| verbs::inflected(&first));
+    let is_explicit = verb.is_some_and(|verb| verb.has(VerbTrait::NeverNoun) && !verb.reads());
+    is_explicit
+        && words
+            .find(|word| !DETERMINERS.contains(word) && word != "new")
+            .is_some_and(|object| object == word)
 }
 
 #[cfg(test)]
@@ -183,6 +282,49 @@ mod tests {
         ] {
             let found: Vec<String> = parts(name).iter().map(|part| part.join(" ")).collect();
             assert_eq!(found.join("|"), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_text_starts_with_a_verb_known_or_not() {
+        for (text, expected) in [
+            ("Scrap a vehicle", Some("scrap")),
+            ("Scraps the vehicle", Some("scrap")),
+            ("Skip User's Playback To Next Track", Some("skip")),
+            ("This endpoint deletes a user", Some("delete")),
+            ("Mileage of some vehicles", None),
+            ("Schedule overview", None),
+            ("Schedule a visit", Some("schedule")),
+            ("From a collection", None),
+            ("When a user signs in", None),
+            ("Bulk update users", Some("update")),
+            ("Vehicle types", None),
+            ("", None),
+        ] {
+            assert_eq!(opening_action(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_verb_that_ends_name_and_path_wins_over_a_noun_like_word() {
+        let name = parts("transferRepaymentList");
+        let found = |path: Option<&str>| {
+            let verbs = name_verbs_with_path(&name, path.and_then(verbs::verb));
+            verbs.lead.map(|found| found.verb.word)
+        };
+        assert_eq!((found(Some("list")), found(None)), (Some("list"), Some("transfer")));
+    }
+
+    #[test]
+    fn a_noun_after_an_explicit_verb_is_no_verb() {
+        for (word, text, expected) in [
+            ("alert", "Update the alert policy", true),
+            ("check", "Delete a check", true),
+            ("link", "Create issue link", false),
+            ("alert", "Alert the policy", false),
+            ("alert", "", false),
+        ] {
+            assert_eq!(is_object_of_explicit_verb(word, text), expected, "{text}");
         }
     }
 

@@ -214,7 +214,7 @@ const TABLE: &[VerbRow] = &[
         Effect::Unlink,
         Strong,
         "detach disassociate dissociate unassign unblock unfollow unlike unlink unshare unstar unsubscribe \
-         untag revoke unbind dismiss leave unfavorite unwatch unlabel kick evict",
+         untag invalidate revoke unbind dismiss leave unfavorite unwatch unlabel kick evict",
     ),
     (Effect::Unlink, Weak, "disconnect release"),
     (
@@ -261,8 +261,9 @@ static BY_WORD: LazyLock<WordMap<Verb>> = LazyLock::new(|| {
 });
 
 /// Words before a verb that change how it is done, not what is done.
-static MODIFIERS: WordSet =
-    WordSet::of("async auto batch bulk force hard mass multi permanently quick safe soft sync try");
+static MODIFIERS: WordSet = WordSet::of(
+    "async auto batch bulk force hard mass multi partial partially permanently quick safe soft sync try",
+);
 
 /// Verbs that name an action, but not its effect. Words that are more often nouns are left out.
 static UNSPECIFIC_VERBS: WordSet = WordSet::of(
@@ -281,11 +282,11 @@ static UNSPECIFIC_VERBS: WordSet = WordSet::of(
      raise rank rate reach rearrange reason reassign rebalance recall recolor recompute recover recreate recycle \
      redirect reduce refactor refine reformat regen regress reinstall reinvite relabel relate rem remediate remember \
      reorganize repair repeat rephrase reposition represent reproduce require rescale reschedule reseed reshape \
-     respond restrict resync retain rethink retitle retrain rewind rewrite roll sanitize say scaffold scroll seal \
-     secure see seed seek separate serve shift shorten shrink shuffle silence skip sleep slice smooth solve spawn \
+     respond restrict resync retain rethink retitle retrain reverse rewind rewrite roll sanitize say scaffold scroll seal \
+     secure see seed seek separate serve shift ship shorten shrink shuffle silence skip sleep slice smooth solve spawn \
      speak specify spin split squash stash stay stitch straighten stream stretch strip study substitute subtract \
      switch talk tell think throttle tidy tone touch train transcode transpile traverse treat triage trim trust tune \
-     turn unfold unload unmount unpack unstage unwrap unzip upscale use vouch wake warm warn weigh wire wrap zip zoom",
+     turn unfold unload unmount unpack unstage unwrap unzip upscale use vouch wake warm warn weigh whitelist wire wrap zip zoom",
 );
 /// Further such verbs that certainly change something, anywhere in a name.
 static CHANGING_VERBS: WordSet = WordSet::of(

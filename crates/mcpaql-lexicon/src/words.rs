@@ -210,6 +210,7 @@ fn seconds(first: &str) -> &'static [&'static str] {
         "roll" => &["back"],
         "fail" => &["over"],
         "java" => &["script"],
+        "graph" => &["ql"],
         _ => &[],
     }
 }

@@ -8,10 +8,10 @@ use super::{address, auth};
 use mcpaql_core::adapter::{Auth, HttpTarget};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::host;
 use mcpaql_core::operation::{Binding, BodyForm, HttpBinding, Param, ParamLocation, Segment};
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use mcpaql_core::suggest;
+use mcpaql_core::{header, host};
 
 /// Keys of `http`.
 pub(super) const HTTP_BINDING_KEYS: &[&str] = &["method", "path", "body", "content_type"];
@@ -94,7 +94,7 @@ fn operation_overrides(
 /// Reads the media type of the body, which must match the body form.
 fn content_type(reader: &mut DocumentReader, holder: &DocumentObject<'_>, body: BodyForm) -> Option<String> {
     let text = reader.string(holder, "content_type")?;
-    let (expected, suggestion) = if !is_media_type(&text) {
+    let (expected, suggestion) = if !header::is_media_type(&text) {
         ("a media type such as application/vnd.api+json", None)
     } else if body == BodyForm::Multipart && !text.starts_with("multipart/") {
         ("multipart/…", Some("remove it, or choose another `body`"))
@@ -115,16 +115,6 @@ fn content_type(reader: &mut DocumentReader, holder: &DocumentObject<'_>, body: 
     }
     reader.push(diagnostic);
     None
-}
-
-fn is_media_type(text: &str) -> bool {
-    let token = |part: &str| {
-        !part.is_empty()
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
-    };
-    let kind = text.split(';').next().unwrap_or_default().trim_end();
-    text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
-        && kind.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype))
 }
 
 /// Reads `body_param`, the parameter whose value is the whole body. A text or binary body is always one parameter.

@@ -1,5 +1,5 @@
-//! Writes the Markdown after the front matter: the purpose of the API, the source of the document, the environment variables
-//! that it needs, and how to serve it.
+//! Writes the text of a document that is not data: the purpose of the API, the source of the document, the environment variables
+//! that it needs, and how to serve it. In Markdown it follows the front matter; in YAML the source and the variables are comments.
 
 use super::Provenance;
 use mcpaql_core::adapter::{Adapter, Auth, McpLink, TargetConfig};
@@ -33,13 +33,41 @@ pub(super) fn write(out: &mut String, adapter: &Adapter, provenance: &Provenance
 /// The start of the sentence that marks imported documents.
 const IMPORTED: &str = "Imported from ";
 
+/// Writes the source and the environment variables as comments of YAML.
+pub(super) fn write_comments(out: &mut String, adapter: &Adapter, provenance: &Provenance) {
+    let _ = writeln!(out, "# {}", origin(provenance));
+    let variables = variables(adapter);
+    if !variables.is_empty() {
+        out.push_str("#\n# It needs these environment variables:\n");
+        for (name, what) in &variables {
+            let _ = writeln!(out, "# - {}: {}", one_line(name), one_line(what));
+        }
+    }
+}
+
 /// Whether a text was written by an import.
 pub(super) fn is_imported(text: &str) -> bool {
     let heading = "\n## Where it comes from\n\n";
-    text.split_once(heading).is_some_and(|(_, origin)| origin.starts_with(IMPORTED))
+    let is_origin = |text: &str| text.starts_with(IMPORTED);
+    text.strip_prefix("# ").is_some_and(is_origin)
+        || text.split_once(heading).is_some_and(|(_, origin)| is_origin(origin))
+        || json_comment(text).is_some_and(|comment| is_origin(&comment))
 }
 
-fn origin(provenance: &Provenance) -> String {
+/// Returns the comment of a JSON document.
+fn json_comment(text: &str) -> Option<String> {
+    if !text.starts_with('{') {
+        return None;
+    }
+    let mut document: serde_json::Value = serde_json::from_str(text).ok()?;
+    match document.get_mut(super::json::COMMENT)?.take() {
+        serde_json::Value::String(comment) => Some(comment),
+        _ => None,
+    }
+}
+
+/// Returns the sentence about the source.
+pub(super) fn origin(provenance: &Provenance) -> String {
     let code = |text: &str| format!("`{}`", one_line(text).replace('`', "'"));
     let mut text = format!("{IMPORTED}{}", code(&source_name(&provenance.source)));
     if let Some(version) = provenance.version.as_deref().filter(|version| !version.trim().is_empty()) {

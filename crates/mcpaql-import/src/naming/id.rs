@@ -1,21 +1,24 @@
 //! Names operations by their ids, if an id gives a better name than method and path.
 
 use super::path::{Literal, LiteralCache, PathWords, singular_word};
+use super::verb::{GENERIC_VERBS, IdVerb, id_verb, instead_of_read, summary_verb};
 use super::{NameInput, NameWord};
 use mcpaql_lexicon::classify::path::is_version;
 use mcpaql_lexicon::classify::strip_method;
-use mcpaql_lexicon::names::{NameVerb, name_verbs, split_parts};
-use mcpaql_lexicon::verbs::{self, VerbTrait, Weight, risk};
-use mcpaql_lexicon::{PREPOSITIONS, WordSet, is_plural, plural, singular};
+use mcpaql_lexicon::names::split_parts;
+use mcpaql_lexicon::verbs;
+use mcpaql_lexicon::{PREPOSITIONS, WordSet, first_words, is_plural, plural, singular};
+use std::collections::HashSet;
 
-/// Words that generators add to ids.
-static NOISE: WordSet = WordSet::of("api controller controllers endpoint method operation rest svc");
+/// Words for parts of frameworks.
+static FRAMEWORK_WORDS: WordSet = WordSet::of("controller controllers viewset");
+/// Such words that are also nouns of APIs. They are framework words only at the start or the end of a part of an id.
+static FRAMEWORK_NOUNS: WordSet = WordSet::of("api endpoint endpoints method operation rest svc");
+/// Such words that end the name of a class.
+static CLASS_NOUNS: WordSet = WordSet::of("handler resource service");
 /// Words before a noun that add no information.
-static ARTICLES: WordSet = WordSet::of("a an one single the");
+static ARTICLES: WordSet = WordSet::of("a all an multiple one several single the");
 static IDENTIFIERS: WordSet = WordSet::of("guid id ids key pk sid uuid");
-/// Verbs that need the owner of their object to be clear.
-static GENERIC_VERBS: WordSet =
-    WordSet::of("add check count create delete find get list post remove search set update");
 static COLLECTION_VERBS: WordSet = WordSet::of("count find list query search");
 
 /// Returns the names from an id, the shortest first; none if method and path give a better name.
@@ -30,23 +33,62 @@ pub(super) fn names<'a>(
     let id = strip_method(without_checksum(id), Some(method));
     let mut parts: Vec<Vec<NameWord>> =
         split_parts(id).map(|part| Literal::of(part, cache).words.to_vec()).collect();
-    clean(&mut parts);
-    if parts.iter().flatten().any(|word| is_code(word)) || repeats_path(&parts, input, method, path) {
+    // `Get all employees` is a sentence.
+    let starts_with_verb = || parts.iter().flatten().next().is_some_and(|word| verbs::verb(word).is_some());
+    if id.contains(' ') && starts_with_verb() {
+        parts = vec![parts.concat()];
+    }
+    let parts = clean(parts, input, method, path);
+    if parts.iter().flatten().any(|word| is_code(word)) {
         return Vec::new();
     }
-    let verbs = name_verbs(&parts);
-    let phrase = match verbs.lead.filter(|found| is_real_verb(found, &parts, method)) {
+    let short: Vec<Vec<NameWord>> = without_versions(&parts);
+    let Some(phrase) = phrase(&short, input, method, path) else { return Vec::new() };
+    let mut names = phrase.names(input, method, path);
+    let spelled = names.first().and_then(|name| phrase.spelled_name(name));
+    // With its version, if another version of the operation has the same name.
+    if short != parts {
+        let versioned = self::phrase(&parts, input, method, path);
+        names.extend(versioned.into_iter().flat_map(|phrase| phrase.names(input, method, path)));
+    }
+    names.extend(spelled);
+    names
+}
+
+/// Returns verb and nouns of an id; `None` if method and path give a better name.
+fn phrase(
+    parts: &[Vec<NameWord>],
+    input: &NameInput<'_>,
+    method: &str,
+    path: &PathWords,
+) -> Option<IdPhrase> {
+    let verb = id_verb(parts, input, method, path);
+    if repeats_path(parts, input, method, path, verb.is_some()) {
+        return None;
+    }
+    match verb {
         // Many parts after the verb are a path.
-        Some(found) if parts.len() - found.part > 3 => return Vec::new(),
-        Some(found) => IdPhrase::of(&parts, found, verbs.second.filter(|_| verbs.compound)),
+        Some(found) if parts.len() - found.part > 3 => None,
+        Some(found) => Some(IdPhrase::of(parts, found)),
         // `PostUserBadge`: the method is the verb, and the id splits the nouns better than the path.
-        None if starts_with_method(input.operation_id.unwrap_or_default(), method) && parts.len() == 1 => {
-            let verb = super::path::verb(input, method, path);
-            IdPhrase { modifiers: Vec::new(), verb: verb.into(), groups: Vec::new(), tail: parts.concat() }
+        None if starts_with_method(input.operation_id.unwrap_or_default(), method) => {
+            (parts.len() == 1).then(|| IdPhrase::of_nouns(parts, input, method, path))
         }
-        None => return Vec::new(),
-    };
-    phrase.names(method, path)
+        None => is_noun_phrase(parts, input, path).then(|| IdPhrase::of_nouns(parts, input, method, path)),
+    }
+}
+
+/// Whether an id without a verb is a short noun: `mileage_report`, not `users_user_id_posts`.
+fn is_noun_phrase(parts: &[Vec<NameWord>], input: &NameInput<'_>, path: &PathWords) -> bool {
+    let words: Vec<&NameWord> = parts.iter().flatten().collect();
+    let distinct: HashSet<_> = words.iter().map(|word| singular(word)).collect();
+    let is_plain = |word: &&&NameWord| !IDENTIFIERS.contains(word) && !PREPOSITIONS.contains(word);
+    let in_summary = |word: &str| first_words(input.summary).any(|known| singular(&known) == singular(word));
+    let known = words.iter().filter(|word| path.has(word) || in_summary(word)).count();
+    (1..=5).contains(&words.len())
+        && distinct.len() == words.len()
+        && words.iter().all(|word| is_plain(&word))
+        && known * 2 >= words.len()
 }
 
 /// Removes path and method, which one framework appends: `read_pets_v1_pets__get` → `read_pets`.
@@ -74,13 +116,66 @@ fn without_checksum(id: &str) -> &str {
     }
 }
 
-fn clean(parts: &mut Vec<Vec<NameWord>>) {
-    for part in parts.iter_mut() {
+/// Removes numbers, words of frameworks and a method at the end.
+fn clean(
+    mut parts: Vec<Vec<NameWord>>,
+    input: &NameInput<'_>,
+    method: &str,
+    path: &PathWords,
+) -> Vec<Vec<NameWord>> {
+    for part in &mut parts {
         part.retain(|word| word.is_ascii() && !word.bytes().all(|byte| byte.is_ascii_digit()));
-        let version = |word: &NameWord| word.starts_with('v') && word.len() < 5 && is_version(word);
-        part.retain(|word| !NOISE.contains(word) && !version(word));
     }
     parts.retain(|part| !part.is_empty());
+    let starts_with_verb =
+        |part: &[NameWord]| part.len() > 1 && part.first().is_some_and(|word| verbs::verb(word).is_some());
+    if let [.., before, last] = parts.as_slice()
+        && let [word] = last.as_slice()
+        && word.eq_ignore_ascii_case(method)
+        && starts_with_verb(before)
+    {
+        parts.pop();
+    }
+    let is_noun = |word: &str| {
+        path.has(word) || (word != "api" && first_words(input.summary).any(|known| known == word))
+    };
+    if let Some(last) = parts.last_mut()
+        && starts_with_verb(last)
+        && last.last().is_some_and(|word| word.eq_ignore_ascii_case(method) && !is_noun(word))
+    {
+        last.pop();
+    }
+    let is_framework = |word: &NameWord| FRAMEWORK_WORDS.contains(word) && !is_noun(word);
+    let mut parts: Vec<Vec<NameWord>> =
+        parts.iter().flat_map(|part| part.split(&is_framework)).map(<[NameWord]>::to_vec).collect();
+    parts.retain(|part| !part.is_empty());
+    let count = parts.len();
+    for (index, part) in parts.iter_mut().enumerate() {
+        let is_class = |word: &NameWord| index + 1 < count && CLASS_NOUNS.contains(word);
+        while part.len() > 1
+            && part
+                .last()
+                .is_some_and(|word| (FRAMEWORK_NOUNS.contains(word) || is_class(word)) && !is_noun(word))
+        {
+            part.pop();
+        }
+        while (part.len() > 1 || count > 1)
+            && index == 0
+            && part.first().is_some_and(|word| FRAMEWORK_NOUNS.contains(word) && !is_noun(word))
+        {
+            part.remove(0);
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Removes versions: `v1`, `v2beta1`.
+fn without_versions(parts: &[Vec<NameWord>]) -> Vec<Vec<NameWord>> {
+    let version = |word: &NameWord| word.len() > 1 && word.starts_with('v') && is_version(word);
+    let parts =
+        parts.iter().map(|part| part.iter().filter(|word| !version(word)).cloned().collect::<Vec<_>>());
+    parts.filter(|part| !part.is_empty()).collect()
 }
 
 /// Whether the word is a number or a checksum.
@@ -90,7 +185,13 @@ fn is_code(word: &str) -> bool {
 }
 
 /// Whether the id only repeats method and path, which then give the better name.
-fn repeats_path(parts: &[Vec<NameWord>], input: &NameInput<'_>, method: &str, path: &PathWords) -> bool {
+fn repeats_path(
+    parts: &[Vec<NameWord>],
+    input: &NameInput<'_>,
+    method: &str,
+    path: &PathWords,
+    has_verb: bool,
+) -> bool {
     let mut words = parts.iter().flatten().peekable();
     let repeats_method = words.next_if(|word| word.eq_ignore_ascii_case(method)).is_some();
     let rest: Vec<&NameWord> = words.collect();
@@ -104,33 +205,22 @@ fn repeats_path(parts: &[Vec<NameWord>], input: &NameInput<'_>, method: &str, pa
     let whole = || {
         path.literals.iter().flat_map(Literal::stems).all(|stem| stems.iter().any(|known| **known == **stem))
     };
+    // `mileage_report` orders the words of `/reports/mileage` better.
+    let in_order = || {
+        let mut of_path = path.literals.iter().flat_map(Literal::stems);
+        stems.iter().all(|word| of_path.any(|stem| **stem == **word))
+    };
     let has_method = repeats_method || starts_with;
-    rest.is_empty() || (has_method && whole()) || (!has_method && name_verbs(parts).lead.is_none())
+    // `getPriorities` of `/priority` has the better number.
+    let is_more = rest.last().is_some_and(|word| is_plural(word) && !path.ends_with(word));
+    if is_more && has_verb && !path.item {
+        return false;
+    }
+    rest.is_empty() || (has_method && whole()) || (!has_method && !has_verb && (in_order() || path.item))
 }
 
 fn starts_with_method(id: &str, method: &str) -> bool {
     id.get(..method.len()).is_some_and(|start| start.eq_ignore_ascii_case(method))
-}
-
-/// Whether the word is used as a verb, not as a noun among other nouns.
-fn is_real_verb(found: &NameVerb, parts: &[Vec<NameWord>], method: &str) -> bool {
-    let Some(part) = parts.get(found.part) else { return false };
-    let leads = part.iter().take(found.word).all(|word| verbs::is_modifier(word));
-    let last = found.word + 1 == part.len();
-    match found.verb.weight {
-        Weight::Strong => {
-            leads
-                || last
-                || found.verb.has(VerbTrait::NeverNoun)
-                || GENERIC_VERBS.contains(found.verb.canonical)
-        }
-        Weight::Doubtful => leads || last,
-        Weight::Weak => {
-            let acts = risk(found.verb.effect) > 0 && method != "GET";
-            (leads && acts && (part.len() > 1 || parts.len() > 1))
-                || (last && (acts || found.verb.word == "index") && parts.len() > 1)
-        }
-    }
 }
 
 /// The parts of an id.
@@ -138,6 +228,8 @@ struct IdPhrase {
     /// Modifiers of the verb: `batch`, `force`.
     modifiers: Vec<NameWord>,
     verb: NameWord,
+    /// The verb as in the id.
+    spelled: NameWord,
     /// The words before the verb, the nearest last.
     groups: Vec<Vec<NameWord>>,
     /// The words after the verb.
@@ -145,71 +237,174 @@ struct IdPhrase {
 }
 
 impl IdPhrase {
-    fn of(parts: &[Vec<NameWord>], lead: NameVerb, second: Option<NameVerb>) -> IdPhrase {
-        let found = second.unwrap_or(lead);
+    fn of(parts: &[Vec<NameWord>], found: IdVerb) -> IdPhrase {
         let part = parts.get(found.part).map(Vec::as_slice).unwrap_or_default();
-        let before = part.get(..lead.word).unwrap_or_default();
+        let before = part.get(..found.start).unwrap_or_default();
         let (mut modifiers, own): (Vec<NameWord>, Vec<NameWord>) =
             before.iter().cloned().partition(|word| verbs::is_modifier(word));
         let mut groups: Vec<Vec<NameWord>> = parts.get(..found.part).unwrap_or_default().to_vec();
-        groups.push(own);
         // In `create_or_update` the second verb is the main verb.
-        modifiers.extend(part.get(lead.word..found.word).unwrap_or_default().iter().cloned());
+        modifiers.extend(part.get(found.start..found.word).unwrap_or_default().iter().cloned());
         groups.retain(|group| !group.iter().all(|word| GENERIC_VERBS.contains(word)));
+        groups.push(own);
+        groups.retain(|group| !group.is_empty());
         let mut tail: Vec<NameWord> = part.get(found.word + 1..).unwrap_or_default().to_vec();
         tail.extend(parts.iter().skip(found.part + 1).flatten().cloned());
         let word = part.get(found.word).map(|word| &**word).unwrap_or_default();
-        if word != found.verb.word {
+        if *word != *found.spelled {
             // The verb and its object are one word.
-            tail.insert(0, word.strip_prefix(found.verb.word).unwrap_or(word).into());
+            tail.insert(0, word.strip_prefix(&*found.spelled).unwrap_or(word).into());
         }
-        let mut phrase = IdPhrase { modifiers, verb: found.verb.canonical.into(), groups, tail };
+        let mut phrase = IdPhrase { modifiers, verb: found.canonical, spelled: found.spelled, groups, tail };
         phrase.remove_fillers();
         phrase
+    }
+
+    /// Returns the phrase of an id without a verb.
+    fn of_nouns(parts: &[Vec<NameWord>], input: &NameInput<'_>, method: &str, path: &PathWords) -> IdPhrase {
+        let mut nouns = parts.concat();
+        let head = nouns.last().cloned().unwrap_or_else(|| "".into());
+        let (mut verb, mut single) = super::path::method_verb(input, method, path, &head);
+        if let Some(found) = summary_verb(input, method, &head) {
+            verb = found.canonical;
+            single &= !found.many;
+        }
+        // `endpoint_new` is already the verb.
+        nouns.retain(|word| verbs::verb(word).is_none_or(|known| *known.canonical != *verb));
+        if let Some(head) = nouns.last_mut().filter(|_| single) {
+            *head = singular_word(head);
+        }
+        IdPhrase { modifiers: Vec::new(), spelled: verb.clone(), verb, groups: Vec::new(), tail: nouns }
     }
 
     fn remove_fillers(&mut self) {
         let asks = matches!(&*self.verb, "get" | "find");
         while let Some(word) = self.tail.first().filter(|word| ARTICLES.contains(word)) {
-            if asks && matches!(&**word, "one" | "single") {
-                self.verb = "get".into();
+            match &**word {
+                "one" | "single" if asks => self.verb = "get".into(),
+                "all" | "multiple" | "several" if asks => self.verb = "list".into(),
+                // `delete_all_users` is not `delete_users`.
+                "all" | "multiple" | "several" => break,
+                _ => {}
             }
             self.tail.remove(0);
         }
-        if asks && self.tail.first().is_some_and(|word| **word == *"all") {
-            self.tail.remove(0);
-            self.verb = "list".into();
-        }
+        // `submit a refund for a payment`
+        self.tail.retain(|word| !matches!(&**word, "a" | "an" | "the"));
+        let creates = matches!(&*self.verb, "create" | "add") && self.tail.len() > 1;
+        self.tail.drain(..usize::from(creates && self.tail.first().is_some_and(|word| **word == *"new")));
     }
 
-    fn names(&self, method: &str, path: &PathWords) -> Vec<Vec<NameWord>> {
-        let group = self.groups.last().map(Vec::as_slice).unwrap_or_default();
-        let long = object(&self.verb, group, &self.tail, path, true);
-        let short = object(&self.verb, group, &without_id(&self.tail, group), path, false);
+    fn names(&self, input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Vec<NameWord>> {
+        let group = self.group(path);
+        let long = object(&self.verb, &group, &self.tail, path, true);
+        let short = object(&self.verb, &group, &without_id(&self.tail, &group), path, false);
+        let whole: Vec<NameWord> = self.groups.concat();
+        let whole = object(&self.verb, &whole, &self.tail, path, true);
+        let objects = [short, long, whole].into_iter();
         let mut names: Vec<Vec<NameWord>> =
-            [short, long].into_iter().map(|object| self.name(object, method, path)).collect();
+            objects.map(|object| self.name(object, input, method, path)).collect();
         names.dedup();
         names
     }
 
-    fn name(&self, mut object: Vec<NameWord>, method: &str, path: &PathWords) -> Vec<NameWord> {
+    /// Returns a name with the verb of the id, because `edit` and `update` of one thing are two operations.
+    fn spelled_name(&self, name: &[NameWord]) -> Option<Vec<NameWord>> {
+        let mut name = name.to_vec();
+        let verb = name.get_mut(self.modifiers.len()).filter(|verb| **verb == self.verb)?;
+        if *self.verb == *"get" || self.spelled == self.verb {
+            return None;
+        }
+        verb.clone_from(&self.spelled);
+        Some(name)
+    }
+
+    /// Returns the words of the nearest group. An adjective precedes the noun before it: `requests.denied.list`.
+    fn group(&self, path: &PathWords) -> Vec<NameWord> {
+        let mut group = match self.groups.as_slice() {
+            [.., noun, last] if last.iter().all(is_adjective) => [noun.as_slice(), last].concat(),
+            [.., last] => last.clone(),
+            [] => Vec::new(),
+        };
+        let adjectives = group.iter().rev().take_while(|word| is_adjective(word)).count();
+        if adjectives < group.len() {
+            group.rotate_right(adjectives);
+        }
+        // In `admin.apps.requests`, apps own requests.
+        let owners = group.len().saturating_sub(1);
+        for word in group.iter_mut().take(owners).filter(|word| path.is_owner(word)) {
+            *word = singular_word(word);
+        }
+        group
+    }
+
+    fn name(
+        &self,
+        mut object: Vec<NameWord>,
+        input: &NameInput<'_>,
+        method: &str,
+        path: &PathWords,
+    ) -> Vec<NameWord> {
+        if object.is_empty() {
+            object = path.object_of(&self.verb);
+        }
         let nouns = object.iter().take_while(|word| !PREPOSITIONS.contains(word)).count();
-        let last = path.literals.last().and_then(|literal| literal.words.last());
-        let head =
-            nouns.checked_sub(1).and_then(|head| object.get_mut(head)).filter(|head| last == Some(*head));
-        let mut verb = &*self.verb;
-        if let Some(head) = head.filter(|head| is_plural(head) && !super::path::is_singular_plural(head)) {
-            let single = matches!(verb, "get" | "update" | "delete" | "replace" | "remove");
-            if verb == "get" && method == "GET" && !path.item {
-                verb = "list";
-            } else if (single && path.item)
-                || (verb == "create" && method == "POST" && self.modifiers.is_empty())
-            {
-                *head = singular_word(head);
+        let mut verb = self.verb.clone();
+        let noun = nouns.checked_sub(1).and_then(|head| object.get(head)).cloned();
+        if let Some(other) = instead_of_read(&verb, input, method, noun.as_ref()) {
+            verb = other;
+        }
+        // `teams_by_year` are many.
+        let by_key = object.iter().any(|word| **word == *"by");
+        let head = nouns.checked_sub(1).and_then(|head| object.get_mut(head));
+        if let Some(head) = head.filter(|head| !super::path::is_singular_plural(head)) {
+            let single = matches!(&*verb, "get" | "update" | "delete" | "replace" | "remove");
+            let is_last = path.ends_with(head);
+            if is_last && is_plural(head) {
+                if *verb == *"get" && method == "GET" && !path.item {
+                    verb = "list".into();
+                } else if (single && path.item && !by_key)
+                    || (*verb == *"create" && method == "POST" && self.modifiers.is_empty())
+                {
+                    *head = singular_word(head);
+                }
+            } else if *verb == *"list" && path.ends_with(&plural(head)) {
+                *head = plural(head).into();
             }
         }
-        [self.modifiers.as_slice(), &[verb.into()], &object].concat()
+        if *verb == *"list" {
+            adjective_first(&mut object, path);
+        }
+        [self.modifiers.as_slice(), &[verb], &object].concat()
     }
+}
+
+/// Moves an adjective at the end of the path before its noun: `PhoneNumberLocal` of `/PhoneNumbers/Local` is a local phone
+/// number.
+fn adjective_first(object: &mut Vec<NameWord>, path: &PathWords) {
+    let [.., noun, adjective] = path.literals.as_slice() else { return };
+    let count = adjective.words.len();
+    let start = object.len().saturating_sub(count);
+    if path.item || !super::path::is_adjective(&adjective.words) || !object.ends_with(&adjective.words) {
+        return;
+    }
+    let Some(head) = start.checked_sub(1).and_then(|head| object.get_mut(head)) else { return };
+    if noun.words.last().is_some_and(|word| singular(word) == singular(head)) {
+        *head = plural(head).into();
+        object.rotate_right(count);
+    }
+}
+
+/// Whether a word is an adjective, such as a participle: `denied`, `archived`.
+fn is_adjective(word: &NameWord) -> bool {
+    let stems = || {
+        let long = word.strip_suffix("ied").map(|stem| format!("{stem}y"));
+        long.into_iter()
+            .chain(word.strip_suffix("ed").map(str::to_owned))
+            .chain(word.strip_suffix('d').map(str::to_owned))
+    };
+    super::path::is_adjective(std::slice::from_ref(word))
+        || (word.len() >= 6 && word.ends_with("ed") && stems().any(|stem| verbs::is_verb(&stem)))
 }
 
 /// Returns the object of the verb.
@@ -231,7 +426,11 @@ fn object(verb: &str, group: &[NameWord], tail: &[NameWord], path: &PathWords, w
     if is_repeated || !(needed || whole) {
         return tail.to_vec();
     }
-    prefixed(&owner.unwrap_or_else(|| group.to_vec()), tail)
+    let mut group = owner.unwrap_or_else(|| group.to_vec());
+    if let Some(last) = group.last_mut().filter(|word| path.is_owner(word)) {
+        *last = singular_word(last);
+    }
+    prefixed(&group, tail)
 }
 
 /// Returns the group in the singular, if it is the owner of something in the path.

@@ -1,9 +1,10 @@
 //! Names operations by method and path: `GET /movie/{id}/keywords` → `list_movie_keywords`.
 
+use super::verb::{instead_of_read, is_described_as_read, path_action, summary_verb};
 use super::{NameInput, NameWord};
 use mcpaql_core::operation::Category;
-use mcpaql_lexicon::classify::path::{PathShape, is_version};
-use mcpaql_lexicon::verbs::{self, Verb, Weight};
+use mcpaql_lexicon::classify::path::is_version;
+use mcpaql_lexicon::verbs;
 use mcpaql_lexicon::{WordSet, is_plural, plural, singular, words};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,7 +18,8 @@ static SINGULAR_PLURALS: WordSet =
 /// Adjectives, which follow the noun in paths and precede it in names.
 static ADJECTIVES: WordSet = WordSet::of(
     "active airing_today all archived current deleted favorite featured latest now_playing on_the_air pending \
-     popular public random recent recommended scheduled similar top_rated trending upcoming",
+     popular public random recent recommended remote scheduled similar top_rated trending upcoming annual daily hourly local \
+     mobile monthly national toll_free weekly yearly",
 );
 
 /// The words of a path.
@@ -29,6 +31,8 @@ pub(super) struct PathWords {
     pub(super) params: Vec<Literal>,
     /// Whether the path ends with a placeholder.
     pub(super) item: bool,
+    /// Whether the path is the name of a call: `/users.list`.
+    pub(super) is_call: bool,
 }
 
 /// A part of a path that is not a placeholder.
@@ -78,7 +82,9 @@ impl PathWords {
             self.placeholder(name, cache);
         } else {
             let segment = segment.strip_prefix("microsoft.graph.").unwrap_or(segment);
-            for part in segment.split(['.', ':']).filter(|part| !matches!(*part, "json" | "xml" | "php")) {
+            let parts = segment.split(['.', ':']).filter(|part| !matches!(*part, "json" | "xml" | "php"));
+            self.is_call = self.params.is_empty() && parts.clone().count() > 1;
+            for part in parts {
                 self.literal(part.split('{').next().unwrap_or(part), cache);
             }
         }
@@ -101,6 +107,29 @@ impl PathWords {
         }
         self.item = false;
         self.literals.push(literal);
+    }
+
+    /// Whether this word is a part of the path that owns what follows: a part of a call, or a part before a placeholder.
+    pub(super) fn is_owner(&self, word: &str) -> bool {
+        let is_part = |literal: &Literal| {
+            (self.is_call || literal.owner) && matches!(&*literal.words, [only] if **only == *word)
+        };
+        !is_singular_plural(word) && self.literals.iter().any(is_part)
+    }
+
+    /// Whether the last part ends with this word, also if it is glued to others: `horizontalpodautoscalers`.
+    pub(super) fn ends_with(&self, word: &str) -> bool {
+        let last = self.literals.last().and_then(|literal| literal.words.last());
+        last.is_some_and(|last| **last == *word || (word.len() > 3 && last.ends_with(word)))
+    }
+
+    /// Returns the noun of a call that is only a verb: `start` of `/jobs/{id}/start` starts a job.
+    pub(super) fn object_of(&self, verb: &str) -> Vec<NameWord> {
+        let Some((last, before)) = self.literals.split_last() else { return Vec::new() };
+        if !last.words.iter().any(|word| **word == *verb) {
+            return if self.item { last.singular_words() } else { last.words.to_vec() };
+        }
+        before.last().filter(|literal| literal.owner).map(Literal::singular_words).unwrap_or_default()
     }
 
     /// Whether the path, including placeholders, contains the word in singular or plural.
@@ -140,18 +169,38 @@ impl Literal {
 pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parents: usize) -> Vec<NameWord> {
     let Some((last, before)) = path.literals.split_last() else { return name_from_tag(input, method, path) };
     let ancestors = |count: usize, of: &[Literal]| -> Vec<NameWord> {
-        of.iter().skip(of.len().saturating_sub(count)).flat_map(noun).collect()
+        let owned = of.iter().skip(of.len().saturating_sub(count));
+        owned
+            .flat_map(|literal| if path.is_call { literal.singular_words() } else { noun(literal) })
+            .collect()
     };
-    if let Some(verb) = ending_verb(input, method, path) {
-        let start = last.words.iter().position(|word| verbs::verb(word) == Some(verb)).unwrap_or_default();
-        let mut name: Vec<NameWord> = last.words.iter().take(start).cloned().collect();
-        name.push(verb.canonical.into());
-        let rest: Vec<NameWord> = last.words.iter().skip(start + 1).cloned().collect();
-        let many = matches!(verb.canonical, "list" | "search" | "query" | "count" | "find");
+    if let Some(action) = path_action(input, method, path) {
+        let mut name: Vec<NameWord> = last.words.iter().take(action.word).cloned().collect();
+        let before = match before.split_last() {
+            // `/findings/bulk/update`
+            Some((modifier, before)) if matches!(&*modifier.words, [word] if verbs::is_modifier(word)) => {
+                name.extend(modifier.words.iter().cloned());
+                before
+            }
+            _ => before,
+        };
+        let is_single = name.is_empty();
+        name.push(action.canonical);
+        let rest: Vec<NameWord> = last.words.iter().skip(action.word + 1).cloned().collect();
         let kept = if rest.is_empty() || parents > 1 { parents } else { 0 };
-        let mut object = ancestors(kept, before);
-        if let (true, true, Some(word)) = (many, rest.is_empty(), object.last_mut()) {
-            *word = plural(word).into();
+        // `/files.remote.share` shares a remote file.
+        let mut object = match before.split_last() {
+            Some((adjective, before)) if kept > 0 && !adjective.owner && is_adjective(&adjective.words) => {
+                [adjective.words.to_vec(), ancestors(kept, before)].concat()
+            }
+            _ => ancestors(kept, before),
+        };
+        if let (true, Some(word)) = (rest.is_empty(), object.last_mut()) {
+            if action.many {
+                *word = plural(word).into();
+            } else if is_single {
+                *word = singular_word(word);
+            }
         }
         name.extend(join_words(object, rest));
         return name;
@@ -184,26 +233,34 @@ pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parent
         let verb = if single { "get" } else { "list" };
         return [&[verb.into()], &*last.words, &object].concat();
     }
-    let (verb, single) = method_verb(input, method, path, last);
+    let noun = last.words.last().map(|word| &**word).unwrap_or_default();
+    let (mut verb, mut single) = method_verb(input, method, path, noun);
+    if let Some(found) = summary_verb(input, method, noun) {
+        verb = found.canonical;
+        single &= !found.many;
+    }
     let mut name = join_words(
         ancestors(parents, before),
         if single { last.singular_words() } else { last.words.to_vec() },
     );
-    name.insert(0, verb.into());
+    name.insert(0, verb);
     name
 }
 
 /// Appends the words of up to `depth` parents that the name does not have yet.
 pub(super) fn qualified(words: &[NameWord], path: &PathWords, depth: usize) -> Vec<NameWord> {
-    let more: Vec<NameWord> = path
-        .literals
-        .iter()
-        .rev()
-        .take(depth)
-        .rev()
-        .flat_map(noun)
-        .filter(|word| !words.iter().any(|known| known == word || *singular(known) == **word))
-        .collect();
+    let skipped = path.literals.len().saturating_sub(depth);
+    with_more(words, path.literals.iter().skip(skipped).flat_map(noun))
+}
+
+/// Appends the words of a tag that the name does not have yet.
+pub(super) fn tagged(name: &[NameWord], tag: &str) -> Vec<NameWord> {
+    with_more(name, words(tag).into_iter().map(NameWord::from))
+}
+
+fn with_more(words: &[NameWord], more: impl Iterator<Item = NameWord>) -> Vec<NameWord> {
+    let more: Vec<NameWord> =
+        more.filter(|word| !words.iter().any(|known| known == word || *singular(known) == **word)).collect();
     if more.is_empty() {
         return words.to_vec();
     }
@@ -238,41 +295,15 @@ fn name_from_tag(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<N
     noun
 }
 
-fn ending_verb(input: &NameInput<'_>, method: &str, path: &PathWords) -> Option<&'static Verb> {
-    if path.item {
-        return None;
-    }
-    let verb = PathShape::of(input.path).verb()?;
-    let noun = method == "GET" && verb.weight == Weight::Weak;
-    let noun = noun
-        || (method == "GET"
-            && verb.acts()
-            && input.category.is_none_or(|found| found == Category::Read)
-            && last_is_noun(path));
-    (!noun && path.literals.last()?.words.iter().any(|word| **word == *verb.word)).then_some(verb)
-}
-
-/// Whether the last part is a noun: `/merge-fields` and `/delete-requests` are, `/merge` and `/delete-all` are not.
-fn last_is_noun(path: &PathWords) -> bool {
-    path.literals
-        .last()
-        .is_some_and(|last| last.words.len() > 1 && last.words.last().is_some_and(|word| is_plural(word)))
-}
-
-/// Returns the verb for the method at this path.
-pub(super) fn verb(input: &NameInput<'_>, method: &str, path: &PathWords) -> &'static str {
-    path.literals.last().map_or("call", |last| method_verb(input, method, path, last).0)
-}
-
-fn method_verb(
+/// Returns the verb for the method and the category at this path, and whether its noun is singular.
+pub(super) fn method_verb(
     input: &NameInput<'_>,
     method: &str,
     path: &PathWords,
-    last: &Literal,
-) -> (&'static str, bool) {
-    let noun = last.words.last().map(|word| &**word).unwrap_or_default();
+    noun: &str,
+) -> (NameWord, bool) {
     let many = is_plural(noun) && !SINGULAR_PLURALS.contains(noun);
-    match (method, path.item) {
+    let (verb, single) = match (method, path.item) {
         ("GET", true) => ("get", true),
         ("GET", false) if many => ("list", false),
         ("GET", false) => ("get", false),
@@ -282,13 +313,15 @@ fn method_verb(
         ("DELETE", item) => ("delete", item),
         (_, item) => match input.category {
             Some(Category::Read) => ("query", item),
+            Some(Category::Execute) if is_described_as_read(input) => ("request", item),
             Some(Category::Execute) => ("run", true),
             Some(Category::Delete) => ("delete", item),
             Some(Category::Update) => ("update", item),
             _ if item => ("update", true),
             _ => ("create", true),
         },
-    }
+    };
+    (instead_of_read(verb, input, method, None).unwrap_or_else(|| verb.into()), single)
 }
 
 fn noun(literal: &Literal) -> Vec<NameWord> {
@@ -309,6 +342,11 @@ fn join_words(parent: Vec<NameWord>, child: Vec<NameWord>) -> Vec<NameWord> {
         child.first().is_some_and(|word| parent.last().is_some_and(|last| singular(last) == singular(word)));
     let keep = if repeats { parent.len().saturating_sub(1) } else { parent.len() };
     parent.into_iter().take(keep).chain(child).collect()
+}
+
+/// Whether the words are an adjective.
+pub(super) fn is_adjective(words: &[NameWord]) -> bool {
+    ADJECTIVES.contains(&words.join("_"))
 }
 
 /// Whether the word is a plural noun for a single resource.

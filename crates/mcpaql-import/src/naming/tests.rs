@@ -4,7 +4,8 @@ use super::*;
 use proptest::prelude::*;
 
 fn input<'a>(method: &'a str, path: &'a str, id: &'a str) -> NameInput<'a> {
-    NameInput { operation_id: Some(id).filter(|id| !id.is_empty()), method, path, tags: &[], category: None }
+    let operation_id = Some(id).filter(|id| !id.is_empty());
+    NameInput { operation_id, method, path, tags: &[], summary: "", category: None }
 }
 
 fn name(method: &str, path: &str, id: &str) -> String {
@@ -43,6 +44,137 @@ fn ids_become_verb_and_resource() {
     ] {
         assert_eq!(name(method, path, id), expected, "{id}");
     }
+}
+
+fn described(method: &str, path: &str, id: &str, summary: &str, category: Category) -> String {
+    name_operations(&[NameInput { summary, category: Some(category), ..input(method, path, id) }]).remove(0)
+}
+
+#[test]
+fn unknown_verbs_are_kept() {
+    for (method, path, id, summary, expected) in [
+        (
+            "POST",
+            "/me/player/next",
+            "skip-users-playback-to-next-track",
+            "Skip User's Playback To Next Track",
+            "skip_users_playback_to_next_track",
+        ),
+        ("POST", "/vehicles/{id}/scrap", "scrap_vehicle", "Scrap a vehicle", "scrap_vehicle"),
+        ("POST", "/vehicles/{id}/scrap", "vehicleScrap", "Scraps a vehicle.", "scrap_vehicle"),
+        ("POST", "/trips/plan", "", "Plan a trip", "plan_trip"),
+        ("POST", "/transfers/{id}/fail", "PostTransfersIdFail", "Sets the state to failed", "fail_transfer"),
+        ("POST", "/reports/mileage", "mileage_report", "Mileage between two dates", "run_mileage_report"),
+    ] {
+        assert_eq!(described(method, path, id, summary, Category::Execute), expected, "{id}");
+    }
+    assert_eq!(described("PUT", "/cars/{id}/park", "", "Park the car", Category::Update), "park_car");
+    assert_eq!(described("POST", "/offers", "offers", "Offers of a shop", Category::Create), "create_offer");
+}
+
+#[test]
+fn an_explicit_verb_wins_over_a_noun() {
+    for (method, id, summary, category, expected) in [
+        ("PUT", "alertPolicyUpdate", "", Category::Update, "update_alert_policy"),
+        ("PUT", "alertPolicy", "Update alert policy", Category::Update, "update_alert_policy"),
+        ("DELETE", "check_delete", "Delete a check", Category::Delete, "delete_check"),
+        ("PATCH", "patchCoreVolumeClaim", "", Category::Update, "update_core_volume_claim"),
+    ] {
+        assert_eq!(described(method, "/things/{id}", id, summary, category), expected, "{id}");
+    }
+}
+
+#[test]
+fn the_verb_of_the_summary_replaces_the_verb_of_the_method() {
+    for (method, path, summary, category, expected) in [
+        (
+            "DELETE",
+            "/subscriptions/{id}",
+            "Cancels a subscription at once.",
+            Category::Delete,
+            "cancel_subscription",
+        ),
+        ("POST", "/groups/{id}/members", "Add a member to a group", Category::Create, "add_group_member"),
+        ("POST", "/contacts", "Import contacts", Category::Create, "import_contacts"),
+        ("POST", "/issues/{id}/comments", "Comment on an issue", Category::Create, "create_issue_comment"),
+        ("POST", "/orders", "Order history of a shop", Category::Create, "create_order"),
+    ] {
+        assert_eq!(described(method, path, "", summary, category), expected, "{summary}");
+    }
+}
+
+#[test]
+fn only_reads_are_called_get_or_list() {
+    for (method, path, id, summary, category, expected) in [
+        (
+            "POST",
+            "/licence",
+            "getLicenceToken",
+            "Get a new token",
+            Category::Execute,
+            "request_licence_token",
+        ),
+        ("GET", "/licence", "", "", Category::Execute, "request_licence"),
+        ("DELETE", "/things/{id}", "getThing", "", Category::Delete, "delete_thing"),
+        ("POST", "/books/lookup", "listBooks", "", Category::Read, "list_books"),
+    ] {
+        assert_eq!(described(method, path, id, summary, category), expected, "{id}");
+    }
+}
+
+#[test]
+fn nouns_keep_words_that_frameworks_use_too() {
+    for (method, path, id, expected) in [
+        ("GET", "/garages/{id}/controller", "get_garage_controller", "get_garage_controller"),
+        ("PATCH", "/garages/{id}/controller", "update_controller", "update_controller"),
+        ("GET", "/webhooks/endpoints", "list_webhook_endpoints", "list_webhook_endpoints"),
+        ("GET", "/api-keys", "listApiKeys", "list_api_keys"),
+        ("GET", "/pets", "PetsController_findAll", "list_pets"),
+        ("GET", "/pets", "pets_controller_index", "list_pets"),
+        ("GET", "/addons/{key}/properties", "AddonResource.getAddonProperties_get", "list_addon_properties"),
+    ] {
+        assert_eq!(name(method, path, id), expected, "{id}");
+    }
+}
+
+#[test]
+fn calls_with_dots_are_read_as_phrases() {
+    for (method, id, category, expected) in [
+        ("POST", "admin.users.session.invalidate", Category::Delete, "invalidate_admin_user_session"),
+        ("GET", "admin.inviteRequests.denied.list", Category::Read, "list_denied_invite_requests"),
+        ("GET", "bots.info", Category::Read, "get_bot_info"),
+        ("GET", "auth.test", Category::Read, "test_auth"),
+        ("POST", "usergroups.addTeams", Category::Create, "add_usergroup_teams"),
+    ] {
+        let path = format!("/{id}");
+        assert_eq!(described(method, &path, &id.replace('.', "_"), "", category), expected, "{id}");
+    }
+}
+
+#[test]
+fn lists_have_plural_nouns_and_adjectives_come_first() {
+    for (path, id, expected) in [
+        ("/ip-addresses", "ListIpAddress", "list_ip_addresses"),
+        ("/horizontalpodautoscalers", "listHorizontalPodAutoscaler", "list_horizontal_pod_autoscalers"),
+        ("/PhoneNumbers/Local", "ListPhoneNumberLocal", "list_local_phone_numbers"),
+        ("/episodes", "get-multiple-episodes", "list_episodes"),
+    ] {
+        assert_eq!(name("GET", path, id), expected, "{id}");
+    }
+}
+
+#[test]
+fn versions_and_tags_are_better_than_hashes() {
+    let versions = [
+        input("GET", "/v1/scalers/{id}", "readScalingV1Scaler"),
+        input("GET", "/v2/scalers/{id}", "readScalingV2Scaler"),
+    ];
+    assert_eq!(name_operations(&versions), ["get_scaling_v1_scaler", "get_scaling_v2_scaler"]);
+    let tagged = [
+        NameInput { tags: &["cats"], ..input("GET", "/a/{id}", "get_item") },
+        NameInput { tags: &["dogs"], ..input("GET", "/a/{ID}", "get_item") },
+    ];
+    assert_eq!(name_operations(&tagged), ["get_item_in_a", "get_item_in_dogs"]);
 }
 
 #[test]
@@ -111,7 +243,8 @@ fn long_names_are_shortened_the_same_way_each_time() {
     let first = name("GET", "/x", id);
     assert!(first.len() <= MAX_TOOL_NAME_LENGTH, "{first}");
     assert_eq!(first, name("GET", "/x", id));
-    assert_ne!(first, name("GET", "/y", id));
+    let both = name_operations(&[input("GET", "/x", id), input("GET", "/y", id)]);
+    assert!(both[0] != both[1] && both.iter().all(|name| name.len() <= MAX_TOOL_NAME_LENGTH), "{both:?}");
 }
 
 proptest! {

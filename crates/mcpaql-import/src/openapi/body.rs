@@ -8,6 +8,7 @@ use super::examples;
 use super::params::{FileParam, LocatedValue, UnwrittenParam, is_structured, locate_value, style, word};
 use super::schema::{AdditionalFields, ObjectShape, shape};
 use crate::report::Note;
+use mcpaql_core::header;
 use mcpaql_core::operation::{BodyForm, Operation, ParamLocation, ParamStyle, StyleForm};
 use serde_json::{Map, Value, json};
 
@@ -46,6 +47,7 @@ impl Media {
             "application/x-www-form-urlencoded" => Media::Form,
             "multipart/form-data" => Media::Multipart,
             "application/json-patch+json" => Media::JsonPatch,
+            other if other.starts_with("multipart/") => Media::Multipart,
             other if other.contains("json") && !lines => Media::JsonLike,
             other if other.contains("xml") => Media::Xml,
             "application/graphql" | "application/yaml" | "application/x-yaml" => Media::Text,
@@ -168,6 +170,14 @@ fn content_type(media: Media, name: &str, notes: &mut Vec<Note>) -> Option<Strin
             notes
                 .push(Note::changed("requestBody", format!("'{plain}' is sent as application/octet-stream")));
         }
+        return None;
+    }
+    if media == Media::Multipart || !header::is_media_type(&plain) {
+        let default = media.default_media_type();
+        notes.push(Note::changed(
+            "requestBody",
+            format!("'{plain}' cannot be sent; the body is sent as {default}"),
+        ));
         return None;
     }
     Some(plain)

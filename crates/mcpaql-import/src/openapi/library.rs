@@ -270,7 +270,11 @@ fn fix(params: &mut Vec<Param>, wire: &str, value: &str) {
         params.iter_mut().find(|param| param.location == ParamLocation::Query && param.wire == wire)
     {
         param.required = false;
-        param.default = Some(json!(value));
+        let default = value_of_type(value, &param.schema).unwrap_or_else(|| {
+            param.schema = json!({"type": "string", "const": value});
+            json!(value)
+        });
+        param.default = Some(default);
         return;
     }
     let plain = snake_case(wire);
@@ -289,6 +293,21 @@ fn fix(params: &mut Vec<Param>, wire: &str, value: &str) {
     param.description = "Always this value.".to_owned();
     param.default = Some(json!(value));
     params.push(param);
+}
+
+/// Returns a value of a query as the schema wants it; `None` if the schema does not accept it.
+fn value_of_type(text: &str, schema: &Value) -> Option<Value> {
+    let value = match schema.get("type").and_then(Value::as_str) {
+        Some("array") => json!([value_of_type(text, schema.get("items").unwrap_or(&Value::Null))?]),
+        Some("integer") => json!(text.parse::<i64>().ok()?),
+        Some("number") => json!(text.parse::<f64>().ok()?),
+        Some("boolean") => json!(text.parse::<bool>().ok()?),
+        Some("string") => json!(text),
+        None if schema.get("$ref").is_none() => json!(text),
+        _ => return None,
+    };
+    let is_allowed = |values: &Value| values.as_array().is_none_or(|values| values.contains(&value));
+    schema.get("enum").is_none_or(is_allowed).then_some(value)
 }
 
 impl Library for OpenApiLibrary {

@@ -113,7 +113,12 @@ pub(super) fn declared<'v>(
             continue;
         }
         let same = |other: &LocatedValue<'_>| {
-            ["name", "in"].iter().all(|key| word(&other.node, key) == word(&param.node, key))
+            let [(name, location), (other, other_location)] =
+                [&param, other].map(|param| (word(&param.node, "name"), word(&param.node, "in")));
+            let is_header = location == Some("header");
+            let same_header =
+                || name.zip(other).is_some_and(|(name, other)| name.eq_ignore_ascii_case(other));
+            location == other_location && (name == other || (is_header && same_header()))
         };
         match out.iter().position(same) {
             Some(at) => {
@@ -178,6 +183,10 @@ pub(super) fn read(
                 continue;
             }
         };
+        if location == ParamLocation::Header && !header::is_name(name) {
+            notes.push(Note::lost("parameters", format!("the header '{name}', which is not a valid name")));
+            continue;
+        }
         if !is_credential(cx, location, name, notes) {
             drafts.push(read_param(cx, param, name, location, light, notes));
         }

@@ -10,6 +10,7 @@ mod mutilated;
 mod references;
 mod security;
 mod servers;
+mod written;
 
 use mcpaql_core::adapter::{HttpTarget, TargetConfig};
 use mcpaql_core::diagnostic::Diagnostic;

@@ -5,7 +5,9 @@ use super::path::PathShape;
 use super::{ClassificationDraft, Confidence, Evidence, EvidenceKind, NameAndPath, text};
 use crate::Category;
 use crate::Effect;
-use crate::names::{NameVerb, NameVerbs};
+use crate::names::{
+    NameVerb, NameVerbs, action_base, clear_opening_verb, is_object_of_explicit_verb, opening_action,
+};
 use crate::verbs::{self, Verb, VerbTrait, Weight};
 use crate::{is_plural, opening_verb, words};
 
@@ -115,9 +117,36 @@ fn split_trailing_method<'n>(name: &'n str, method: &str) -> Option<(&'n str, &'
 impl<'a> HttpEvidence<'a> {
     fn new(evidence: &'a Evidence<'a>, words: &'a NameAndPath, method: &'a str) -> HttpEvidence<'a> {
         let mut name = words.name;
-        // A possible noun in the middle counts as a noun.
-        name.lead = name.lead.filter(|found| found.verb.weight != Weight::Weak || leads(&words.parts, found));
-        HttpEvidence { evidence, method, name, parts: &words.parts, shape: &words.shape }
+        // A possible noun in the middle counts as a noun, and so does a word after the method: `patchVolumeClaim`.
+        let after_method = strip_method(evidence.name, Some(method)).len() < evidence.name.len();
+        name.lead = name.lead.filter(|found| {
+            let is_certain = match found.verb.weight {
+                Weight::Weak => false,
+                _ => !after_method || found.verb.has(VerbTrait::NeverNoun),
+            };
+            is_certain || leads(&words.parts, found)
+        });
+        let http = HttpEvidence { evidence, method, name, parts: &words.parts, shape: &words.shape };
+        http.without_nouns(after_method)
+    }
+
+    /// Removes a verb that is a noun here: `alertPolicy` with the summary "Update alert policy", and `PostCheckoutSessions` with
+    /// "Creates a session".
+    fn without_nouns(mut self, after_method: bool) -> HttpEvidence<'a> {
+        let explicit = self.summary_verb().filter(|verb| verb.has(VerbTrait::NeverNoun) && !verb.reads());
+        let text = self.summary();
+        let is_noun = |verb: &Verb| {
+            let is_other = explicit.is_some_and(|explicit| explicit.word != verb.word);
+            (after_method && is_other) || is_object_of_explicit_verb(verb.word, text)
+        };
+        self.name.lead =
+            self.name.lead.filter(|found| found.verb.weight != Weight::Weak || !is_noun(found.verb));
+        self
+    }
+
+    /// Returns the summary, or else the description.
+    fn summary(&self) -> &'a str {
+        if self.evidence.summary.is_empty() { self.evidence.description } else { self.evidence.summary }
     }
 
     fn lead(&self) -> Option<&'static Verb> {
@@ -125,8 +154,7 @@ impl<'a> HttpEvidence<'a> {
     }
 
     fn summary_verb(&self) -> Option<&'static Verb> {
-        let summary = self.evidence.summary;
-        opening_verb(if summary.is_empty() { self.evidence.description } else { summary })
+        opening_verb(self.summary())
     }
 
     fn draft(&self, effect: Effect, confidence: Confidence) -> ClassificationDraft {
@@ -357,7 +385,12 @@ impl<'a> HttpEvidence<'a> {
                 .draft(Effect::Execute, Confidence::Low)
                 .with_reason(EvidenceKind::Path, "the path is an action");
         }
-        if let Some(verb) = self.summary_verb().filter(|verb| verb.acts()) {
+        let described = clear_opening_verb(self.summary());
+        let changes = |verb: &&Verb| {
+            let may_be_noun = verb.has(VerbTrait::Thing) || verb.word == "return";
+            verb.acts() || (verb.weight == Weight::Weak && verb.category() != Category::Read && !may_be_noun)
+        };
+        if let Some(verb) = described.filter(changes) {
             let draft = self.draft(verb.effect, Confidence::Medium);
             return draft.with_reason(EvidenceKind::Summary, format!("'{}' in the summary", verb.word));
         }
@@ -366,14 +399,51 @@ impl<'a> HttpEvidence<'a> {
                 .draft(Effect::Execute, Confidence::Low)
                 .with_reason(EvidenceKind::Name, "the verb does not tell what it writes");
         }
+        if let Some(word) = self.unknown_verb() {
+            return self
+                .draft(Effect::Execute, Confidence::Medium)
+                .with_reason(EvidenceKind::Name, format!("'{word}' is an action"));
+        }
+        let reads = |verb: &&Verb| {
+            verb.word == "return" || (verb.weight != Weight::Weak && verb.category() == Category::Read)
+        };
+        if let Some(verb) = described.filter(reads) {
+            return self.draft(Effect::Execute, Confidence::Low).with_reason(
+                EvidenceKind::Summary,
+                format!("'{}' in the summary creates nothing", verb.word),
+            );
+        }
         if self.shape.item {
             return self
                 .draft(Effect::Update, Confidence::Medium)
                 .with_reason(EvidenceKind::Path, "the path names an existing item");
         }
         let plural = self.shape.last.last().is_some_and(|word| is_plural(word));
+        // `POST /reports/mileage`, called `mileage_report`: nothing says that it creates something.
+        if !plural && self.method == "POST" && self.summary_verb().is_none() {
+            return self
+                .draft(Effect::Execute, Confidence::Low)
+                .with_reason(EvidenceKind::Name, "neither name nor summary has a verb");
+        }
         let confidence = if plural { Confidence::High } else { Confidence::Medium };
         self.draft(Effect::Create, confidence).with_reason(EvidenceKind::Path, "the path names a collection")
+    }
+
+    /// Returns a verb that the table does not have: it starts the name or ends the path, and it is a verb in English or starts
+    /// the summary.
+    fn unknown_verb(&self) -> Option<String> {
+        let opening = opening_action(self.summary());
+        let starts = self.parts.iter().rev().filter_map(|part| part.first());
+        let ends = self.shape.last.first().filter(|_| !self.shape.item);
+        let is_known = |word: &String| verbs::verb(word).is_some() || is_plural(word);
+        let in_path = |word: &String| self.shape.last.contains(word) || self.shape.before.contains(word);
+        let is_noun_at_end = !self.shape.under_item && self.shape.last.len() == 1;
+        let mut candidates =
+            starts.map(|word| (word, in_path(word))).chain(ends.map(|word| (word, is_noun_at_end)));
+        candidates.find_map(|(word, is_noun)| {
+            let is_verb = opening.as_ref() == Some(word) || (!is_noun && action_base(word).is_some());
+            (is_verb && !is_known(word)).then(|| word.clone())
+        })
     }
 
     /// Classifies a PUT. It sets a state, and setting it twice changes nothing more. With a verb that adds (`add`,

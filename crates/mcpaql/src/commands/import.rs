@@ -8,6 +8,7 @@ use crate::output::error_with_hint;
 use crate::{args, output};
 use anyhow::Result;
 use mcpaql_core::adapter::Adapter;
+use mcpaql_document::source::SourceFormat;
 use mcpaql_import::emit::{self, Provenance};
 use mcpaql_import::report::{ImportReport, Notes};
 use std::path::Path;
@@ -26,7 +27,9 @@ impl ImportResult {
         let ImportResult { adapter, report, notes, provenance } = self;
         let document = match (&args.output, args.report) {
             (Some(path), _) => {
-                Some((path, write_to_existing_folder(path, &emit::markdown(adapter, provenance))?))
+                let format = SourceFormat::of_extension(&path.to_string_lossy());
+                let text = emit::document(adapter, provenance, format.unwrap_or(SourceFormat::Markdown));
+                Some((path, write_to_existing_folder(path, &text)?))
             }
             (None, None) => {
                 output::print_data(&emit::markdown(adapter, provenance));

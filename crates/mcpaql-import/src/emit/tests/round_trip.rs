@@ -1,8 +1,9 @@
 //! A document loads as the adapter that it was written from.
 
 use super::strategies::adapters;
-use super::{in_order, read, seen, write};
-use mcpaql_document::source::Source;
+use super::{in_order, provenance, read, seen, write};
+use crate::emit::{document, is_imported};
+use mcpaql_document::source::{Source, SourceFormat};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -45,6 +46,17 @@ fn difference(path: &str, left: &Value, right: &Value) -> Option<String> {
     }
 }
 
+/// Returns the value of a document, without its comment.
+fn value(name: &str, text: &str) -> Value {
+    let parsed = Source::new(name, text).parse().unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"));
+    assert!(parsed.diagnostics.is_empty(), "{:#?}\n{text}", parsed.diagnostics);
+    let mut value = parsed.value;
+    if let Some(members) = value.as_object_mut() {
+        members.shift_remove("$comment");
+    }
+    value
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
@@ -54,5 +66,15 @@ proptest! {
         let again = read(&written);
         prop_assert_eq!(difference("", &seen(again.clone()), &seen(in_order(&adapter))), None, "{}", written);
         prop_assert_eq!(write(&again), written);
+    }
+
+    #[test]
+    fn all_formats_have_the_same_content_and_are_recognized(adapter in adapters()) {
+        let markdown = value("adapter.md", &write(&adapter));
+        for (name, format) in [("adapter.yaml", SourceFormat::Yaml), ("adapter.json", SourceFormat::Json)] {
+            let text = document(&adapter, &provenance(), format);
+            prop_assert_eq!(difference("", &value(name, &text), &markdown), None, "{}", text);
+            prop_assert!(is_imported(&text));
+        }
     }
 }

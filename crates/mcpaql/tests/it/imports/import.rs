@@ -29,6 +29,33 @@ async fn json_and_yaml_give_the_same_operations() {
     assert_eq!(front(&from_json), front(&from_yaml));
 }
 
+#[tokio::test]
+async fn the_extension_selects_the_format() {
+    let place = shop();
+    for (file, start) in [
+        ("shop.yaml", "# Imported from `bookshop.yaml`"),
+        ("shop.YML", "# Imported from `bookshop.yaml`"),
+        ("shop.json", "{\n  \"$comment\": \"Imported from `bookshop.yaml`"),
+        ("shop.md", "---\nname: bookshop\n"),
+        ("shop.txt", "---\nname: bookshop\n"),
+        ("shop", "---\nname: bookshop\n"),
+    ] {
+        for _ in ["new", "over the document of the import before"] {
+            let ran = place.run(&["import", "openapi", "bookshop.yaml", "-o", file]).await;
+            assert_eq!(ran.status, Some(0), "{file}: {ran:?}");
+        }
+        let text = std::fs::read_to_string(place.path().join(file)).unwrap();
+        assert!(text.starts_with(start), "{file}: {text}");
+        let checked = place.run(&["check", "--strict", file]).await;
+        assert!(checked.stdout.contains("14 operations, 5 tools\nNo problems found"), "{file}: {checked:?}");
+        let tools = place.run(&["tools", file]).await;
+        assert!(tools.stdout.contains("bookshop_mcpaql_read"), "{file}: {tools:?}");
+    }
+    place.file("own.json", "{\"$comment\": \"Imported by hand\"}");
+    let refused = place.run(&["import", "openapi", "bookshop.yaml", "-o", "own.json"]).await;
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+}
+
 /// Returns the lines that only `document` has.
 fn only_in<'d>(document: &'d str, other: &str) -> Vec<&'d str> {
     let mut rest = other.lines();

@@ -43,6 +43,20 @@ async fn a_saved_list_gives_the_same_document_each_time_and_it_has_no_problems()
 }
 
 #[tokio::test]
+async fn the_extension_selects_the_format() {
+    let place = tracker();
+    for (file, start) in
+        [("tracker.yaml", "# Imported from "), ("tracker.json", "{\n  \"$comment\": \"Imported from ")]
+    {
+        let ran = import(&place, &["--tools", "tools.json", "--target", TARGET, "-o", file]).await;
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        assert!(std::fs::read_to_string(place.path().join(file)).unwrap().starts_with(start), "{file}");
+        let checked = place.run(&["check", "--strict", file]).await;
+        assert_eq!(checked.status, Some(0), "{checked:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_running_server_is_asked_and_stopped() {
     let place = TestFolder::new();
     let ran =
