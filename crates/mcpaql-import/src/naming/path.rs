@@ -83,7 +83,8 @@ impl PathWords {
         } else {
             let segment = segment.strip_prefix("microsoft.graph.").unwrap_or(segment);
             let parts = segment.split(['.', ':']).filter(|part| !matches!(*part, "json" | "xml" | "php"));
-            self.is_call = self.params.is_empty() && parts.clone().count() > 1;
+            let is_method = segment.contains(':');
+            self.is_call = self.params.is_empty() && !is_method && parts.clone().count() > 1;
             for part in parts {
                 self.literal(part.split('{').next().unwrap_or(part), cache);
             }
