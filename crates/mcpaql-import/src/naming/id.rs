@@ -348,7 +348,14 @@ impl IdPhrase {
         if object.is_empty() {
             object = path.object_of(&self.verb);
         }
-        let nouns = object.iter().take_while(|word| !PREPOSITIONS.contains(word)).count();
+        let mut nouns = object.iter().take_while(|word| !PREPOSITIONS.contains(word)).count();
+        // `albums tracks` of `/albums/{id}/tracks` are tracks of one album.
+        for word in object.iter_mut().take(nouns.saturating_sub(1)).filter(|word| path.owns(word)) {
+            *word = singular_word(word);
+        }
+        if method == "DELETE" && !path.item {
+            nouns -= plural_instead_of_collection(&mut object, nouns, path);
+        }
         let mut verb = self.verb.clone();
         let noun = nouns.checked_sub(1).and_then(|head| object.get(head)).cloned();
         if let Some(other) = instead_of_read(&verb, input, method, noun.as_ref()) {
@@ -377,6 +384,20 @@ impl IdPhrase {
         }
         [self.modifiers.as_slice(), &[verb], &object].concat()
     }
+}
+
+/// Replaces the word `collection` by a plural noun, and returns the number of removed words: `delete collection IP address` of
+/// `/ipaddresses` deletes IP addresses.
+fn plural_instead_of_collection(object: &mut Vec<NameWord>, nouns: usize, path: &PathWords) -> usize {
+    let Some(position) = object.iter().take(nouns.saturating_sub(1)).position(|word| **word == *"collection")
+    else {
+        return 0;
+    };
+    let head = nouns.checked_sub(1).and_then(|head| object.get_mut(head));
+    let Some(head) = head.filter(|head| path.ends_with(&plural(head))) else { return 0 };
+    *head = plural(head).into();
+    object.remove(position);
+    1
 }
 
 /// Moves an adjective at the end of the path before its noun: `PhoneNumberLocal` of `/PhoneNumbers/Local` is a local phone

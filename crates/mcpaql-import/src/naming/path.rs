@@ -118,6 +118,14 @@ impl PathWords {
         !is_singular_plural(word) && self.literals.iter().any(is_part)
     }
 
+    /// Whether this plural noun owns what follows, in singular or plural.
+    pub(super) fn owns(&self, word: &str) -> bool {
+        let one = singular(word);
+        let is_owner =
+            |literal: &Literal| literal.owner && matches!(&*literal.stems, [only] if **only == *one);
+        is_plural(word) && !is_singular_plural(word) && self.literals.iter().any(is_owner)
+    }
+
     /// Whether the last part ends with this word, also if it is glued to others: `horizontalpodautoscalers`.
     pub(super) fn ends_with(&self, word: &str) -> bool {
         let last = self.literals.last().and_then(|literal| literal.words.last());

@@ -79,6 +79,7 @@ fn an_explicit_verb_wins_over_a_noun() {
         ("PUT", "alertPolicy", "Update alert policy", Category::Update, "update_alert_policy"),
         ("DELETE", "check_delete", "Delete a check", Category::Delete, "delete_check"),
         ("PATCH", "patchCoreVolumeClaim", "", Category::Update, "update_core_volume_claim"),
+        ("DELETE", "deleteStorageCollectionThing", "", Category::Delete, "delete_storage_collection_thing"),
     ] {
         assert_eq!(described(method, "/things/{id}", id, summary, category), expected, "{id}");
     }
@@ -158,6 +159,7 @@ fn lists_have_plural_nouns_and_adjectives_come_first() {
         ("/horizontalpodautoscalers", "listHorizontalPodAutoscaler", "list_horizontal_pod_autoscalers"),
         ("/PhoneNumbers/Local", "ListPhoneNumberLocal", "list_local_phone_numbers"),
         ("/episodes", "get-multiple-episodes", "list_episodes"),
+        ("/albums/{id}/tracks", "get-an-albums-tracks", "list_album_tracks"),
     ] {
         assert_eq!(name("GET", path, id), expected, "{id}");
     }

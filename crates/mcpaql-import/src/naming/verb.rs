@@ -246,7 +246,7 @@ pub(super) fn path_action(input: &NameInput<'_>, method: &str, path: &PathWords)
     let is_object = || opening_words(input.summary).skip(1).any(|word| singular(&word) == singular(first));
     // `/cards/{id}/shipping/deliver`, `/shorten`, `/answerQuery`
     let has_place = words.len() > 1 || path.len() == 1 || !path.params.is_empty();
-    let is_action = in_summary || (is_verb && has_place && !is_object());
+    let is_action = in_summary || (is_verb && has_place && !is_plural_compound(words) && !is_object());
     is_action.then(|| PathAction { word: 0, canonical: first.clone(), many: false })
 }
 

@@ -135,9 +135,15 @@ impl<'a> HttpEvidence<'a> {
     fn without_nouns(mut self, after_method: bool) -> HttpEvidence<'a> {
         let explicit = self.summary_verb().filter(|verb| verb.has(VerbTrait::NeverNoun) && !verb.reads());
         let text = self.summary();
+        // `PostLinkTokens` of `/link_tokens`
+        let collection = Some(&self.shape.last).filter(|words| words.len() > 1);
+        let collection = collection.filter(|words| words.last().is_some_and(|word| is_plural(word)));
+        let starts_collection =
+            |verb: &str| collection.is_some_and(|words| words.first().is_some_and(|word| word == verb));
         let is_noun = |verb: &Verb| {
             let is_other = explicit.is_some_and(|explicit| explicit.word != verb.word);
-            (after_method && is_other) || is_object_of_explicit_verb(verb.word, text)
+            (after_method && (is_other || starts_collection(verb.word)))
+                || is_object_of_explicit_verb(verb.word, text)
         };
         self.name.lead =
             self.name.lead.filter(|found| found.verb.weight != Weight::Weak || !is_noun(found.verb));

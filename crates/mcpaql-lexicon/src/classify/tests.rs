@@ -27,6 +27,51 @@ fn every_method_has_its_usual_effect() {
 }
 
 #[test]
+fn nouns_that_look_like_verbs_are_nouns() {
+    for (method, path, name, summary, effect) in [
+        (
+            "PATCH",
+            "/volumeclaims/{name}",
+            "patchCoreV1VolumeClaim",
+            "partially update the claim",
+            Effect::Update,
+        ),
+        ("POST", "/checkout/sessions", "PostCheckoutSessions", "Creates a Session object.", Effect::Create),
+        ("POST", "/link_tokens", "PostLinkTokens", "", Effect::Create),
+        ("PUT", "/policies/{id}", "alertPolicy", "Update alert policy", Effect::Set),
+        ("POST", "/transfer/repayment/list", "transferRepaymentList", "Lists repayments", Effect::Read),
+    ] {
+        assert_eq!(classify(&http(method, path, name, summary)).effect, effect, "{name}");
+    }
+}
+
+#[test]
+fn a_post_that_does_not_say_that_it_creates_executes() {
+    for (path, name, summary) in [
+        ("/vehicles/{id}/scrap", "scrap_vehicle", "Scrap a vehicle"),
+        ("/me/player/next", "skip-to-next-track", "Skip To Next"),
+        ("/reports/mileage", "mileage_report", "Mileage between two dates"),
+        ("/details", "", "Get the details of a login"),
+        ("/candidates", "candidates", "Identify the candidates"),
+    ] {
+        let found = classify(&http("POST", path, name, summary));
+        assert_eq!((found.effect, found.served_category()), (Effect::Execute, Category::Execute), "{path}");
+    }
+}
+
+#[test]
+fn what_a_later_verb_destroys_is_destructive() {
+    for (name, danger) in [
+        ("retry_destroy", Danger::Destructive),
+        ("invalidateSessions", Danger::Destructive),
+        ("undo_delete", Danger::Reversible),
+        ("retry_upload", Danger::Reversible),
+    ] {
+        assert_eq!(classify(&http("POST", "/jobs/{id}/x", name, "")).danger, danger, "{name}");
+    }
+}
+
+#[test]
 fn posts_on_action_paths_do_not_create() {
     for (path, name, effect) in [
         ("/repos/{o}/{r}/merges", "repos/merge", Effect::Execute),
