@@ -310,8 +310,7 @@ pub(crate) struct AccessArgs {
 /// The output of an import.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ImportOutputArgs {
-    /// Write the adapter document to this file [default: standard output]; the extension selects the format: .yaml, .json or
-    /// .md. Any other extension, and standard output, mean Markdown.
+    /// Write the adapter document to this file: YAML for .yaml, JSON for .json, otherwise Markdown [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Print a report of how each operation was imported; without --output, instead of the document.
