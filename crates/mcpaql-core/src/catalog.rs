@@ -35,7 +35,7 @@ pub(crate) use examples::{call_signature, fix_examples};
 pub use settings::{AdapterSettings, CRUDE_PROFILE, Sharing};
 pub use tool::Tool;
 
-use crate::adapter::{Adapter, ErrorPolicy, Mode};
+use crate::adapter::{Adapter, ErrorPolicy, Mode, ResultForm};
 use crate::library::{Library, LibraryOperation, Outline};
 use crate::naming::ToolNamer;
 use crate::operation::{Example, INTROSPECT, Operation};
@@ -60,6 +60,8 @@ pub struct Catalog {
     pub profile: String,
     /// Which failures set `isError`.
     pub errors: ErrorPolicy,
+    /// What the tools return.
+    pub results: ResultForm,
     /// Whether tools also have their title in `annotations`.
     pub title_in_annotations: bool,
     /// Size limits of calls.

@@ -21,7 +21,7 @@
 mod families;
 mod tools;
 
-use crate::adapter::{Adapter, Mode, Profile};
+use crate::adapter::{Adapter, Mode, Profile, ResultForm};
 use crate::catalog::{
     AdapterSettings, CRUDE_PROFILE, Catalog, CatalogEntry, DeferredOperation, EntryBody, call_signature,
     fix_examples,
@@ -121,6 +121,28 @@ struct CompileContext<'a> {
 }
 
 impl AdapterCompiler {
+    /// What the tools return. Only tools with one operation each can return plain results.
+    fn results(&mut self, mode: Mode, settings: &AdapterSettings) -> ResultForm {
+        match settings.results.unwrap_or_default() {
+            ResultForm::Plain if mode != Mode::Discrete => {
+                let outside = self.external_settings.results.is_some();
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        Code::SchemaInvalidValue,
+                        if outside { "" } else { "/results" },
+                        format!(
+                            "'results: plain' needs 'mode: discrete', but the mode is '{}'",
+                            mode.as_str()
+                        ),
+                    )
+                    .suggest("write `mode: discrete`, or remove `results`"),
+                );
+                ResultForm::Envelope
+            }
+            form => form,
+        }
+    }
+
     fn run(
         &mut self,
         mut adapter: Adapter,
@@ -205,6 +227,7 @@ impl AdapterCompiler {
             profile: profile?,
             names: names.clone()?,
             errors: settings.errors.unwrap_or_default(),
+            results: self.results(mode, settings),
             title_in_annotations: context.policy.title_in_annotations,
             limits: context.limits,
             by_name: index(&entries),

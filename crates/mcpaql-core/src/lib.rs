@@ -112,4 +112,4 @@ pub mod validate;
 pub use mcpaql_schema::{diagnostic, error, schema};
 #[doc(hidden)]
 pub use mcpaql_schema::{extends, reader, sample, suggest};
-pub use model::{adapter, facts, hints, library, lifecycle, operation};
+pub use model::{adapter, exchange, facts, hints, library, lifecycle, operation};

@@ -1,6 +1,7 @@
 //! Adapters and their operations as plain data: the result of loading a document.
 
 pub mod adapter;
+pub mod exchange;
 pub mod facts;
 pub mod hints;
 pub mod library;

@@ -16,8 +16,8 @@ use crate::adapter::ErrorPolicy;
 use crate::error::{OpError, Remedy};
 use serde::Serialize;
 use serde::ser::SerializeMap;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// The answer of a target.
 #[derive(Debug, Clone)]
@@ -28,12 +28,14 @@ pub struct Answer {
     pub warnings: Vec<Warning>,
     /// MCP content blocks in addition to the data: images, audio, resources.
     pub blocks: Vec<Value>,
+    /// The result of the MCP server that answered, unchanged, if the caller wants plain results.
+    pub original: Option<Map<String, Value>>,
 }
 
 impl Answer {
     /// Creates an answer without warnings.
     pub fn new(data: impl Into<Payload>) -> Self {
-        Answer { data: data.into(), warnings: Vec::new(), blocks: Vec::new() }
+        Answer { data: data.into(), warnings: Vec::new(), blocks: Vec::new(), original: None }
     }
 }
 
@@ -87,15 +89,28 @@ pub struct Warning {
     pub message: String,
 }
 
-/// The response to a tool call: the envelope and MCP's `isError`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The response to a tool call: the envelope or the plain result, and MCP's `isError`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolReply {
-    /// The envelope as minified JSON. It is the first text block of the result.
+    /// The first text block of the result: the envelope as minified JSON, or the data. There is no such block if it is
+    /// empty.
     pub text: String,
-    /// MCP content blocks that follow the envelope, unchanged.
+    /// MCP content blocks that follow the text, unchanged.
     pub blocks: Vec<Value>,
     /// MCP's `isError`.
     pub is_error: bool,
+    /// MCP's `structuredContent`.
+    pub structured: Option<Value>,
+    /// MCP's `_meta`.
+    pub meta: Option<Map<String, Value>>,
+}
+
+impl ToolReply {
+    /// Creates a reply of one text.
+    #[must_use]
+    pub fn text(text: impl Into<String>, is_error: bool) -> ToolReply {
+        ToolReply { text: text.into(), is_error, ..ToolReply::default() }
+    }
 }
 
 struct SuccessEnvelope<'a>(&'a Answer);
@@ -117,7 +132,7 @@ struct FailureEnvelope<'a>(&'a OpError);
 impl Serialize for FailureEnvelope<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let OpError { code, message, details, .. } = self.0;
-        let mut error = serde_json::Map::new();
+        let mut error = Map::new();
         error.insert("code".into(), code.as_str().into());
         error.insert("message".into(), message.as_str().into());
         if !details.is_empty() {
@@ -134,16 +149,64 @@ impl Serialize for FailureEnvelope<'_> {
 #[must_use]
 pub fn envelope(outcome: &Result<Answer, OpError>, policy: ErrorPolicy) -> ToolReply {
     match outcome {
-        Ok(answer) => {
-            ToolReply { text: json(&SuccessEnvelope(answer)), blocks: answer.blocks.clone(), is_error: false }
-        }
-        Err(error) => ToolReply {
-            text: json(&FailureEnvelope(error)),
-            blocks: Vec::new(),
-            is_error: policy == ErrorPolicy::All
-                || error.undispatched
-                || !matches!(error.code.remedy(), Remedy::Agent | Remedy::User),
+        Ok(answer) => ToolReply {
+            blocks: answer.blocks.clone(),
+            ..ToolReply::text(json(&SuccessEnvelope(answer)), false)
         },
+        Err(error) => {
+            let is_error = policy == ErrorPolicy::All
+                || error.undispatched
+                || !matches!(error.code.remedy(), Remedy::Agent | Remedy::User);
+            ToolReply::text(json(&FailureEnvelope(error)), is_error)
+        }
+    }
+}
+
+/// Builds the plain result of an outcome, as an MCP server without envelopes returns it. `is_structured` adds the data as
+/// structured content.
+#[must_use]
+pub fn plain_result(outcome: &Result<Answer, OpError>, is_structured: bool) -> ToolReply {
+    let answer = match outcome {
+        Ok(answer) => answer,
+        Err(error) => {
+            let details = (!error.details.is_empty()).then(|| format!("\n{}", json(&error.details)));
+            return ToolReply::text(format!("{}{}", error.message, details.unwrap_or_default()), true);
+        }
+    };
+    let warnings = answer
+        .warnings
+        .iter()
+        .map(|warning| serde_json::json!({"type": "text", "text": format!("Warning: {}", warning.message)}));
+    let mut reply = match &answer.original {
+        Some(result) => passed_on(result),
+        None => {
+            let (text, structured) = match &answer.data {
+                Payload::Value(Value::String(text)) => (text.clone(), None),
+                Payload::Value(value) => (json(value), is_structured.then(|| value.clone())),
+                Payload::Raw(raw) => match serde_json::from_str(raw.get()) {
+                    Ok(Value::String(text)) => (text, None),
+                    value => (raw.get().to_owned(), value.ok().filter(|_| is_structured)),
+                },
+            };
+            // A tool with an output schema always has structured content, which is an object.
+            let empty = is_structured.then(|| Value::Object(Map::new()));
+            let structured = structured.filter(Value::is_object).or(empty);
+            ToolReply { blocks: answer.blocks.clone(), structured, ..ToolReply::text(text, false) }
+        }
+    };
+    reply.blocks.extend(warnings);
+    reply
+}
+
+/// The result of another MCP server, with its blocks in their order.
+fn passed_on(result: &Map<String, Value>) -> ToolReply {
+    let blocks = result.get("content").and_then(Value::as_array).cloned().unwrap_or_default();
+    ToolReply {
+        text: String::new(),
+        blocks,
+        is_error: result.get("isError") == Some(&Value::Bool(true)),
+        structured: result.get("structuredContent").cloned(),
+        meta: result.get("_meta").and_then(Value::as_object).cloned(),
     }
 }
 

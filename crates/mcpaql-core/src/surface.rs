@@ -77,6 +77,7 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search
             title: format!("{} — {}", title(catalog), endpoint.title),
             description: writer.endpoint(name, endpoint, detail),
             input_schema: input_schema(entries, operation_enum),
+            output_schema: None,
             hints: endpoint.hints.select(endpoint.written_hints),
             title_in_annotations: catalog.title_in_annotations,
         };
@@ -155,6 +156,7 @@ fn base_cost(category: Category) -> usize {
         title: String::new(),
         description: describe::base_description(category),
         input_schema: input_schema(&[], false),
+        output_schema: None,
         hints: hints.select(policy::default().written_hints(category)),
         title_in_annotations: false,
     })
@@ -187,6 +189,7 @@ fn adapter_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Optio
             title: title(catalog),
             description: writer.adapter(detail),
             input_schema: input_schema(&entries, operation_enum),
+            output_schema: None,
             hints: hints.select(written),
             title_in_annotations: catalog.title_in_annotations,
         }

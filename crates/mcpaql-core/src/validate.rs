@@ -280,7 +280,10 @@ impl CompiledParams {
 
 impl CompiledParam {
     fn new(op: &Operation, param: &Param, schema: SchemaId) -> CompiledParam {
-        let default = param.default.clone().filter(|_| fills_default(op, param));
+        // A required parameter with only one value needs no caller.
+        let constant = param.schema.get("const").filter(|_| param.required);
+        let default =
+            param.default.clone().filter(|_| fills_default(op, param)).or_else(|| constant.cloned());
         let text = match (&op.binding, param.location) {
             (Binding::Command(_), _) | (_, ParamLocation::Path | ParamLocation::Query) => TextRule::NoNul,
             (_, ParamLocation::Header | ParamLocation::Cookie) => TextRule::NoControl,

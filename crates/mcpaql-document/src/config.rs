@@ -32,7 +32,7 @@
 //! `conventions` and `audit` are read by `mcpaql-audit`; this module only accepts the keys.
 
 use crate::load::{adapter_name, default_target, load_targets, mcp_target, read_auth};
-use mcpaql_core::adapter::{Auth, ErrorPolicy, McpTarget, Mode, TargetConfig};
+use mcpaql_core::adapter::{Auth, ErrorPolicy, McpTarget, Mode, ResultForm, TargetConfig};
 use mcpaql_core::catalog::{AdapterSettings, Sharing};
 use mcpaql_core::diagnostic::{Diagnostic, capitalize};
 use mcpaql_core::error::Code;
@@ -42,8 +42,8 @@ use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use serde_json::{Map, Value};
 
 const SETTING_KEYS: &[&str] =
-    &["mode", "profile", "pattern", "prefix", "policy", "operation_enum", "errors", "budget"];
-const TOP_KEYS: &[&str] = &["data", "adapters", "policies", "conventions", "audit"];
+    &["mode", "profile", "pattern", "prefix", "policy", "operation_enum", "errors", "results", "budget"];
+const TOP_KEYS: &[&str] = &["data", "list_timeout", "adapters", "policies", "conventions", "audit"];
 const ORIGIN_KEYS: &[&str] = &["document", "builtin", "openapi", "mcp"];
 const ENTRY_KEYS: &[&str] =
     &["name", "include", "exclude", "overrides", "auth", "limits", "targets", "default_target"];
@@ -56,6 +56,8 @@ pub struct Config {
     pub settings: AdapterSettings,
     /// Folder of the stores, relative to the file.
     pub data: Option<String>,
+    /// How long the first list of tools waits for MCP servers.
+    pub list_timeout_ms: Option<u64>,
     /// The adapters, in the order of the file.
     pub adapters: Vec<AdapterEntry>,
 }
@@ -168,6 +170,7 @@ fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Config {
     };
     let settings = AdapterSettings { mode, sharing, ..settings(reader, object, &policies) };
     let data = reader.string(object, "data");
+    let list_timeout_ms = reader.seconds(object, "list_timeout");
     if object.get("adapters").is_none() {
         reader.missing(
             object,
@@ -180,7 +183,7 @@ fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Config {
         adapters.extend(entry(reader, item, child(&object.pointer_to("adapters"), index), &policies));
     }
     let settings = AdapterSettings { policies, ..settings };
-    Config { settings, data, adapters }
+    Config { settings, data, list_timeout_ms, adapters }
 }
 
 /// Reads the name of a policy: a built-in policy, or one of `own`, which the file defines.
@@ -287,6 +290,7 @@ fn settings(
         policies: Vec::new(),
         operation_enum: reader.boolean(object, "operation_enum"),
         errors: reader.choice(object, "errors", ErrorPolicy::WORDS, ErrorPolicy::parse),
+        results: reader.choice(object, "results", ResultForm::WORDS, ResultForm::parse),
         targets: targets(object),
         budget: reader.unsigned(object, "budget").and_then(|budget| usize::try_from(budget).ok()),
     }

@@ -19,6 +19,7 @@ mod caller_headers;
 mod dialect;
 #[cfg(test)]
 mod document_schema;
+mod exchange;
 mod http;
 mod identity;
 mod lifecycle;
@@ -38,7 +39,7 @@ mod wire;
 
 use identity::AdapterIdentity;
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Adapter, Auth, ErrorPolicy, Mode, TargetConfig, ToolNames};
+use mcpaql_core::adapter::{Adapter, Auth, ErrorPolicy, Mode, ResultForm, TargetConfig, ToolNames};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::{Category, Operation, operation_pointer, param_pointer};
@@ -86,6 +87,7 @@ const ELEMENT_KEYS: &[&str] = &[
     "policy",
     "annotations",
     "errors",
+    "results",
     "trust",
     "rate_limits",
     "author",
@@ -111,6 +113,7 @@ const GENERATOR_KEYS: &[&str] = &[
     "policy",
     "annotations",
     "errors",
+    "results",
     "trust",
     "rate_limits",
     "$schema",
@@ -412,6 +415,7 @@ fn assemble(
         mode: reader.choice(document, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
         policy,
         errors: errors(reader, document),
+        results: reader.choice(document, "results", ResultForm::WORDS, ResultForm::parse),
         types: form.types.clone(),
         default_target: targets::default(reader, document, &targets),
         targets,

@@ -55,7 +55,13 @@ pub(crate) enum BindingKind {
 /// Returns an error for targets that need Rust, and for templates that cannot be written as text.
 pub(crate) fn operation_binding(operation: &Operation) -> Result<(BindingKind, Value), Unsupported> {
     let (kind, mut literal) = match &operation.binding {
-        Binding::Http(binding) => (BindingKind::Http, http(operation, binding)),
+        Binding::Http(binding) => {
+            if let Some(needs) = rust_only_feature(binding) {
+                let message = format!("the operation '{}' needs {needs}", operation.name);
+                return Err(Unsupported { message, suggestion: USE_RUST });
+            }
+            (BindingKind::Http, http(operation, binding))
+        }
         Binding::Command(binding) => (BindingKind::Command, command(operation, binding)?),
         _ => {
             let message = format!("the operation '{}' has a target that needs Rust", operation.name);
@@ -66,6 +72,19 @@ pub(crate) fn operation_binding(operation: &Operation) -> Result<(BindingKind, V
         literal.insert("target".to_owned(), param.name.as_str().into());
     }
     Ok((kind, literal.into()))
+}
+
+/// A feature of a request that projects in other languages than Rust do not have.
+pub(crate) fn rust_only_feature(binding: &HttpBinding) -> Option<&'static str> {
+    let HttpBinding { body, body_template, fixed, answer, .. } = binding;
+    let features = [
+        ("XML", *body == BodyForm::Xml),
+        ("a template of its body", body_template.is_some()),
+        ("fixed values", !fixed.is_empty()),
+        ("a path to its result", answer.result.is_some()),
+        ("a rule for failures with status 200", answer.error.is_some()),
+    ];
+    features.into_iter().find_map(|(feature, is_used)| is_used.then_some(feature))
 }
 
 fn http(operation: &Operation, binding: &HttpBinding) -> Map<String, Value> {

@@ -21,7 +21,7 @@ mod templates;
 mod tests;
 mod typescript;
 
-use mcpaql_core::adapter::TargetConfig;
+use mcpaql_core::adapter::{ResultForm, TargetConfig};
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::operation::{Binding, INTROSPECT, Operation};
 use std::fmt;
@@ -301,6 +301,9 @@ pub fn unsupported_operations(catalog: &Catalog, language: Language) -> Vec<Unsu
             Binding::Store(_) => Some("the embedded store"),
             Binding::Mcp(_) => Some("another MCP server"),
             Binding::Code => Some("code of the program that embeds it"),
+            Binding::Http(http) if binding::rust_only_feature(http).is_some() => {
+                binding::rust_only_feature(http)
+            }
             Binding::Http(_) | Binding::Command(_) => match binding::operation_binding(whole.operation) {
                 Ok(_) => None,
                 Err(_) => Some("braces in its command that are not parameters"),
@@ -325,6 +328,11 @@ fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
         );
         let suggestion = "serve it from that program, or give it an HTTP or command target";
         return Err(Unsupported { message, suggestion });
+    }
+    if catalog.results == ResultForm::Plain && project.options.language != Language::Rust {
+        let message =
+            format!("{language} projects do not support `results: plain` of the adapter '{adapter}'");
+        return Err(Unsupported { message, suggestion: USE_RUST });
     }
     let found = unsupported_operations(catalog, project.options.language);
     if found.is_empty() {

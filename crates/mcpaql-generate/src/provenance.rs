@@ -251,6 +251,7 @@ pub(crate) fn settings_without_flag(settings: &AdapterSettings) -> Map<String, V
         ("pattern", settings.pattern.clone().map(Value::from)),
         ("operation_enum", settings.operation_enum.map(Value::from)),
         ("errors", errors.map(Value::from)),
+        ("results", settings.results.map(|results| results.as_str().into())),
         ("budget", settings.budget.map(Value::from)),
         ("targets", settings.targets.clone().map(Value::from)),
     ];

@@ -27,6 +27,7 @@ fn tool(name: &str, input_schema: Value) -> Tool {
         title: name.replace('_', " "),
         description: format!("Fixture tool {name} of the conformance suite"),
         input_schema,
+        output_schema: None,
         hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false }.into(),
         title_in_annotations: true,
     }
@@ -148,7 +149,7 @@ impl Service for Fixture {
             let answer = caller.ask(ability, params).await;
             let is_error = answer.is_err();
             let text = answer.map_or_else(|refused| refused.to_string(), |answer| answer.to_string());
-            return Some(ToolReply { text, blocks: Vec::new(), is_error });
+            return Some(ToolReply::text(text, is_error));
         }
         let text = match tool {
             "test_logging_tool" | "test_tool_with_logging" => {
@@ -160,7 +161,7 @@ impl Service for Fixture {
             "test_simple_text" => "This is a simple text response for testing.",
             "test_error_handling" => {
                 let text = "This tool intentionally returns an error for testing".to_owned();
-                return Some(ToolReply { text, blocks: Vec::new(), is_error: true });
+                return Some(ToolReply::text(text, true));
             }
             "test_tool_with_progress" => {
                 // Progress is sent every second; the suite expects three notifications.
@@ -174,7 +175,7 @@ impl Service for Fixture {
             known if self.tools.iter().any(|tool| tool.name == known) => "ok",
             _ => return None,
         };
-        Some(ToolReply { text: text.to_owned(), blocks: Vec::new(), is_error: false })
+        Some(ToolReply::text(text, false))
     }
 
     fn changes(&self) -> Option<watch::Receiver<()>> {

@@ -45,8 +45,8 @@ use crate::record::{self, Stats};
 use crate::state::ExecutionOutcome;
 use crate::target::mcp::Upstream;
 use crate::target::{Args, ClosedTarget, OpenError, Target, TargetCall};
-use mcpaql_core::adapter::ErrorPolicy;
-use mcpaql_core::catalog::Catalog;
+use mcpaql_core::adapter::{ErrorPolicy, ResultForm};
+use mcpaql_core::catalog::{Catalog, Tool};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::introspect;
 use mcpaql_core::lifecycle::Lifecycle;
@@ -196,7 +196,7 @@ impl ServedAdapter {
             Ok(call) => self.adapter.run(EntryPoint::Tool, call, self.executions.as_ref(), caller).await,
             Err(error) => Err(error),
         };
-        let (reply, error) = self.adapter.envelope(&outcome);
+        let (reply, error) = self.adapter.reply(&outcome, Some(tool));
         recording.end(error);
         reply
     }
@@ -257,7 +257,7 @@ impl ServedAdapter {
             ExecutionOutcome::Failed(error) => Err(error),
             ExecutionOutcome::Done(done) => Ok(Answer { blocks: done.blocks, ..Answer::new(done.data) }),
         };
-        self.adapter.envelope(&outcome).0
+        self.adapter.reply(&outcome, None).0
     }
 }
 
@@ -288,6 +288,8 @@ impl Dispatcher {
         if let (Some(executions), Some(lifecycle)) = (executions, lifecycle) {
             return self.start(pass, executions, lifecycle, call, caller).await;
         }
+        // Only tools return plain results.
+        let results = if entry == EntryPoint::Tool { self.catalog.results } else { ResultForm::Envelope };
         let outcome = match operation.binding {
             Binding::Introspect => introspect::answer(&self.catalog, &call.args),
             Binding::Execution(action) => match executions {
@@ -300,11 +302,11 @@ impl Dispatcher {
             // A handler already holds a permit. If its own calls waited for another, they could wait for each other
             // forever.
             _ if entry == EntryPoint::Handler => {
-                self.perform(pass, Responder::Target, operation, &call.args, caller).await
+                self.perform((pass, Responder::Target), operation, &call.args, caller, results).await
             }
             _ => {
                 let _permit = self.running.acquire().await;
-                self.perform(pass, Responder::Handlers, operation, &call.args, caller).await
+                self.perform((pass, Responder::Handlers), operation, &call.args, caller, results).await
             }
         };
         let mut answer =
@@ -329,11 +331,11 @@ impl Dispatcher {
     /// Lets a handler or the target answer a call that passed the gate.
     async fn perform(
         self: &Arc<Self>,
-        pass: Pass,
-        responder: Responder,
+        (pass, responder): (Pass, Responder),
         operation: &Operation,
         args: &Args,
         caller: &Caller,
+        results: ResultForm,
     ) -> Result<Answer, OpError> {
         let handler = match responder {
             Responder::Handlers => self.handlers.get(&operation.name),
@@ -341,7 +343,11 @@ impl Dispatcher {
         };
         match handler {
             Some(handler) => handler(args.clone(), HandlerCall::new(Arc::clone(self), caller.clone())).await,
-            None => self.target.perform(TargetCall::new(pass, operation, args, caller)).await,
+            None => {
+                let mut call = TargetCall::new(pass, operation, args, caller);
+                call.results = results;
+                self.target.perform(call).await
+            }
         }
     }
 
@@ -381,7 +387,8 @@ impl Dispatcher {
         let work = |caller: Caller| async move {
             let entry = EntryPoint::Execution;
             let recording = adapter.stats.begin(entry);
-            let outcome = adapter.perform(pass, Responder::Handlers, &operation, &args, &caller).await;
+            let responder = (pass, Responder::Handlers);
+            let outcome = adapter.perform(responder, &operation, &args, &caller, ResultForm::Envelope).await;
             let outcome = adapter.finish_outcome(entry, &operation, &signature, &args, outcome);
             recording.end(outcome.as_ref().err().map(|error| error.code));
             outcome
@@ -391,9 +398,17 @@ impl Dispatcher {
         Ok(answer)
     }
 
-    /// Returns the envelope, and the code of the error in it.
-    fn envelope(&self, outcome: &Result<Answer, OpError>) -> (ToolReply, Option<Code>) {
-        let reply = response::envelope(outcome, self.catalog.errors);
+    /// Returns the envelope or the plain result, and the code of the error in it.
+    fn reply(&self, outcome: &Result<Answer, OpError>, tool: Option<&str>) -> (ToolReply, Option<Code>) {
+        let written = |outcome: &Result<Answer, OpError>| match self.catalog.results {
+            ResultForm::Envelope => response::envelope(outcome, self.catalog.errors),
+            ResultForm::Plain => {
+                let named = |listed: &&Tool| Some(listed.name.as_str()) == tool;
+                let tool = self.catalog.tools.iter().find(named);
+                response::plain_result(outcome, tool.is_some_and(|tool| tool.output_schema.is_some()))
+            }
+        };
+        let reply = written(outcome);
         let (actual, limit) = (reply.text.len(), self.catalog.limits.response_bytes);
         if actual <= limit {
             return (reply, outcome.as_ref().err().map(|error| error.code));
@@ -401,7 +416,7 @@ impl Dispatcher {
         let message =
             format!("The answer has {actual} bytes, more than the maximum of {limit}. Request less data.");
         let error = limits::too_large(message, "max_response_size", Some(actual), limit);
-        (response::envelope(&Err(error), self.catalog.errors), Some(Code::PayloadTooLarge))
+        (written(&Err(error)), Some(Code::PayloadTooLarge))
     }
 }
 

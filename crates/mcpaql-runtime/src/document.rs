@@ -32,7 +32,7 @@ pub use crate::caller::Caller;
 pub use crate::dispatch::{HandlerCall, Handlers, Params, given};
 pub use crate::environment::Environment;
 pub use crate::target::Args;
-pub use mcpaql_core::adapter::{ErrorPolicy, Mode};
+pub use mcpaql_core::adapter::{ErrorPolicy, Mode, ResultForm};
 pub use mcpaql_core::catalog::AdapterSettings;
 pub use mcpaql_core::error::{Code, OpError};
 pub use mcpaql_core::response::Answer;

@@ -61,13 +61,17 @@ use snapshot::CallRoute;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 
 /// Delay before the first retry; doubled after each failure, up to the maximum.
 const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
+
+/// How long the first list waits for unknown tools.
+const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The adapters of one server. Clones share the same gateway.
 #[derive(Debug, Clone)]
@@ -82,6 +86,8 @@ struct GatewayShared {
     changes: watch::Sender<()>,
     state_changes: watch::Sender<()>,
     options: GatewayOptions,
+    /// Until when lists wait for the tools of MCP servers; set by the first request.
+    list_deadline: OnceLock<Instant>,
 }
 
 /// Options for opening adapters.
@@ -92,13 +98,15 @@ pub struct GatewayOptions {
     pub data: Option<PathBuf>,
     /// Looks up environment variables.
     pub environment: Environment,
+    /// How long the first list waits for the tools of MCP servers that are not known from an earlier run.
+    pub list_timeout: Duration,
 }
 
 impl GatewayOptions {
-    /// Creates options with a folder for the stores, and a lookup of environment variables.
+    /// Creates options with a folder for the stores, a lookup of environment variables, and the default timeout.
     #[must_use]
     pub const fn new(data: Option<PathBuf>, environment: Environment) -> GatewayOptions {
-        GatewayOptions { data, environment }
+        GatewayOptions { data, environment, list_timeout: LIST_TIMEOUT }
     }
 }
 
@@ -146,7 +154,7 @@ impl Gateway {
     /// # Errors
     /// When two adapters share a tool name.
     pub fn new(adapters: Vec<ServedAdapter>) -> Result<Gateway, NameCollision> {
-        let options = GatewayOptions { data: None, environment: Arc::new(|_| None) };
+        let options = GatewayOptions::new(None, Arc::new(|_| None));
         let gateway = Gateway::empty(options);
         let slots = adapters.into_iter().enumerate().map(|(index, served)| {
             let name = served.catalog().adapter.name.clone();
@@ -198,6 +206,7 @@ impl Gateway {
             changes: watch::Sender::default(),
             state_changes: watch::Sender::default(),
             options,
+            list_deadline: OnceLock::new(),
         };
         Gateway { inner: Arc::new(inner) }
     }
@@ -329,6 +338,16 @@ impl Gateway {
         self.inner.slots().clone()
     }
 
+    /// Returns whether an MCP server has not listed its tools yet.
+    fn is_list_incomplete(&self) -> bool {
+        let is_unknown = |slot: &Arc<AdapterSlot>| {
+            slot.backing_server().is_some_and(BackingServer::is_live)
+                && slot.served().is_none()
+                && slot.state().0 == AdapterState::Starting
+        };
+        self.inner.slots().iter().any(is_unknown)
+    }
+
     /// Returns whether the gateway has an adapter with this key.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
@@ -418,7 +437,7 @@ impl GatewayShared {
     }
 
     async fn open(&self, catalog: &Arc<Catalog>, source: &str) -> Result<ServedAdapter, OpenError> {
-        let GatewayOptions { data, environment } = &self.options;
+        let GatewayOptions { data, environment, .. } = &self.options;
         open::open(Arc::clone(catalog), source, data.as_deref(), environment).await
     }
 
@@ -527,6 +546,16 @@ impl Service for Gateway {
         caller: &Caller,
     ) -> impl Future<Output = Option<ToolReply>> + Send {
         Gateway::call(self, tool, arguments, caller)
+    }
+
+    /// Waits for the tools of MCP servers that are starting for the first time. All of them start at the same time. Every
+    /// client gets the list after the same time, even if a server hangs.
+    async fn wait_for_tools(&self) {
+        let timeout = self.inner.options.list_timeout;
+        let deadline = *self.inner.list_deadline.get_or_init(|| Instant::now() + timeout);
+        let mut changes = self.inner.state_changes.subscribe();
+        let complete = async { while self.is_list_incomplete() && changes.changed().await.is_ok() {} };
+        let _ = timeout_at(deadline, complete).await;
     }
 
     fn has_tasks(&self) -> bool {

@@ -64,6 +64,7 @@ use crate::gate::Pass;
 use crate::protocol::{Feature, Features, RpcError};
 use futures_util::future::BoxFuture;
 use mcp::Upstream;
+use mcpaql_core::adapter::ResultForm;
 use mcpaql_core::error::OpError;
 use mcpaql_core::operation::Operation;
 use mcpaql_core::response::Answer;
@@ -108,6 +109,8 @@ pub struct TargetCall<'a> {
     pub args: &'a Args,
     /// The client that calls.
     pub caller: &'a Caller,
+    /// What the caller gets. For plain results, the result of an MCP server is kept unchanged.
+    pub results: ResultForm,
     #[expect(dead_code, reason = "proves that the call passed the gate")]
     pass: Pass,
 }
@@ -121,7 +124,7 @@ impl<'a> TargetCall<'a> {
         args: &'a Args,
         caller: &'a Caller,
     ) -> TargetCall<'a> {
-        TargetCall { operation, args, caller, pass }
+        TargetCall { operation, args, caller, results: ResultForm::Envelope, pass }
     }
 }
 

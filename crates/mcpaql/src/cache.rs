@@ -36,8 +36,12 @@ impl SurfaceCache {
         let tools: Option<Vec<Tool>> = value.get("tools")?.as_array()?.iter().map(Tool::from_json).collect();
         let instructions = value.get("instructions")?.as_str()?.to_owned();
         let flag = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or_default();
-        let features =
-            Features { resources: flag("resources"), prompts: flag("prompts"), logging: flag("logging") };
+        let features = Features {
+            resources: flag("resources"),
+            prompts: flag("prompts"),
+            completions: flag("completions"),
+            logging: flag("logging"),
+        };
         Some(Preview { tools: tools?.into(), features, tasks: flag("tasks"), instructions })
     }
 
@@ -45,10 +49,10 @@ impl SurfaceCache {
     pub(crate) fn write(&self, preview: &Preview) {
         let Preview { tools, features, tasks, instructions } = preview;
         let tools: Vec<Value> = tools.iter().map(Tool::to_json).collect();
-        let Features { resources, prompts, logging } = features;
+        let Features { resources, prompts, completions, logging } = features;
         let text = json!({
-            "instructions": instructions, "resources": resources, "prompts": prompts, "logging": logging,
-            "tasks": tasks, "tools": tools,
+            "instructions": instructions, "resources": resources, "prompts": prompts, "completions": completions,
+            "logging": logging, "tasks": tasks, "tools": tools,
         });
         write(&self.path, &text.to_string());
     }

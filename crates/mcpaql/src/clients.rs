@@ -3,6 +3,7 @@
 //! What always holds: a configuration is read as JSON with comments, edited as text and never rewritten from scratch; no value of it
 //! is printed. The files belong to other programs and contain secrets.
 
+pub(crate) mod config_file;
 pub(crate) mod config_import;
 pub(crate) mod edit;
 pub(crate) mod jsonc;

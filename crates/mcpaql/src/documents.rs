@@ -2,6 +2,7 @@
 //!
 //! What always holds: files, environment and settings are read once, in [`AdapterRequest::resolve`]; later steps only use the plan.
 
+mod client_config;
 mod config;
 mod entry;
 mod members;
@@ -31,9 +32,12 @@ use mcpaql_document::check::CheckOutput;
 use mcpaql_document::render::{self, DiagnosticFormat};
 use mcpaql_document::source::Source;
 use mcpaql_import::openapi;
+use mcpaql_runtime::environment::Environment;
 use mcpaql_runtime::gateway::{NameCollision, check_names};
 use mcpaql_runtime::{builtin, environment};
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Name of the configuration file in a folder.
 pub(crate) const CONFIG_FILE: &str = "mcpaql.yaml";
@@ -44,6 +48,10 @@ pub(crate) struct AdapterPlan {
     pub(crate) adapters: Vec<PlannedAdapter>,
     /// Folder of the stores.
     pub(crate) data: Option<PathBuf>,
+    /// How long the first list of tools waits for MCP servers.
+    pub(crate) list_timeout: Option<Duration>,
+    /// The environment of the adapters, if it is not that of this process.
+    pub(crate) environment: Option<AdapterEnvironment>,
     /// The configuration file and its problems, if there is one.
     pub(crate) config: Option<(Source, Vec<Diagnostic>)>,
     /// The configuration file itself has errors, not only the documents that it names.
@@ -54,6 +62,16 @@ pub(crate) struct AdapterPlan {
     pub(crate) unreadable: Vec<(String, anyhow::Error)>,
     /// Every file of the plan, including those that could not be read.
     pub(crate) files: Vec<PathBuf>,
+}
+
+/// The environment of adapters whose configuration contains values of variables. The values are secrets.
+#[derive(Clone)]
+pub(crate) struct AdapterEnvironment(pub(crate) Environment);
+
+impl fmt::Debug for AdapterEnvironment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AdapterEnvironment")
+    }
 }
 
 /// What the user typed: the adapters, and the settings for all of them.

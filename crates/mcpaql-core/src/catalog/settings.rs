@@ -1,6 +1,6 @@
 //! Settings of an adapter that can also be set outside its document.
 
-use crate::adapter::{Adapter, ErrorPolicy, Mode};
+use crate::adapter::{Adapter, ErrorPolicy, Mode, ResultForm};
 use crate::policy::Policy;
 use serde_json::{Map, Value};
 
@@ -29,6 +29,8 @@ pub struct AdapterSettings {
     pub operation_enum: Option<bool>,
     /// Which failures set `isError`.
     pub errors: Option<ErrorPolicy>,
+    /// What the tools return; plain results need [`Mode::Discrete`].
+    pub results: Option<ResultForm>,
     /// Maximum estimated tokens of the surface.
     pub budget: Option<usize>,
     /// `targets` and `default_target`, as a document writes them.
@@ -49,6 +51,7 @@ impl AdapterSettings {
             policies: if self.policies.is_empty() { wider.policies } else { self.policies },
             operation_enum: self.operation_enum.or(wider.operation_enum),
             errors: self.errors.or(wider.errors),
+            results: self.results.or(wider.results),
             budget: self.budget.or(wider.budget),
             targets: self.targets.or(wider.targets),
         }
@@ -73,6 +76,7 @@ impl AdapterSettings {
             prefix: adapter.tool_names.prefix.clone(),
             policy: adapter.policy.clone(),
             errors: Some(adapter.errors),
+            results: adapter.results,
             ..AdapterSettings::default()
         }
     }

@@ -14,6 +14,8 @@ pub struct Tool {
     pub description: String,
     /// JSON Schema of the arguments, with an object at the root.
     pub input_schema: Value,
+    /// JSON Schema of the structured content, if it has any.
+    pub output_schema: Option<Value>,
     /// The hints that it states explicitly. MCP's defaults apply to the others.
     pub hints: HintOverrides,
     /// Whether the title is also in `annotations.title`.
@@ -34,8 +36,11 @@ impl Tool {
             "description": self.description,
             "inputSchema": self.input_schema,
         });
-        if let (Some(tool), false) = (tool.as_object_mut(), annotations.is_empty()) {
-            tool.insert("annotations".into(), annotations.into());
+        if let Some(tool) = tool.as_object_mut() {
+            tool.extend(self.output_schema.clone().map(|schema| ("outputSchema".to_owned(), schema)));
+            if !annotations.is_empty() {
+                tool.insert("annotations".into(), annotations.into());
+            }
         }
         tool
     }
@@ -54,6 +59,7 @@ impl Tool {
             title: text("title")?,
             description: text("description")?,
             input_schema: value.get("inputSchema").filter(|schema| schema.is_object())?.clone(),
+            output_schema: value.get("outputSchema").cloned(),
             hints: HintOverrides {
                 read_only: hint(Hint::ReadOnly)?,
                 destructive: hint(Hint::Destructive)?,

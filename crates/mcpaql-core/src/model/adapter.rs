@@ -50,6 +50,8 @@ pub struct Adapter {
     pub auth: Auth,
     /// Which failures set `isError`.
     pub errors: ErrorPolicy,
+    /// What the tools return.
+    pub results: Option<ResultForm>,
     /// Words for discovery.
     pub tags: Vec<String>,
 }
@@ -76,6 +78,7 @@ impl Adapter {
             default_target: None,
             auth: Auth::None,
             errors: ErrorPolicy::default(),
+            results: None,
             tags: Vec::new(),
         }
     }
@@ -402,6 +405,37 @@ impl KeyLocation {
             KeyLocation::Query(name) => ("query", name),
             KeyLocation::Cookie(name) => ("cookie", name),
         }
+    }
+}
+
+/// What a tool returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ResultForm {
+    /// The envelope of MCP-AQL.
+    #[default]
+    Envelope,
+    /// What a plain MCP server returns: the data as text and as structured content, or the result of the MCP server
+    /// that answers.
+    Plain,
+}
+
+impl ResultForm {
+    /// The words in documents and configuration.
+    pub const WORDS: &[&str] = &["envelope", "plain"];
+
+    /// The word in documents and configuration.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ResultForm::Envelope => "envelope",
+            ResultForm::Plain => "plain",
+        }
+    }
+
+    /// Parses the word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<ResultForm> {
+        [ResultForm::Envelope, ResultForm::Plain].into_iter().find(|form| form.as_str() == text)
     }
 }
 

@@ -14,6 +14,7 @@
 //! the author wrote (type references as `{"$ref": "#/types/Name"}`).
 
 use crate::adapter::Auth;
+use crate::exchange::{AnswerRules, FixedValue};
 use crate::facts::{Facts, Repeat};
 use crate::hints::HintOverrides;
 use crate::lifecycle::{ExecutionAction, Lifecycle};
@@ -394,6 +395,12 @@ pub struct HttpBinding {
     pub base_url: Option<String>,
     /// The authentication, if it is not the adapter's.
     pub auth: Option<Auth>,
+    /// The body, with parameters as `"{name}"`.
+    pub body_template: Option<Box<Value>>,
+    /// Values that are always sent.
+    pub fixed: Vec<FixedValue>,
+    /// How the answer is read.
+    pub answer: Box<AnswerRules>,
 }
 
 impl HttpBinding {
@@ -408,6 +415,9 @@ impl HttpBinding {
             content_type: None,
             base_url: None,
             auth: None,
+            body_template: None,
+            fixed: Vec::new(),
+            answer: Box::default(),
         }
     }
 }
@@ -434,12 +444,20 @@ pub enum BodyForm {
     Text,
     /// `application/octet-stream`; the body parameter is base64.
     Binary,
+    /// `text/xml`; the members of an object are elements.
+    Xml,
 }
 
 impl BodyForm {
-    /// All five.
-    pub const ALL: [BodyForm; 5] =
-        [BodyForm::Json, BodyForm::Form, BodyForm::Multipart, BodyForm::Text, BodyForm::Binary];
+    /// All six.
+    pub const ALL: [BodyForm; 6] = [
+        BodyForm::Json,
+        BodyForm::Form,
+        BodyForm::Multipart,
+        BodyForm::Text,
+        BodyForm::Binary,
+        BodyForm::Xml,
+    ];
 
     /// The word in documents.
     #[must_use]
@@ -450,6 +468,7 @@ impl BodyForm {
             BodyForm::Multipart => "multipart",
             BodyForm::Text => "text",
             BodyForm::Binary => "binary",
+            BodyForm::Xml => "xml",
         }
     }
 

@@ -1,7 +1,8 @@
 //! Builds the tool of a single operation. Its schema includes the types it needs.
 
+use crate::adapter::ResultForm;
 use crate::catalog::{Catalog, CatalogEntry, Tool};
-use crate::operation::{Param, assumed_default, fills_default};
+use crate::operation::{Operation, Param, assumed_default, fills_default};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -63,9 +64,54 @@ pub(super) fn operation_tool(catalog: &Catalog, entry: &CatalogEntry, params: &[
         title: operation.title.clone(),
         description,
         input_schema: schema,
+        output_schema: output_schema(catalog, operation, types),
         hints: entry.hints.select(entry.written_hints),
         title_in_annotations: catalog.title_in_annotations,
     })
+}
+
+/// The schema of plain results, if the result is declared as an object.
+fn output_schema(catalog: &Catalog, operation: &Operation, types: &IndexMap<String, Value>) -> Option<Value> {
+    let returns = operation.returns.as_ref().filter(|_| catalog.results == ResultForm::Plain)?;
+    let schema = tolerant(&returns.schema, types, MAX_OUTPUT_DEPTH);
+    // The protocol requires an object.
+    (schema.get("type").is_some_and(|kind| kind == "object")).then_some(schema)
+}
+
+/// Types inside types that an output schema describes.
+const MAX_OUTPUT_DEPTH: usize = 6;
+
+/// Returns a schema that describes a value but rejects only wrong types. Clients reject a whole answer that does not match
+/// its schema, and APIs return more, less and other values than they declare.
+fn tolerant(schema: &Value, types: &IndexMap<String, Value>, depth: usize) -> Value {
+    let named = schema.get("$ref").and_then(Value::as_str).and_then(|name| name.strip_prefix("#/types/"));
+    if let Some(name) = named {
+        let next = types.get(name).filter(|_| depth > 0);
+        return next.map_or_else(|| json!({}), |schema| tolerant(schema, types, depth - 1));
+    }
+    let Value::Object(members) = schema else { return json!({}) };
+    let mut out = Map::new();
+    let is_root = depth == MAX_OUTPUT_DEPTH;
+    match members.get("type") {
+        Some(Value::String(kind)) if is_root => drop(out.insert("type".into(), kind.as_str().into())),
+        Some(Value::String(kind)) if kind != "null" => {
+            out.insert("type".into(), json!([kind, "null"]));
+        }
+        None if is_root && members.contains_key("properties") => {
+            out.insert("type".into(), "object".into());
+        }
+        _ => {}
+    }
+    out.extend(members.get("description").cloned().map(|text| ("description".to_owned(), text)));
+    if let Some(Value::Object(properties)) = members.get("properties").filter(|_| depth > 0) {
+        let properties =
+            properties.iter().map(|(name, inner)| (name.clone(), tolerant(inner, types, depth - 1)));
+        out.insert("properties".into(), Value::Object(properties.collect()));
+    }
+    if let Some(items) = members.get("items").filter(|_| depth > 0) {
+        out.insert("items".into(), tolerant(items, types, depth - 1));
+    }
+    Value::Object(out)
 }
 
 /// Rewrites `#/types/X` to `#/$defs/X` and collects the needed types, each once.

@@ -85,6 +85,7 @@ fn endpoint(catalogs: &[&Catalog], category: Category, size: AdapterListSize) ->
         title: format!("All Adapters — {}", crate::naming::title_of(name)),
         description: parts.join("\n\n"),
         input_schema: input_schema(),
+        output_schema: None,
         hints: hints.select(written),
         title_in_annotations: catalogs.iter().any(|catalog| catalog.title_in_annotations),
     })
@@ -108,6 +109,7 @@ fn single_tool(catalogs: &[&Catalog], size: AdapterListSize) -> Option<Tool> {
         title: "All Adapters".to_owned(),
         description: parts.join("\n\n"),
         input_schema: input_schema(),
+        output_schema: None,
         hints: hints.select(written),
         title_in_annotations: catalogs.iter().any(|catalog| catalog.title_in_annotations),
     })

@@ -3,7 +3,7 @@
 
 use super::operation::OperationContext;
 use super::params::UnplacedParam;
-use super::{http, texts};
+use super::{exchange, http, texts};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::TargetConfig;
 use mcpaql_core::diagnostic::Diagnostic;
@@ -31,6 +31,9 @@ pub(super) fn read(
     drafts: Vec<UnplacedParam>,
     context: &OperationContext<'_>,
 ) -> Option<BoundOperation> {
+    if !matches!(context.target, TargetConfig::Http(_)) {
+        exchange::report_http_only_keys(reader, operation);
+    }
     match context.target {
         TargetConfig::Http(target) => http::read(reader, operation, drafts, target),
         TargetConfig::Command(_) => command(reader, operation, drafts),

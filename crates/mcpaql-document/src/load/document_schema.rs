@@ -12,6 +12,7 @@ use crate::source::Source;
 use auth::{AUTH_KEYS, AUTH_KINDS};
 use binding::WHEN_KEYS;
 use dialect::{PRIMITIVES, SCHEMA_KEYS};
+use exchange::ERROR_RULE_KEYS;
 use http::{HTTP_BINDING_KEYS, METHODS, SERIALIZATIONS};
 use lifecycle::LIFECYCLE_KEYS;
 use mcpaql_core::error::Remedy;
@@ -56,6 +57,7 @@ fn key_tables() -> Vec<(&'static str, Vec<&'static str>)> {
         ("Operation", OPERATION_KEYS.to_vec()),
         ("HttpBinding", HTTP_BINDING_KEYS.to_vec()),
         ("Pagination", PAGINATION_KEYS.to_vec()),
+        ("ErrorRule", ERROR_RULE_KEYS.to_vec()),
         ("Lifecycle", LIFECYCLE_KEYS.to_vec()),
         ("WhenArguments", WHEN_KEYS.to_vec()),
         ("Example", EXAMPLE_KEYS.to_vec()),
@@ -108,7 +110,7 @@ fn every_key_has_a_description_and_every_object_allows_x_keys() {
 fn every_list_of_words_is_the_loaders_own() {
     let schema = document_schema();
     let policies = policy::names().to_vec();
-    let rows: [(&str, Vec<&str>); 19] = [
+    let rows: [(&str, Vec<&str>); 21] = [
         ("McpTarget/properties/start", STARTS.to_vec()),
         ("ElementDocument/properties/mode", Mode::ALL.map(Mode::as_str).to_vec()),
         ("GeneratorDocument/properties/mode", Mode::ALL.map(Mode::as_str).to_vec()),
@@ -118,6 +120,8 @@ fn every_list_of_words_is_the_loaders_own() {
         ("Auth/properties/type", AUTH_KINDS.to_vec()),
         ("AuthConfig/properties/type", AUTH_KINDS.to_vec()),
         ("Errors/properties/is_error", ErrorPolicy::WORDS.to_vec()),
+        ("ElementDocument/properties/results", ResultForm::WORDS.to_vec()),
+        ("GeneratorDocument/properties/results", ResultForm::WORDS.to_vec()),
         ("Operation/properties/danger", Danger::ALL.map(Danger::as_str).to_vec()),
         ("Operation/properties/danger_level", Danger::ALL.map(Danger::as_str).to_vec()),
         ("Operation/properties/effect", Effect::ALL.map(Effect::as_str).to_vec()),

@@ -4,7 +4,7 @@
 use super::binding::{BoundOperation, resolve_placeholders};
 use super::params::UnplacedParam;
 use super::wire::WireNames;
-use super::{address, auth};
+use super::{address, auth, exchange};
 use mcpaql_core::adapter::{Auth, HttpTarget};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
@@ -72,11 +72,23 @@ pub(super) fn read(
     let content_type = content_type(reader, holder("content_type"), body);
     let mut params = place_params(reader, drafts, &mut path, &method, &pointer);
     let body_param = body_param(reader, operation, &mut params, body);
+    let body_template = exchange::body_template(reader, operation, &mut params, body);
+    let fixed = exchange::fixed(reader, operation, &params, default_location(&method));
+    let answer = exchange::answer_rules(reader, operation);
     let (base_url, auth) = operation_overrides(reader, operation, target);
-    Some(BoundOperation {
-        binding: Binding::Http(HttpBinding { method, path, body, body_param, content_type, base_url, auth }),
-        params,
-    })
+    let binding = HttpBinding {
+        method,
+        path,
+        body,
+        body_param,
+        content_type,
+        base_url,
+        auth,
+        body_template: body_template.map(Box::new),
+        fixed,
+        answer: Box::new(answer),
+    };
+    Some(BoundOperation { binding: Binding::Http(binding), params })
 }
 
 /// Reads `base_url` and `auth` of an operation, which replace those of the target and the adapter.
@@ -153,7 +165,7 @@ fn only_body_param(
     let word = match body {
         BodyForm::Text => "text",
         BodyForm::Binary => "binary",
-        BodyForm::Json | BodyForm::Form | BodyForm::Multipart => return None,
+        BodyForm::Json | BodyForm::Form | BodyForm::Multipart | BodyForm::Xml => return None,
     };
     let names: Vec<&str> = params
         .iter()
@@ -212,7 +224,9 @@ fn path_of(reader: &mut DocumentReader, path: &str, pointer: &str) -> Option<Vec
                 format!("The path contains a query ({}), which belongs under params", keys.join(", ")),
             )
             .expected(before)
-            .suggest("declare each as a parameter with `in: query`, fixed values with `default` or `const`"),
+            .suggest(
+                "declare each as a parameter with `in: query`, and values that never change under `fixed`",
+            ),
         );
         return None;
     }
@@ -267,6 +281,15 @@ fn template(reader: &mut DocumentReader, text: &str, pointer: &str) -> Option<Ve
     Some(pieces)
 }
 
+/// The location of parameters that name none.
+fn default_location(method: &str) -> ParamLocation {
+    if matches!(method, "GET" | "HEAD" | "DELETE" | "OPTIONS") {
+        ParamLocation::Query
+    } else {
+        ParamLocation::Body
+    }
+}
+
 /// Gives every parameter its location, and replaces wire names in the path by names of parameters.
 fn place_params(
     reader: &mut DocumentReader,
@@ -275,11 +298,7 @@ fn place_params(
     method: &str,
     pointer: &str,
 ) -> Vec<Param> {
-    let default = if matches!(method, "GET" | "HEAD" | "DELETE" | "OPTIONS") {
-        ParamLocation::Query
-    } else {
-        ParamLocation::Body
-    };
+    let default = default_location(method);
     resolve_placeholders(reader, &drafts, path, pointer);
     let in_path =
         |name: &str| path.iter().any(|piece| matches!(piece, Segment::Param(param) if param == name));

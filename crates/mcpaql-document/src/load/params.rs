@@ -269,7 +269,7 @@ pub(super) fn better_name(name: &str, taken: impl Fn(&str) -> bool) -> Option<St
     Some(suggest::snake_case(name)).filter(|better| is_snake_case(better) && !taken(better))
 }
 
-fn parse_location(word: &str) -> Option<ParamLocation> {
+pub(super) fn parse_location(word: &str) -> Option<ParamLocation> {
     match word {
         "path" => Some(ParamLocation::Path),
         "query" => Some(ParamLocation::Query),

@@ -66,6 +66,11 @@ pub(super) fn check_token(
     is_token
 }
 
+/// Reports a header that cannot be sent.
+pub(super) fn check_header_name(reader: &mut DocumentReader, wire: &str, pointer: &str) {
+    header_name(reader, wire, &wire.to_ascii_lowercase(), pointer);
+}
+
 fn header_name(reader: &mut DocumentReader, wire: &str, lower: &str, pointer: &str) {
     if !check_token(reader, wire, "header", "X-Request-Id", pointer) {
         return;

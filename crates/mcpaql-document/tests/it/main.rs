@@ -4,6 +4,7 @@
 
 mod credentials;
 mod discovery;
+mod exchange;
 mod executions;
 mod families;
 mod forms;

@@ -1,7 +1,7 @@
 //! Tool names, row by row: patterns, prefixes, modes, profiles, layers of settings, and aliases.
 
 use crate::support::{HEAD, call, catalog_of, document, tool_names};
-use mcpaql_core::adapter::Mode;
+use mcpaql_core::adapter::{Mode, ResultForm};
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::error::Code;
@@ -192,6 +192,7 @@ fn every_setting_is_layered() {
         policies: vec![Policy { name: word.into(), ..Policy::default() }],
         operation_enum: Some(word == "a"),
         errors: None,
+        results: Some(ResultForm::Plain).filter(|_| word == "a"),
         budget: Some(word.len()),
         targets: None,
         sharing: None,

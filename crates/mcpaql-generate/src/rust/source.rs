@@ -15,6 +15,7 @@ pub(super) fn text(project: &Project<'_>) -> Result<String, Unsupported> {
     );
     let mut used = vec!["AdapterSettings"];
     used.extend(settings.iter().any(|(_, value)| value.contains("ErrorPolicy::")).then_some("ErrorPolicy"));
+    used.extend(settings.iter().any(|(_, value)| value.contains("ResultForm::")).then_some("ResultForm"));
     used.extend(settings.iter().any(|(_, value)| value.contains("Mode::")).then_some("Mode"));
     used.sort_unstable();
     match used.as_slice() {
@@ -61,6 +62,7 @@ fn members(settings: &AdapterSettings) -> Result<Vec<(&'static str, String)>, Un
         policies,
         operation_enum,
         errors,
+        results,
         budget,
         targets,
     } = settings;
@@ -93,6 +95,7 @@ fn members(settings: &AdapterSettings) -> Result<Vec<(&'static str, String)>, Un
         ("policy", text(policy)),
         ("operation_enum", operation_enum.map(|value| format!("Some({value})"))),
         ("errors", errors.map(str::to_owned)),
+        ("results", results.map(|results| format!("Some(ResultForm::{results:?})"))),
         ("budget", budget.map(|value| format!("Some({value})"))),
         ("targets", targets.as_ref().map(object)),
     ];

@@ -5,6 +5,7 @@ use super::schema;
 use super::target::{auth, hints};
 use super::yaml::{YamlMembers, YamlValue};
 use mcpaql_core::adapter::{Adapter, TargetConfig};
+use mcpaql_core::exchange::{ErrorRule, ErrorTest, FixedValue};
 use mcpaql_core::facts::{self, Declared, Effect, Facts, Reach, Repeat};
 use mcpaql_core::lifecycle::Lifecycle;
 use mcpaql_core::naming::title_of;
@@ -107,6 +108,38 @@ fn http_binding<'a>(out: &mut MembersBuilder<'a>, http: &'a HttpBinding, target:
     out.put_if(http.body != default, "body", || http.body.as_str().into());
     out.put_some("content_type", http.content_type.as_deref());
     out.put_some("body_param", http.body_param.as_deref());
+    if let Some(template) = &http.body_template {
+        out.put("body_template", YamlValue::from(template.as_ref()));
+    }
+    exchange(out, http);
+}
+
+/// Writes `fixed`, `result` and `error`.
+fn exchange<'a>(out: &mut MembersBuilder<'a>, http: &'a HttpBinding) {
+    let fixed = http.fixed.iter().map(|FixedValue { param, value }| {
+        let mut located = MembersBuilder::default();
+        located.put("in", param.location.as_str());
+        located.put("value", YamlValue::from(value));
+        (Cow::from(&param.wire), YamlValue::Map(located.0))
+    });
+    let fixed: YamlMembers<'_> = fixed.collect();
+    out.put_if(!fixed.is_empty(), "fixed", || YamlValue::Map(fixed));
+    if let Some(path) = &http.answer.result {
+        out.put("result", path.to_string());
+    }
+    if let Some(ErrorRule { path, test, message }) = &http.answer.error {
+        let mut rule = MembersBuilder::default();
+        rule.put("path", path.to_string());
+        match test {
+            ErrorTest::Present => {}
+            ErrorTest::Equals(value) => rule.put("equals", YamlValue::from(value)),
+            ErrorTest::Not(value) => rule.put("not", YamlValue::from(value)),
+        }
+        if let Some(message) = message {
+            rule.put("message", message.to_string());
+        }
+        out.put("error", YamlValue::Map(rule.0));
+    }
 }
 
 fn mcp_binding<'a>(out: &mut MembersBuilder<'a>, mcp: &'a McpBinding, name: &str) {

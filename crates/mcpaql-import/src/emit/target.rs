@@ -5,8 +5,8 @@ use super::schema;
 use super::yaml::{YamlMembers, YamlValue};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{
-    Adapter, Auth, CodeTarget, CommandTarget, ErrorPolicy, HttpTarget, McpLink, McpTarget, Mode, StoreTarget,
-    TargetConfig,
+    Adapter, Auth, CodeTarget, CommandTarget, ErrorPolicy, HttpTarget, McpLink, McpTarget, Mode, ResultForm,
+    StoreTarget, TargetConfig,
 };
 use mcpaql_core::operation::{BodyForm, Category};
 use mcpaql_core::policy::HintOverrides;
@@ -220,6 +220,7 @@ pub(super) fn presentation<'a>(out: &mut MembersBuilder<'a>, adapter: &'a Adapte
     out.put_if(adapter.errors == ErrorPolicy::All, "errors", || {
         YamlValue::Map(vec![(Cow::Borrowed("is_error"), YamlValue::from("all"))])
     });
+    out.put_some("results", adapter.results.map(ResultForm::as_str));
     let mut names = MembersBuilder::default();
     names.put_some("pattern", adapter.tool_names.pattern.as_deref());
     names.put_some("prefix", adapter.tool_names.prefix.as_deref());

@@ -73,6 +73,7 @@ impl Media {
             BodyForm::Multipart => "multipart/form-data",
             BodyForm::Text => "text/plain",
             BodyForm::Binary => "application/octet-stream",
+            BodyForm::Xml => "text/xml",
         }
     }
 }

@@ -45,7 +45,7 @@ impl From<Feature> for EntryPoint {
     fn from(feature: Feature) -> EntryPoint {
         match feature {
             Feature::Resources | Feature::Templates | Feature::Resource => EntryPoint::Resource,
-            Feature::Prompts | Feature::Prompt => EntryPoint::Prompt,
+            Feature::Prompts | Feature::Prompt | Feature::Completion => EntryPoint::Prompt,
         }
     }
 }

@@ -28,7 +28,7 @@ impl Target for Echo {
     }
 
     fn features(&self) -> Features {
-        Features { resources: true, prompts: true, logging: false }
+        Features { resources: true, prompts: true, completions: false, logging: false }
     }
 
     fn request<'a>(&'a self, request: FeatureRequest<'a>) -> BoxFuture<'a, Result<Value, RpcError>> {

@@ -1,6 +1,6 @@
 //! Prompts and resources of the MCP servers behind a gateway, under names that identify the server.
 //!
-//! A prompt is named `{adapter}_{prompt}`. A resource has the URI `mcpaql://{adapter}/{uri}`, which ends with the
+//! With plain results the names are the server's own. Otherwise a prompt is named `{adapter}_{prompt}`. A resource has the URI `mcpaql://{adapter}/{uri}`, which ends with the
 //! server's own URI or URI template, unchanged. If a server does not answer, only its own entries are missing. An
 //! adapter that selects one of several servers per call forwards only logs, because its names would not identify one
 //! server.
@@ -10,6 +10,7 @@ use crate::caller::Caller;
 use crate::dispatch::FeatureSource;
 use crate::protocol::{Feature, Features, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError};
 use futures_util::future::join_all;
+use mcpaql_core::adapter::ResultForm;
 use mcpaql_core::suggest::snake_case;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -23,6 +24,8 @@ const SCHEME: &str = "mcpaql://";
 /// The prompts and resources of one server, and the prefix of their names.
 struct PrefixedSource {
     prefix: String,
+    /// The names are the server's own, because its results are passed on unchanged.
+    is_plain: bool,
     source: FeatureSource,
 }
 
@@ -49,15 +52,35 @@ impl PrefixedSource {
                 Vec::new()
             }
         };
-        entries.iter_mut().for_each(|entry| self.rename(feature, entry));
+        if !self.is_plain {
+            entries.iter_mut().for_each(|entry| self.rename(feature, entry));
+        }
         entries
+    }
+
+    /// Returns the server's own name of a prompt, if it may be one of this server.
+    fn own_prompt(&self, name: &str) -> Option<String> {
+        if self.is_plain {
+            return Some(name.to_owned());
+        }
+        Some(name.strip_prefix(&self.prefix)?.strip_prefix('_')?.to_owned())
+    }
+
+    /// Returns the server's own URI of a resource, if it may be one of this server.
+    fn own_uri(&self, uri: &str) -> Option<String> {
+        match parse_gateway_uri(uri) {
+            Some((prefix, own)) => (prefix == self.prefix).then(|| own.to_owned()),
+            None => self.is_plain.then(|| uri.to_owned()),
+        }
     }
 
     fn rename(&self, feature: Feature, entry: &mut Value) {
         let (key, renamed): (_, fn(&str, &str) -> String) = match feature {
             Feature::Resources | Feature::Resource => ("uri", gateway_uri),
             Feature::Templates => ("uriTemplate", gateway_uri),
-            Feature::Prompts | Feature::Prompt => ("name", |prefix, name| format!("{prefix}_{name}")),
+            Feature::Prompts | Feature::Prompt | Feature::Completion => {
+                ("name", |prefix, name| format!("{prefix}_{name}"))
+            }
         };
         if let Some(Value::String(text)) = entry.get_mut(key) {
             *text = renamed(&self.prefix, text);
@@ -84,7 +107,8 @@ impl Gateway {
                 Some((1, served)) => served.feature_source(),
                 Some(_) => return None,
             };
-            Some(PrefixedSource { prefix: snake_case(slot.name()), source })
+            let is_plain = served.is_some_and(|served| served.catalog().results == ResultForm::Plain);
+            Some(PrefixedSource { prefix: snake_case(slot.name()), is_plain, source })
         };
         self.slots().iter().filter_map(|slot| source(slot)).collect()
     }
@@ -99,7 +123,12 @@ impl Gateway {
         let logging = self.slots().iter().any(|slot| has_upstreams(slot));
         let sources = self.sources();
         let any_has = |feature| sources.iter().any(|source| source.has(feature));
-        Features { resources: any_has(Feature::Resources), prompts: any_has(Feature::Prompts), logging }
+        Features {
+            resources: any_has(Feature::Resources),
+            prompts: any_has(Feature::Prompts),
+            completions: any_has(Feature::Completion),
+            logging,
+        }
     }
 
     /// Forwards a request to the servers.
@@ -114,6 +143,7 @@ impl Gateway {
         match feature.entries() {
             Some(key) => Ok(list(&sources, feature, key, caller).await),
             None if feature == Feature::Prompt => prompt(&sources, params, caller).await,
+            None if feature == Feature::Completion => completion(&sources, params, caller).await,
             None => resource(&sources, params, caller).await,
         }
     }
@@ -136,10 +166,7 @@ async fn prompt(
     caller: &Caller,
 ) -> Result<Value, RpcError> {
     let name = params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let own = |source: &PrefixedSource| {
-        let rest = name.strip_prefix(&source.prefix)?.strip_prefix('_')?;
-        Some(rest.to_owned())
-    };
+    let own = |source: &PrefixedSource| source.own_prompt(&name);
     let candidates: Vec<(&PrefixedSource, String)> =
         sources.iter().filter_map(|source| Some((source, own(source)?))).collect();
     let mut chosen = candidates.first();
@@ -158,6 +185,36 @@ async fn prompt(
     };
     params.insert("name".into(), own.as_str().into());
     source.source.request(Feature::Prompt, params, caller).await
+}
+
+/// Completes an argument of a prompt or of a resource template.
+async fn completion(
+    sources: &[PrefixedSource],
+    params: Map<String, Value>,
+    caller: &Caller,
+) -> Result<Value, RpcError> {
+    let named = |key: &str| params.get("ref")?.get(key)?.as_str();
+    let own = |source: &PrefixedSource| match (named("name"), named("uri")) {
+        (Some(name), _) => Some(("name", source.own_prompt(name)?)),
+        (None, Some(uri)) => Some(("uri", source.own_uri(uri)?)),
+        (None, None) => None,
+    };
+    let mut refusal = None;
+    for (source, (key, own)) in sources.iter().filter_map(|source| Some((source, own(source)?))) {
+        let mut params = params.clone();
+        if let Some(reference) = params.get_mut("ref").and_then(Value::as_object_mut) {
+            reference.insert(key.to_owned(), own.into());
+        }
+        match source.source.request(Feature::Completion, params, caller).await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => refusal = Some(error),
+        }
+    }
+    let unknown = || {
+        let message = "Unknown prompt or resource template; list them first.".to_owned();
+        RpcError { code: INVALID_PARAMS, message, data: None }
+    };
+    Err(refusal.unwrap_or_else(unknown))
 }
 
 async fn resource(

@@ -23,6 +23,7 @@ impl From<RpcError> for ErrorData {
 pub(super) fn declare(capabilities: &mut ServerCapabilities, features: Features) {
     capabilities.resources = features.resources.then(ResourcesCapability::default);
     capabilities.prompts = features.prompts.then(PromptsCapability::default);
+    capabilities.completions = features.completions.then(JsonObject::default);
     capabilities.logging = features.logging.then(JsonObject::default);
 }
 

@@ -15,13 +15,12 @@ use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
-    CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, ContentBlock,
-    CreateTaskResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, InitializeRequestParams,
-    InitializeResult, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig, SubscriptionFilter,
+    CompleteRequestParams, CompleteResult, ContentBlock, CreateTaskResult, CustomRequest, CustomResult,
+    DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, GetTaskParams,
+    GetTaskResult, InitializeRequestParams, InitializeResult, InputRequiredResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde::Deserialize;
@@ -235,10 +234,13 @@ async fn run_with_progress<T>(
     .await
 }
 
-fn result(ToolReply { text, blocks, is_error }: ToolReply) -> CallToolResult {
-    let content = std::iter::once(ContentBlock::text(text)).chain(blocks.into_iter().map(block)).collect();
-    let mut result = CallToolResult::success(content);
+fn result(ToolReply { text, blocks, is_error, structured, meta }: ToolReply) -> CallToolResult {
+    // A result that is passed on has its texts among the blocks.
+    let text = (!text.is_empty() || blocks.is_empty()).then(|| ContentBlock::text(text));
+    let mut result = CallToolResult::success(text.into_iter().chain(blocks.into_iter().map(block)).collect());
     result.is_error = Some(is_error);
+    result.structured_content = structured;
+    result.meta = meta.map(Into::into);
     result
 }
 
@@ -254,10 +256,6 @@ pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
 /// Converts a content block to the library's type. An unknown block becomes its JSON as text.
 fn block(value: Value) -> ContentBlock {
     ContentBlock::deserialize(&value).unwrap_or_else(|_| ContentBlock::text(value.to_string()))
-}
-
-fn method_not_found<M: ConstString, T>() -> Result<T, ErrorData> {
-    Err(ErrorData::method_not_found::<M>())
 }
 
 /// Calls the service; `None` if it panics. The panic hook logs the panic itself.
@@ -442,10 +440,12 @@ impl<S: Service> ServerHandler for McpServer<S> {
 
     async fn complete(
         &self,
-        _: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        method_not_found::<CompleteRequestMethod, _>()
+        let mut completed: CompleteResult = self.feature_one(Feature::Completion, request, &context).await?;
+        identity::identify(&mut completed.meta, &context);
+        Ok(completed)
     }
 
     async fn list_prompts(

@@ -63,6 +63,7 @@ mod tests {
                     title: "List projects".into(),
                     description: "Lists projects.".into(),
                     input_schema: json!({"type": "object", "properties": {}}),
+                    output_schema: title_in_annotations.then(|| json!({"type": "object"})),
                     hints,
                     title_in_annotations,
                 };

@@ -11,11 +11,13 @@ pub struct Features {
     pub resources: bool,
     /// `prompts/*`.
     pub prompts: bool,
+    /// `completion/complete`.
+    pub completions: bool,
     /// `notifications/message`, and `logging/setLevel` in revisions with a handshake.
     pub logging: bool,
 }
 
-/// A request for resources or prompts.
+/// A request for resources, prompts or completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
     /// `resources/list`.
@@ -28,12 +30,20 @@ pub enum Feature {
     Prompts,
     /// `prompts/get`.
     Prompt,
+    /// `completion/complete`.
+    Completion,
 }
 
 impl Feature {
     /// All requests.
-    pub const ALL: [Feature; 5] =
-        [Feature::Resources, Feature::Templates, Feature::Resource, Feature::Prompts, Feature::Prompt];
+    pub const ALL: [Feature; 6] = [
+        Feature::Resources,
+        Feature::Templates,
+        Feature::Resource,
+        Feature::Prompts,
+        Feature::Prompt,
+        Feature::Completion,
+    ];
 
     /// The method of the request.
     #[must_use]
@@ -44,6 +54,7 @@ impl Feature {
             Feature::Resource => "resources/read",
             Feature::Prompts => "prompts/list",
             Feature::Prompt => "prompts/get",
+            Feature::Completion => "completion/complete",
         }
     }
 
@@ -54,7 +65,7 @@ impl Feature {
             Feature::Resources => Some("resources"),
             Feature::Templates => Some("resourceTemplates"),
             Feature::Prompts => Some("prompts"),
-            Feature::Resource | Feature::Prompt => None,
+            Feature::Resource | Feature::Prompt | Feature::Completion => None,
         }
     }
 
@@ -64,6 +75,7 @@ impl Feature {
         match self {
             Feature::Resources | Feature::Templates | Feature::Resource => "resources",
             Feature::Prompts | Feature::Prompt => "prompts",
+            Feature::Completion => "completions",
         }
     }
 
@@ -73,6 +85,7 @@ impl Feature {
         match self {
             Feature::Resources | Feature::Templates | Feature::Resource => features.resources,
             Feature::Prompts | Feature::Prompt => features.prompts,
+            Feature::Completion => features.completions,
         }
     }
 }

@@ -93,7 +93,7 @@ impl ExecutionOutcome {
     ) -> Result<(ExecutionOutcome, usize), serde_json::Error> {
         match outcome {
             Err(error) => Ok((ExecutionOutcome::Failed(error), 0)),
-            Ok(Answer { data, warnings, blocks }) => {
+            Ok(Answer { data, warnings, blocks, .. }) => {
                 let data = serde_json::value::to_raw_value(&data)?;
                 let warnings =
                     (!warnings.is_empty()).then(|| serde_json::value::to_raw_value(&warnings)).transpose()?;

@@ -10,6 +10,7 @@
 //! loopback target is always reached directly.
 
 pub(crate) mod address;
+mod answer_rules;
 mod base64;
 mod body;
 mod call;
@@ -27,6 +28,7 @@ mod response_body;
 mod retry;
 mod send;
 mod style;
+mod xml;
 
 pub use retry::Backoff;
 
@@ -38,8 +40,9 @@ use call::HttpCall;
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter::{self, Auth, HttpTarget};
 use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::exchange::FixedValue;
 use mcpaql_core::header;
-use mcpaql_core::operation::{Binding, Operation};
+use mcpaql_core::operation::{Binding, HttpBinding, Operation, Param};
 use mcpaql_core::response::Answer;
 use mcpaql_core::template::EnvTemplate;
 use redirect::Hop;
@@ -170,6 +173,9 @@ impl HttpClient {
             reserved: &reserved,
             boundary: self.boundary,
         };
+        let with_fixed = with_fixed_values(operation, binding, args);
+        let (operation, args) =
+            with_fixed.as_ref().map_or((operation, args), |(operation, args)| (operation, args));
         let outgoing = request::build(&defaults, operation, binding, args)?;
         let background = operation.lifecycle.map(|lifecycle| Duration::from_millis(lifecycle.limit_ms()));
         let timeout = background.unwrap_or(self.timeout);
@@ -204,6 +210,21 @@ impl HttpClient {
         })?;
         Ok((auth, Cow::Owned(reserved)))
     }
+}
+
+/// Adds the fixed values of an operation to the caller's; `None` if it has none. A name with a space cannot be the name
+/// of a parameter.
+fn with_fixed_values(operation: &Operation, binding: &HttpBinding, args: &Args) -> Option<(Operation, Args)> {
+    if binding.fixed.is_empty() {
+        return None;
+    }
+    let (mut operation, mut args) = (operation.clone(), args.clone());
+    for FixedValue { param, value } in &binding.fixed {
+        let name = format!("fixed {} {}", param.location.as_str(), param.wire);
+        args.insert(name.clone(), value.clone());
+        operation.params.push(Param { name, ..param.clone() });
+    }
+    Some((operation, args))
 }
 
 impl Target for HttpClient {

@@ -1,20 +1,19 @@
 //! Another MCP server as a target. A call is a tool call of that server, and its result is unwrapped once.
 
 mod duplicates;
-mod tool_error;
+pub(super) mod tool_error;
 mod tool_result;
 mod upstream;
 
 pub use upstream::{Upstream, UpstreamError, UpstreamSetupError, UpstreamState};
 
 use super::{Args, FeatureRequest, Target, TargetCall, TargetKind};
-use crate::caller::Caller;
 use crate::environment::Environment;
 use crate::protocol::{Feature, Features, INTERNAL_ERROR, RpcError};
 use futures_util::future::BoxFuture;
-use mcpaql_core::adapter::{self, Auth, McpTarget};
+use mcpaql_core::adapter::{self, Auth, McpTarget, ResultForm};
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::{Binding, Operation};
+use mcpaql_core::operation::Binding;
 use mcpaql_core::response::Answer;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -44,7 +43,8 @@ impl McpProxy {
         McpProxy { upstream }
     }
 
-    async fn call(&self, operation: &Operation, args: &Args, caller: &Caller) -> Result<Answer, OpError> {
+    async fn call(&self, call: TargetCall<'_>) -> Result<Answer, OpError> {
+        let TargetCall { operation, args, caller, results, .. } = call;
         let Binding::Mcp(binding) = &operation.binding else {
             return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
                 .with_cause("the operation is not bound to a tool"));
@@ -63,6 +63,7 @@ impl McpProxy {
             mask
         };
         match outcome {
+            Ok(result) if results == ResultForm::Plain => tool_result::original(&result, mask),
             Ok(result) => tool_result::answer(&result, mask),
             Err(UpstreamError::Refused { code, message, data, .. }) => {
                 Err(tool_error::refused(code, &message, data, &mask()))
@@ -74,7 +75,7 @@ impl McpProxy {
 
 impl Target for McpProxy {
     fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
-        Box::pin(self.call(call.operation, call.args, call.caller))
+        Box::pin(self.call(call))
     }
 
     /// The features that the server declared in its last handshake. Whether it logs is known only after it has
@@ -85,7 +86,12 @@ impl Target for McpProxy {
             let capabilities = handshake.get("capabilities");
             capabilities.and_then(|all| all.get(feature.capability())).is_some_and(Value::is_object)
         };
-        Features { resources: has(Feature::Resources), prompts: has(Feature::Prompts), logging: true }
+        Features {
+            resources: has(Feature::Resources),
+            prompts: has(Feature::Prompts),
+            completions: has(Feature::Completion),
+            logging: true,
+        }
     }
 
     fn request<'a>(&'a self, request: FeatureRequest<'a>) -> BoxFuture<'a, Result<Value, RpcError>> {

@@ -5,6 +5,7 @@
 mod apple_mail;
 mod git;
 mod github;
+mod unusual;
 
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::error::OpError;

@@ -33,6 +33,7 @@ pub(crate) fn tool(name: &str, hints: Hints) -> Tool {
             "$defs": {"it": {"type": ["string", "null"]}},
             "additionalProperties": true,
         }),
+        output_schema: None,
         hints: hints.into(),
         title_in_annotations: true,
     }
@@ -105,11 +106,7 @@ impl Fixture {
         self.started.add_permits(1);
         self.gate.acquire().await.unwrap().forget();
         running.1 = true;
-        ToolReply {
-            text: r#"{"success":true,"data":"waited"}"#.to_owned(),
-            blocks: Vec::new(),
-            is_error: false,
-        }
+        ToolReply::text(r#"{"success":true,"data":"waited"}"#, false)
     }
 }
 
@@ -126,16 +123,8 @@ impl Service for Fixture {
 
     async fn call(&self, tool: &str, arguments: Map<String, Value>, _: &Caller) -> Option<ToolReply> {
         match tool {
-            "echo" => Some(ToolReply {
-                text: Value::Object(arguments).to_string(),
-                blocks: Vec::new(),
-                is_error: false,
-            }),
-            "fail" => Some(ToolReply {
-                text: r#"{"success":false}"#.to_owned(),
-                blocks: Vec::new(),
-                is_error: true,
-            }),
+            "echo" => Some(ToolReply::text(Value::Object(arguments).to_string(), false)),
+            "fail" => Some(ToolReply::text(r#"{"success":false}"#, true)),
             "panic" => panic!("the fixture panics"),
             "wait" => Some(self.wait().await),
             _ => None,

@@ -1,6 +1,7 @@
 //! Served adapters as clients see them: one server, any modes, and an explanation for every invalid parameter.
 
 mod live;
+mod plain;
 mod swap;
 mod together;
 

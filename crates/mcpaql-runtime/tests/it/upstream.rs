@@ -77,7 +77,7 @@ impl Service for ForwardingService {
             |error| error.to_string(),
             |result| result["content"][0]["text"].as_str().unwrap().to_owned(),
         );
-        Some(ToolReply { text, blocks: Vec::new(), is_error: false })
+        Some(ToolReply::text(text, false))
     }
 }
 

@@ -14,9 +14,11 @@ use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::config::{self, AdapterEntry, AdapterOrigin};
 use mcpaql_document::source::Source;
 use mcpaql_import::emit;
+use mcpaql_runtime::environment::{self, Environment};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The configuration of a client.
 #[derive(Debug)]
@@ -42,6 +44,11 @@ impl ClientConfig {
         let above = folder.parent()?;
         let own = folder.file_name()?.to_str()?.starts_with('.');
         (own && clients::home().as_deref() != Some(above)).then(|| above.to_owned())
+    }
+
+    /// Returns whether it has servers.
+    pub(crate) fn has_servers(&self) -> bool {
+        !self.groups().is_empty()
     }
 
     /// Returns the groups of servers, each with the keys that lead to it.
@@ -125,6 +132,12 @@ impl ConfigImport {
         }
         import.skip_invalid();
         import
+    }
+
+    /// Returns the environment of the servers: the credentials in the configuration, and the environment of this process.
+    pub(crate) fn environment(&self) -> Environment {
+        let (values, process) = (self.variables.values(), environment::process());
+        Arc::new(move |name| values.get(name).cloned().or_else(|| process(name)))
     }
 
     /// Returns the `adapters` of mcpaql.yaml.

@@ -2,14 +2,13 @@
 //!
 //! What always holds: no credential is copied or printed; the written file loads without errors.
 
-use crate::clients::config_import::{ClientConfig, ConfigImport, ImportedEntry, SkippedServer};
+use crate::clients::config_file::read_client_configs;
+use crate::clients::config_import::{ConfigImport, ImportedEntry, SkippedServer};
 use crate::clients::variables::RequiredVariable;
-use crate::clients::{self, ClientApp, ConfigScope, SERVERS_PATHS, jsonc};
+use crate::clients::{ClientApp, SERVERS_PATHS};
 use crate::file;
-use crate::output::error_with_hint;
 use crate::{CommandOutcome, args, openapi_files, output};
 use anyhow::Result;
-use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -48,62 +47,6 @@ pub(crate) fn run(args: &args::ImportConfigArgs) -> Result<CommandOutcome> {
 
 fn is_stdout(args: &args::ImportConfigArgs) -> bool {
     file::is_dash(&args.output)
-}
-
-/// Reads the named configuration file, or all configuration files of a client.
-pub(crate) fn read_client_configs(source: &str) -> Result<Vec<ClientConfig>> {
-    let path = Path::new(source);
-    if source == "-" {
-        return Ok(vec![parse("standard input".into(), &file::read_stdin()?, None, None)?]);
-    }
-    if path.is_file() || file::is_stream(path) {
-        return Ok(vec![read_file(path, None)?]);
-    }
-    let Some(client) = ClientApp::parse(source) else {
-        let known: Vec<&str> = ClientApp::value_variants().iter().map(|client| client.id()).collect();
-        let hint = format!("pass a configuration file, or a client ({})", known.join(", "));
-        return Err(file::not_found_error(source, known, &hint));
-    };
-    // The project configuration takes precedence over the user configuration.
-    let paths: Vec<_> =
-        [ConfigScope::Project, ConfigScope::User].iter().filter_map(|scope| client.path(*scope)).collect();
-    let mut found: Vec<_> = paths.iter().filter(|path| path.is_file()).collect();
-    // In the home folder, both are the same file.
-    found.dedup_by_key(|path| path.canonicalize().ok());
-    if found.is_empty() {
-        let paths: Vec<String> = paths.iter().map(|path| clients::display_path(path)).collect();
-        return Err(error_with_hint(
-            format!("no configuration of {} found", client.title()),
-            format!("pass the file; looked for {}", paths.join(" and ")),
-        ));
-    }
-    found.into_iter().map(|path| read_file(path, Some(client))).collect()
-}
-
-fn read_file(path: &Path, client: Option<ClientApp>) -> Result<ClientConfig> {
-    let text = file::read_text(path)?;
-    let gemini = path.components().any(|part| part.as_os_str() == ".gemini").then_some(ClientApp::Gemini);
-    parse(clients::display_path(path), &text, client.or(gemini), ClientConfig::workspace_of(path))
-}
-
-fn parse(
-    label: String,
-    text: &str,
-    client: Option<ClientApp>,
-    workspace: Option<std::path::PathBuf>,
-) -> Result<ClientConfig> {
-    let value = if jsonc::is_blank(text) {
-        json!({})
-    } else {
-        let document = jsonc::parse(text).map_err(|problem| {
-            error_with_hint(
-                format!("{label} is not valid JSON: {problem}"),
-                "fix the file; comments and trailing commas are allowed",
-            )
-        })?;
-        jsonc::to_json(&document.root)
-    };
-    Ok(ClientConfig { label, value, client, workspace })
 }
 
 /// Returns the variables that the user must set, except the home folder, which is always set.

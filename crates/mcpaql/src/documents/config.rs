@@ -18,6 +18,7 @@ use mcpaql_import::mcp;
 use mcpaql_import::select::SelectionRule;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Loads `mcpaql.yaml`: the adapters, the settings of audits, and all problems, each with its pointer.
 pub(crate) fn load_config(source: &Source) -> (Config, settings::AuditSettings, Vec<Diagnostic>) {
@@ -67,6 +68,9 @@ impl AdapterPlan {
     }
 
     pub(super) fn from_config(path: &Path, layers: &SettingsLayers) -> Result<AdapterPlan> {
+        if let Some(plan) = AdapterPlan::from_client_config(path, layers)? {
+            return Ok(plan);
+        }
         let source = read_source(path)?;
         let (config, _, mut diagnostics) = load_config(&source);
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -101,13 +105,14 @@ impl AdapterPlan {
         }
         source.locate(&mut diagnostics);
         plan.data = config.data.as_ref().map(|data| folder.join(data));
+        plan.list_timeout = config.list_timeout_ms.map(Duration::from_millis);
         plan.config = Some((source, diagnostics));
         Ok(plan)
     }
 }
 
 /// Returns the source and the overrides of an entry.
-fn resolve_adapter_entry(
+pub(super) fn resolve_adapter_entry(
     entry: &AdapterEntry,
     folder: &Path,
     servers: &mut HashSet<String>,

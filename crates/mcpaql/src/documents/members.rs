@@ -20,7 +20,9 @@ use std::sync::Arc;
 /// Opens every target and serves the adapters behind one gateway. With a single adapter, an error is fatal; with several, adapters
 /// with errors are reported and the others are served.
 pub(crate) async fn open_gateway(plan: AdapterPlan, cache: bool) -> Result<Gateway> {
-    let opening = GatewayOptions::new(plan.data.clone(), environment::process());
+    let environment = plan.environment.clone().map_or_else(environment::process, |own| own.0);
+    let mut opening = GatewayOptions::new(plan.data.clone(), environment);
+    opening.list_timeout = plan.list_timeout.unwrap_or(opening.list_timeout);
     let members = if plan.is_single_adapter() {
         open_single_adapter(plan, &opening).await?
     } else {

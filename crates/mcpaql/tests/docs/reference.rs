@@ -27,7 +27,7 @@ fn document() -> Value {
         "types": {"Thing": {"type": "object"}},
         "operations": {"read": [{
             "name": "get_thing", "http": {"method": "GET", "path": "/"}, "annotations": {},
-            "pagination": {"kind": "link"}, "lifecycle": {}, "params": {"id": {"type": "string"}}, "examples": [{"params": {}}],
+            "pagination": {"kind": "link"}, "error": {"path": "error"}, "lifecycle": {}, "params": {"id": {"type": "string"}}, "examples": [{"params": {}}],
         }]},
     })
 }
@@ -124,7 +124,7 @@ fn listed(name: &str, heading: &str) -> BTreeSet<String> {
 fn every_key_of_a_document_is_described() {
     const PAGE: &str = "docs/reference/document.md";
     let operation = "/operations/read/0";
-    let rows: [(&str, Value, &str); 23] = [
+    let rows: [(&str, Value, &str); 24] = [
         ("## The document", document(), ""),
         ("### HTTP", document(), "/target"),
         ("### Store", store(), "/target"),
@@ -136,6 +136,7 @@ fn every_key_of_a_document_is_described() {
         ("## `auth`", document(), "/auth"),
         ("## Operation", document(), operation),
         ("### `http`", document(), "/operations/read/0/http"),
+        ("### `error`", document(), "/operations/read/0/error"),
         ("### `pagination`", document(), "/operations/read/0/pagination"),
         ("### `lifecycle`", document(), "/operations/read/0/lifecycle"),
         ("### Conditional arguments", command(), "/operations/read/0/command/1"),

@@ -158,6 +158,38 @@ async fn the_tools_of_a_server_are_listed_at_once_from_the_second_start_on() {
     assert_eq!(failed["error"]["code"], "TRANSPORT_CONNECTION_FAILED", "{failed}");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn the_servers_of_a_clients_own_configuration_are_served() {
+    let place = TestFolder::new();
+    let inner = adapter("things", "get_token").replace("mode: single", "mode: discrete");
+    let inner = inner.replace("protocol: command }", "protocol: command, env: [API_TOKEN] }");
+    place.file("inner.yaml", &inner.replace("[echo, get_token]", "[printenv, API_TOKEN]"));
+    for (file, key) in [("claude_desktop_config.json", "mcpServers"), ("mcp.json", "servers")] {
+        let config = json!({ key: {
+            "Things": {
+                "command": "env", "args": [BINARY, "serve", "inner.yaml"],
+                "env": {"API_TOKEN": "ghp_0123456789abcdefghijABCDEFGHIJ012345"},
+            },
+            "itself": {"command": "mcpaql", "args": ["serve"]},
+        }});
+        place.file(file, &format!("{config}// written by a client\n"));
+        let mut raw =
+            RawClient::initialized(place.binary(&["serve", "--config", file, "--mode", "single"])).await;
+        // The first list is complete.
+        assert_eq!(names(&mut raw).await, ["things_mcpaql"], "{file}");
+        let answer = call(&mut raw, "things_mcpaql", "things_get_token").await;
+        assert_eq!(answer["data"], "ghp_0123456789abcdefghijABCDEFGHIJ012345", "{answer}");
+        let reported = "The server 'itself' is not served: it is mcpaql itself";
+        let stderr = raw.server.wait_for_stderr(reported).await;
+        assert!(!stderr.contains("ghp_"), "no credential is shown: {stderr}");
+    }
+    place.file("empty.json", r#"{"mcpServers": {}}"#);
+    let ran = place.run(&["serve", "--config", "empty.json"]).await;
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no server that can be served"), "{}", ran.stderr);
+}
+
 #[tokio::test]
 async fn configured_adapters_are_called_and_searched_by_name() {
     let place = TestFolder::new();

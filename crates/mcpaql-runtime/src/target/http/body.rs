@@ -8,11 +8,13 @@ use super::base64::Base64;
 use super::multipart;
 use super::request::{unusable_document, values_in};
 use super::style::{self, Pairs};
+use super::xml;
 use crate::target::Args;
 use bytes::Bytes;
 use futures_util::future::{Either, select};
 use futures_util::stream;
 use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::exchange::fill_template;
 use mcpaql_core::operation::{BodyForm, HttpBinding, Operation, Param, ParamLocation, ParamStyle};
 use reqwest::header::{CONTENT_LENGTH, HeaderValue};
 use reqwest::{Method, Request, Response};
@@ -20,6 +22,9 @@ use serde_json::{Map, Value};
 use std::convert::Infallible;
 use std::pin::pin;
 use tokio::sync::mpsc;
+
+const FORM: &str = "application/x-www-form-urlencoded";
+const XML: &str = "text/xml; charset=utf-8";
 
 /// Maximum number of chunks that wait to be sent.
 const MAX_QUEUED_CHUNKS: usize = 2;
@@ -122,11 +127,20 @@ pub(super) fn build<'a>(
     args: &'a Args,
     boundary: fn() -> String,
 ) -> Result<Option<TypedBody<'a>>, OpError> {
-    let Some(input) = BodyInput::find(operation, binding, method, args)? else { return Ok(None) };
     let typed = |body: RequestBody<'a>, content_type: &'static str| TypedBody {
         body,
         content_type: HeaderValue::from_static(content_type),
     };
+    if let Some(template) = &binding.body_template {
+        let value = fill_template(template, args).unwrap_or(Value::Null);
+        let (text, content_type) = match binding.body {
+            BodyForm::Xml => (xml::write(&value)?, XML),
+            BodyForm::Form => (form_text(&value), FORM),
+            _ => (value.to_string(), "application/json"),
+        };
+        return Ok(Some(typed(text.into(), content_type)));
+    }
+    let Some(input) = BodyInput::find(operation, binding, method, args)? else { return Ok(None) };
     let built = match (binding.body, input) {
         (BodyForm::Json, BodyInput::Whole(_, value)) => typed(value.to_string().into(), "application/json"),
         (BodyForm::Json, BodyInput::Fields(fields)) => {
@@ -143,7 +157,7 @@ pub(super) fn build<'a>(
                 }
                 Err(value) => style::scalar(value).unwrap_or_default(),
             };
-            typed(text.into(), "application/x-www-form-urlencoded")
+            typed(text.into(), FORM)
         }
         (BodyForm::Multipart, input) => {
             let fields = input.into_fields().map_err(|_| {
@@ -159,11 +173,21 @@ pub(super) fn build<'a>(
             body.push_file(file_of(&param.name, value)?);
             typed(body, "application/octet-stream")
         }
-        (BodyForm::Text | BodyForm::Binary, BodyInput::Fields(_)) => {
-            return Err(unusable_document().with_cause("a text or binary body needs one body parameter"));
+        (BodyForm::Xml, BodyInput::Whole(_, value)) => typed(xml::write(value)?.into(), XML),
+        (BodyForm::Text | BodyForm::Binary | BodyForm::Xml, BodyInput::Fields(_)) => {
+            return Err(unusable_document().with_cause("a text, binary or XML body needs one body parameter"));
         }
     };
     Ok(Some(built))
+}
+
+/// The members of an object as a form.
+fn form_text(object: &Value) -> String {
+    let mut form = Pairs::query(String::new());
+    for (name, value) in object.as_object().into_iter().flatten() {
+        form.append_field(name, value, ParamStyle::default_for(ParamLocation::Body));
+    }
+    form.into_text()
 }
 
 /// A field of a body.

@@ -1,5 +1,6 @@
 //! One call: attempts, redirects, renewed tokens, and the reading of the answer.
 
+use super::answer_rules;
 use super::failure::{self, ErrorResponse};
 use super::redirect::Hop;
 use super::request;
@@ -138,7 +139,9 @@ impl HttpCall<'_> {
         let mut body = Vec::new();
         match response_body::read(&mut response, limit, &mut body).await {
             Ok(BodyEnd::Whole) => {
-                response::decode(self.operation, response.status(), response.headers(), body, mask)
+                let (status, headers) = (response.status(), response.headers());
+                let answer = response::decode(self.operation, status, headers, body, mask)?;
+                answer_rules::apply(&self.binding.answer, answer, &self.error_mask())
             }
             Ok(BodyEnd::Cut) => Err(response::too_large(limit, response.headers())),
             Ok(BodyEnd::Corrupt) => Err(corrupt_body()),

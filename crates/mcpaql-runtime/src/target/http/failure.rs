@@ -120,7 +120,7 @@ pub(super) fn strip_tags(html: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn code_of(status: StatusCode, body: &Value) -> Code {
+pub(super) fn code_of(status: StatusCode, body: &Value) -> Code {
     match status.as_u16() {
         400 | 422 if is_value_error(body) => Code::InvalidValue,
         401 | 402 | 403 | 451 => Code::PermissionDenied,

@@ -45,7 +45,7 @@ pub(super) fn is_expected(operation: &Operation) -> bool {
     names_page || operation.returns.as_ref().is_some_and(|returns| accepts_text(&returns.schema))
 }
 
-fn accepts_text(schema: &Value) -> bool {
+pub(super) fn accepts_text(schema: &Value) -> bool {
     let variants = ["oneOf", "anyOf", "allOf"].into_iter().filter_map(|key| schema.get(key)?.as_array());
     match schema.get("type") {
         Some(Value::String(one)) => one == "string",

@@ -7,20 +7,21 @@
 //! |---|---|
 //! | JSON (`application/json`, `text/json`, `+json`) | the value; if it is invalid, the text and a warning |
 //! | lines of JSON (`application/x-ndjson`, `jsonl`) | an array; if a line is invalid, the text and a warning |
+//! | XML, where the document expects data | the elements as members of objects |
 //! | text (`text/*`, XML, YAML, JavaScript, form data) | a string; UTF-8 and ISO-8859-1 exactly, others with a warning |
 //! | an HTML page in place of JSON | an error, such as that the API is down for maintenance |
 //! | none | JSON if it is valid, otherwise a string if it is UTF-8, otherwise binary |
 //! | anything else | `{"media_type", "bytes"}`, and the content as a block: an image, audio or an embedded resource |
 //! | 204, 205, 304 or an empty body | null |
 
-use super::html;
+use super::{html, xml};
 use crate::limits;
 use crate::secret::Mask;
 use crate::target::upstream_text::minified;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mcpaql_core::error::OpError;
-use mcpaql_core::operation::Operation;
+use mcpaql_core::operation::{Binding, BodyForm, Operation};
 use mcpaql_core::response::{Answer, Payload, Warning};
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
@@ -76,6 +77,7 @@ pub(super) fn decode(
     Ok(match MediaKind::of(&media_type) {
         MediaKind::Json => json_data(body, mask),
         MediaKind::JsonLines => json_lines(body, mask),
+        MediaKind::Text if is_xml(&media_type) && expects_data(operation) => xml_data(body, &charset, mask),
         MediaKind::Text => text(body, &charset, mask),
         MediaKind::Unlabelled => unlabelled(operation, body, mask),
         MediaKind::Binary => binary(operation, &media_type, &body),
@@ -204,6 +206,36 @@ fn text(body: Vec<u8>, charset: &str, mask: &Mask) -> Answer {
                 "TEXT_LOSSY",
                 "The answer is not UTF-8; invalid characters are shown as U+FFFD.",
             )
+        }
+    }
+}
+
+fn is_xml(media_type: &str) -> bool {
+    matches!(media_type, "application/xml" | "text/xml") || media_type.ends_with("+xml")
+}
+
+/// Returns whether the document expects data and not a text: it sends XML, selects a part of the answer, or declares a
+/// result that is not text.
+fn expects_data(operation: &Operation) -> bool {
+    let Binding::Http(binding) = &operation.binding else { return false };
+    let is_declared = operation
+        .returns
+        .as_ref()
+        .is_some_and(|returns| returns.schema.get("type").is_some() && !html::accepts_text(&returns.schema));
+    binding.body == BodyForm::Xml || !binding.answer.is_empty() || is_declared
+}
+
+fn xml_data(body: Vec<u8>, charset: &str, mask: &Mask) -> Answer {
+    let answer = text(body, charset, mask);
+    let Payload::Value(Value::String(document)) = &answer.data else { return answer };
+    match xml::read(document) {
+        Some(value) => Answer { data: Payload::Value(value), ..answer },
+        None => {
+            let message =
+                "The content type is XML, but the answer is not valid XML; `data` contains its text.";
+            let mut answer = answer;
+            answer.warnings.push(Warning { code: "UPSTREAM_NOT_XML", message: message.to_owned() });
+            answer
         }
     }
 }

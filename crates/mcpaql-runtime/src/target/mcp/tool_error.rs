@@ -51,15 +51,29 @@ const CODE_WORDS: [(Code, &[&str]); 7] = [
 ];
 
 /// Returns the error for a result with `isError`. `content` is the tool's text, or its JSON.
-pub(super) fn tool_error(mut content: Value, mask: &Mask) -> OpError {
+pub(super) fn tool_error(content: Value, mask: &Mask) -> OpError {
+    failed("The tool failed", None, content, mask)
+}
+
+/// Returns the error for a failure that an upstream describes in `content`. Without a code, its words decide.
+pub(in crate::target) fn failed(what: &str, code: Option<Code>, mut content: Value, mask: &Mask) -> OpError {
     mask.apply_value(&mut content);
     let lower = match &content {
         Value::String(text) => text.to_lowercase(),
         other => other.to_string().to_lowercase(),
     };
     let found = CODE_WORDS.iter().find(|(_, words)| words.iter().any(|word| lower.contains(word)));
-    let code = found.map_or(Code::Internal, |(code, _)| *code);
-    error("The tool failed", code, upstream_words(&content), content.clone())
+    let code = code.unwrap_or_else(|| found.map_or(Code::Internal, |(code, _)| *code));
+    error(what, code, upstream_words(&content), content.clone())
+}
+
+/// Returns the code for an error of JSON-RPC.
+pub(in crate::target) const fn rpc_code(number: i64) -> Code {
+    match number {
+        -32601 => Code::NotFoundOperation,
+        -32602 => Code::InvalidValue,
+        _ => Code::Internal,
+    }
 }
 
 /// Returns the error for a call that was answered with a JSON-RPC error.
@@ -69,13 +83,11 @@ pub(super) fn refused(number: i64, message: &str, data: Option<Value>, mask: &Ma
     let is_unknown_tool =
         lower.contains("unknown tool") || (lower.contains("tool") && lower.contains("not found"));
     let code = match number {
-        -32601 => Code::NotFoundOperation,
         -32602 if is_unknown_tool => Code::NotFoundOperation,
-        -32602 => Code::InvalidValue,
         -32002 => Code::NotFoundResource,
         // The user must open a URL first; it is in the data.
         -32042 => Code::ConfirmationRequired,
-        _ => Code::Internal,
+        number => rpc_code(number),
     };
     let mut content = json!({"code": number, "message": words});
     if let (Some(mut data), Some(fields)) = (data.filter(|data| !data.is_null()), content.as_object_mut()) {

@@ -96,6 +96,22 @@ pub(super) fn answer(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answe
     envelope(data, &mask).map(|answer| Answer { blocks, ..answer })
 }
 
+/// Keeps a result as the server sent it. Only the secrets of a failure are masked.
+pub(super) fn original(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answer, OpError> {
+    let mut value: Value = serde_json::from_str(result.get()).unwrap_or_default();
+    if value.get("isError") == Some(&Value::Bool(true)) {
+        mask().apply_value(&mut value);
+    }
+    match value {
+        Value::Object(original)
+            if original.contains_key("content") || original.contains_key("structuredContent") =>
+        {
+            Ok(Answer { original: Some(original), ..Answer::new(Value::Null) })
+        }
+        _ => answer(result, mask),
+    }
+}
+
 impl<'a, C> ToolResult<'a, C> {
     fn map<D>(self, convert: impl FnOnce(C) -> D) -> ToolResult<'a, D> {
         let ToolResult { content, structured_content, is_error, meta } = self;

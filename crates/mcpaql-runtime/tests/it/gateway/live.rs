@@ -2,6 +2,7 @@
 
 use super::swap::{reads, tools, without_data};
 use crate::fixture::{Fixture, Serving, crypto, http, in_time, loopback, tool};
+use crate::http::upstream::Bare;
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
@@ -15,6 +16,7 @@ use mcpaql_runtime::service::Service;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 const READS: Hints = Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
 
@@ -107,6 +109,31 @@ async fn a_server_with_unknown_tools_is_started_and_its_tools_appear() {
     until(&gateway, |gateway| is(gateway, 1, "ready")).await;
     assert_eq!(echo(&gateway, "far_echo").await["success"], true);
     assert_eq!(kept.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn the_first_list_waits_for_servers_with_unknown_tools() {
+    let (addr, _serving) = http(&Fixture::new(), loopback()).await;
+    let (one, other) = (live("one", addr, None).0, live("other", addr, None).0);
+    let (failing, _) = live("failing", unused_address().await, None);
+    let gateway = Gateway::open(vec![one, other, failing], without_data()).await.unwrap();
+    in_time(gateway.wait_for_tools()).await;
+    assert_eq!(tools(&gateway).len(), 10);
+}
+
+#[tokio::test]
+async fn the_first_list_does_not_wait_for_a_server_that_hangs() {
+    let (addr, _serving) = http(&Fixture::new(), loopback()).await;
+    let hanging = Bare::start(|_stream| std::future::pending()).await;
+    let hanging = hanging.url.strip_prefix("http://").unwrap().parse().unwrap();
+    let members = vec![reads("near"), live("far", addr, None).0, live("hanging", hanging, None).0];
+    let mut options = without_data();
+    options.list_timeout = Duration::from_millis(1);
+    let gateway = Gateway::open(members, options).await.unwrap();
+    in_time(gateway.wait_for_tools()).await;
+    assert!(tools(&gateway).len() >= 2);
+    assert!(is(&gateway, 2, "starting"));
+    until(&gateway, |gateway| tools(gateway).len() == 7).await;
 }
 
 #[tokio::test]

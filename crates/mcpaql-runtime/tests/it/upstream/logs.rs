@@ -34,7 +34,7 @@ impl Service for LoggingService {
     async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<ToolReply> {
         let result = self.0.call_tool(tool, arguments, caller).await.unwrap();
         let text = result["content"][0]["text"].as_str().unwrap().to_owned();
-        Some(ToolReply { text, blocks: Vec::new(), is_error: false })
+        Some(ToolReply::text(text, false))
     }
 }
 

@@ -52,7 +52,7 @@ impl Service for Asker {
         let answer = caller.ask(Ability::from_method(method).unwrap(), arguments.into()).await;
         std::mem::forget(unfinished);
         let text = answer.unwrap_or_else(|refused| json!(refused.to_string())).to_string();
-        Some(ToolReply { text, blocks: Vec::new(), is_error: false })
+        Some(ToolReply::text(text, false))
     }
 }
 

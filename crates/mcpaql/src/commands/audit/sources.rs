@@ -3,8 +3,8 @@
 mod probe;
 
 use crate::args;
+use crate::clients::config_file;
 use crate::clients::config_import::ConfigImport;
-use crate::commands::import_config;
 use crate::documents::{AdapterRequest, AdapterSource, EntryOverrides, PlannedAdapter};
 use crate::file;
 use crate::output::{self, error_with_hint};
@@ -240,16 +240,13 @@ impl ServerToAudit {
 
 /// Returns the servers of a client's configuration, and records those that cannot be started as failed.
 fn client_servers(config: &str, sources: &mut Sources) -> Result<Vec<ServerToAudit>> {
-    let configurations = import_config::read_client_configs(config)?;
+    let configurations = config_file::read_client_configs(config)?;
     let import = ConfigImport::from_configs(&configurations);
     for skipped in &import.skipped {
         let error = anyhow::anyhow!("the server '{}' cannot be audited: {}", skipped.server, skipped.reason);
         sources.add_failure(skipped.server.clone(), error);
     }
-    // The credentials in the configuration are only passed to the servers that they were written for.
-    let values = import.variables.values();
-    let process = environment::process();
-    let environment: Environment = Arc::new(move |name| values.get(name).cloned().or_else(|| process(name)));
+    let environment = import.environment();
     let asked = import.imported.into_iter().filter_map(|imported| {
         let config::AdapterOrigin::Mcp(target) = imported.entry.origin else { return None };
         Some(ServerToAudit {
