@@ -186,7 +186,7 @@ async fn the_servers_of_a_clients_own_configuration_are_served() {
     }
     place.file("empty.json", r#"{"mcpServers": {}}"#);
     let ran = place.run(&["serve", "--config", "empty.json"]).await;
-    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("no server that can be served"), "{}", ran.stderr);
 }
 
