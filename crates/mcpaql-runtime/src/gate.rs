@@ -92,6 +92,6 @@ pub(crate) mod tests {
                 assert!(matches!(decide(&request), GateDecision::Allow(_)), "{request:?}");
             }
         }
-        assert_eq!(decided().len(), EntryPoint::ALL.len() * 8);
+        assert_eq!(decided().len(), EntryPoint::ALL.len() * (Feature::ALL.len() + 3));
     }
 }

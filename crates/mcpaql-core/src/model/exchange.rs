@@ -20,7 +20,7 @@ pub struct FixedValue {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnswerRules {
     /// The part of the answer that is the result.
-    pub result: Option<ValuePath>,
+    pub result: Option<AnswerPath>,
     /// When an answer is a failure although its status says success.
     pub error: Option<ErrorRule>,
 }
@@ -37,11 +37,11 @@ impl AnswerRules {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ErrorRule {
     /// The value to look at.
-    pub path: ValuePath,
+    pub path: AnswerPath,
     /// What the value is in a failure.
     pub test: ErrorTest,
     /// The message of a failure. By default it is searched in the value.
-    pub message: Option<ValuePath>,
+    pub message: Option<AnswerPath>,
 }
 
 /// What a value is in a failure.
@@ -76,19 +76,19 @@ impl ErrorRule {
 
 /// A path to a value inside JSON: names of members and positions in arrays.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValuePath(Vec<String>);
+pub struct AnswerPath(Vec<String>);
 
-impl ValuePath {
+impl AnswerPath {
     /// Reads `data.items` or, for names with dots, the JSON pointer `/data/items`. `None` if a part is empty.
     #[must_use]
-    pub fn parse(text: &str) -> Option<ValuePath> {
+    pub fn parse(text: &str) -> Option<AnswerPath> {
         let parts: Vec<String> = match text.strip_prefix('/') {
             Some(pointer) => {
                 pointer.split('/').map(|part| part.replace("~1", "/").replace("~0", "~")).collect()
             }
             None => text.split('.').map(str::to_owned).collect(),
         };
-        parts.iter().all(|part| !part.is_empty()).then_some(ValuePath(parts))
+        parts.iter().all(|part| !part.is_empty()).then_some(AnswerPath(parts))
     }
 
     /// Returns the value at this path.
@@ -115,7 +115,7 @@ impl ValuePath {
     }
 }
 
-impl fmt::Display for ValuePath {
+impl fmt::Display for AnswerPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.iter().any(|part| part.contains(['.', '/', '~'])) {
             let escaped = |part: &String| format!("/{}", part.replace('~', "~0").replace('/', "~1"));
@@ -180,13 +180,13 @@ mod tests {
             ("data.missing", None),
             ("é.x", None),
         ] {
-            let path = ValuePath::parse(path).unwrap();
+            let path = AnswerPath::parse(path).unwrap();
             assert_eq!(path.select_raw(&raw).map(RawValue::get), expected, "{path}");
             assert_eq!(path.select(&value).is_some(), expected.is_some(), "{path}");
-            assert_eq!(ValuePath::parse(&path.to_string()), Some(path));
+            assert_eq!(AnswerPath::parse(&path.to_string()), Some(path));
         }
         for wrong in ["", ".", "a..b", "/", "/a//b"] {
-            assert_eq!(ValuePath::parse(wrong), None, "{wrong}");
+            assert_eq!(AnswerPath::parse(wrong), None, "{wrong}");
         }
     }
 
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_recognised_by_its_value() {
-        let rule = |test| ErrorRule { path: ValuePath::parse("error").unwrap(), test, message: None };
+        let rule = |test| ErrorRule { path: AnswerPath::parse("error").unwrap(), test, message: None };
         for (value, is_failure) in [
             (json!(null), false),
             (json!(false), false),

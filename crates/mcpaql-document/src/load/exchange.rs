@@ -5,7 +5,7 @@ use super::params::{LOCATIONS, parse_location, plain};
 use super::wire::check_header_name;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::exchange::{AnswerRules, ErrorRule, ErrorTest, FixedValue, ValuePath, placeholders};
+use mcpaql_core::exchange::{AnswerPath, AnswerRules, ErrorRule, ErrorTest, FixedValue, placeholders};
 use mcpaql_core::operation::{BodyForm, Param, ParamLocation, ParamStyle};
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use mcpaql_core::suggest;
@@ -196,9 +196,9 @@ fn error_rule(reader: &mut DocumentReader, operation: &DocumentObject<'_>) -> Op
     Some(ErrorRule { path: path(reader, &object, "path")?, test, message })
 }
 
-fn path(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str) -> Option<ValuePath> {
+fn path(reader: &mut DocumentReader, object: &DocumentObject<'_>, key: &str) -> Option<AnswerPath> {
     let text = reader.string(object, key)?;
-    let path = ValuePath::parse(&text);
+    let path = AnswerPath::parse(&text);
     if path.is_none() {
         reader.push(
             Diagnostic::error(

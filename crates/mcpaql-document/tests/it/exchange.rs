@@ -2,7 +2,7 @@
 
 use crate::support::{catalog, problems};
 use mcpaql_core::catalog::Catalog;
-use mcpaql_core::exchange::{ErrorTest, ValuePath};
+use mcpaql_core::exchange::{AnswerPath, ErrorTest};
 use mcpaql_core::operation::{Binding, BodyForm, HttpBinding, ParamLocation};
 use mcpaql_core::request;
 use serde_json::{Value, json};
@@ -42,20 +42,20 @@ fn every_key_is_read() {
         fixed,
         [("X-Mode", ParamLocation::Header, &json!("fast")), ("v", ParamLocation::Query, &json!(2))]
     );
-    assert_eq!(binding.answer.result, ValuePath::parse("data.items"));
+    assert_eq!(binding.answer.result, AnswerPath::parse("data.items"));
     let rule = binding.answer.error.as_ref().expect("a rule");
     assert_eq!(
         (&rule.path, &rule.test),
-        (&ValuePath::parse("ok").unwrap(), &ErrorTest::Equals(json!(false)))
+        (&AnswerPath::parse("ok").unwrap(), &ErrorTest::Equals(json!(false)))
     );
-    assert_eq!(rule.message, ValuePath::parse("error.text"));
+    assert_eq!(rule.message, AnswerPath::parse("error.text"));
     let shown = catalog.get("send_it").unwrap();
     assert_eq!(shown.operation.params.len(), 2, "fixed values are not parameters");
 }
 
 #[test]
 fn a_template_sends_its_parameters_in_the_body() {
-    let text = "operations:\n  read:\n    - { name: send_it, maps_to: GET /a, params: { id: integer }, body_template: '{id}' }\n";
+    let text = "operations:\n  read:\n    - { name: send_it, effect: read, maps_to: GET /a, params: { id: integer }, body_template: '{id}' }\n";
     let catalog = catalog(text);
     assert_eq!(catalog.get("send_it").unwrap().operation.params[0].location, ParamLocation::Body);
     let xml = "maps_to: POST /a, params: { id: integer }, body: xml, body_template: { Get: '{id}' }";

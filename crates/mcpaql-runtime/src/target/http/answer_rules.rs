@@ -4,7 +4,7 @@ use super::failure;
 use crate::secret::Mask;
 use crate::target::mcp::tool_error;
 use mcpaql_core::error::OpError;
-use mcpaql_core::exchange::{AnswerRules, ErrorRule, ValuePath};
+use mcpaql_core::exchange::{AnswerPath, AnswerRules, ErrorRule};
 use mcpaql_core::response::{Answer, Payload, Warning};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn failed(rule: &ErrorRule, data: &Payload, mask: &Mask) -> Option<OpError> {
     Some(tool_error::failed("The API reported a failure", code, content, mask))
 }
 
-fn select(path: &ValuePath, data: &Payload) -> Option<Value> {
+fn select(path: &AnswerPath, data: &Payload) -> Option<Value> {
     match data {
         Payload::Raw(raw) => serde_json::from_str(path.select_raw(raw)?.get()).ok(),
         Payload::Value(value) => path.select(value).cloned(),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     fn rules(result: Option<&str>, error: Option<(&str, ErrorTest, Option<&str>)>) -> AnswerRules {
-        let path = |text: &str| ValuePath::parse(text).unwrap();
+        let path = |text: &str| AnswerPath::parse(text).unwrap();
         let error =
             error.map(|(at, test, message)| ErrorRule { path: path(at), test, message: message.map(path) });
         AnswerRules { result: result.map(path), error }
