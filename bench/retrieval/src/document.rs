@@ -1,10 +1,16 @@
-//! An imported API in the form that search and links read: heads and outlines of operations.
+//! Imported operations in the form that search and links read: heads and outlines.
+//!
+//! They come from an OpenAPI description, from the list of tools of an MCP server, or from a folder of such lists.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
+use mcpaql_core::capture::Capture;
 use mcpaql_core::library::{Library, Outline};
 use mcpaql_core::operation::{Binding, Operation, Segment};
 use mcpaql_core::search::Doc;
-use mcpaql_import::openapi::{NoLoader, OpenApiImportOptions, open};
+use mcpaql_import::mcp::{McpImportOptions, import};
+use mcpaql_import::openapi::{NoLoader, OpenApiImportOptions, is_description, open};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -57,7 +63,49 @@ impl Loaded {
     }
 }
 
-pub fn read(text: String) -> Result<Vec<Loaded>> {
+/// Reads a file, or every list of tools in a folder. The tools of a folder have the name of their file as a tag, and
+/// `file/tool` as id.
+pub fn read(path: &Path) -> Result<Vec<Loaded>> {
+    if !path.is_dir() {
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        return if is_description(&text) { read_description(text) } else { read_tools(&text, None) };
+    }
+    let mut files: Vec<_> = std::fs::read_dir(path)?.collect::<Result<Vec<_>, _>>()?;
+    files.sort_by_key(|file| file.file_name());
+    let mut all = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(file.path())?;
+        let name = file.path().file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        all.extend(read_tools(&text, name.as_deref())?);
+    }
+    Ok(all)
+}
+
+fn read_tools(text: &str, server: Option<&str>) -> Result<Vec<Loaded>> {
+    let capture = Capture::from_json(serde_json::from_str(text)?).context("this is no list of tools")?;
+    let target = McpTarget::new(McpLink::Url {
+        url: "http://localhost/mcp".into(),
+        headers: Default::default(),
+        allow_http: true,
+    });
+    let options = McpImportOptions { name: server.map(str::to_owned), ..McpImportOptions::default() };
+    let Ok(imported) = import(&capture, target, Auth::None, &options) else {
+        bail!("the tools cannot be imported");
+    };
+    let types = imported.adapter.types;
+    let tools = imported.adapter.operations.into_iter().map(|mut operation| {
+        let outline = Outline::of(&operation, &types);
+        if let Some(server) = server {
+            operation.tags.push(server.to_owned());
+            let Binding::Mcp(binding) = &operation.binding else { bail!("{} is no tool", operation.name) };
+            operation.source_id = Some(format!("{server}/{}", binding.tool));
+        }
+        Ok(Loaded { operation, outline, method: String::new(), path: String::new() })
+    });
+    tools.collect()
+}
+
+fn read_description(text: String) -> Result<Vec<Loaded>> {
     let Ok(import) = open(text, &OpenApiImportOptions::default(), Arc::new(NoLoader)) else {
         bail!("this is not an OpenAPI document");
     };

@@ -1,4 +1,5 @@
-//! Measures how well search finds the operations that answer a question: `mcpaql-retrieval OPENAPI.json QUESTIONS.json [--misses]`.
+//! Measures how well search finds the operations that answer a question: `mcpaql-retrieval OPERATIONS QUESTIONS.json [--misses]`.
+//! Operations come from an OpenAPI description, a list of MCP tools, or a folder of such lists.
 //!
 //! A question lists the operations that answer it: `solution` has methods and paths, all of which are needed; `any` has operation
 //! ids, one of which is enough. Plain BM25 over name and description is measured in the same run.
@@ -14,6 +15,7 @@ use mcpaql_core::search::{SearchIndex, SearchIndexBuilder};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::hint::black_box;
+use std::path::Path;
 use std::time::Instant;
 
 fn main() -> Result<()> {
@@ -21,10 +23,9 @@ fn main() -> Result<()> {
     let (description, questions, misses) = match words.as_slice() {
         [description, questions] => (description, questions, false),
         [description, questions, option] if option == "--misses" => (description, questions, true),
-        _ => bail!("usage: mcpaql-retrieval OPENAPI.json QUESTIONS.json [--misses]"),
+        _ => bail!("usage: mcpaql-retrieval OPERATIONS QUESTIONS.json [--misses]"),
     };
-    let text = std::fs::read_to_string(description).with_context(|| format!("cannot read {description}"))?;
-    let operations = document::read(text)?;
+    let operations = document::read(Path::new(description))?;
     let text = std::fs::read_to_string(questions).with_context(|| format!("cannot read {questions}"))?;
     let questions = read_questions(&text, &operations)?;
     let engine = Engine::build(&operations);
@@ -57,10 +58,11 @@ struct Question {
 }
 
 fn read_questions(text: &str, operations: &[Loaded]) -> Result<Vec<Question>> {
-    let mut places: HashMap<String, usize> = HashMap::new();
+    // A tool with several actions becomes several operations with one id.
+    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (place, loaded) in operations.iter().enumerate() {
-        places.insert(loaded.id().to_owned(), place);
-        places.insert(format!("{} {}", loaded.method, nameless(&loaded.path)), place);
+        places.entry(loaded.id().to_owned()).or_default().push(place);
+        places.insert(format!("{} {}", loaded.method, nameless(&loaded.path)), vec![place]);
     }
     let all: Vec<Value> = serde_json::from_str(text)?;
     all.iter()
@@ -73,8 +75,8 @@ fn read_questions(text: &str, operations: &[Loaded]) -> Result<Vec<Question>> {
             let mut gold = Vec::new();
             for name in names.iter().filter_map(Value::as_str) {
                 let name = nameless(&name.split_whitespace().collect::<Vec<_>>().join(" "));
-                let place = *places.get(&name).with_context(|| format!("unknown operation {name}"))?;
-                if !gold.contains(&place) {
+                let found = places.get(&name).with_context(|| format!("unknown operation {name}"))?;
+                for place in found.iter().filter(|place| !gold.contains(*place)).copied().collect::<Vec<_>>() {
                     gold.push(place);
                 }
             }

@@ -23,6 +23,7 @@ pub(crate) mod args;
 mod details;
 pub(crate) mod hits;
 pub(crate) mod list;
+mod mentioned;
 pub(crate) mod page;
 mod params;
 mod protocol;

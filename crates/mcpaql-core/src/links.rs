@@ -1,7 +1,8 @@
 //! Links between operations: for every identifier that an operation needs, the operations that return it (its
 //! producers).
 //!
-//! Links are inferred from paths, parameter names and results, never from calls.
+//! Links are inferred from paths, parameter names and results, never from calls. Optional identifiers have producers too;
+//! parameters with known values (enums, booleans) have none.
 //!
 //! What always holds: a producer only reads, is not the operation itself, and does not need the identifier that it
 //! returns. The best producer comes first. It needs the fewest identifiers besides those that the caller already has.
@@ -71,7 +72,7 @@ pub fn producers(ops: &[(&Operation, Outline)]) -> Links {
         ops.iter().map(|(op, outline)| OperationPath::new(op, outline, &mut nouns)).collect();
     let index = ProducerIndex::new(ops, &paths, &mut nouns);
     let mut users: HashMap<&str, usize> = HashMap::new();
-    for need in paths.iter().flat_map(|path| &path.needs) {
+    for need in paths.iter().flat_map(OperationPath::required) {
         *users.entry(&need.param).or_default() += 1;
     }
     let everywhere = |param: &str| {

@@ -1,4 +1,7 @@
-//! Search: finds operations by a question in plain words. It ranks in memory and uses no model.
+//! Search: finds operations by a question in plain words. It ranks in memory and runs no model.
+//!
+//! Three opinions are combined: the structure of question and operation, plain words (BM25), and the meaning of both
+//! texts from a table of word vectors.
 //!
 //! ```
 //! use mcpaql_core::operation::Category;
@@ -14,11 +17,12 @@
 //! weigh more than common ones. Common verbs, which half of all operations start with, have little weight, but they
 //! show the intended category. An operation ranks lower if its head has words that are not in the question.
 //!
-//! What always holds: the same index and question give the same hits in the same order, and the operation whose name
-//! sorts first wins a tie (of equal names, the earlier one). Any text is a valid question, even if it is empty, very long or in no language. The result
+//! What always holds: an operation whose exact name is the question comes first. The same index and question give the
+//! same hits in the same order, and the operation whose name sorts first wins a tie (of equal names, the earlier one). Any text is a valid question, even if it is empty, very long or in no language. The result
 //! depends on no clock, file or random number.
 
 mod chain;
+mod fusion;
 mod index;
 mod intent;
 mod query;

@@ -63,7 +63,15 @@ pub fn call(op: &Operation) -> String {
 /// `…(+12)`. If the required ones do not fit, their types are left out.
 #[must_use]
 pub fn brief(op: &Operation, tokens: usize) -> String {
-    let (required, optional) = in_order(op);
+    brief_with(op, tokens, &[])
+}
+
+/// Like [`brief`]. The optional parameters with these names come first.
+#[must_use]
+pub fn brief_with(op: &Operation, tokens: usize, first: &[&str]) -> String {
+    let (required, mut optional) = in_order(op);
+    let place = |param: &Param| first.iter().position(|name| *name == param.name).unwrap_or(first.len());
+    optional.sort_by_key(|param| place(param));
     let texts: Vec<String> = required.iter().map(|param| param_text(op, param, TypeFormat::LINE)).collect();
     let mut inside = texts.join(", ");
     if tokens::estimate(&op.name) + tokens::estimate(&inside) > tokens {
@@ -72,8 +80,9 @@ pub fn brief(op: &Operation, tokens: usize) -> String {
     let mut left = optional.len();
     for param in optional {
         let longer = appended(&inside, &param_text(op, param, TypeFormat::LINE));
+        // A long one may be followed by one that still fits.
         if tokens::estimate(&op.name) + tokens::estimate(&longer) + 3 > tokens {
-            break;
+            continue;
         }
         inside = longer;
         left -= 1;

@@ -40,13 +40,7 @@ pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &Adapter
     let mut tools = Vec::new();
     if matches!(catalog.mode, Mode::Semantic | Mode::All) {
         let budget = settings.budget.unwrap_or(SEMANTIC_BUDGET);
-        // The example search is shown if not all names fit, and whether they fit depends on the example.
-        let (listed, all_named) = endpoint_tools(catalog, budget, operation_enum, false);
-        tools.extend(if all_named {
-            listed
-        } else {
-            endpoint_tools(catalog, budget, operation_enum, true).0
-        });
+        tools.extend(endpoint_tools(catalog, budget, operation_enum));
     }
     if matches!(catalog.mode, Mode::Single | Mode::All) {
         tools.extend(adapter_tool(catalog, settings.budget.unwrap_or(SINGLE_BUDGET), operation_enum));
@@ -61,15 +55,15 @@ pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &Adapter
     tools
 }
 
-/// Returns the endpoint tools, and whether they name every operation.
-fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search: bool) -> (Vec<Tool>, bool) {
+/// Returns the endpoint tools.
+fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec<Tool> {
     let families: Vec<(&str, &Endpoint, Vec<&CatalogEntry>)> = catalog
         .endpoints
         .iter()
         .map(|(name, endpoint)| (name.as_str(), endpoint, members(catalog, &endpoint.operations)))
         .collect();
     let writers: Vec<DescriptionWriter<'_>> =
-        families.iter().map(|(_, _, entries)| DescriptionWriter::new(catalog, entries, search)).collect();
+        families.iter().map(|(_, _, entries)| DescriptionWriter::new(catalog, entries)).collect();
     let build = |index: usize, detail: DescriptionDetail| {
         let ((name, endpoint, entries), writer) = (families.get(index)?, writers.get(index)?);
         let tool = Tool {
@@ -114,8 +108,7 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search
             }
         }
     }
-    let all_named = chosen.iter().all(|(detail, _, _)| *detail >= DescriptionDetail::Names);
-    (chosen.into_iter().map(|(_, _, tool)| tool).collect(), all_named)
+    chosen.into_iter().map(|(_, _, tool)| tool).collect()
 }
 
 /// Returns for each operation whether the endpoint tools may show more than its name. The parameters of the others are
@@ -180,19 +173,15 @@ fn adapter_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Optio
     })?;
     let hints = entries.iter().map(|entry| entry.hints).reduce(Hints::riskier)?;
     let written = entries.iter().map(|entry| entry.written_hints).fold(HintSet::NONE, HintSet::or);
-    let writers = [false, true].map(|search| DescriptionWriter::new(catalog, &entries, search));
-    let [listing, searching] = &writers;
-    let build = |detail: DescriptionDetail| {
-        let writer = if detail >= DescriptionDetail::Names { listing } else { searching };
-        Tool {
-            name: name.to_owned(),
-            title: title(catalog),
-            description: writer.adapter(detail),
-            input_schema: input_schema(&entries, operation_enum),
-            output_schema: None,
-            hints: hints.select(written),
-            title_in_annotations: catalog.title_in_annotations,
-        }
+    let writer = DescriptionWriter::new(catalog, &entries);
+    let build = |detail: DescriptionDetail| Tool {
+        name: name.to_owned(),
+        title: title(catalog),
+        description: writer.adapter(detail),
+        input_schema: input_schema(&entries, operation_enum),
+        output_schema: None,
+        hints: hints.select(written),
+        title_in_annotations: catalog.title_in_annotations,
     };
     // From the shortest up, because signatures are expensive to build and fit only for few operations.
     let mut tool = build(DescriptionDetail::Counts);

@@ -66,7 +66,12 @@ fn row(verb: &str, category: Category, owner: &str, noun: &str) -> Row {
     };
     let binding = Binding::Http(HttpBinding::new("GET", path));
     let names = ["state", "page", "per_page", "sort", "direction", "since"];
-    let param = |name: &str| ParamOutline { name: name.to_owned(), required: false, in_path: false };
+    let param = |name: &str| ParamOutline {
+        name: name.to_owned(),
+        required: false,
+        in_path: false,
+        is_choice: false,
+    };
     let fields = ["id", "name", "created_at", "updated_at", "url", "state", "owner", "description"];
     Row {
         operation: Operation::new(format!("{verb}_{owner}_{noun}s"), category, facts, binding),

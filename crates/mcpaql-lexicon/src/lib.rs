@@ -13,6 +13,7 @@ mod number;
 pub mod questions;
 mod sentence;
 mod stem;
+pub mod vectors;
 pub mod verbs;
 mod word_set;
 mod words;

@@ -16,7 +16,7 @@ pub static STOP_WORDS: WordSet = WordSet::of(
     "a about able actually all also am an and another any anybody anyone anything are as at away be because been being between \
     both but by called can could dear did do does doing done dont down each else ever every everything few for from further \
     given had has have having he hello help her here hers hey hi him his how i id if im in into is it its itself just kind \
-    know let like ll lot many may maybe me mine more most much must my need next no none nor not now of off ok on once one \
+    know let like ll lot many may maybe me mine more most much must my need no none nor not now of off ok on once one \
     ones only onto or other our ours out over own please possible prefer really re s same shall she should so some somebody \
     someone something such sure t tell than thank thanks that the their them then there these they thing things this those \
     through thus to together too under until up upon us using ve very via want was way we well were what when where whether \

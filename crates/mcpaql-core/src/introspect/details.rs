@@ -2,8 +2,10 @@
 
 use crate::catalog::{Catalog, CatalogEntry, FullOperation, Producers};
 use crate::lifecycle::{ExecutionAction, ExecutionStatus, Lifecycle};
+use crate::links::MAX_NAMED_PRODUCERS;
 use crate::operation::{Operation, Param};
 use crate::signature::{self, TypeBudget};
+use crate::tokens;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -71,19 +73,49 @@ pub(super) fn operation(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value
     Some(Value::Object(out))
 }
 
-/// Describes what a call needs: the signature with its types, and the producers of its identifiers.
+/// Maximum types of the parameters of a call.
+const MAX_CALL_TYPES: usize = 12;
+/// Maximum estimated tokens of what a call needs.
+const MAX_CALL_TOKENS: usize = 132;
+/// Maximum tokens of a signature, and maximum producers of an identifier, from long to short.
+const CALL_SIZES: [(usize, usize); 6] = [(110, 3), (110, 1), (95, 1), (80, 1), (60, 1), (60, 0)];
+
+/// Describes what a call needs: the signature with the types of its parameters, and the producers of its identifiers.
+/// If the types do not fit, they are left out; then optional parameters are.
 pub(super) fn signature_with_types(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
     let full = catalog.full_operation(entry)?;
-    let mut out = Map::new();
-    out.insert("name".into(), full.operation.name.as_str().into());
-    out.insert("endpoint".into(), full.operation.endpoint.as_str().into());
-    out.insert("signature".into(), signature::line_with_types(full.operation, full.types).into());
-    let from: Map<String, Value> =
-        catalog.producers(entry).into_iter().map(|(param, names)| (param, names.into())).collect();
-    if !from.is_empty() {
-        out.insert("from".into(), Value::Object(from));
+    let call = Operation { returns: None, examples: Vec::new(), ..full.operation.clone() };
+    let producers = catalog.producers(entry);
+    let describe = |signature: String, named: usize| {
+        let mut out = Map::new();
+        out.insert("name".into(), call.name.as_str().into());
+        out.insert("endpoint".into(), call.endpoint.as_str().into());
+        out.insert("signature".into(), signature.into());
+        let from = producers.iter().filter(|_| named > 0).map(|(param, names)| {
+            (param.clone(), names.iter().copied().take(named).collect::<Vec<_>>().into())
+        });
+        let from: Map<String, Value> = from.collect();
+        if !from.is_empty() {
+            out.insert("from".into(), Value::Object(from));
+        }
+        Value::Object(out)
+    };
+    let fits = |shown: &Value| tokens::estimate(&shown.to_string()) <= MAX_CALL_TOKENS;
+    let budget = TypeBudget { lines: MAX_CALL_TYPES, tokens: MAX_CALL_TOKENS };
+    if let Some(whole) = signature::line_with_all_types(&call, full.types, budget)
+        && let Some(shown) =
+            [MAX_NAMED_PRODUCERS, 1].map(|named| describe(whole.clone(), named)).into_iter().find(fits)
+    {
+        return Some(shown);
     }
-    Some(Value::Object(out))
+    let mut shown = Value::Null;
+    for (tokens, named) in CALL_SIZES {
+        shown = describe(signature::brief(&call, tokens), named);
+        if fits(&shown) {
+            break;
+        }
+    }
+    Some(shown)
 }
 
 /// Describes an operation in a list: its signature, with types if they are few.

@@ -1,8 +1,13 @@
 //! Formats search results: a few operations, in few tokens, with enough detail to call the right one.
 //!
+//! A hit is enough to make the call: its signature has the required parameters, then the optional ones that the question
+//! speaks of, then others in the order of the document, and the number of those left out. The best hit has most of the
+//! space.
+//!
 //! What always holds: nothing is repeated. A summary that only repeats the name is left out, the producers of an
 //! identifier are named once, and identifiers with the same producers share a line.
 
+use super::mentioned::MentionedWords;
 use super::summary;
 use crate::adapter::Mode;
 use crate::catalog::{Catalog, CatalogEntry, Producers};
@@ -22,8 +27,11 @@ const HITS_TOKEN_BUDGET: usize = 236;
 
 /// How much is shown of an operation.
 #[derive(Clone, Copy)]
-pub(crate) struct HitSize {
-    pub(crate) signature: usize,
+struct HitSize {
+    /// Maximum tokens of the signature of the first hit.
+    first: usize,
+    /// Maximum tokens of the other signatures.
+    signature: usize,
     summary: usize,
     /// Maximum producers for each parameter.
     producers: usize,
@@ -31,31 +39,47 @@ pub(crate) struct HitSize {
 
 /// Sizes from long to short. The summary is dropped before the producers: an agent needs the producers for its next
 /// call, and the name contains most of the summary.
-pub(crate) const HIT_SIZES: [HitSize; 6] = [
-    HitSize { signature: 40, summary: 100, producers: 2 },
-    HitSize { signature: 28, summary: 72, producers: 2 },
-    HitSize { signature: 20, summary: 56, producers: 1 },
-    HitSize { signature: 12, summary: 40, producers: 1 },
-    HitSize { signature: 8, summary: 0, producers: 1 },
-    HitSize { signature: 8, summary: 0, producers: 0 },
+const HIT_SIZES: [HitSize; 9] = [
+    HitSize { first: 100, signature: 40, summary: 100, producers: 3 },
+    HitSize { first: 80, signature: 28, summary: 72, producers: 3 },
+    HitSize { first: 72, signature: 20, summary: 56, producers: 3 },
+    HitSize { first: 72, signature: 16, summary: 40, producers: 2 },
+    HitSize { first: 64, signature: 12, summary: 40, producers: 1 },
+    HitSize { first: 64, signature: 8, summary: 0, producers: 1 },
+    HitSize { first: 48, signature: 8, summary: 0, producers: 1 },
+    HitSize { first: 24, signature: 8, summary: 0, producers: 1 },
+    HitSize { first: 24, signature: 8, summary: 0, producers: 0 },
 ];
 
 /// Describes the hits, best first, with as much detail as the token budget allows.
-pub(crate) fn rows(catalog: &Catalog, shown: &[(&CatalogEntry, Producers<'_>)]) -> Value {
+pub(crate) fn rows(catalog: &Catalog, question: &str, shown: &[(&CatalogEntry, Producers<'_>)]) -> Value {
     let shown: Vec<_> = shown.iter().map(|(entry, producers)| (catalog, *entry, producers.clone())).collect();
-    rows_of(&shown, false)
+    rows_of(question, &shown, false)
 }
 
 /// Describes the hits of several adapters, with the adapter's name if `named`.
-pub(crate) fn rows_of(shown: &[(&Catalog, &CatalogEntry, Producers<'_>)], named: bool) -> Value {
+pub(crate) fn rows_of(
+    question: &str,
+    shown: &[(&Catalog, &CatalogEntry, Producers<'_>)],
+    named: bool,
+) -> Value {
+    let words = MentionedWords::new(question);
+    let mentioned = shown.iter().map(|(catalog, entry, _)| {
+        catalog.full_operation(entry).map(|full| words.params(full.operation)).unwrap_or_default()
+    });
+    let mentioned: Vec<Vec<&str>> = mentioned.collect();
     let budget = HITS_TOKEN_BUDGET * shown.len().max(1).div_ceil(DEFAULT_HITS);
     let mut rows = Value::Null;
     for size in HIT_SIZES {
         let mut shown_producers = HashSet::new();
         rows = shown
             .iter()
-            .filter_map(|(catalog, entry, producers)| {
-                let mut row = row(catalog, entry, producers, size, &mut shown_producers)?;
+            .zip(&mentioned)
+            .enumerate()
+            .filter_map(|(index, ((catalog, entry, producers), mentioned))| {
+                let signature = if index == 0 { size.first } else { size.signature };
+                let size = HitSize { signature, ..size };
+                let mut row = row(catalog, entry, producers, mentioned, size, &mut shown_producers)?;
                 if named {
                     row.shift_insert(0, "adapter".into(), catalog.adapter.name.as_str().into());
                 }
@@ -73,6 +97,7 @@ fn row(
     catalog: &Catalog,
     entry: &CatalogEntry,
     producers: &Producers<'_>,
+    mentioned: &[&str],
     size: HitSize,
     shown_producers: &mut HashSet<String>,
 ) -> Option<Map<String, Value>> {
@@ -84,29 +109,33 @@ fn row(
     } else {
         out.insert("endpoint".into(), operation.endpoint.as_str().into());
     }
-    out.insert("signature".into(), signature::brief(operation, size.signature).into());
+    out.insert("signature".into(), signature::brief_with(operation, size.signature, mentioned).into());
     let summary = summary(operation);
     if size.summary > 0 && !repeats_name(&summary, operation) {
         out.insert("summary".into(), clipped(&summary, size.summary).into());
     }
-    let from = producer_names(operation, producers, size.producers, shown_producers);
+    let from = producer_names(operation, producers, mentioned, size.producers, shown_producers);
     if !from.is_empty() {
         out.insert("from".into(), Value::Object(from));
     }
     Some(out)
 }
 
-/// Returns the producers of the required parameters, except for those that an earlier hit has shown.
+/// Returns the producers of the required parameters and of those that the question speaks of, except for those that an
+/// earlier hit has shown.
 fn producer_names(
     operation: &Operation,
     producers: &Producers<'_>,
+    mentioned: &[&str],
     max: usize,
     shown_producers: &mut HashSet<String>,
 ) -> Map<String, Value> {
     let mut lines: IndexMap<Vec<&str>, Vec<&str>> = IndexMap::new();
     for (param, names) in producers {
         let names: Vec<&str> = names.iter().copied().take(max).collect();
-        let needed = operation.param(param).is_some_and(|param| param.required);
+        let needed = operation
+            .param(param)
+            .is_some_and(|param| param.required || mentioned.contains(&param.name.as_str()));
         if needed && !names.is_empty() && shown_producers.insert(format!("{param} {}", names.join(" "))) {
             lines.entry(names).or_default().push(param);
         }

@@ -41,7 +41,7 @@ pub(crate) fn operations(catalog: &Catalog, options: &IntrospectArgs<'_>) -> Res
     }
     let rows = match (options.detail, options.search) {
         (None, Some(question)) => {
-            hits::rows(catalog, &hits_with_producers(catalog, options, question, &page, &shown))
+            hits::rows(catalog, question, &hits_with_producers(catalog, options, question, &page, &shown))
         }
         (detail, _) => rows(catalog, detail.unwrap_or(DetailLevel::Summary), &shown),
     };

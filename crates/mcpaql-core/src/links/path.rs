@@ -44,6 +44,8 @@ pub(super) struct NeededIdentifier {
     pub(super) parent: String,
     /// Whether other identifiers come before it.
     pub(super) scoped: bool,
+    /// Whether the operation cannot be called without it.
+    pub(super) required: bool,
 }
 
 /// An operation's path and the identifiers it needs.
@@ -54,6 +56,11 @@ pub(super) struct OperationPath {
 }
 
 impl OperationPath {
+    /// Returns the identifiers that the operation cannot be called without.
+    pub(super) fn required(&self) -> impl Iterator<Item = &NeededIdentifier> {
+        self.needs.iter().filter(|need| need.required)
+    }
+
     pub(super) fn new(op: &Operation, outline: &Outline, nouns: &mut Nouns) -> OperationPath {
         let segments = segments(op);
         let mut path = OperationPath { path: String::new(), needs: Vec::new() };
@@ -65,26 +72,32 @@ impl OperationPath {
                 let after = segments.get(index + 1).and_then(|after| placeholder(after));
                 let (noun, other) = nouns_of(param, literal, after, &subject, nouns);
                 let scoped = !path.needs.is_empty();
-                path.needs.push(NeededIdentifier {
-                    param: caller_param_name(param, outline).to_owned(),
-                    noun,
-                    other,
-                    parent: path.path.clone(),
-                    scoped,
-                });
+                let param = caller_param_name(param, outline);
+                if !outline.params.iter().any(|known| known.name == param && known.is_choice) {
+                    path.needs.push(NeededIdentifier {
+                        param: param.to_owned(),
+                        noun,
+                        other,
+                        parent: path.path.clone(),
+                        scoped,
+                        required: true,
+                    });
+                }
                 path.path.push_str("/{}");
             } else {
                 path.path.push('/');
                 path.path.push_str(segment);
             }
         }
-        for param in outline.params.iter().filter(|param| param.required && !param.in_path) {
+        for param in outline.params.iter().filter(|param| !param.in_path && !param.is_choice) {
             let words = singulars(&param.name);
             let (Some(last), known) = (words.last(), path.needs.iter().any(|need| need.param == param.name))
             else {
                 continue;
             };
-            if known || !matches!(last.as_str(), "id" | "uuid" | "guid" | "slug") {
+            // An optional `id` may be anything; an optional `film_id` is a film.
+            let is_identifier = matches!(last.as_str(), "id" | "uuid" | "guid" | "slug");
+            if known || !is_identifier || !(param.required || words.len() > 1) {
                 continue;
             }
             let (noun, other) = nouns_of(&param.name, None, None, &subject, nouns);
@@ -95,6 +108,7 @@ impl OperationPath {
                 other,
                 parent: String::new(),
                 scoped,
+                required: param.required,
             });
         }
         path

@@ -14,6 +14,10 @@ const MAX_CANDIDATES: usize = 24;
 static MEASURES: WordSet = WordSet::of("public private total number num count open max default owned");
 /// Words in the names of search operations.
 static SEARCHES: WordSet = WordSet::of("search find lookup query autocomplete suggest");
+/// Last words of paths and names of operations that return the caller.
+static CALLERS: WordSet = WordSet::of("me myself self whoami");
+/// Words for the caller in the name of an operation that returns a person: `get_current_user`.
+static CALLER_ADJECTIVES: WordSet = WordSet::of("authenticated current logged my own");
 /// Words around the noun in the name of a result type.
 static WRAPPERS: WordSet = WordSet::of(
     "list collection response result page item object dto model summary detail paged minimal simple",
@@ -64,6 +68,8 @@ enum ProducerKind {
     Part,
     /// Lists resources of this kind.
     List,
+    /// Returns the caller, who is a resource of this kind: `/me`.
+    Caller,
     /// Has a result field with the parameter's name.
     Field,
     /// Has resources of this kind in its result.
@@ -79,6 +85,7 @@ impl ProducerKind {
             ProducerKind::Collection => 2,
             ProducerKind::Part => 3,
             ProducerKind::List => 4,
+            ProducerKind::Caller => 5,
             ProducerKind::Field => 14,
             ProducerKind::Embedded => 18,
         }
@@ -122,10 +129,10 @@ impl ProducerIndex {
             ops.iter().zip(paths).enumerate().filter(|(_, ((op, _), _))| op.category == Category::Read);
         for (position, ((op, outline), path)) in reads {
             let Ok(position) = u32::try_from(position) else { break };
-            index.register(position, op, outline, path, nouns);
-            index.register_fields(position, outline, &mut meanings, nouns);
+            let searches = index.register(position, op, outline, path, nouns);
+            index.register_fields(position, outline, searches, &mut meanings, nouns);
         }
-        let needs = |position: u32| paths.get(position as usize).map_or(0, |path| path.needs.len());
+        let needs = |position: u32| paths.get(position as usize).map_or(0, |path| path.required().count());
         for list in index.by_noun.values_mut() {
             list.sort_by_key(|&(position, kind)| (needs(position), kind, position));
             list.dedup_by_key(|(position, _)| *position);
@@ -141,6 +148,7 @@ impl ProducerIndex {
         index
     }
 
+    /// Registers what an operation is about. Returns whether it searches.
     fn register(
         &mut self,
         position: u32,
@@ -148,7 +156,7 @@ impl ProducerIndex {
         outline: &Outline,
         path: &OperationPath,
         nouns: &mut Nouns,
-    ) {
+    ) -> bool {
         let answer = outline.answer.as_ref();
         let is_list = answer.is_none_or(|answer| answer.list || answer.fields.is_empty());
         if !path.path.is_empty() && !path.path.ends_with('}') {
@@ -186,18 +194,26 @@ impl ProducerIndex {
             entities.push((nouns.number(&words.join(" ")), listed));
             entities.extend(words.last().map(|last| (nouns.number(last), listed)));
         }
+        let is_list = answer.is_some_and(|answer| answer.list);
+        if !is_list && path.needs.is_empty() && returns_caller(&words, literals.last()) {
+            entities.push((nouns.number("user"), ProducerKind::Caller));
+        }
         for (noun, kind) in entities {
             self.by_noun.entry(noun).or_default().push((position, kind));
         }
+        searches
     }
 
     fn register_fields<'a>(
         &mut self,
         position: u32,
         outline: &'a Outline,
+        searches: bool,
         meanings: &mut FieldMeanings<'a>,
         nouns: &mut Nouns,
     ) {
+        // A search whose result has a field for each kind of thing searches all of them.
+        let embedded = if searches { ProducerKind::Search } else { ProducerKind::Embedded };
         for field in outline.answer.iter().flat_map(|answer| &answer.fields) {
             match meanings.entry(field).or_insert_with(|| FieldMeaning::of(field, nouns)) {
                 FieldMeaning::Identifier(name) => match self.by_field.get_mut(name.as_str()) {
@@ -207,7 +223,7 @@ impl ProducerIndex {
                     }
                 },
                 FieldMeaning::Things(noun) => {
-                    self.by_noun.entry(*noun).or_default().push((position, ProducerKind::Embedded));
+                    self.by_noun.entry(*noun).or_default().push((position, embedded));
                 }
                 FieldMeaning::Other => {}
             }
@@ -248,9 +264,9 @@ impl ProducerIndex {
             .filter(|(found, _)| *found as usize != position)
             .filter_map(|(found, kind)| {
                 let producer = paths.get(found as usize)?;
-                let circular = producer.needs.iter().any(|other| other.noun == need.noun);
-                let further = producer.needs.iter().filter(|other| {
-                    !path.needs.iter().any(|own| own.noun == other.noun && own.param != need.param)
+                let circular = producer.required().any(|other| other.noun == need.noun);
+                let further = producer.required().filter(|other| {
+                    !path.required().any(|own| own.noun == other.noun && own.param != need.param)
                 });
                 let further = u32::try_from(further.count()).unwrap_or(u32::MAX);
                 (!circular).then(|| {
@@ -274,4 +290,15 @@ impl ProducerIndex {
         }
         producers
     }
+}
+
+/// Returns whether an operation with these words in its name and in the last literal of its path returns the caller.
+fn returns_caller(name: &[String], last: Option<&Vec<String>>) -> bool {
+    let is_caller = |words: &[String]| matches!(words, [only] if CALLERS.contains(only));
+    let about_user = matches!(name, [.., adjective, noun] if CALLER_ADJECTIVES.contains(adjective)
+        && matches!(noun.as_str(), "user" | "account" | "profile"));
+    last.map_or_else(
+        || about_user || name.last().is_some_and(|word| CALLERS.contains(word)),
+        |last| is_caller(last) || (about_user && matches!(last.as_slice(), [.., noun] if noun == "user" || noun == "account" || noun == "profile")),
+    )
 }

@@ -34,7 +34,12 @@ impl LinkedOperations {
 
     fn needs(mut self, name: &str, param: &str) -> LinkedOperations {
         let (_, outline) = self.0.iter_mut().find(|(operation, _)| operation.name == name).unwrap();
-        outline.params.push(ParamOutline { name: param.to_owned(), required: true, in_path: false });
+        outline.params.push(ParamOutline {
+            name: param.to_owned(),
+            required: true,
+            in_path: false,
+            is_choice: false,
+        });
         self
     }
 
@@ -185,4 +190,64 @@ fn unusual_paths_are_accepted() {
     ]);
     let links = api.links();
     assert!((0..5).all(|position| links.for_operation(position).all(|source| !source.producers.is_empty())));
+}
+
+#[test]
+fn a_search_of_everything_finds_what_its_result_has_a_field_for() {
+    let api = LinkedOperations::new(&[
+        ("search", "/search", Read),
+        ("list_featured_albums", "/browse/featured", Read),
+        ("list_artist_albums", "/artists/{artist_id}/albums", Read),
+        ("get_album", "/albums/{album_id}", Read),
+    ])
+    .answers("search", false, None, &["artists", "albums", "tracks"])
+    .answers("list_featured_albums", true, Some("Album"), &["id", "name"])
+    .answers("list_artist_albums", true, Some("Album"), &["id", "name"]);
+    assert_eq!(api.producers_of("get_album", "album_id").first(), Some(&"search"));
+    assert_eq!(api.producers_of("list_artist_albums", "artist_id"), ["search"]);
+}
+
+#[test]
+fn the_caller_is_a_user() {
+    for (name, path) in [("get_me", "/me"), ("get_authenticated_user", "/user"), ("whoami", "/v1/whoami")] {
+        let api = LinkedOperations::new(&[
+            (name, path, Read),
+            ("list_my_playlists", "/me/playlists", Read),
+            ("list_playlists", "/users/{user_id}/playlists", Read),
+        ])
+        .answers(name, false, None, &["id", "name"])
+        .answers("list_my_playlists", true, None, &["id", "name"]);
+        assert_eq!(api.producers_of("list_playlists", "user_id"), [name]);
+    }
+}
+
+#[test]
+fn an_optional_identifier_has_producers_but_is_not_needed() {
+    let mut api = LinkedOperations::new(&[
+        ("list_projects", "/projects", Read),
+        ("list_tasks", "/tasks", Read),
+        ("get_task", "/tasks/{task_id}", Read),
+    ])
+    .needs("list_tasks", "project_id");
+    api.0[1].1.params[0].required = false;
+    assert_eq!(api.producers_of("list_tasks", "project_id"), ["list_projects"]);
+    assert_eq!(api.producers_of("get_task", "task_id"), ["list_tasks"]);
+    api.0[1].1.params[0].name = "id".to_owned();
+    assert!(api.producers_of("list_tasks", "id").is_empty(), "an optional `id` may be anything");
+}
+
+#[test]
+fn a_parameter_with_known_values_has_no_producers() {
+    let mut api = LinkedOperations::new(&[
+        ("list_formats", "/formats", Read),
+        ("get_archive", "/archives/{format_id}", Read),
+    ]);
+    assert_eq!(api.producers_of("get_archive", "format_id"), ["list_formats"]);
+    api.0[1].1.params.push(ParamOutline {
+        name: "format_id".to_owned(),
+        required: true,
+        in_path: true,
+        is_choice: true,
+    });
+    assert!(api.producers_of("get_archive", "format_id").is_empty());
 }

@@ -61,6 +61,19 @@ pub struct ParamOutline {
     pub required: bool,
     /// It is part of the path.
     pub in_path: bool,
+    /// Its values are known: an enum, a constant or a boolean.
+    pub is_choice: bool,
+}
+
+/// Returns whether a schema allows only known values: an enum, a constant or a boolean, or a list of them.
+#[must_use]
+pub fn is_choice(schema: &Value) -> bool {
+    let single = |schema: &Value| {
+        schema.get("enum").is_some()
+            || schema.get("const").is_some()
+            || schema.get("type").is_some_and(|kind| kind == "boolean")
+    };
+    single(schema) || schema.get("items").is_some_and(single)
 }
 
 /// The outline of a result.
@@ -82,6 +95,7 @@ impl Outline {
             name: param.name.clone(),
             required: param.required,
             in_path: param.location == ParamLocation::Path,
+            is_choice: is_choice(resolve_reference(&param.schema, types).1),
         });
         let answer = operation.returns.as_ref().map(|returns| AnswerOutline::of(&returns.schema, types));
         Outline { params: params.collect(), answer }

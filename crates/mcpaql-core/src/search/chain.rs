@@ -7,7 +7,7 @@ use super::{SearchHit, query};
 use crate::links::Links;
 
 /// Maximum producers for one identifier.
-const MAX_PRODUCERS_PER_PARAM: usize = 2;
+const MAX_PRODUCERS_PER_PARAM: usize = 3;
 /// Weight of the question compared with the order of the links.
 const QUESTION_WEIGHT: f32 = 2.0;
 
@@ -44,13 +44,12 @@ impl SearchIndex {
         let query = query::read(self, question);
         let ranking = Ranking::new(self, &query);
         let hits = ranking.hits(limit, fits);
-        let best = hits.first().map_or(0.0, |hit| hit.score);
         let mut named: Vec<(&str, Vec<usize>)> = Vec::new();
         let mut found = Vec::with_capacity(hits.len());
         for hit in hits {
             let mut sources: Vec<ParamProducers> = Vec::new();
             for source in links.for_operation(hit.position).filter(|source| !source.everywhere) {
-                let producers = choose(&source.producers, &ranking, best);
+                let producers = choose(&source.producers, &ranking);
                 let named_before =
                     named.iter().any(|(param, others)| *param == source.param && *others == producers);
                 if named_before {
@@ -69,12 +68,12 @@ impl SearchIndex {
 }
 
 /// Chooses the producers that suit both the identifier and the question.
-fn choose(producers: &[u32], ranking: &Ranking<'_>, best: f32) -> Vec<usize> {
+fn choose(producers: &[u32], ranking: &Ranking<'_>) -> Vec<usize> {
     let mut weighed: Vec<(f32, usize)> = producers
         .iter()
         .zip(1_u8..)
         .map(|(&position, rank)| {
-            let relevance = if best > 0.0 { ranking.score(position) / best } else { 0.0 };
+            let relevance = ranking.relevance(position);
             (1.0 / f32::from(rank) + QUESTION_WEIGHT * relevance, position as usize)
         })
         .collect();

@@ -5,7 +5,8 @@ use super::vocabulary::Vocabulary;
 use super::{Doc, SearchHit, each_word, query};
 use crate::operation::Category;
 use mcpaql_lexicon::questions::STOP_WORDS;
-use mcpaql_lexicon::{first_sentence, is_plural, stem};
+use mcpaql_lexicon::vectors::{TextVector, VectorSum, VectorTable};
+use mcpaql_lexicon::{first_sentence, is_plural, snake_case, stem};
 use std::collections::HashMap;
 
 /// The field of an operation that a word is in.
@@ -50,6 +51,18 @@ impl IndexField {
         }
     }
 
+    /// Returns whether words in this field are text about the operation.
+    const fn is_text(self) -> bool {
+        matches!(
+            self,
+            IndexField::Name
+                | IndexField::Summary
+                | IndexField::Tag
+                | IndexField::Sentence
+                | IndexField::Description
+        )
+    }
+
     /// Returns whether words in this field name the operation.
     const fn is_head(self) -> bool {
         matches!(self, IndexField::Name | IndexField::Subject | IndexField::Owner | IndexField::Area)
@@ -66,6 +79,8 @@ const MAX_DESCRIPTION_WORDS: usize = 60;
 const MAX_DESCRIPTION_BYTES: usize = 900;
 /// Maximum parameters, and maximum result fields, that are indexed.
 const MAX_NAMES: usize = 48;
+/// Maximum words that the vector of an operation is made of. The important ones come first.
+const MAX_VECTOR_WORDS: usize = 48;
 
 /// An operation that contains a stem.
 #[derive(Debug, Clone, Copy, Default)]
@@ -74,25 +89,31 @@ pub(super) struct Posting {
     pub(super) doc: u32,
     /// The stem's weight there, as a fraction of [`FULL_WEIGHT`].
     weight: u16,
-    marks: u16,
+    marks: u8,
+    /// How often it is in the text about the operation.
+    count: u8,
 }
 
 /// The maximum weight.
 const FULL_WEIGHT: f32 = 65_535.0;
 
 /// The stem is part of the head.
-const HEAD: u16 = 1;
+const HEAD: u8 = 1;
 /// A placeholder follows it in the path: the operation is about one such thing, or about a part of one.
-const ONE: u16 = 2;
+const ONE: u8 = 2;
 /// It is the last word of the path: the topic of the operation.
-const TOPIC: u16 = 8;
+const TOPIC: u8 = 8;
 /// It is a plural without a placeholder: the operation is about all such things.
-const MANY: u16 = 4;
+const MANY: u8 = 4;
 
 impl Posting {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the whole")]
-    fn new(doc: u32, weight: f32, marks: u16) -> Posting {
-        Posting { doc, weight: (weight.clamp(0.0, 1.0) * FULL_WEIGHT) as u16, marks }
+    fn new(doc: u32, weight: f32, marks: u8, count: u8) -> Posting {
+        Posting { doc, weight: (weight.clamp(0.0, 1.0) * FULL_WEIGHT) as u16, marks, count }
+    }
+
+    pub(super) fn count(self) -> f32 {
+        f32::from(self.count)
     }
 
     pub(super) fn weight(self) -> f32 {
@@ -129,6 +150,8 @@ pub(super) struct DocInfo {
     pub(super) list: bool,
     /// Position in the order of names. It breaks ties, so the order of adding does not matter.
     pub(super) rank: u32,
+    /// Number of words in the text about it.
+    pub(super) length: u16,
 }
 
 /// An index of operations.
@@ -142,6 +165,14 @@ pub struct SearchIndex {
     runs: Vec<u32>,
     postings: Vec<Posting>,
     pub(super) docs: Vec<DocInfo>,
+    /// Names in order, with their operations.
+    names: Vec<(Box<str>, u32)>,
+    /// The vector of each operation; empty without a table of vectors.
+    pub(super) vectors: Vec<TextVector>,
+    /// Mean number of words in the text about an operation.
+    pub(super) mean_length: f32,
+    /// Share of the operations that have a path.
+    pub(super) paths: f32,
 }
 
 impl SearchIndex {
@@ -199,6 +230,13 @@ impl SearchIndex {
         low
     }
 
+    /// Returns the operations with this name.
+    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = u32> {
+        let start = self.names.partition_point(|(known, _)| **known < *name);
+        let named = self.names.get(start..).unwrap_or_default();
+        named.iter().take_while(move |(known, _)| **known == *name).map(|(_, doc)| *doc)
+    }
+
     /// Returns the number of a stem.
     pub(super) fn find(&self, stem: &str) -> Option<usize> {
         let position = self.position(stem);
@@ -232,6 +270,8 @@ struct WordInfo {
     empty: bool,
     /// Whether it names the subject in a name or path.
     names: bool,
+    /// Its pieces: the first one in the list of all pieces, and their number.
+    pieces: (u32, u8),
 }
 
 /// The occurrences of a stem in the current operation.
@@ -240,7 +280,8 @@ struct StemOccurrence {
     /// One bit for each field.
     fields: u16,
     weight: f32,
-    marks: u16,
+    marks: u8,
+    count: u8,
 }
 
 /// Builds an index from operations that are added one at a time.
@@ -258,6 +299,13 @@ pub struct SearchIndexBuilder {
     touched: Vec<u32>,
     names: Vec<Box<str>>,
     buffer: String,
+    /// The pieces of all words, for their vectors.
+    pieces: Vec<u32>,
+    vectors: Vec<TextVector>,
+    /// The text of the current operation: its vector, and its number of words.
+    sum: VectorSum,
+    length: u16,
+    paths: usize,
 }
 
 impl SearchIndexBuilder {
@@ -290,8 +338,13 @@ impl SearchIndexBuilder {
             words: 0,
             list: doc.name.starts_with("list") || doc.name.starts_with("search"),
             rank: 0,
+            length: std::mem::take(&mut self.length),
         });
         self.names.push(doc.name.into());
+        self.paths += usize::from(!doc.path.is_empty());
+        if VectorTable::get().is_some() {
+            self.vectors.push(std::mem::take(&mut self.sum).vector());
+        }
     }
 
     /// Returns the finished index.
@@ -339,6 +392,13 @@ impl SearchIndexBuilder {
         }
         index.runs = runs;
         weigh_heads(&mut index);
+        let names = self.names.iter().zip(0..).map(|(name, doc)| (snake_case(name).into(), doc));
+        index.names = names.collect();
+        index.names.sort_unstable();
+        index.vectors = std::mem::take(&mut self.vectors);
+        let words: usize = index.docs.iter().map(|info| usize::from(info.length)).sum();
+        index.mean_length = share(words, index.docs.len());
+        index.paths = share(self.paths, index.docs.len());
         index
     }
 
@@ -360,9 +420,26 @@ impl SearchIndexBuilder {
         let names = !empty && stemmed.len() > 1 && !vocabulary.is_common(&stemmed);
         let next = number(self.numbers.len());
         let stem = *self.numbers.entry(stemmed.into()).or_insert(next);
-        let known = WordInfo { stem, empty, names };
+        let start = number(self.pieces.len());
+        if let Some(table) = VectorTable::get() {
+            table.pieces(word, |piece| self.pieces.push(piece));
+        }
+        let count = self.pieces.len().saturating_sub(start as usize);
+        let pieces = (start, u8::try_from(count).unwrap_or(u8::MAX));
+        let known = WordInfo { stem, empty, names, pieces };
         self.words.insert(word.into(), known);
         known
+    }
+
+    /// Adds a word to the vector of the current operation.
+    fn add_to_vector(&mut self, known: WordInfo) {
+        let Some(table) = VectorTable::get() else { return };
+        if usize::from(self.length) < MAX_VECTOR_WORDS {
+            let (start, count) = (known.pieces.0 as usize, usize::from(known.pieces.1));
+            for piece in self.pieces.get(start..start + count).unwrap_or_default() {
+                table.add(*piece, &mut self.sum);
+            }
+        }
     }
 
     /// Reads a path. The last literal segment counts most. Returns whether the path ends in a placeholder.
@@ -442,7 +519,11 @@ impl SearchIndexBuilder {
     }
 
     /// Adds a word. It counts once for each field.
-    fn add_occurrence(&mut self, known: WordInfo, place: IndexField, marks: u16) {
+    fn add_occurrence(&mut self, known: WordInfo, place: IndexField, marks: u8) {
+        if place.is_text() {
+            self.add_to_vector(known);
+            self.length = self.length.saturating_add(u16::from(!known.empty));
+        }
         let index = known.stem as usize;
         if index >= self.occurrences.len() {
             self.occurrences.resize(index + 1, StemOccurrence::default());
@@ -457,6 +538,7 @@ impl SearchIndexBuilder {
             occurrence.weight += place.weight();
         }
         occurrence.marks |= marks;
+        occurrence.count = occurrence.count.saturating_add(u8::from(place.is_text()));
         if place.is_head() && known.names {
             occurrence.marks |= HEAD;
         }
@@ -470,7 +552,7 @@ impl SearchIndexBuilder {
                 continue;
             };
             let weight = occurrence.weight / (occurrence.weight + WEIGHT_SATURATION);
-            self.found.push((stem, Posting::new(doc, weight, occurrence.marks)));
+            self.found.push((stem, Posting::new(doc, weight, occurrence.marks, occurrence.count)));
         }
     }
 }
@@ -491,6 +573,11 @@ fn weigh_heads(index: &mut SearchIndex) {
     for (info, head) in index.docs.iter_mut().zip(heads) {
         (info.head, info.words) = head;
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of operations and words")]
+fn share(part: usize, all: usize) -> f32 {
+    if all == 0 { 0.0 } else { part as f32 / all as f32 }
 }
 
 /// Converts a count to the index's number type. No catalog has four billion words.

@@ -5,7 +5,8 @@ use super::intent::Intent;
 use super::question::{self, QueryTerm, Role};
 use super::vocabulary::Vocabulary;
 use crate::operation::Category;
-use mcpaql_lexicon::{agent_noun_stems, related_stems};
+use mcpaql_lexicon::vectors::{TextVector, VectorSum, VectorTable};
+use mcpaql_lexicon::{agent_noun_stems, related_stems, snake_case};
 
 /// Weight of a related word.
 const RELATED_WEIGHT: f32 = 0.6;
@@ -25,6 +26,12 @@ pub(super) struct Query {
     pub(super) intent: Intent,
     /// Whether the question asks for one thing or several, if known.
     pub(super) number: Option<GrammaticalNumber>,
+    /// The stems of all words that are not stop words, as they are in the index.
+    pub(super) words: Vec<usize>,
+    /// The vector of the question.
+    pub(super) vector: TextVector,
+    /// Operations whose exact name is in the question.
+    pub(super) named: Vec<u32>,
 }
 
 /// Singular or plural.
@@ -56,7 +63,32 @@ pub(super) fn read(index: &SearchIndex, question: &str) -> Query {
     let words = question::split(question);
     let parsed = question::parse_question(&words, vocabulary);
     let concepts = concepts(index, &parsed.terms, parsed.intent, vocabulary);
-    Query { concepts, intent: parsed.intent, number: parsed.number }
+    let mut sum = VectorSum::default();
+    if let Some(table) = VectorTable::get().filter(|_| !index.vectors.is_empty()) {
+        for word in &words {
+            table.pieces(word.text(), |piece| table.add(piece, &mut sum));
+        }
+    }
+    Query {
+        concepts,
+        intent: parsed.intent,
+        number: parsed.number,
+        words: words.iter().filter_map(|word| index.find(word.meaningful_stem()?)).collect(),
+        vector: sum.vector(),
+        named: named(index, question),
+    }
+}
+
+/// Returns the operations that the question names: it is a name, or one of its words is a name of several words.
+fn named(index: &SearchIndex, question: &str) -> Vec<u32> {
+    let mut found: Vec<u32> = index.named(&snake_case(question::limited(question))).collect();
+    for word in question::limited(question).split_whitespace() {
+        let name = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if name.contains('_') {
+            found.extend(index.named(&snake_case(name)));
+        }
+    }
+    found
 }
 
 fn concepts(

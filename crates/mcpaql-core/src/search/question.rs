@@ -306,6 +306,16 @@ fn is_stop_doing(word: &QuestionWord, next: Option<&QuestionWord>) -> bool {
 }
 
 impl QuestionWord {
+    /// Returns the word in lower case.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the stem, unless this is a stop word.
+    pub(super) fn meaningful_stem(&self) -> Option<&str> {
+        (!STOP_WORDS.contains(&self.text)).then_some(self.stem.as_str())
+    }
+
     /// Returns `Several` for a plural, and `One` for the number or hash of a single thing.
     fn number(&self) -> Option<GrammaticalNumber> {
         if self.text.bytes().any(|byte| byte.is_ascii_digit()) {
@@ -315,9 +325,14 @@ impl QuestionWord {
     }
 }
 
+/// Returns the part of a question that is read.
+pub(super) fn limited(question: &str) -> &str {
+    question.get(..question.floor_char_boundary(MAX_QUESTION_BYTES)).unwrap_or_default()
+}
+
 /// Splits a question into words.
 pub(super) fn split(question: &str) -> Vec<QuestionWord> {
-    let question = question.get(..question.floor_char_boundary(MAX_QUESTION_BYTES)).unwrap_or_default();
+    let question = limited(question);
     let all_upper_case = !question.chars().any(char::is_lowercase);
     let mut words = Vec::new();
     let mut buffer = String::new();

@@ -1,6 +1,7 @@
 //! Ranks the operations that match a question.
 
 use super::SearchHit;
+use super::fusion::Fusion;
 use super::index::{DocInfo, SearchIndex};
 use super::query::{Concept, GrammaticalNumber, Query};
 use super::question::Role;
@@ -40,6 +41,8 @@ const MISMATCH_PENALTY: f32 = 0.1;
 const OFF_TOPIC_FACTOR: f32 = 0.9;
 /// Minimum fit of a stem that can be the topic of an operation.
 const MIN_TOPIC_FIT: f32 = 0.7;
+/// Additional score of an operation that the question names. Other scores are at most 1.
+const NAMED_SCORE: f32 = 2.0;
 /// Factor for a word that an earlier hit has already covered.
 const COVERED_FACTOR: f32 = 0.7;
 
@@ -48,33 +51,66 @@ pub(super) struct Ranking<'q> {
     index: &'q SearchIndex,
     query: &'q Query,
     found: QueryMatches,
+    /// The highest structural score.
+    best: f32,
+    fusion: Fusion,
+}
+
+/// An operation in the list of candidates.
+#[derive(Clone, Copy)]
+struct Candidate {
+    doc: u32,
+    /// The part of its score that comes from its structure.
+    structure: f32,
+    score: f32,
 }
 
 impl<'q> Ranking<'q> {
     pub(super) fn new(index: &'q SearchIndex, query: &'q Query) -> Ranking<'q> {
-        Ranking { index, query, found: QueryMatches::new(index, query) }
+        let found = QueryMatches::new(index, query);
+        let scores = found.docs.iter().filter_map(|doc| {
+            let info = index.docs.get(*doc as usize)?;
+            Some(found.score(*doc, info, query))
+        });
+        let best = scores.fold(0.0, f32::max);
+        Ranking { index, query, found, best, fusion: Fusion::new(index, query) }
     }
 
-    /// Returns how well the operation at a position matches.
-    pub(super) fn score(&self, doc: u32) -> f32 {
-        self.index.docs.get(doc as usize).map_or(0.0, |info| self.found.score(doc, info, self.query))
+    /// Returns how well the structure of the operation at a position matches, as a share of the best.
+    pub(super) fn relevance(&self, doc: u32) -> f32 {
+        let score = |info| self.found.score(doc, info, self.query);
+        let score = self.index.docs.get(doc as usize).map_or(0.0, score);
+        if self.best > 0.0 { score / self.best } else { 0.0 }
     }
 
     /// Returns up to `limit` of the operations for which `fits` is true, best first.
     pub(super) fn hits(&self, limit: usize, fits: impl Fn(usize) -> bool) -> Vec<SearchHit> {
-        let fitting = self.found.docs.iter().filter(|doc| fits(**doc as usize));
-        let mut list: Vec<(u32, f32)> = fitting.map(|&doc| (doc, self.score(doc))).collect();
+        let mut list: Vec<Candidate> = (0..self.index.docs.len())
+            .filter(|position| fits(*position))
+            .filter_map(|position| self.candidate(u32::try_from(position).ok()?))
+            .collect();
         let rank = |doc: u32| self.index.docs.get(doc as usize).map(|info| info.rank);
-        list.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| rank(a.0).cmp(&rank(b.0))));
+        list.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then_with(|| rank(a.doc).cmp(&rank(b.doc))));
         let far = list.split_off(list.len().min(SHORTLIST_SIZE));
         let mut hits = diversify(&mut list, &self.found, limit.min(MAX_DIVERSIFIED));
         // Scores never increase down the list, so cap further hits at the score of the last chosen one.
         let mut lowest = hits.last().map_or(0.0, |hit| hit.score);
-        for (doc, score) in list.into_iter().chain(far).take(limit.saturating_sub(hits.len())) {
-            lowest = lowest.min(score);
-            hits.push(SearchHit { position: doc as usize, score: lowest });
+        for candidate in list.into_iter().chain(far).take(limit.saturating_sub(hits.len())) {
+            lowest = lowest.min(candidate.score);
+            hits.push(SearchHit { position: candidate.doc as usize, score: lowest });
         }
         hits
+    }
+
+    /// Scores an operation; `None` if it does not match at all. An operation that the question names comes first.
+    fn candidate(&self, doc: u32) -> Option<Candidate> {
+        let relevance = self.relevance(doc);
+        let named = self.query.named.contains(&doc);
+        (relevance > 0.0 || named || self.fusion.is_candidate(doc)).then(|| {
+            let structure = self.fusion.structure(relevance);
+            let name = if named { NAMED_SCORE } else { 0.0 };
+            Candidate { doc, structure, score: structure + self.fusion.rest(doc) + name }
+        })
     }
 }
 
@@ -237,27 +273,28 @@ fn with_minimum(minimum: f32, share: f32) -> f32 {
 
 /// Picks the best hit, then repeatedly the best for the words that earlier hits have not covered. A question often asks
 /// for several things.
-fn diversify(list: &mut Vec<(u32, f32)>, found: &QueryMatches, limit: usize) -> Vec<SearchHit> {
+fn diversify(list: &mut Vec<Candidate>, found: &QueryMatches, limit: usize) -> Vec<SearchHit> {
     let concepts = found.worth.len();
     let mut left = vec![1.0_f32; concepts];
     let mut hits = Vec::with_capacity(limit.min(list.len()));
     while hits.len() < limit && !list.is_empty() {
         let mut best: Option<(usize, f32)> = None;
-        for (index, &(doc, score)) in list.iter().enumerate() {
+        for (index, candidate) in list.iter().enumerate() {
             // Scores only decrease, so no later operation can be better.
-            if best.is_some_and(|(_, highest)| score <= highest) {
+            if best.is_some_and(|(_, highest)| candidate.score <= highest) {
                 break;
             }
-            let total = found.tally.get(doc as usize).map_or(0.0, |tally| tally.worth);
-            let still: f32 =
-                (0..concepts).zip(&left).map(|(concept, left)| found.worth(concept, doc) * left).sum();
-            let now = if total > 0.0 { score * still / total } else { 0.0 };
+            let total = found.tally.get(candidate.doc as usize).map_or(0.0, |tally| tally.worth);
+            let worth = |concept: usize| found.worth(concept, candidate.doc);
+            let still: f32 = (0..concepts).zip(&left).map(|(concept, left)| worth(concept) * left).sum();
+            let covered = if total > 0.0 { 1.0 - still / total } else { 0.0 };
+            let now = candidate.score - candidate.structure * covered;
             if best.is_none_or(|(_, highest)| now > highest) {
                 best = Some((index, now));
             }
         }
         let Some((index, score)) = best else { break };
-        let (doc, _) = list.remove(index);
+        let Candidate { doc, .. } = list.remove(index);
         for (concept, left) in left.iter_mut().enumerate() {
             if found.worth(concept, doc) > 0.0 {
                 *left *= COVERED_FACTOR;

@@ -339,3 +339,38 @@ proptest! {
         prop_assert!(index.search(&summary, 3).len() <= 1);
     }
 }
+
+#[test]
+fn an_exact_name_comes_first() {
+    for (name, ..) in LIBRARY {
+        assert_eq!(first(name), *name);
+        assert_eq!(first(&name.replace('_', " ")), *name);
+        assert_eq!(first(&format!("how do I call {name}, please?")), *name);
+    }
+}
+
+#[test]
+fn next_is_a_word_with_a_meaning() {
+    let index = SearchIndex::build([
+        Doc { summary: "Skip to the next track", ..Doc::new("skip_to_next", Execute) },
+        Doc { summary: "Skip to the previous track", ..Doc::new("skip_to_previous", Execute) },
+    ]);
+    assert_eq!(index.search("skip to the next one", 1)[0].position, 0);
+    assert_eq!(index.search("skip to the previous one", 1)[0].position, 1);
+}
+
+#[cfg(feature = "vectors")]
+#[test]
+fn an_operation_is_found_by_its_meaning_without_a_common_word() {
+    let tools = [
+        ("air_quality", "Pollution index of a city"),
+        ("translate", "Convert a text to another language"),
+        ("forecast", "Temperature and rain for the coming days"),
+        ("exchange_rate", "Convert an amount to another currency"),
+    ];
+    let index = SearchIndex::build(tools.map(|(name, summary)| Doc { summary, ..Doc::new(name, Read) }));
+    let first = |question: &str| index.search(question, 1).first().map(|hit| tools[hit.position].0);
+    assert_eq!(first("will I need an umbrella on Sunday"), Some("forecast"));
+    assert_eq!(first("how many euros are fifty dollars"), Some("exchange_rate"));
+    assert_eq!(first("say this in Spanish"), Some("translate"));
+}

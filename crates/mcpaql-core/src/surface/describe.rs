@@ -37,8 +37,6 @@ pub(super) enum DescriptionDetail {
 pub(super) struct DescriptionWriter<'c> {
     catalog: &'c Catalog,
     entries: &'c [&'c CatalogEntry],
-    /// Show an example of a search instead of a list.
-    search: bool,
     example: Option<String>,
 }
 
@@ -48,12 +46,8 @@ pub(super) fn introspect_through(tool: &str) -> String {
 }
 
 impl<'c> DescriptionWriter<'c> {
-    pub(super) fn new(
-        catalog: &'c Catalog,
-        entries: &'c [&'c CatalogEntry],
-        search: bool,
-    ) -> DescriptionWriter<'c> {
-        DescriptionWriter { catalog, entries, search, example: quick_start(catalog, entries) }
+    pub(super) fn new(catalog: &'c Catalog, entries: &'c [&'c CatalogEntry]) -> DescriptionWriter<'c> {
+        DescriptionWriter { catalog, entries, example: quick_start(catalog, entries) }
     }
 
     /// Writes the description of an endpoint's tool.
@@ -106,7 +100,7 @@ impl<'c> DescriptionWriter<'c> {
         if let Some(example) = &self.example {
             parts.push(format!("Quick start example:\n{example}"));
         }
-        parts.push(self.discovery_call());
+        parts.push(discovery_call());
         parts.join("\n\n")
     }
 
@@ -114,23 +108,15 @@ impl<'c> DescriptionWriter<'c> {
     fn discovery(&self, endpoint: &str) -> String {
         let home = self.catalog.get(INTROSPECT).map(|entry| entry.operation.endpoint.as_str());
         if home == Some(endpoint) {
-            return self.discovery_call();
+            return discovery_call();
         }
         let through = introspect_through(self.catalog.introspect_tool().unwrap_or_default());
-        if self.search {
-            format!("Search operations with {through}")
-        } else {
-            format!("Discover required parameters with {through}")
-        }
+        format!("Search operations with {through}")
     }
+}
 
-    fn discovery_call(&self) -> String {
-        if self.search {
-            format!("Search all operations, with their parameters:\n{SEARCH_CALL}")
-        } else {
-            format!("Discover all operations and parameters:\n{LIST_CALL}")
-        }
-    }
+fn discovery_call() -> String {
+    format!("Call operations directly when their signatures are shown. Search the others:\n{SEARCH_CALL}")
 }
 
 /// Returns the shortest text that the description of an endpoint's tool always has.
@@ -142,8 +128,6 @@ pub(super) fn base_description(category: Category) -> String {
     [purpose(category), "Supported operations:", effect, &introspect_through("")].join("\n\n")
 }
 
-/// The call that lists all operations.
-const LIST_CALL: &str = r#"{"operation":"introspect","params":{"query":"operations"}}"#;
 /// An example of a search.
 const SEARCH_CALL: &str = r#"{"operation":"introspect","params":{"search":"what you want to do"}}"#;
 

@@ -3,12 +3,12 @@
 use crate::adapter::Mode;
 use crate::catalog::Catalog;
 
-const SHARED: &str = "The mcpaql tools take {\"adapter\": NAME, \"operation\": NAME, \"params\": {…}} for the operations of all adapters. Find one with {\"operation\":\"introspect\",\"params\":{\"search\":\"what you want to do\"}}.";
+const SHARED: &str = "The mcpaql tools take {\"adapter\": NAME, \"operation\": NAME, \"params\": {…}} for the operations of all adapters. Find one with {\"operation\":\"introspect\",\"params\":{\"search\":\"what you want to do\"}}, and call it directly when its signature is shown.";
 const SPLIT: &str = "The tools of {about} take {\"operation\": NAME, \"params\": {…}}. Each tool has some of the operations: call an operation through a tool that lists it.";
 const SINGLE: &str =
     "The one tool of {about} takes {\"operation\": NAME, \"params\": {…}} for every operation.";
 const DISCRETE: &str = "Each tool of {about} is one operation and takes its parameters as arguments; the result is JSON with `success` and either `data` or `error`.";
-const DISCOVER: &str = "Discover operations and their parameters with {\"operation\":\"introspect\",\"params\":{\"query\":\"operations\"}} on {about}.";
+const DISCOVER: &str = "Find operations with {\"operation\":\"introspect\",\"params\":{\"search\":\"what you want to do\"}} on {about}. Call an operation directly when its signature is shown.";
 
 /// Returns the `instructions` of a server with these catalogs; empty if there are none.
 #[must_use]

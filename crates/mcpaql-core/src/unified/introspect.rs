@@ -93,7 +93,7 @@ fn search(
         .collect();
     let mut data = Map::new();
     let rows = match options.detail {
-        None => hits::rows_of(&shown, true),
+        None => hits::rows_of(question, &shown, true),
         Some(detail) => shown
             .iter()
             .filter_map(|(catalog, entry, _)| {

@@ -251,7 +251,7 @@ fn the_surface_of_eleven_thousand_operations_keeps_its_budget_in_real_tokens() {
 }
 
 #[test]
-fn where_names_are_not_all_shown_the_surface_shows_how_to_search() {
+fn the_surface_shows_how_to_search_with_many_operations_and_with_few() {
     let call = r#"{"operation":"introspect","params":{"search":"what you want to do"}}"#;
     let (catalog, _) = large(500);
     assert!(tool(&catalog, "demo_mcpaql_read").description.ends_with(call));
@@ -264,7 +264,7 @@ fn where_names_are_not_all_shown_the_surface_shows_how_to_search() {
     let (catalog, _) = shelved(bare(), operations(500, |_| "things".to_owned()), types(3), &single);
     assert!(catalog.tools[0].description.ends_with(call));
     let (catalog, _) = shelved(bare(), operations(5, |_| "things".to_owned()), types(3), &single);
-    assert!(!catalog.tools[0].description.contains("search"), "{}", catalog.tools[0].description);
+    assert!(catalog.tools[0].description.ends_with(call));
 }
 
 fn people() -> (Catalog, std::sync::Arc<crate::library::Shelf>) {

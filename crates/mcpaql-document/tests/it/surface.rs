@@ -43,7 +43,7 @@ They add data and leave existing data untouched.
 Quick start example:
 {\"operation\":\"create_note\",\"params\":{\"text\":\"some text\"}}
 
-Discover required parameters with introspect through demo_mcpaql_read."
+Search operations with introspect through demo_mcpaql_read."
     );
     let single = in_mode(TWO, Mode::Single);
     for name in ["create_note", "get_note", "introspect"] {

@@ -9,6 +9,7 @@ use super::params::{FileParam, LocatedValue, UnwrittenParam, is_structured, loca
 use super::schema::{AdditionalFields, ObjectShape, shape};
 use crate::report::Note;
 use mcpaql_core::header;
+use mcpaql_core::library::is_choice;
 use mcpaql_core::operation::{BodyForm, Operation, ParamLocation, ParamStyle, StyleForm};
 use serde_json::{Map, Value, json};
 
@@ -300,8 +301,10 @@ fn fields(
         let is_read_only = schema.get("readOnly") == Some(&Value::Bool(true));
         drafts.retain(|draft| draft.wire != name);
         if !is_read_only {
+            let is_choice = is_choice(schema);
             let schema = if content.light { Value::Null } else { schema.clone() };
-            drafts.push(UnwrittenParam::new(name, ParamLocation::Body, schema, base));
+            let draft = UnwrittenParam::new(name, ParamLocation::Body, schema, base);
+            drafts.push(UnwrittenParam { is_choice, ..draft });
         }
     })?;
     if !named || matches!(whole.additional, AdditionalFields::Like(..)) {

@@ -201,6 +201,7 @@ pub(super) fn outline(
         name,
         required: draft.required,
         in_path: draft.location == ParamLocation::Path,
+        is_choice: draft.is_choice,
     });
     let answer = answer::response(cx, operation)
         .and_then(|response| response.schema)

@@ -8,6 +8,7 @@ use super::names;
 use super::schema::shape;
 use crate::report::Note;
 use mcpaql_core::header;
+use mcpaql_core::library::is_choice;
 use mcpaql_core::operation::{
     Binding, CREDENTIAL_HEADERS, Operation, ParamLocation, ParamStyle, Segment, StyleForm,
 };
@@ -28,6 +29,8 @@ pub(crate) struct UnwrittenParam {
     pub(super) deprecated: bool,
     /// The schema in the document; null if only the outline is needed.
     pub(crate) schema: Value,
+    /// Whether its values are known: an enum, a constant or a boolean.
+    pub(super) is_choice: bool,
     /// The id of its document.
     pub(super) base: String,
     pub(super) style: ParamStyle,
@@ -51,6 +54,7 @@ impl UnwrittenParam {
             required: false,
             description: None,
             deprecated: false,
+            is_choice: is_choice(&schema),
             schema,
             base: base.to_owned(),
             style: ParamStyle::default_for(location),
@@ -277,6 +281,8 @@ fn read_param(
     };
     let mut draft = UnwrittenParam::new(name, location, Value::Null, &param.base);
     draft.required = node.get("required") == Some(&Value::Bool(true));
+    let located = schema.and_then(|schema| locate_value(cx, schema, &param.base));
+    draft.is_choice = located.is_some_and(|located| is_choice(&located.node));
     if light {
         return draft;
     }
@@ -301,9 +307,13 @@ fn query_string(cx: &Context<'_>, param: &LocatedValue<'_>, light: bool) -> Vec<
     let Some(schema) = media.and_then(|media| media.get("schema")) else { return Vec::new() };
     let mut drafts: Vec<UnwrittenParam> = Vec::new();
     let whole = shape(cx.refs, schema, &param.base, &mut |name, schema, base| {
+        let is_choice = is_choice(schema);
         let schema = if light { Value::Null } else { schema.clone() };
         drafts.retain(|draft| draft.wire != name);
-        drafts.push(UnwrittenParam::new(name, ParamLocation::Query, schema, base));
+        drafts.push(UnwrittenParam {
+            is_choice,
+            ..UnwrittenParam::new(name, ParamLocation::Query, schema, base)
+        });
     });
     let required = whole.map(|whole| whole.required).unwrap_or_default();
     for draft in &mut drafts {

@@ -13,8 +13,9 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 /// Instructions while the tools are unknown.
-const INSTRUCTIONS: &str = "The tools take {\"operation\": NAME, \"params\": {…}}. Discover operations and their parameters with \
-    {\"operation\":\"introspect\",\"params\":{\"query\":\"operations\"}} on the tool that reads.";
+const INSTRUCTIONS: &str = "The tools take {\"operation\": NAME, \"params\": {…}}. Find operations with \
+    {\"operation\":\"introspect\",\"params\":{\"search\":\"what you want to do\"}} on the tool that reads. Call an operation directly when its \
+    signature is shown.";
 
 /// A service that is still loading, as the server sees it.
 #[derive(Debug)]

@@ -52,7 +52,7 @@ async fn instructions_are_correct_for_every_mode_and_for_mixtures() {
     let envelope = r#"{"operation": NAME, "params": {…}}"#;
     let discover = |tools: &str| {
         format!(
-            r#"Discover operations and their parameters with {{"operation":"introspect","params":{{"query":"operations"}}}} on {tools}."#
+            r#"Find operations with {{"operation":"introspect","params":{{"search":"what you want to do"}}}} on {tools}. Call an operation directly when its signature is shown."#
         )
     };
     let split = |names: &str| {
