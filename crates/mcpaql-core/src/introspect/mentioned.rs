@@ -12,6 +12,8 @@ use std::collections::HashSet;
 
 /// Score of a word of the name, or of a value.
 const NAME_SCORE: f32 = 2.0;
+/// Score of each further one.
+const FURTHER_WORD_SCORE: f32 = 0.5;
 /// Score of a word of the description.
 const DESCRIPTION_SCORE: f32 = 0.4;
 /// Minimum score of a parameter that the question speaks of.
@@ -54,12 +56,15 @@ impl MentionedWords {
             named.extend(stems(value));
         }
         let sentence = first_sentence(&param.description);
-        let common = |stems: &HashSet<String>, least: usize| {
-            stems.iter().filter(|stem| stem.len() >= least && asked.contains(stem.as_str())).count()
-        };
-        let by_name = if common(&named, 2) > 0 { NAME_SCORE } else { 0.0 };
         #[expect(clippy::cast_precision_loss, reason = "words of a sentence")]
-        let by_description = DESCRIPTION_SCORE * common(&stems(sentence), MIN_WORD_LETTERS).min(2) as f32;
+        let common = |stems: &HashSet<String>, least: usize| {
+            stems.iter().filter(|stem| stem.len() >= least && asked.contains(stem.as_str())).count() as f32
+        };
+        let by_name = match common(&named, 2) {
+            words if words > 0.0 => NAME_SCORE + FURTHER_WORD_SCORE * (words - 1.0).min(4.0),
+            _ => 0.0,
+        };
+        let by_description = DESCRIPTION_SCORE * common(&stems(sentence), MIN_WORD_LETTERS).min(2.0);
         let similarity = vector(&format!("{} {sentence}", param.name)).similarity(&self.vector);
         let by_meaning = if similarity >= MIN_SIMILARITY { SIMILARITY_SCORE * similarity } else { 0.0 };
         by_name + by_description + by_meaning

@@ -186,7 +186,7 @@ fn a_list_has_the_requested_detail() {
     assert_eq!(of("full")[1], introspect(&catalog, json!({"name": "get_issue_1"})).0["operation"]);
     let one =
         introspect(&catalog, json!({"name": "get_issue_1", "detail": "signature"})).0["operation"].clone();
-    assert!(one["signature"].as_str().unwrap().contains(" -> Thing\ntype Thing = "), "{one}");
+    assert!(!one["signature"].as_str().unwrap().contains("->"), "the answer is left out: {one}");
     assert_eq!(one["endpoint"], "read");
 }
 
@@ -363,6 +363,26 @@ fn a_long_call_is_cut_to_what_it_needs() {
     );
     assert!(signature.ends_with(")"), "{signature}");
     assert!(signature.contains(", …(+"), "{signature}");
+}
+
+#[test]
+fn a_hit_shows_the_options_that_the_question_speaks_of_first() {
+    let (catalog, _) = people();
+    let question = "add a movie with very special option 17";
+    let (data, _) = introspect(&catalog, json!({"search": question, "category": "CREATE"}));
+    let signature = data["operations"][0]["signature"].as_str().unwrap();
+    assert!(signature.starts_with("create_movie(title: string, "), "{signature}");
+    assert!(signature.contains("very_special_option_17?: string"), "{signature}");
+    assert!(signature.contains(", …(+"), "{signature}");
+}
+
+#[test]
+fn what_a_call_needs_costs_at_most_150_tokens() {
+    let (catalog, _) = people();
+    for name in ["create_movie", "delete_rating", "list_person_credits", "search_people"] {
+        let text = introspect(&catalog, json!({"name": name, "detail": "signature"})).0.to_string();
+        assert!(tokens(&text) <= 150, "{} for {text}", tokens(&text));
+    }
 }
 
 #[test]
