@@ -76,7 +76,7 @@ pub(super) fn operation(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value
 /// Maximum types of the parameters of a call.
 const MAX_CALL_TYPES: usize = 12;
 /// Maximum estimated tokens of what a call needs.
-const MAX_CALL_TOKENS: usize = 132;
+const MAX_CALL_TOKENS: usize = 118;
 /// Maximum tokens of a signature, and maximum producers of an identifier, from long to short.
 const CALL_SIZES: [(usize, usize); 6] = [(110, 3), (110, 1), (95, 1), (80, 1), (60, 1), (60, 0)];
 

@@ -23,7 +23,7 @@ use std::collections::HashSet;
 /// Default number of search results.
 pub(crate) const DEFAULT_HITS: usize = 5;
 /// Maximum estimated tokens of [`DEFAULT_HITS`] results together.
-const HITS_TOKEN_BUDGET: usize = 236;
+const HITS_TOKEN_BUDGET: usize = 226;
 
 /// How much is shown of an operation.
 #[derive(Clone, Copy)]
