@@ -34,7 +34,6 @@ mod score;
 pub mod settings;
 mod text;
 mod tool;
-mod unicode;
 
 #[cfg(test)]
 mod hostile;

@@ -1,5 +1,4 @@
-//! Analysis of the texts of tools: a prefilter that reads each text once, credentials, and patterns of poisoned tools.
+//! Analysis of the texts of tools: a prefilter that reads each text once and credentials.
 
 pub(crate) mod credential;
-pub(crate) mod patterns;
 pub(crate) mod prefilter;

@@ -6,10 +6,11 @@ mod tree;
 
 pub(crate) use parameters::{EffectSwitch, listed_effects, parameters, required};
 pub(crate) use reference::{Reference, ReferenceTarget, target, value_at};
-pub(crate) use tree::{PatternMatch, Schema, TextKind, ToolTree, value_member};
+pub(crate) use tree::{Schema, TextKind, ToolTree, value_member};
 
 use mcpaql_core::evidence;
 use mcpaql_core::facts::Facts;
+use mcpaql_core::flagged::FlaggedOperation;
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_core::tokens;
@@ -28,6 +29,8 @@ pub struct ServerTools {
     pub tools: Vec<Value>,
     /// Facts from an adapter document, by the name of the tool.
     pub known: HashMap<String, KnownFacts>,
+    /// Operations behind an adapter whose texts look poisoned. Its tools do not show these texts.
+    pub flagged: Vec<FlaggedOperation>,
     /// Whether it is known to be an MCP-AQL adapter. If not, this is guessed from its tools.
     pub is_adapter: bool,
     /// Results of a probe, by the name of the tool.

@@ -36,6 +36,8 @@ pub use settings::{AdapterSettings, CRUDE_PROFILE, Sharing};
 pub use tool::Tool;
 
 use crate::adapter::{Adapter, ErrorPolicy, Mode, ResultForm};
+use crate::error::OpError;
+use crate::flagged::{self, FlaggedOperation};
 use crate::library::{Library, LibraryOperation, Outline};
 use crate::naming::ToolNamer;
 use crate::operation::{Example, INTROSPECT, Operation};
@@ -74,6 +76,12 @@ pub struct Catalog {
     pub types: IndexMap<String, Value>,
     /// The surface: the tools that `tools/list` shows, in order.
     pub tools: Vec<Tool>,
+    /// Operations with poisoned texts, those that are withheld included. Operations of a library are added by
+    /// [`flagged_operations`](Catalog::flagged_operations) after they are read.
+    pub flagged: Vec<FlaggedOperation>,
+    pub(crate) allow_flagged: Vec<String>,
+    /// Tools of withheld operations → the name of the operation.
+    pub(crate) withheld_tools: HashMap<String, String>,
     pub(crate) schemas: SchemaSet,
     pub(crate) names: ToolNamer,
     pub(crate) library: Option<Arc<dyn Library>>,
@@ -172,7 +180,8 @@ impl Catalog {
                 schemas: &self.schemas,
             }),
             EntryBody::Deferred(deferred) => {
-                deferred.full_operation(&entry.operation, self.library.as_deref()?, &self.limits)
+                let library = self.library.as_deref()?;
+                deferred.full_operation(&entry.operation, library, &self.limits, &self.allow_flagged)
             }
         }
     }
@@ -180,9 +189,41 @@ impl Catalog {
     /// Reads an operation from the library, unchanged; `None` if it does not come from one.
     pub(crate) fn read_from_library(&self, entry: &CatalogEntry) -> Option<LibraryOperation> {
         match &entry.body {
-            EntryBody::Deferred(deferred) => self.library.as_ref()?.operation(deferred.index),
+            EntryBody::Deferred(deferred) => {
+                let mut full = self.library.as_ref()?.operation(deferred.index)?;
+                let LibraryOperation { operation, types } = &mut full;
+                let flagged = flagged::inspect_operation(operation, types, &self.allow_flagged);
+                flagged.is_none_or(|flagged| !flagged.is_withheld).then_some(full)
+            }
             EntryBody::Compiled { .. } => None,
         }
+    }
+
+    /// Returns all operations with poisoned texts that are known so far.
+    #[must_use]
+    pub fn flagged_operations(&self) -> Vec<&FlaggedOperation> {
+        let read = self.operations.iter().filter_map(|entry| match &entry.body {
+            EntryBody::Deferred(deferred) => deferred.flagged(),
+            EntryBody::Compiled { .. } => None,
+        });
+        let read: Vec<&FlaggedOperation> = read.collect();
+        let heads = self.flagged.iter().filter(|head| read.iter().all(|full| full.name != head.name));
+        heads.chain(read.iter().copied()).collect()
+    }
+
+    /// Returns the error of calling an operation that is withheld; `None` if it is not.
+    #[must_use]
+    pub fn withheld_error(&self, operation: &str) -> Option<OpError> {
+        let mut flagged = self.flagged_operations().into_iter();
+        flagged
+            .find(|flagged| flagged.is_withheld && flagged.name == operation)
+            .map(FlaggedOperation::refusal)
+    }
+
+    /// Returns the error of calling a tool whose operation is withheld; `None` if it is not.
+    #[must_use]
+    pub fn withheld_tool_error(&self, tool: &str) -> Option<OpError> {
+        self.withheld_error(self.withheld_tools.get(tool)?)
     }
 
     /// Compiles `full` and returns the examples of the operation. The result is not stored.
@@ -221,7 +262,10 @@ impl Catalog {
                 EntryBody::Compiled { .. } => None,
             })
         };
-        let library = || self.library.as_ref().and_then(|library| library.type_named(name));
+        let library = || {
+            let schema = self.library.as_ref()?.type_named(name)?;
+            Some(flagged::inspect_type(name, schema))
+        };
         self.types.get(name).cloned().or_else(library).or_else(|| read().cloned())
     }
 

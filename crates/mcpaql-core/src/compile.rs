@@ -29,6 +29,7 @@ use crate::catalog::{
 use crate::diagnostic::{Diagnostic, Severity, Span, capitalize};
 use crate::error::Code;
 use crate::facts::{Facts, Reach};
+use crate::flagged::{self, FlaggedOperation};
 use crate::introspect;
 use crate::library::Library;
 use crate::lifecycle::ExecutionAction;
@@ -76,12 +77,14 @@ pub fn compile_deferred(
 }
 
 fn compile_with(
-    adapter: Adapter,
+    mut adapter: Adapter,
     library: Option<Arc<dyn Library>>,
     settings: &AdapterSettings,
 ) -> CompileOutput {
     let mut compiler = AdapterCompiler { external_settings: settings.clone(), ..AdapterCompiler::default() };
     let settings = effective_settings(settings, &adapter);
+    compiler.flagged = flagged::inspect(&mut adapter, &settings.allow_flagged);
+    compiler.diagnostics.extend(compiler.flagged.iter().flat_map(FlaggedOperation::diagnostics));
     let catalog = compiler.run(adapter, library, &settings);
     CompileOutput { catalog, diagnostics: compiler.diagnostics }
 }
@@ -107,6 +110,8 @@ pub(super) struct AdapterCompiler {
     external_settings: AdapterSettings,
     /// The names of operations that are left out because of their errors.
     left_out: Vec<String>,
+    /// Operations with poisoned texts.
+    flagged: Vec<FlaggedOperation>,
 }
 
 /// What all operations of an adapter have in common.
@@ -203,6 +208,12 @@ impl AdapterCompiler {
                 self.left_out.push(operation.name);
                 continue;
             }
+            if index < own
+                && self.flagged.iter().any(|flagged| flagged.is_withheld && flagged.name == operation.name)
+            {
+                self.left_out.push(operation.name);
+                continue;
+            }
             let entry = if index < heads {
                 let (hints, written_hints) = self.hints(&operation, &context);
                 Some(CatalogEntry {
@@ -235,6 +246,9 @@ impl AdapterCompiler {
             endpoints,
             types,
             tools: Vec::new(),
+            flagged: std::mem::take(&mut self.flagged),
+            allow_flagged: settings.allow_flagged.clone(),
+            withheld_tools: HashMap::new(),
             schemas,
             library,
             discovery: Default::default(),

@@ -66,6 +66,7 @@
 //! | [`introspect`], [`search`] | discovery for agents |
 //! | [`policy`], [`naming`] | hints and names of tools |
 //! | [`diagnostic`] | problems of documents |
+//! | [`flagged`] | poisoned texts, and operations that are withheld because of them |
 //!
 //! The other modules are shared by the crates of this workspace.
 //!
@@ -78,6 +79,7 @@ pub mod capture;
 pub mod catalog;
 pub mod compile;
 pub mod evidence;
+pub mod flagged;
 #[doc(hidden)]
 pub mod groups;
 #[doc(hidden)]

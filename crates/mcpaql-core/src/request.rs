@@ -60,7 +60,7 @@ pub fn prepare<'c>(
     arguments: Map<String, Value>,
 ) -> Result<PreparedCall<'c>, OpError> {
     let Some(route) = catalog.route(tool) else {
-        return Err(no_tool(tool));
+        return Err(catalog.withheld_tool_error(tool).unwrap_or_else(|| no_tool(tool)));
     };
     let mut warnings = Vec::new();
     if let Some(name) = &route.renamed_to {
@@ -140,6 +140,9 @@ fn finish<'c>(
 fn full_operation<'c>(catalog: &'c Catalog, entry: &'c CatalogEntry) -> Result<FullOperation<'c>, OpError> {
     catalog.full_operation(entry).ok_or_else(|| {
         let name = &entry.operation.name;
+        if let Some(error) = catalog.withheld_error(name) {
+            return error;
+        }
         OpError::new(
             Code::Internal,
             format!(
@@ -262,6 +265,9 @@ fn find<'c>(
 ) -> Result<&'c CatalogEntry, OpError> {
     if let Some(entry) = catalog.get(name) {
         return Ok(entry);
+    }
+    if let Some(error) = catalog.withheld_error(name) {
+        return Err(error);
     }
     let keys =
         params.keys().map(String::as_str).filter(|key| key.len() <= MAX_KEY_LENGTH).take(MAX_HINT_KEYS);

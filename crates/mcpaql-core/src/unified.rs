@@ -147,7 +147,11 @@ impl Unified {
             }
             None => match self.adapters_with(operation) {
                 [only] => *only,
-                [] => return Some(UnifiedRoute::Answered(Err(self.unknown_operation(catalogs, operation)))),
+                [] => {
+                    let withheld = catalogs.iter().find_map(|catalog| catalog.withheld_error(operation));
+                    let error = withheld.unwrap_or_else(|| self.unknown_operation(catalogs, operation));
+                    return Some(UnifiedRoute::Answered(Err(error)));
+                }
                 several => {
                     return Some(UnifiedRoute::Answered(Err(ambiguous_operation(
                         catalogs, operation, several,

@@ -45,8 +45,17 @@ const SETTING_KEYS: &[&str] =
     &["mode", "profile", "pattern", "prefix", "policy", "operation_enum", "errors", "results", "budget"];
 const TOP_KEYS: &[&str] = &["data", "list_timeout", "adapters", "policies", "conventions", "audit"];
 const ORIGIN_KEYS: &[&str] = &["document", "builtin", "openapi", "mcp"];
-const ENTRY_KEYS: &[&str] =
-    &["name", "include", "exclude", "overrides", "auth", "limits", "targets", "default_target"];
+const ENTRY_KEYS: &[&str] = &[
+    "name",
+    "include",
+    "exclude",
+    "overrides",
+    "auth",
+    "limits",
+    "targets",
+    "default_target",
+    "allow_flagged",
+];
 const LIMIT_KEYS: &[&str] = &["timeout", "max_response_bytes"];
 
 /// The content of `mcpaql.yaml`.
@@ -260,6 +269,7 @@ fn entry(
         limits: reader.member(&object, "limits").map(|object| limits(reader, &object)).unwrap_or_default(),
         settings: AdapterSettings {
             mode: reader.choice(&object, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
+            allow_flagged: reader.strings(&object, "allow_flagged"),
             ..settings(reader, &object, policies)
         },
         ..AdapterEntry::new(origin, object.pointer_to(key))
@@ -291,6 +301,7 @@ fn settings(
         operation_enum: reader.boolean(object, "operation_enum"),
         errors: reader.choice(object, "errors", ErrorPolicy::WORDS, ErrorPolicy::parse),
         results: reader.choice(object, "results", ResultForm::WORDS, ResultForm::parse),
+        allow_flagged: Vec::new(),
         targets: targets(object),
         budget: reader.unsigned(object, "budget").and_then(|budget| usize::try_from(budget).ok()),
     }

@@ -22,6 +22,7 @@
 //!       by: method
 //!       values:
 //!         create: {name: create_issue, category: CREATE}
+//! allow_flagged: [get_fact]       # served although its description looks like an attack
 //! ```
 
 use crate::load;
@@ -35,7 +36,7 @@ use mcpaql_core::policy::{Hint, HintOverrides};
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use serde_json::Value;
 
-const TOP_KEYS: &[&str] = &["adapter", "operations"];
+const TOP_KEYS: &[&str] = &["adapter", "operations", "allow_flagged"];
 const ADAPTER_KEYS: &[&str] = &["name", "display_name", "description", "base_url"];
 const OPERATION_KEYS: &[&str] = &[
     "name",
@@ -62,6 +63,8 @@ pub struct Overrides {
     pub adapter: AdapterOverride,
     /// Overrides of operations, by name, original id, or method and path.
     pub operations: IndexMap<String, OperationOverride>,
+    /// Operations that are served although their texts look like an attack, by name or original id.
+    pub allow_flagged: Vec<String>,
 }
 
 /// Overrides of the adapter itself.
@@ -212,7 +215,8 @@ fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Overrides {
             }
         }
     }
-    Overrides { adapter: adapter.unwrap_or_default(), operations }
+    let allow_flagged = reader.strings(object, "allow_flagged");
+    Overrides { adapter: adapter.unwrap_or_default(), operations, allow_flagged }
 }
 
 fn operation_override(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> OperationOverride {

@@ -384,7 +384,11 @@ impl Gateway {
         if let Some(error) = self.unavailable_error(&snapshot, tool, &arguments) {
             return Some(response::envelope(&Err(error), ErrorPolicy::default()));
         }
-        let route = snapshot.route(tool, arguments)?;
+        let Some(route) = snapshot.route(tool, arguments) else {
+            let withheld =
+                snapshot.adapters().iter().find_map(|adapter| adapter.catalog().withheld_tool_error(tool))?;
+            return Some(response::envelope(&Err(withheld), ErrorPolicy::default()));
+        };
         drop(snapshot);
         Some(match route {
             CallRoute::To(adapter, arguments) => adapter.call(tool, arguments, caller).await,

@@ -5,11 +5,11 @@
 
 use crate::inferred_effect;
 use crate::tool::ParsedTool;
-use crate::unicode;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::classify::{self, Confidence, Evidence};
 use mcpaql_lexicon::questions::PARTICLES;
+use mcpaql_lexicon::unicode;
 use mcpaql_lexicon::verbs::{self, Verb, VerbTrait, Weight, is_changing_verb};
 use mcpaql_lexicon::{OPENERS, WordSet, names};
 

@@ -5,7 +5,6 @@
 //! What always holds: a text is read once, byte by byte. Case is ignored, and any white space counts as one blank. A word that the
 //! prefilter does not report is not in the text; a word that it reports may be, and the rule has to check.
 
-use super::patterns;
 use aho_corasick::Anchored;
 use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::dfa::DFA;
@@ -33,15 +32,6 @@ impl WordGroup {
     pub(crate) const SCHEME: WordGroup = WordGroup(1 << 60);
     /// The start of a comment in HTML or Markdown.
     pub(crate) const COMMENT: WordGroup = WordGroup(1 << 59);
-    /// Parts of parameter names that ask for a secret.
-    pub(crate) const SECRET: WordGroup = WordGroup(1 << 58);
-    /// Any pattern of a poisoned tool.
-    pub(crate) const POISON: WordGroup = WordGroup((1 << 58) - 1);
-
-    /// The first required words of a pattern of a poisoned tool.
-    pub(crate) const fn poison(pattern: usize) -> WordGroup {
-        WordGroup(1 << pattern)
-    }
 }
 
 impl Prefilter {
@@ -117,19 +107,14 @@ const PASSWORD_NAMES: &[&str] = &[
 
 /// Returns all words with their group.
 fn words() -> impl Iterator<Item = (&'static str, WordGroup)> {
-    let fixed: [(&[&str], WordGroup); 6] = [
+    let groups: [(&[&str], WordGroup); 5] = [
         (KEY_BEGINNINGS, WordGroup::KEY),
         (PASSWORD_NAMES, WordGroup::PASSWORD),
         (&["://"], WordGroup::ADDRESS),
         (&["data:", "javascript:"], WordGroup::SCHEME),
         (&["<!--", "[//]:"], WordGroup::COMMENT),
-        (patterns::SECRET_NAMES, WordGroup::SECRET),
     ];
-    let fixed = fixed.into_iter().flat_map(|(words, group)| words.iter().map(move |word| (*word, group)));
-    fixed.chain(
-        patterns::first_needs()
-            .flat_map(|(pattern, words)| words.iter().map(move |word| (*word, WordGroup::poison(pattern)))),
-    )
+    groups.into_iter().flat_map(|(words, group)| words.iter().map(move |word| (*word, group)))
 }
 
 const FOREIGN: u8 = 1;

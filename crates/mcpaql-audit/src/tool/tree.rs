@@ -7,8 +7,8 @@ use super::reference::{self, Reference};
 use crate::text::prefilter::Prefilter;
 use mcpaql_core::reader::child;
 use mcpaql_core::schema::keywords::{KeywordValue, keyword_value};
+use mcpaql_lexicon::poison::{PoisonFinding, TextRole, scan};
 use serde_json::{Map, Value};
-use std::sync::OnceLock;
 
 /// The parts of a tool that clients show to models or people.
 #[derive(Debug, Default)]
@@ -18,19 +18,19 @@ pub(crate) struct ToolTree<'a> {
     pub(crate) schemas: Vec<Schema<'a>>,
     /// The texts in document order.
     pub(crate) texts: Vec<ToolText<'a>>,
-    /// Matches of poison patterns, computed once for several rules.
-    pub(crate) poison: OnceLock<Vec<PatternMatch>>,
+    /// Poisoned texts, found once for several rules.
+    pub(crate) poison: Vec<PoisonedText>,
     /// The references, in the order of the schemas.
     pub(crate) references: Vec<Reference<'a>>,
 }
 
-/// A text that matches a pattern.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PatternMatch {
+/// A poisoned text.
+#[derive(Debug)]
+pub(crate) struct PoisonedText {
     /// Index of the text.
     pub(crate) text: usize,
-    /// Index of the pattern.
-    pub(crate) pattern: usize,
+    /// What it does.
+    pub(crate) finding: PoisonFinding,
 }
 
 /// The position of a value in the tree.
@@ -204,7 +204,41 @@ impl<'a> ToolTree<'a> {
             }
         }
         tree.references = reference::tool_references(&tree, value);
+        tree.poison = tree.poisoned_texts(tool);
         tree
+    }
+
+    fn poisoned_texts(&self, tool: &'a Map<String, Value>) -> Vec<PoisonedText> {
+        let own = member(tool, "name").and_then(Value::as_str);
+        let properties = member(tool, "inputSchema").and_then(|schema| value_member(schema, "properties"));
+        let is_own =
+            |name: &str| own == Some(name) || properties.is_some_and(|all| value_member(all, name).is_some());
+        let scanned = self.texts.iter().enumerate().flat_map(|(index, text)| {
+            let role = match text.kind {
+                TextKind::Prose => {
+                    self.property_of(text.at).map_or(TextRole::Description, TextRole::Parameter)
+                }
+                TextKind::Name => TextRole::Name,
+                TextKind::Other => TextRole::Value,
+            };
+            scan(text.text, role, &is_own)
+                .into_iter()
+                .map(move |finding| PoisonedText { text: index, finding })
+        });
+        scanned.collect()
+    }
+
+    /// Returns the property that a position is in.
+    fn property_of(&self, at: TreePosition) -> Option<&'a str> {
+        let step = |index: u32| self.steps.get(index as usize);
+        let mut here = step(at.0)?;
+        loop {
+            let around = step(here.parent)?;
+            if let (StepKey::Name("properties"), StepKey::Name(name)) = (around.key, here.key) {
+                return Some(name);
+            }
+            here = around;
+        }
     }
 
     /// Returns the pointer of a position.

@@ -2,6 +2,7 @@
 
 use super::FullOperation;
 use super::{call_signature, fix_examples};
+use crate::flagged::{self, FlaggedOperation};
 use crate::library::{Library, LibraryOperation};
 use crate::operation::{Example, Operation};
 use crate::schema::SchemaSet;
@@ -27,6 +28,7 @@ struct CompiledOperation {
     types: IndexMap<String, Value>,
     params: CompiledParams,
     schemas: SchemaSet,
+    flagged: Option<FlaggedOperation>,
 }
 
 impl DeferredOperation {
@@ -39,11 +41,16 @@ impl DeferredOperation {
         head: &Operation,
         library: &dyn Library,
         limits: &SizeLimits,
+        allowed: &[String],
     ) -> Option<FullOperation<'_>> {
         let compiled = self.compiled.get_or_init(|| {
-            library.operation(self.index).map(|full| Box::new(compile_operation(full, head, limits)))
+            let full = library.operation(self.index)?;
+            Some(Box::new(compile_operation(full, head, limits, allowed)))
         });
         let compiled = compiled.as_deref()?;
+        if compiled.flagged.as_ref().is_some_and(|flagged| flagged.is_withheld) {
+            return None;
+        }
         Some(FullOperation {
             operation: &compiled.operation,
             signature: &compiled.signature,
@@ -51,6 +58,11 @@ impl DeferredOperation {
             params: &compiled.params,
             schemas: &compiled.schemas,
         })
+    }
+
+    /// Returns the poisoned texts of the operation, if it was compiled.
+    pub(crate) fn flagged(&self) -> Option<&FlaggedOperation> {
+        self.compiled.get()?.as_ref()?.flagged.as_ref()
     }
 
     /// Returns a type by name, if the operation was compiled and uses it.
@@ -61,15 +73,21 @@ impl DeferredOperation {
 
 /// Compiles an operation and returns its examples. The compiled operation is not stored.
 pub(super) fn examples(full: LibraryOperation, head: &Operation, limits: &SizeLimits) -> Vec<Example> {
-    compile_operation(full, head, limits).operation.examples
+    compile_operation(full, head, limits, &[]).operation.examples
 }
 
 /// Compiles an operation of a library. No author wrote it, so a wrong schema is not enforced and not reported.
-fn compile_operation(full: LibraryOperation, head: &Operation, limits: &SizeLimits) -> CompiledOperation {
+fn compile_operation(
+    full: LibraryOperation,
+    head: &Operation,
+    limits: &SizeLimits,
+    allowed: &[String],
+) -> CompiledOperation {
     let LibraryOperation { mut operation, mut types } = full;
     // The catalog has already decided these.
     operation.name.clone_from(&head.name);
     operation.endpoint.clone_from(&head.endpoint);
+    let flagged = flagged::inspect_operation(&mut operation, &mut types, allowed);
     targets::copy_target_param(&mut operation, head);
     signature::hoist_types(&mut types);
     operation.params = signature::hoist(&operation.name, &operation.params, &mut types);
@@ -78,5 +96,5 @@ fn compile_operation(full: LibraryOperation, head: &Operation, limits: &SizeLimi
     let signature = call_signature(&operation, &types);
     let params = params.with_signature(signature.clone());
     fix_examples(&mut operation, &params, &types, &schemas, limits);
-    CompiledOperation { operation, signature, types, params, schemas }
+    CompiledOperation { operation, signature, types, params, schemas, flagged }
 }

@@ -33,6 +33,8 @@ pub struct AdapterSettings {
     pub results: Option<ResultForm>,
     /// Maximum estimated tokens of the surface.
     pub budget: Option<usize>,
+    /// Operations that are served although their texts look like an attack, by name or original id. Only the operator sets this.
+    pub allow_flagged: Vec<String>,
     /// `targets` and `default_target`, as a document writes them.
     pub targets: Option<Map<String, Value>>,
 }
@@ -53,8 +55,16 @@ impl AdapterSettings {
             errors: self.errors.or(wider.errors),
             results: self.results.or(wider.results),
             budget: self.budget.or(wider.budget),
+            allow_flagged: [self.allow_flagged, wider.allow_flagged].concat(),
             targets: self.targets.or(wider.targets),
         }
+    }
+
+    /// Returns these settings, with more operations that are served although their texts look like an attack.
+    #[must_use]
+    pub fn allowing(mut self, names: &[String]) -> AdapterSettings {
+        self.allow_flagged.extend_from_slice(names);
+        self
     }
 
     /// Returns the settings of an adapter behind shared tools. They override its own.

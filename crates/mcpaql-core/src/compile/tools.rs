@@ -46,6 +46,7 @@ pub(super) fn assign_tool_names(
     }
     aliases(compiler, catalog, &scopes);
     operation_aliases(catalog, names, &scopes);
+    withheld_tools(catalog, names);
     servable
 }
 
@@ -59,6 +60,18 @@ fn operation_aliases(catalog: &mut Catalog, names: &ToolNamer, scopes: &[(String
                 let route = ToolRoute { scope: scope.clone(), renamed_to: Some(current.clone()) };
                 catalog.routes.entry(alias).or_insert(route);
             }
+        }
+    }
+}
+
+/// Remembers the tools that withheld operations would have, so that a call of one is answered with the reason.
+fn withheld_tools(catalog: &mut Catalog, names: &ToolNamer) {
+    if catalog.mode != Mode::Discrete {
+        return;
+    }
+    for flagged in catalog.flagged.iter().filter(|flagged| flagged.is_withheld) {
+        if let Ok(tool) = names.name(ToolSubject::Operation(&flagged.name)) {
+            catalog.withheld_tools.insert(tool, flagged.name.clone());
         }
     }
 }

@@ -194,6 +194,7 @@ fn every_setting_is_layered() {
         errors: None,
         results: Some(ResultForm::Plain).filter(|_| word == "a"),
         budget: Some(word.len()),
+        allow_flagged: Vec::new(),
         targets: None,
         sharing: None,
     };

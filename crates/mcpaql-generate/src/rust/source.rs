@@ -64,6 +64,7 @@ fn members(settings: &AdapterSettings) -> Result<Vec<(&'static str, String)>, Un
         errors,
         results,
         budget,
+        allow_flagged,
         targets,
     } = settings;
     if sharing.is_some() {
@@ -76,6 +77,10 @@ fn members(settings: &AdapterSettings) -> Result<Vec<(&'static str, String)>, Un
     let object = |value: &serde_json::Map<String, Value>| {
         let json = Value::Object(value.clone()).to_string();
         format!("serde_json::from_str({json:?}).ok()")
+    };
+    let names = |names: &[String]| {
+        let owned: Vec<String> = names.iter().map(|name| format!("{name:?}.to_owned()")).collect();
+        format!("vec![{}]", owned.join(", "))
     };
     let mode = mode.map(|mode| match mode {
         Mode::Semantic => "Some(Mode::Semantic)",
@@ -97,6 +102,7 @@ fn members(settings: &AdapterSettings) -> Result<Vec<(&'static str, String)>, Un
         ("errors", errors.map(str::to_owned)),
         ("results", results.map(|results| format!("Some(ResultForm::{results:?})"))),
         ("budget", budget.map(|value| format!("Some({value})"))),
+        ("allow_flagged", (!allow_flagged.is_empty()).then(|| names(allow_flagged))),
         ("targets", targets.as_ref().map(object)),
     ];
     Ok(said.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())

@@ -11,7 +11,9 @@ use crate::dispatch::FeatureSource;
 use crate::protocol::{Feature, Features, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError};
 use futures_util::future::join_all;
 use mcpaql_core::adapter::ResultForm;
+use mcpaql_core::flagged;
 use mcpaql_core::suggest::snake_case;
+use mcpaql_lexicon::poison::Certainty;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::time::Duration;
@@ -52,8 +54,12 @@ impl PrefixedSource {
                 Vec::new()
             }
         };
-        if !self.is_plain {
-            entries.iter_mut().for_each(|entry| self.rename(feature, entry));
+        entries.retain(|entry| !self.is_withheld(feature, entry));
+        for entry in &mut entries {
+            flagged::clean_value(entry);
+            if !self.is_plain {
+                self.rename(feature, entry);
+            }
         }
         entries
     }
@@ -72,6 +78,16 @@ impl PrefixedSource {
             Some((prefix, own)) => (prefix == self.prefix).then(|| own.to_owned()),
             None => self.is_plain.then(|| uri.to_owned()),
         }
+    }
+
+    /// Returns whether an entry is not listed, because one of its texts is certainly poisoned. Logs every poisoned text.
+    fn is_withheld(&self, feature: Feature, entry: &Value) -> bool {
+        let found = flagged::scan_entry(entry);
+        for finding in &found {
+            let (adapter, evidence) = (&self.prefix, &finding.evidence);
+            tracing::warn!(%adapter, method = feature.method(), evidence, "suspicious entry: it {}", finding.what);
+        }
+        found.iter().any(|finding| finding.certainty == Certainty::Certain)
     }
 
     fn rename(&self, feature: Feature, entry: &mut Value) {

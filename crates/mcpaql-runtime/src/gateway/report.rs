@@ -54,6 +54,10 @@ fn report(slot: &AdapterSlot) -> Value {
         });
         members.insert("operations".into(), (catalog.operations.len() - 1).into());
         members.insert("tools".into(), catalog.tools.len().into());
+        let flagged = catalog.flagged_operations();
+        if !flagged.is_empty() {
+            members.insert("flagged".into(), flagged.iter().map(|flagged| flagged.to_json()).collect());
+        }
         members.insert("surface_tokens".into(), surface.into());
         let signed = |tokens: usize| i64::try_from(tokens).unwrap_or(i64::MAX);
         members.insert("tokens_saved".into(), (signed(discrete) - signed(surface)).into());

@@ -48,6 +48,9 @@ impl AdapterState {
     }
 }
 
+/// Maximum number of flagged operations that are logged for an adapter.
+const MAX_LOGGED_OPERATIONS: usize = 50;
+
 /// The slot of one adapter.
 #[derive(Debug)]
 pub struct AdapterSlot {
@@ -137,7 +140,20 @@ impl AdapterSlot {
     }
 
     pub(super) fn set_served(&self, served: Arc<ServedAdapter>) {
+        self.log_flagged(served.catalog());
         *self.served.write().unwrap_or_else(PoisonError::into_inner) = Some(served);
+    }
+
+    /// Logs the operations with poisoned texts.
+    fn log_flagged(&self, catalog: &Catalog) {
+        for flagged in catalog.flagged_operations().into_iter().take(MAX_LOGGED_OPERATIONS) {
+            let (adapter, operation, reason) = (&self.name, &flagged.name, flagged.reason());
+            if flagged.is_withheld {
+                tracing::warn!(%adapter, %operation, reason, "operation withheld: review it, and list it under allow_flagged to serve it");
+            } else {
+                tracing::warn!(%adapter, %operation, reason, "suspicious description");
+            }
+        }
     }
 
     /// Sets the state, and signals if it has changed.

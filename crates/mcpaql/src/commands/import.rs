@@ -8,6 +8,7 @@ use crate::output::error_with_hint;
 use crate::{args, output};
 use anyhow::Result;
 use mcpaql_core::adapter::Adapter;
+use mcpaql_core::flagged;
 use mcpaql_document::source::SourceFormat;
 use mcpaql_import::emit::{self, Provenance};
 use mcpaql_import::report::{ImportReport, Notes};
@@ -22,6 +23,12 @@ struct ImportResult {
 }
 
 impl ImportResult {
+    /// Reports poisoned texts, and removes invisible characters.
+    fn checked(mut self) -> ImportResult {
+        self.report.diagnostics.extend(flagged::clean_adapter(&mut self.adapter));
+        self
+    }
+
     /// Writes the document and prints the report.
     fn write(&self, args: &args::ImportOutputArgs) -> Result<()> {
         let ImportResult { adapter, report, notes, provenance } = self;

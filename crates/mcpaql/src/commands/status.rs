@@ -70,8 +70,26 @@ fn text(server: &Value, url: Option<&str>) -> String {
         if let Some(reason) = adapter.get("reason").and_then(Value::as_str) {
             lines.push(format!("{}: {reason}", text_field(adapter, "name")));
         }
+        lines.extend(flagged_lines(adapter));
     }
     output::sanitize(&lines.join("\n"))
+}
+
+/// Returns a line for each operation with a poisoned text.
+fn flagged_lines(adapter: &Value) -> Vec<String> {
+    let flagged = adapter.get("flagged").and_then(Value::as_array);
+    let line = |one: &Value| {
+        let first = one.pointer("/findings/0")?;
+        let state = if one.get("withheld") == Some(&Value::Bool(true)) { "withheld" } else { "suspicious" };
+        let operation = match text_field(one, "operation") {
+            "" => String::new(),
+            name => format!(" {name}"),
+        };
+        let (adapter, kind, evidence) =
+            (text_field(adapter, "name"), text_field(first, "kind"), text_field(first, "evidence"));
+        Some(format!("{adapter}:{operation} is {state} ({kind}): '{evidence}'"))
+    };
+    flagged.into_iter().flatten().filter_map(line).collect()
 }
 
 fn row(adapter: &Value) -> [String; 9] {

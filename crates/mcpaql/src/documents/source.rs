@@ -218,7 +218,8 @@ impl McpSource {
         match mcp::import(capture, self.target.clone(), self.auth.clone(), &self.options) {
             Ok(mut imported) => {
                 self.set_display_name(&mut imported.adapter);
-                let compiled = compile::compile(imported.adapter, &Origins::default(), settings);
+                let settings = settings.clone().allowing(&self.options.overrides.allow_flagged);
+                let compiled = compile::compile(imported.adapter, &Origins::default(), &settings);
                 // The operator can fix the rules of the configuration, but not the tools of the server.
                 let of_rules = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
                 let diagnostics = of_rules.chain(compiled.diagnostics).collect();
@@ -271,10 +272,11 @@ fn check_description(
     entry: &EntryOverrides,
 ) -> (Source, CheckOutput) {
     let name = api.description.name.clone();
+    let settings = settings.clone().allowing(&api.options.overrides.allow_flagged);
     match api.open() {
         Ok(ImportedApi { mut adapter, library, report, .. }) => {
             entry.apply(&mut adapter);
-            let compiled = compile::compile_deferred(adapter, entry.wrap_library(library), settings);
+            let compiled = compile::compile_deferred(adapter, entry.wrap_library(library), &settings);
             let mut diagnostics = report.diagnostics;
             diagnostics.extend(compiled.diagnostics);
             (Source::new(name, String::new()), CheckOutput { catalog: compiled.catalog, diagnostics })

@@ -660,6 +660,9 @@ async fn the_runtime_of_a_rust_project_can_be_chosen() {
 async fn hostile_documents_give_valid_projects() {
     let place = TestFolder::new();
     let hostile = "*/ \"\"\" ''' ``` `${x}` \\ {{y}} %s #{z} </script> \"; -- 🎉 \u{2028}\u{202e} \n\n# h \r\n\"#\u{7f}";
+    // Invisible characters in the name of a field withhold the operation.
+    let visible = hostile.replace(['\u{2028}', '\u{202e}'], "");
+    let visible = visible.as_str();
     let words = [
         "class", "type", "import", "def", "fn", "async", "await", "none", "true", "self", "super", "new",
         "delete",
@@ -670,7 +673,7 @@ async fn hostile_documents_give_valid_projects() {
             "params": {
                 word: {"type": "string", "description": hostile, "enum": [hostile, "a", ""]},
                 "constructor": {"type": "integer"},
-                "proto": {"as": "__proto__", "type": "object", "properties": {hostile: {"type": "string"}}},
+                "proto": {"as": "__proto__", "type": "object", "properties": {visible: {"type": "string"}}},
             },
         })
     };

@@ -25,6 +25,8 @@ mod generate;
 mod imports;
 mod modes;
 mod openapi;
+#[cfg(unix)]
+mod poison;
 mod process;
 mod rules;
 mod settings;

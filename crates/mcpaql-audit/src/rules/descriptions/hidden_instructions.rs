@@ -3,20 +3,19 @@
 use super::poison::report;
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::text::patterns::PoisonKind;
-use crate::tool::ParsedTool;
+use crate::tool::ParsedServer;
+use mcpaql_lexicon::poison::PoisonKind;
 
 rule! {
     /// Text contains hidden instructions for the model.
     ///
     /// ## What it does
     ///
-    /// Checks every text of a tool (description, titles, names and descriptions of parameters, values, defaults) for:
-    ///
-    /// - tags and chat template markers that make text look like a system message;
-    /// - orders to ignore other instructions, to run a command or to hide something from the user;
-    /// - claims that the user has given consent;
-    /// - text that gives the model a new role.
+    /// Checks every text of a tool (description, titles, names and descriptions of parameters, values, defaults), and of the
+    /// operations behind an adapter, for tags and chat template markers that make text look like a system message; for orders to
+    /// ignore other instructions, to run a command or to hide something from the user; for claims that the user has given consent;
+    /// for new roles; and for all of these in an encoding, in invisible characters or in letters of another script. It reads
+    /// fourteen languages. A finding that an honest text may contain is a warning.
     ///
     /// ## Why it matters
     ///
@@ -39,13 +38,19 @@ rule! {
     /// ```json good
     /// {"name": "add_numbers", "description": "Adds two numbers. Important: both have to be whole.", "inputSchema": {"type": "object"}}
     /// ```
-    "DESC-005" "hidden-instructions" Error Tool(check)
+    "DESC-005" "hidden-instructions" Error Server(check)
 }
 
-fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    if let Some(finding) = report(PoisonKind::Instruction, tool, findings) {
-        finding.help(
-            "describe what the tool does; do not connect to this server until you know why it contains this text",
-        );
-    }
+const KINDS: &[PoisonKind] = &[
+    PoisonKind::Instructions,
+    PoisonKind::FakeSystemText,
+    PoisonKind::EncodedText,
+    PoisonKind::InvisibleText,
+    PoisonKind::LookAlikes,
+];
+const HELP: &str =
+    "describe what the tool does; do not connect to this server until you know why it contains this text";
+
+fn check(parsed: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    report(KINDS, parsed, findings, HELP);
 }

@@ -6,7 +6,7 @@ use crate::rule::{Findings, rule};
 use crate::text::credential::masked;
 use crate::text::prefilter::Prefilter;
 use crate::tool::ParsedTool;
-use crate::unicode;
+use mcpaql_lexicon::unicode;
 
 rule! {
     /// Text contains invisible characters.

@@ -3,16 +3,17 @@
 use super::poison::report;
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::text::patterns::PoisonKind;
-use crate::tool::ParsedTool;
+use crate::tool::ParsedServer;
+use mcpaql_lexicon::poison::PoisonKind;
 
 rule! {
     /// Text asks the model for files, secrets or the conversation.
     ///
     /// ## What it does
     ///
-    /// Checks every text of a tool for orders to read files with keys or client settings, or to pass on secrets or the whole
-    /// conversation, and for parameters whose name asks for them.
+    /// Checks every text of a tool, and of the operations behind an adapter, for orders to read files with keys or client settings,
+    /// or to pass on secrets or the whole conversation, and for parameters whose name asks for them. A finding that an honest text
+    /// may contain is a warning.
     ///
     /// ## Why it matters
     ///
@@ -35,13 +36,13 @@ rule! {
     /// ```json good
     /// {"name": "add_numbers", "description": "Adds two numbers.", "inputSchema": {"type": "object", "properties": {"note": {"type": "string", "description": "Shown beside the sum"}}}}
     /// ```
-    "DESC-006" "secret-collection" Error Tool(check)
+    "DESC-006" "secret-collection" Error Server(check)
 }
 
-fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    if let Some(finding) = report(PoisonKind::Collection, tool, findings) {
-        finding.help(
-            "ask only for what the tool needs; do not connect to this server until you know why it asks for more",
-        );
-    }
+const KINDS: &[PoisonKind] = &[PoisonKind::KeyFiles, PoisonKind::Exfiltration];
+const HELP: &str =
+    "ask only for what the tool needs; do not connect to this server until you know why it asks for more";
+
+fn check(parsed: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    report(KINDS, parsed, findings, HELP);
 }

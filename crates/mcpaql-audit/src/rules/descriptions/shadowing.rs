@@ -1,10 +1,10 @@
 //! DESC-007.
 
-use super::poison::report;
+use super::poison::{report_operations, report_tool};
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
-use crate::text::patterns::PoisonKind;
 use crate::tool::ParsedServer;
+use mcpaql_lexicon::poison::{PoisonKind, TextRole, scan};
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for known phrases of tool shadowing. If several servers are audited together, also reports descriptions that name a
+    /// Checks for instructions about tools that are not the server's own. If several servers are audited together, also reports descriptions that name a
     /// tool of another server. Those are only advice, because the name may be the same by chance.
     ///
     /// ## Why it matters
@@ -44,6 +44,9 @@ rule! {
     "DESC-007" "tool-shadowing" Error..Advice Servers(check)
 }
 
+const HELP: &str =
+    "do not mention tools of other servers; do not connect to this server until you know why it does";
+
 fn check(parsed_servers: &[ParsedServer<'_>], _: &Standard, findings: &mut Findings<'_>) {
     let mut owners: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
     if parsed_servers.len() > 1 {
@@ -59,9 +62,16 @@ fn check(parsed_servers: &[ParsedServer<'_>], _: &Standard, findings: &mut Findi
     for parsed in parsed_servers {
         let own = LazyCell::new(|| parsed.tools.iter().map(|tool| tool.name).collect::<HashSet<&str>>());
         let own_parameters = LazyCell::new(|| parameters(parsed));
+        report_operations(&[PoisonKind::Shadowing], parsed, findings, HELP);
         for tool in &parsed.tools {
-            if let Some(finding) = report(PoisonKind::Shadowing, tool, findings) {
-                finding.help("do not mention tools of other servers; do not connect to this server until you know why it does");
+            // A server may give instructions about its own tools.
+            let is_own = |name: &str| own.contains(name) || own_parameters.contains(name);
+            let is_foreign = |text: &str| {
+                let found = scan(text, TextRole::Description, &is_own);
+                found.iter().any(|finding| finding.kind == PoisonKind::Shadowing)
+            };
+            if let Some(finding) = report_tool(&[PoisonKind::Shadowing], tool, &is_foreign, findings) {
+                finding.help(HELP);
                 continue;
             }
             let Some(text) = tool.description.filter(|_| !owners.is_empty() && !tool.is_adapter) else {

@@ -4,7 +4,7 @@ use super::spelling::{Spellings, character_label, clipped_name};
 use crate::convention::{Characters, Standard};
 use crate::rule::{Findings, rule};
 use crate::tool::ParsedServer;
-use crate::unicode::{homoglyph, is_invisible};
+use mcpaql_lexicon::unicode::{homoglyph, is_invisible};
 
 rule! {
     /// Name contains a character that MCP does not allow.

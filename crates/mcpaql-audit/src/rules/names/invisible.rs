@@ -4,7 +4,7 @@ use super::spelling::{Spellings, clipped_name};
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::tool::ParsedServer;
-use crate::unicode;
+use mcpaql_lexicon::unicode;
 
 rule! {
     /// Name contains invisible characters.

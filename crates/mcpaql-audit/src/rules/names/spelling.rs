@@ -3,8 +3,8 @@
 use crate::convention::{Characters, Standard};
 use crate::rule::{Finding, Fix};
 use crate::tool::{ParsedServer, ParsedTool};
-use crate::unicode::{homoglyph, is_invisible};
 use mcpaql_lexicon::snake_case;
+use mcpaql_lexicon::unicode::{homoglyph, is_invisible};
 use std::borrow::Cow;
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@ use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::rules::names::spelling::clipped_name;
 use crate::tool::ParsedTool;
-use crate::unicode;
+use mcpaql_lexicon::unicode;
 
 rule! {
     /// Title contains invisible or control characters.

@@ -16,6 +16,7 @@ use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::facts::Reach;
+use mcpaql_core::flagged::FlaggedOperation;
 use mcpaql_core::surface;
 use mcpaql_core::unified::Unified;
 use mcpaql_document::compile;
@@ -329,6 +330,7 @@ fn documents(args: &args::AuditArgs, sources: &mut Sources) -> Result<()> {
         let server = ServerTools {
             name: SHARED_SERVER_NAME.into(),
             tools,
+            flagged: catalogs.iter().flat_map(|catalog| flagged_operations(catalog)).collect(),
             is_adapter: true,
             ..ServerTools::default()
         };
@@ -374,12 +376,24 @@ fn compile_adapter(adapter: PlannedAdapter) -> Result<CompiledDocument> {
 /// Returns the server as clients see it.
 fn server_of_catalog(catalog: &Catalog) -> ServerTools {
     ServerTools {
+        flagged: flagged_operations(catalog),
         name: catalog.adapter.name.clone(),
         tools: catalog.tools.iter().map(|tool| tool.to_json()).collect(),
         known: known_effects(catalog),
         is_adapter: true,
         ..ServerTools::default()
     }
+}
+
+/// Returns the operations with poisoned texts. Operations of a description are read for this.
+fn flagged_operations(catalog: &Catalog) -> Vec<FlaggedOperation> {
+    for entry in &catalog.operations {
+        let _ = catalog.full_operation(entry);
+    }
+    let mut flagged: Vec<FlaggedOperation> = catalog.flagged_operations().into_iter().cloned().collect();
+    // In discrete mode, the tools show the texts of the other operations.
+    flagged.retain(|flagged| flagged.is_withheld || catalog.mode != Mode::Discrete);
+    flagged
 }
 
 /// Returns where the tools of a document are in its text.

@@ -59,7 +59,7 @@ pub(crate) async fn run(args: args::ImportMcpArgs) -> Result<CommandOutcome> {
     let from = source_name(&capture, &imported, args.tools.as_deref());
     let ImportedServer { adapter, report, version, notes } = imported;
     let provenance = Provenance { source: from, version, fingerprint: Some(fingerprint) };
-    ImportResult { adapter, report, notes, provenance }.write(&args.output_args)?;
+    ImportResult { adapter, report, notes, provenance }.checked().write(&args.output_args)?;
     if let Some(written) = bundled {
         output::status_line(&format!("Wrote {written}"));
     }

@@ -25,6 +25,6 @@ pub(crate) fn run(args: &args::ImportOpenapiArgs) -> Result<CommandOutcome> {
     let FullAdapter { adapter, notes } = openapi::full_adapter(&import);
     let provenance = Provenance { source, version: import.version, fingerprint: Some(fingerprint) };
     let report = import.report.without_unreadable(&adapter);
-    ImportResult { adapter, report, notes, provenance }.write(&args.output_args)?;
+    ImportResult { adapter, report, notes, provenance }.checked().write(&args.output_args)?;
     Ok(CommandOutcome::Clean)
 }

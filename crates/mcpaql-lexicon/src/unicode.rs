@@ -2,9 +2,12 @@
 //!
 //! What always holds: no ASCII character is invisible or a homoglyph, so plain text costs one comparison per character.
 
+use std::borrow::Cow;
+
 /// Returns whether a character is invisible: zero-width characters, bidirectional marks, tag characters, fillers and variation
 /// selectors. Control characters such as a tab do not count.
-pub(super) fn is_invisible(c: char) -> bool {
+#[must_use]
+pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -13,7 +16,8 @@ pub(super) fn is_invisible(c: char) -> bool {
 }
 
 /// Returns whether a text has invisible characters.
-pub(super) fn has_invisible(text: &str) -> bool {
+#[must_use]
+pub fn has_invisible(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = rest.bytes().position(|byte| !byte.is_ascii()) {
         let mut foreign = rest.get(at..).unwrap_or_default().chars();
@@ -26,7 +30,8 @@ pub(super) fn has_invisible(text: &str) -> bool {
 }
 
 /// Returns the kind of an invisible character, for messages.
-pub(super) fn describe_invisible(c: char) -> &'static str {
+#[must_use]
+pub fn describe_invisible(c: char) -> &'static str {
     match c {
         '\u{e0000}'..='\u{e007f}' => "a tag character",
         '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' | '\u{180b}'..='\u{180d}' | '\u{180f}' => {
@@ -44,7 +49,7 @@ pub(super) fn describe_invisible(c: char) -> &'static str {
 /// Returns the invisible characters of a text with their positions. Characters with a legitimate use are left out: parts of emoji
 /// (variation selectors, joiners, tags of flags), bidirectional marks in texts with Arabic or Hebrew, and a single joiner between
 /// letters of scripts that join them.
-pub(super) fn hidden_characters(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+pub fn hidden_characters(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let mut pictured = false;
     let mut last = ' ';
     let mut flag_end = 0;
@@ -75,6 +80,35 @@ pub(super) fn hidden_characters(text: &str) -> impl Iterator<Item = (usize, char
         is_invisible(*c)
             && !(matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}') && text.chars().any(right_to_left))
     })
+}
+
+/// Returns a text without characters that people do not see: invisible ones, as [`hidden_characters`] returns them, control characters
+/// other than white space, and characters for private use, which have no meaning of their own. A line separator becomes a line break.
+#[must_use]
+pub fn visible_text(text: &str) -> Cow<'_, str> {
+    let is_dropped = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\r' | '\t')
+            || matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}')
+    };
+    let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) || matches!(byte, b'\n' | b'\r' | b'\t');
+    if text.bytes().all(is_plain) || (!has_invisible(text) && !text.chars().any(is_dropped)) {
+        return Cow::Borrowed(text);
+    }
+    let mut visible = String::with_capacity(text.len());
+    let mut from = 0;
+    let mut hidden = hidden_characters(text).peekable();
+    for (position, c) in text.char_indices() {
+        let is_hidden = hidden.next_if(|(next, _)| *next == position).is_some();
+        if is_hidden || is_dropped(c) {
+            visible.push_str(text.get(from..position).unwrap_or_default());
+            from = position + c.len_utf8();
+            if matches!(c, '\u{2028}' | '\u{2029}') {
+                visible.push('\n');
+            }
+        }
+    }
+    visible.push_str(text.get(from..).unwrap_or_default());
+    if visible.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(visible) }
 }
 
 /// The start of the flags of England, Scotland and Wales; tag characters spell the region.
@@ -111,7 +145,8 @@ fn pictorial(c: char) -> bool {
 }
 
 /// Returns the ASCII character that a character of another script looks like.
-pub(super) fn homoglyph(c: char) -> Option<char> {
+#[must_use]
+pub fn homoglyph(c: char) -> Option<char> {
     if c.is_ascii() {
         return None;
     }
@@ -247,6 +282,18 @@ mod tests {
         ] {
             assert_eq!(hidden_characters(text).count(), count, "{text}");
         }
+    }
+
+    #[test]
+    fn texts_are_shown_without_what_people_do_not_see() {
+        for text in ["Adds.\n\tBoth.", "👩\u{200d}🚀 ❤\u{fe0f}", "می\u{200c}خواند", "äß日本"]
+        {
+            assert!(matches!(visible_text(text), Cow::Borrowed(_)), "{text}");
+        }
+        assert_eq!(
+            visible_text("Ad\u{200b}ds\u{e0041}\u{202e} two\u{1b}[8m.\u{e001}\u{2028}End"),
+            "Adds two[8m.\nEnd"
+        );
     }
 
     #[test]
