@@ -15,6 +15,7 @@
 //!
 //! What always holds: a requirement keeps the name of its convention, so that a finding can name it.
 
+pub(crate) mod action_words;
 pub(crate) mod template;
 
 use mcpaql_core::policy::{self, Policy};
@@ -229,9 +230,10 @@ pub struct NameRequirements {
     /// `{object}`, `{endpoint}`, `{adapter}` and `{words}`, each of which matches one word or more.
     ///
     /// - `{product}` matches one of `products`, or any word if none are listed.
-    /// - If `verbs` or `objects` are listed, `{verb}` and `{object}` together match words that contain at least one of them, in any
-    ///   order: `photoshop_smart_object_replace` and `photoshop_document_manifest` follow `{product}_{verb}_{object}`. Otherwise the
-    ///   words must start with a known verb; after a product that is not listed, the verb may be anywhere.
+    /// - `{verb}` matches a verb in its base form: one of `verbs`, or any known verb if none are listed. `{object}` matches the other
+    ///   words, of which there is at least one. The verb comes first, or after an object of two words or more:
+    ///   `photoshop_smart_object_replace` follows `{product}_{verb}_{object}`. Words that contain one of `objects` need no listed
+    ///   verb. If products are not listed, words before the verb may belong to the product.
     /// - A pattern with `{endpoint}` applies only to tools of MCP-AQL adapters. A `_{endpoint}` at the end may be missing if one tool
     ///   serves all endpoints.
     /// - `{prefix}` matches words that end in an underscore, or nothing.

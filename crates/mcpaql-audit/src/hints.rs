@@ -7,11 +7,13 @@
 
 use crate::convention::Hint;
 use crate::inferred_effect::{
-    certainly_writes, changed_when_probed, described_action, effect, possible_effects,
+    PossibleEffect, certainly_writes, changed_when_probed, described_action, effect, is_restoration,
+    possible_effects,
 };
 use crate::rule::{Finding, Fix};
 use crate::tool::{ParsedServer, ParsedTool};
 use mcpaql_core::facts::{Effect, Reach};
+use mcpaql_core::operation::Category;
 use mcpaql_core::policy::{HintOverrides, Policy};
 
 /// A hint of a tool: declared, effective and expected.
@@ -40,8 +42,7 @@ pub fn compare_hints(tool: &ParsedTool<'_>, policy: &Policy) -> [HintComparison;
 
 /// Returns the hints that the policy expects, as far as the effect of the tool is known.
 pub(super) fn expected(tool: &ParsedTool<'_>, policy: &Policy) -> HintOverrides {
-    let mut all =
-        possible_effects(tool).into_iter().map(|effect| policy.tool_hints(effect.category, &effect.facts));
+    let mut all = possible_effects(tool).into_iter().map(|effect| expected_of(tool, policy, &effect));
     let first = all.next().unwrap_or_default();
     all.fold(first, |agreed, other| HintOverrides {
         read_only: agreed.read_only.filter(|_| agreed.read_only == other.read_only),
@@ -49,6 +50,23 @@ pub(super) fn expected(tool: &ParsedTool<'_>, policy: &Policy) -> HintOverrides 
         idempotent: agreed.idempotent.filter(|_| agreed.idempotent == other.idempotent),
         open_world: agreed.open_world.filter(|_| agreed.open_world == other.open_world),
     })
+}
+
+/// Returns the hints that the policy expects of one effect. Reads and additions destroy nothing, whether the policy writes that or
+/// not, so a tool that declares otherwise is wrong.
+fn expected_of(tool: &ParsedTool<'_>, policy: &Policy, effect: &PossibleEffect) -> HintOverrides {
+    let written = policy.tool_hints(effect.category, &effect.facts);
+    let harmless = matches!(effect.category, Category::Read | Category::Create) || is_restoration(tool);
+    if !harmless {
+        return written;
+    }
+    let all = policy.hints(effect.category, &effect.facts);
+    let declared = |hint: Hint, value: bool| tool.declared.get(hint).map(|_| value);
+    HintOverrides {
+        destructive: written.destructive.or_else(|| declared(Hint::Destructive, all.destructive)),
+        idempotent: written.idempotent.or_else(|| declared(Hint::Idempotent, all.idempotent)),
+        ..written
+    }
 }
 
 /// Returns the hints that are safe to set without asking. A hint that makes the tool look safer than it declares is dropped. One that
@@ -155,7 +173,6 @@ mod tests {
     use crate::probe::{AnswerComparison, ProbeResult};
     use crate::{KnownFacts, ServerTools, audit};
     use mcpaql_core::facts::{Facts, Guard, Repeat};
-    use mcpaql_core::operation::Category;
     use serde_json::{Value, json};
 
     /// A tool of a cloud server.
@@ -198,7 +215,21 @@ mod tests {
             ("nc_webdav_write_file", "Write a file.", &["path", "content"], "--tt"),
             // Only the server knows whether a second call fails.
             ("nc_webdav_create_directory", "Create a directory.", &["path"], "---t"),
-            ("nc_contacts_update_contact", "Update a contact.", &["contact_id"], "---t"),
+            // Without a version, a second update with the same values changes nothing.
+            ("nc_contacts_update_contact", "Update a contact.", &["contact_id", "phone"], "--tt"),
+            ("nc_contacts_update_contact", "Update a contact.", &["contact_id", "expected_version"], "--ft"),
+            ("nc_tables_update_row", "Append values to a row.", &["row_id", "data"], "---t"),
+            ("nc_cookbook_set_config", "Set the configuration.", &["folder"], "--tt"),
+            ("deck_toggle_card", "Toggle a card.", &["card_id"], "--ft"),
+            // A trash: into it, out of it, and emptied.
+            ("collectives_trash_page", "Move a page to the trash.", &["page_id"], "-ttt"),
+            ("collectives_move_page_to_trash", "Move a page to the trash.", &["page_id"], "-ttt"),
+            ("nc_mail_delete_message", "Moves a message to the trash.", &["message_id"], "-ttt"),
+            ("collectives_restore_page", "Restore a page from the trash.", &["page_id"], "--tt"),
+            ("collectives_empty_trash", "Empty the trash of a collective.", &["collective_id"], "-ttt"),
+            ("collectives_list_trash", "List the pages in the trash.", &["collective_id"], "---t"),
+            ("nc_backup_restore_snapshot", "Restore a snapshot.", &["snapshot_id"], "---t"),
+            ("deck_archive_card", "Archive a card.", &["card_id"], "--tt"),
             ("deck_add_member", "Add somebody to a board.", &["board_id", "user"], "---t"),
             // The effect is unknown.
             ("nc_manifest", "The manifest.", &[], "---t"),

@@ -2,21 +2,23 @@
 //!
 //! What always holds: an unknown effect is represented by all alternatives, so a conclusion is unknown if they disagree.
 
+mod aside;
+mod deletion;
+mod repeat;
+mod trash;
+
+pub(super) use deletion::evidence_of_deletion;
+pub(super) use repeat::certainly_accumulates;
+
 use crate::convention::RuleLevel;
 use crate::tool::{ParsedTool, listed_effects, parameters, required};
+use aside::suggests_write_only_aside;
 use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
 use mcpaql_core::operation::{Category, Danger};
 use mcpaql_lexicon::classify::{Classification, Confidence, EvidenceKind, Reason};
 use mcpaql_lexicon::verbs;
-
-/// Names of parameters for the version that the caller saw last.
-const VERSIONS: &[&str] =
-    &["etag", "if_match", "ifmatch", "version", "revision", "rev", "lock_version", "sha"];
-/// Names of parameters that identify a new object; creating it twice may fail.
-const KEYS: &[&str] =
-    &["name", "path", "filename", "key", "slug", "id", "email", "username", "uuid", "directory"];
-/// Verbs that add something with every call.
-const ADDING_VERBS: &[&str] = &["append", "comment", "enqueue", "reply", "post", "tweet", "track", "ingest"];
+use repeat::{guard, repeats};
+use trash::trash_effect;
 
 /// A possible effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +62,16 @@ pub(super) fn certainly_reads(tool: &ParsedTool<'_>) -> bool {
     )
 }
 
+/// Returns whether a name that starts with a possible noun has a verb after all, because the description starts with the same one.
+fn is_confirmed(tool: &ParsedTool<'_>) -> bool {
+    let by_name = &tool.by_name;
+    by_name.review.is_none()
+        && !matches!(by_name.effect, Effect::Read | Effect::Compute | Effect::Execute)
+        && described_action(tool).is_some_and(|verb| {
+            verb.effect == by_name.effect && tool.words.iter().any(|word| word == verb.word)
+        })
+}
+
 fn is_sure(decision: &Classification) -> bool {
     decision.confidence > Confidence::Low && decision.review.is_none()
 }
@@ -73,7 +85,8 @@ fn may_be_read_only(tool: &ParsedTool<'_>) -> bool {
 
 /// Returns the classification if it is more than a guess: by the name, else by name and hints.
 fn decision<'t>(tool: &'t ParsedTool<'_>) -> Option<&'t Classification> {
-    let by_name = Some(&tool.by_name).filter(|decision| is_sure(decision) && !may_be_read_only(tool));
+    let by_name = Some(&tool.by_name)
+        .filter(|decision| (is_sure(decision) || is_confirmed(tool)) && !may_be_read_only(tool));
     // A tool whose name says `get` may still write a file.
     let by_name = by_name.filter(|decision| {
         decision.category != Category::Read || (tool.declared.read_only != Some(false) && !saves_a_file(tool))
@@ -102,17 +115,6 @@ fn saves_a_file(tool: &ParsedTool<'_>) -> bool {
     })
 }
 
-/// Returns whether the effect follows from name and description alone: no document, no telling parameter, no read-only hint.
-pub(super) fn is_known_by_name_alone(tool: &ParsedTool<'_>) -> bool {
-    tool.known.is_none()
-        && endpoint(tool).is_none()
-        && !is_single(tool)
-        && tool.declared.read_only != Some(true)
-        && tool.switch.is_none()
-        && listed_effects(tool).is_empty()
-        && !required(tool).any(is_version)
-}
-
 /// Returns the endpoint of an adapter tool, from its name.
 pub(super) fn endpoint(tool: &ParsedTool<'_>) -> Option<Category> {
     let last = tool.words.last().filter(|_| tool.is_adapter)?;
@@ -122,6 +124,11 @@ pub(super) fn endpoint(tool: &ParsedTool<'_>) -> Option<Category> {
 /// Returns whether it is the only tool of an adapter in single mode.
 pub(super) fn is_single(tool: &ParsedTool<'_>) -> bool {
     tool.is_adapter && tool.words.last().is_some_and(|word| matches!(word.as_str(), "mcpaql" | "aql"))
+}
+
+/// Returns whether the tool takes something out of a trash.
+pub(super) fn is_restoration(tool: &ParsedTool<'_>) -> bool {
+    tool.known.is_none() && trash_effect(tool) == Some(Effect::Set)
 }
 
 /// Returns all possible effects of a tool.
@@ -140,6 +147,11 @@ pub(super) fn possible_effects(tool: &ParsedTool<'_>) -> Vec<PossibleEffect> {
             vec![possible_effect(Effect::Multiplexed, Repeat::Unknown, Guard::None, false)],
         );
     }
+    let trash = trash_effect(tool).filter(|_| tool.declared.read_only != Some(true));
+    if let Some(effect) = trash {
+        let repeat = if effect == Effect::Set { Repeat::NoEffect } else { Repeat::FailsWithoutEffect };
+        return set_reach(tool, vec![possible_effect(effect, repeat, guard(tool, effect), true)]);
+    }
     let chosen = listed_effects(tool);
     let Some(decision) = decision(tool).filter(|_| chosen.is_empty()) else {
         return set_reach(tool, all_possible_effects(tool, &chosen));
@@ -149,6 +161,10 @@ pub(super) fn possible_effects(tool: &ParsedTool<'_>) -> Vec<PossibleEffect> {
     let repeats = repeats(tool, decision.effect, guard);
     let effects = repeats.iter().map(|repeat| possible_effect(decision.effect, *repeat, guard, reversible));
     let mut effects: Vec<PossibleEffect> = effects.collect();
+    if decision.effect == Effect::SoftDelete {
+        // Outside a trash, this may only change a state: `disable_user`, `archive_card`.
+        effects.push(possible_effect(Effect::Set, Repeat::NoEffect, guard, true));
+    }
     if effects.iter().any(|effect| effect.facts.overwrites) && requires_destination(tool) {
         // The input may stay unchanged.
         let made = [Repeat::NoEffect, Repeat::Accumulates];
@@ -211,72 +227,6 @@ fn set_reach(tool: &ParsedTool<'_>, effects: Vec<PossibleEffect>) -> Vec<Possibl
         reached.collect::<Vec<PossibleEffect>>()
     };
     reaches.iter().flat_map(with).collect()
-}
-
-fn guard(tool: &ParsedTool<'_>, effect: Effect) -> Guard {
-    let writes = matches!(effect.category(), Category::Update | Category::Delete);
-    let guarded = writes && required(tool).any(is_version);
-    if guarded { Guard::Etag } else { Guard::None }
-}
-
-fn is_version(name: &str) -> bool {
-    name.len() <= 16
-        && VERSIONS.contains(&name.to_ascii_lowercase().replace('-', "_").trim_start_matches('_'))
-}
-
-/// Returns the possible effects of a second call.
-fn repeats(tool: &ParsedTool<'_>, effect: Effect, guard: Guard) -> &'static [Repeat] {
-    use Repeat::{Accumulates, FailsWithoutEffect, NoEffect, Unknown};
-    let has = |list: &[&str]| tool.words.iter().any(|word| list.contains(&word.as_str()));
-    match effect {
-        Effect::Read | Effect::Compute => &[NoEffect],
-        Effect::Send => &[Accumulates],
-        Effect::Append if has(ADDING_VERBS) => &[Accumulates],
-        Effect::Append => &[NoEffect, FailsWithoutEffect, Accumulates],
-        Effect::Create if caller_names_result(tool) => &[NoEffect, FailsWithoutEffect, Accumulates],
-        Effect::Create => &[Accumulates],
-        Effect::Delete | Effect::SoftDelete | Effect::Unlink => &[FailsWithoutEffect],
-        Effect::Update | Effect::Set | Effect::Move if guard == Guard::Etag => &[FailsWithoutEffect],
-        // With an optional version, a second call may be rejected.
-        Effect::Set if parameters(tool).any(|(name, _)| is_version(name)) => {
-            &[NoEffect, FailsWithoutEffect, Accumulates]
-        }
-        // Without a parameter for the target, it is unknown where the tool writes.
-        Effect::Set if has(&["write"]) && !caller_names_result(tool) => &[NoEffect, Accumulates],
-        Effect::Set if is_plain_set(tool) && !has(&["toggle", "save", "restore"]) => &[NoEffect],
-        Effect::Set | Effect::Update | Effect::Move => &[NoEffect, FailsWithoutEffect, Accumulates],
-        Effect::Execute | Effect::Session | Effect::Multiplexed => &[Unknown, NoEffect],
-    }
-}
-
-/// Returns whether the tool only sets a value. Accepting an invitation, for example, may do more.
-fn is_plain_set(tool: &ParsedTool<'_>) -> bool {
-    tool.by_name.confidence == Confidence::High || tool.words.iter().any(|word| word == "set")
-}
-
-/// Returns whether the caller names the new object, or the description says what happens if it exists.
-pub(super) fn caller_names_result(tool: &ParsedTool<'_>) -> bool {
-    let key = |name: &str| {
-        let lower = name.to_ascii_lowercase();
-        KEYS.contains(&lower.as_str())
-            || ["name", "_path", "_key", "_slug"].iter().any(|end| lower.ends_with(end))
-    };
-    parameters(tool).any(|(name, _)| name.len() <= 40 && key(name))
-        || tool.description.is_some_and(|text| text.contains("exist"))
-}
-
-/// Returns whether every call certainly adds something.
-pub(super) fn certainly_accumulates(tool: &ParsedTool<'_>) -> bool {
-    if let Some(known) = tool.known {
-        return known.facts.repeat == Repeat::Accumulates;
-    }
-    // The operations behind an endpoint are unknown here, and the adapter derives its hints from them.
-    if endpoint(tool).is_some() {
-        return false;
-    }
-    let adds = matches!(tool.by_name.effect, Effect::Send | Effect::Create | Effect::Append);
-    let sure = tool.by_name.confidence == Confidence::High && tool.by_name.review.is_none();
-    adds && sure && repeats(tool, tool.by_name.effect, Guard::None) == [Repeat::Accumulates]
 }
 
 /// How a tool reaches the outside world.
@@ -350,7 +300,9 @@ pub(super) fn contradicts_read_only(tool: &ParsedTool<'_>) -> Option<(String, Ru
     let described = described_action(tool);
     if tool.with_hints.category != Category::Read {
         if let Some(reason) = sign_of_write(tool) {
-            return Some((format!("{} suggests a write", reason.text), RuleLevel::Warning));
+            let aside = reason.evidence == EvidenceKind::Summary && suggests_write_only_aside(tool);
+            let level = if aside { RuleLevel::Advice } else { RuleLevel::Warning };
+            return Some((format!("{} suggests a write", reason.text), level));
         }
         let runs = matches!(tool.by_name.effect, Effect::Execute | Effect::Session | Effect::Multiplexed);
         let level = match (certainly_writes(tool) && !runs, described) {

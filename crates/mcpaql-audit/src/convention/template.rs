@@ -4,8 +4,8 @@
 //! a name from the right. Matching takes time in proportion to the length of pattern and name.
 
 use super::NameRequirements;
-use mcpaql_lexicon::verbs;
-use mcpaql_lexicon::verbs::is_verb;
+use super::action_words::{ActionProblem, ActionWords};
+use mcpaql_lexicon::verbs::{self, Weight};
 
 /// Placeholders in the pattern of names.
 pub(crate) const NAME_PLACEHOLDERS: &[&str] =
@@ -76,7 +76,7 @@ pub(crate) fn has_endpoint(pattern: &str) -> bool {
 }
 
 /// Why a name does not follow a pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PatternMismatch<'p> {
     /// This text is missing.
     Text(&'p str),
@@ -84,8 +84,8 @@ pub(crate) enum PatternMismatch<'p> {
     Empty(&'p str),
     /// The name has none of the listed products where one is required.
     Product,
-    /// The name has neither a known verb nor a known object.
-    Vocabulary,
+    /// Its words do not form an action and its object.
+    Action(ActionProblem),
 }
 
 /// How a name follows a pattern.
@@ -187,6 +187,11 @@ fn fill_name<'p>(
     }
     if placeholders.contains(&"product") {
         let taken = product_words(&words, &names.products).ok_or(PatternMismatch::Product)?;
+        // A name without a product: `create_user`.
+        let strong = |word: &&str| verbs::verb(word).is_some_and(|verb| verb.weight == Weight::Strong);
+        if names.products.is_empty() && placeholders.contains(&"verb") && words.first().is_some_and(strong) {
+            return Err(PatternMismatch::Product);
+        }
         words.drain(..taken);
     }
     let others = placeholders.iter().find(|placeholder| **placeholder != "product").copied();
@@ -194,10 +199,14 @@ fn fill_name<'p>(
         None if !words.is_empty() => Err(PatternMismatch::Product),
         Some(placeholder) if words.is_empty() => Err(PatternMismatch::Empty(placeholder)),
         Some(_) if placeholders.contains(&"verb") || placeholders.contains(&"object") => {
-            // An unlisted product may have any number of words.
-            let anywhere = placeholders.contains(&"product") && names.products.is_empty();
-            let has_verb = has_required_verb(&words, placeholders.contains(&"verb"), anywhere, names);
-            if has_verb { Ok(()) } else { Err(PatternMismatch::Vocabulary) }
+            let action = ActionWords {
+                words: &words,
+                names,
+                wants_verb: placeholders.contains(&"verb"),
+                wants_object: placeholders.contains(&"object"),
+                product_is_open: placeholders.contains(&"product") && names.products.is_empty(),
+            };
+            action.problem().map_or(Ok(()), |problem| Err(PatternMismatch::Action(problem)))
         }
         _ => Ok(()),
     }
@@ -213,22 +222,6 @@ pub(crate) fn product_words(words: &[&str], products: &[String]) -> Option<usize
         product.split('_').all(|part| at.next() == Some(&part))
     };
     products.iter().filter(begins).map(|product| product.split('_').count()).max()
-}
-
-fn has_required_verb(words: &[&str], wants_verb: bool, anywhere: bool, names: &NameRequirements) -> bool {
-    let listed = |list: &[String]| {
-        words.iter().any(|word| list.iter().any(|entry| entry == word))
-            || list.iter().filter(|entry| entry.contains('_')).any(|entry| {
-                let entry: Vec<&str> = entry.split('_').collect();
-                words.windows(entry.len()).any(|window| window == entry.as_slice())
-            })
-    };
-    if !names.verbs.is_empty() || !names.objects.is_empty() {
-        return listed(&names.verbs) || listed(&names.objects);
-    }
-    let modifiers = words.iter().take_while(|word| verbs::is_modifier(word)).count();
-    let reach = if anywhere { words.len() } else { modifiers + 1 };
-    !wants_verb || words.iter().take(reach).any(|word| is_verb(word))
 }
 
 #[cfg(test)]
@@ -268,7 +261,10 @@ mod tests {
         assert_eq!(match_name(pattern, "fireflies_generate_image", &adobe()), Err(PatternMismatch::Product));
         assert_eq!(match_name(pattern, "firefly", &adobe()), Err(PatternMismatch::Empty("verb")));
         assert_eq!(match_name(pattern, "firefly__image", &adobe()), Err(PatternMismatch::Empty("product")));
-        assert_eq!(match_name(pattern, "firefly_do_something", &adobe()), Err(PatternMismatch::Vocabulary));
+        assert_eq!(
+            match_name(pattern, "firefly_do_something", &adobe()),
+            Err(PatternMismatch::Action(ActionProblem::Vocabulary))
+        );
     }
 
     #[test]
@@ -301,7 +297,7 @@ mod tests {
             );
         }
         let unknown = match_name("{product}_{verb}_{object}", "shop_orders", &NameRequirements::default());
-        assert_eq!(unknown, Err(PatternMismatch::Vocabulary));
+        assert_eq!(unknown, Err(PatternMismatch::Action(ActionProblem::Vocabulary)));
     }
 
     #[test]
@@ -316,7 +312,7 @@ mod tests {
         );
         assert_eq!(
             match_name(pattern, "lightdash_tools__projects", &names),
-            Err(PatternMismatch::Vocabulary)
+            Err(PatternMismatch::Action(ActionProblem::Vocabulary))
         );
         assert_eq!(match_name(pattern, "lightdash_tools__", &names), Err(PatternMismatch::Empty("verb")));
         assert_eq!(match_name("{words}_v2", "list_notes_v3", &names), Err(PatternMismatch::Text("_v2")));

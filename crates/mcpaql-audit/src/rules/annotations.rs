@@ -226,13 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_alone_does_not_outweigh_what_a_tool_declares() {
+    fn a_hint_that_differs_from_the_selected_policy_is_a_warning() {
         let tool = |schema: Value| {
             let hints = json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true, "openWorldHint": true});
             json!({"name": "update_note", "description": "Updates a note.", "inputSchema": schema, "annotations": hints})
         };
         let plain = tool(json!({"type": "object"}));
-        assert_eq!(level(&plain, &["mcpaql"], "HINT-016"), Some(RuleLevel::Advice));
+        assert_eq!(level(&plain, &["mcpaql"], "HINT-016"), Some(RuleLevel::Warning));
+        assert_eq!(level(&plain, &["mcp"], "HINT-016"), None, "no policy is selected");
         let etag =
             json!({"type": "object", "properties": {"etag": {"type": "string"}}, "required": ["etag"]});
         assert_eq!(level(&tool(etag), &["mcpaql"], "HINT-016"), Some(RuleLevel::Warning));

@@ -11,6 +11,7 @@ mod mixed_styles;
 mod near_collision;
 mod no_verb;
 mod not_snake_case;
+mod other_product;
 mod pattern;
 mod rejected_characters;
 mod shared_name;
@@ -21,6 +22,7 @@ pub(super) mod spelling;
 mod tests;
 mod too_long;
 mod too_long_for_client;
+mod verb_form;
 pub(super) mod verb_position;
 mod word_count;
 
@@ -47,4 +49,6 @@ pub(super) static RULES: &[&Rule] = &[
     &homoglyph::RULE,
     &invisible::RULE,
     &mixed_styles::RULE,
+    &verb_form::RULE,
+    &other_product::RULE,
 ];

@@ -114,15 +114,14 @@ fn the_naming_proposal_requires_brand_title_and_two_hints() {
 }
 
 #[test]
-fn the_integration_chapter_requires_introspect_and_recommends_the_rest() {
+fn the_integration_chapter_requires_introspect_and_names_of_its_form() {
     let mut tool =
         adapter_tool("notes_query", "Query", json!({"readOnlyHint": true, "destructiveHint": false}));
     let codes = |tool: &Value| -> Vec<(String, RuleLevel)> {
         let found = found(vec![tool.clone()], &standard(&["mcpaql-spec"]));
         found.iter().map(|finding| (finding.rule.code.to_owned(), finding.level)).collect()
     };
-    assert!(codes(&tool).iter().all(|(_, level)| *level == RuleLevel::Advice), "{:?}", codes(&tool));
-    assert!(codes(&tool).iter().any(|(code, _)| code == "NAME-009"));
+    assert!(codes(&tool).contains(&("NAME-009".to_owned(), RuleLevel::Warning)), "{:?}", codes(&tool));
     tool["name"] = "mcp_aql_query".into();
     tool["description"] = "Reads from the mailbox, whatever is asked of it.".into();
     assert!(codes(&tool).contains(&("DESC-004".to_owned(), RuleLevel::Error)), "{:?}", codes(&tool));
@@ -172,9 +171,17 @@ fn products_come_first_in_two_to_four_words() {
     for name in ["firefly_generate_image", "firefly_generate_similar", "lightroom_apply_preset"] {
         assert_eq!(bad(name), [""; 0], "{name}");
     }
-    for name in
-        ["firefly", "firefly_generate_a_very_similar_image", "fireflyGenerateImage", "firefly-generate-image"]
-    {
+    for name in [
+        "firefly",
+        "firefly_generate",
+        "firefly_generates_image",
+        "firefly_generating_image",
+        "firefly_image_generate",
+        "generate_image",
+        "firefly_generate_a_very_similar_image",
+        "fireflyGenerateImage",
+        "firefly-generate-image",
+    ] {
         assert!(bad(name).iter().any(|problem| problem.starts_with("NAME")), "{name}: {:?}", bad(name));
     }
 }
@@ -199,6 +206,28 @@ fn nextcloud_accepts_the_tools_of_its_table() {
     for (name, title, annotations) in table {
         let findings = found(vec![plain_tool(name, title, annotations)], &standard);
         assert_eq!(messages(&findings), [""; 0], "{name}");
+    }
+    let wrong = [
+        (
+            "nc_notes_search_notes",
+            json!({"readOnlyHint": true, "idempotentHint": false, "openWorldHint": true}),
+        ),
+        ("nc_notes_create_note", json!({"idempotentHint": true, "openWorldHint": true})),
+        ("nc_notes_create_note", json!({"openWorldHint": true})),
+        (
+            "nc_notes_create_note",
+            json!({"destructiveHint": true, "idempotentHint": false, "openWorldHint": true}),
+        ),
+        ("nc_notes_append_content", json!({"idempotentHint": true, "openWorldHint": true})),
+        (
+            "nc_notes_delete_note",
+            json!({"destructiveHint": true, "idempotentHint": false, "openWorldHint": true}),
+        ),
+        ("nc_notes_delete_note", json!({"idempotentHint": true, "openWorldHint": true})),
+    ];
+    for (name, annotations) in wrong {
+        let tool = plain_tool(name, "Some Title", annotations);
+        assert!(!problems(vec![tool.clone()], "nextcloud").is_empty(), "{tool}");
     }
     let closed = json!({"readOnlyHint": true, "openWorldHint": false});
     let closed = plain_tool("nc_semantic_search", "Semantic Search", closed);

@@ -4,3 +4,4 @@
 
 mod configuration;
 mod conventions;
+mod recall;

@@ -11,7 +11,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Checks for `idempotentHint: true` on tools that append, send, or create something.
+    /// Checks for `idempotentHint: true` on tools that append, send, toggle, increment, or create something. The name says so, or
+    /// name and description start with the same verb.
     ///
     /// Not reported: tools that create something under a name that the caller chooses (`create_directory` with a `path`),
     /// because a second call cannot create it again; tools that add a member, because adding it twice changes nothing; and
@@ -26,6 +27,11 @@ rule! {
     ///
     /// ```json bad at=/annotations/idempotentHint
     /// {"name": "send_email", "description": "Sends an email.", "inputSchema": {"type": "object"},
+    ///  "annotations": {"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true}}
+    /// ```
+    ///
+    /// ```json bad at=/annotations/idempotentHint
+    /// {"name": "toggle_light", "description": "Toggles a light.", "inputSchema": {"type": "object"},
     ///  "annotations": {"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true}}
     /// ```
     ///
@@ -58,7 +64,8 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.declared.idempotent != Some(true) || reads || !certainly_accumulates(tool) {
         return;
     }
-    let message = format!("The tool '{}' is marked idempotent, but each call adds something", tool.name);
+    let message =
+        format!("The tool '{}' is marked idempotent, but each call adds or changes something", tool.name);
     let finding = findings.tool(tool, "/annotations/idempotentHint", message);
     finding.help("set `idempotentHint: false`, or explain in the description why a second call adds nothing");
     finding.fix(Fix::Hints(HintOverrides { idempotent: Some(false), ..HintOverrides::default() }));

@@ -1,6 +1,6 @@
 //! HINT-001.
 
-use crate::convention::{ConventionKind, RuleLevel, Standard};
+use crate::convention::{Convention, ConventionKind, RuleLevel, Standard};
 use crate::hints::{expected, missing_hints};
 use crate::inferred_effect::possible_effects;
 use crate::rule::{Findings, Fix, rule};
@@ -15,7 +15,7 @@ rule! {
     ///
     /// Lists the hints that a tool does not set, with the default values that clients use instead. Not reported: `idempotentHint`
     /// on read-only tools, and hints that the selected policy omits. The finding is an error if a directory requires the hint, a
-    /// warning if another convention requires it, and advice otherwise.
+    /// warning if another convention requires it or has a policy that sets it for such a tool, and advice otherwise.
     ///
     /// ## Why it matters
     ///
@@ -35,6 +35,11 @@ rule! {
     ///
     /// ```json bad at=/annotations/destructiveHint with=openai-apps
     /// {"name": "get_issue", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true, "openWorldHint": true}}
+    /// ```
+    ///
+    /// ```json bad at=/annotations/idempotentHint with=nextcloud
+    /// {"name": "nc_notes_create_note", "description": "Create a note.", "inputSchema": {"type": "object"},
+    ///  "annotations": {"openWorldHint": true}}
     /// ```
     ///
     /// ## Good
@@ -57,14 +62,18 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
         let means_something = *hint != Hint::Idempotent || tool.declared.read_only != Some(true);
         wanted.contains(*hint) && means_something
     };
+    let by_policy = hints_required_by_policy(tool, standard);
+    let is_missing = |hint: &Hint| tool.declared.get(*hint).is_none();
     let requirements = standard.requirements(|convention| {
-        let explicit = &convention.annotations.explicit;
-        let broken = explicit.iter().any(|hint| tool.declared.get(*hint).is_none());
-        broken.then_some((convention.kind, explicit))
+        let mut explicit = convention.annotations.explicit.clone();
+        if convention.policy.as_deref() == Some(standard.policy.name.as_str()) {
+            explicit.extend(Hint::ALL.into_iter().filter(|hint| by_policy.contains(*hint)));
+        }
+        explicit.iter().any(is_missing).then_some((convention.kind, explicit))
     });
     let requirements: Vec<_> = requirements.collect();
     let required = |hint: &Hint| requirements.iter().any(|(_, (_, explicit))| explicit.contains(hint));
-    let missing = |hint: &Hint| tool.declared.get(*hint).is_none() && (matters(hint) || required(hint));
+    let missing = |hint: &Hint| is_missing(hint) && (matters(hint) || required(hint));
     let missing: Vec<Hint> = Hint::ALL.into_iter().filter(missing).collect();
     let pointer = match (missing.as_slice(), tool.value.get("annotations")) {
         ([], _) => return,
@@ -115,6 +124,19 @@ fn with_defaults(tool: &ParsedTool<'_>, standard: &Standard, missing: &[Hint]) -
         }
     });
     listed.collect::<Vec<String>>().join(", ")
+}
+
+/// Returns the hints that a convention requires of such a tool through its policy. If the tool runs something, its effect is not
+/// clear enough to require more than `explicit` does.
+pub(super) fn hints_required_by_policy(tool: &ParsedTool<'_>, standard: &Standard) -> HintSet {
+    let has_policy = |convention: &Convention| convention.policy.as_ref() == Some(&standard.policy.name);
+    let runs = || possible_effects(tool).iter().any(|effect| effect.category == Category::Execute);
+    if !standard.policy_chosen || !standard.conventions.iter().any(has_policy) || runs() {
+        return HintSet::default();
+    }
+    let meaningless = |hint: &Hint| *hint == Hint::Idempotent && tool.declared.read_only == Some(true);
+    let wanted = policy_hints(tool, standard);
+    Hint::ALL.into_iter().filter(|hint| wanted.contains(*hint) && !meaningless(hint)).collect()
 }
 
 /// Returns the hints that the selected policy sets for such a tool; all hints if no policy is selected.

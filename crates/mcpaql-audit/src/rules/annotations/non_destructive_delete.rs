@@ -1,19 +1,19 @@
 //! HINT-010.
 
 use crate::convention::Standard;
+use crate::inferred_effect::evidence_of_deletion;
 use crate::rule::{Findings, Fix, rule};
 use crate::tool::ParsedTool;
-use mcpaql_core::facts::Effect;
 use mcpaql_core::policy::HintOverrides;
-use mcpaql_lexicon::classify::Confidence;
 
 rule! {
     /// Tool is marked non-destructive but deletes something.
     ///
     /// ## What it does
     ///
-    /// Checks for `destructiveHint: false` on tools whose name or adapter document says that they delete or remove something.
-    /// Tools that disable, archive or unassign something are not reported.
+    /// Checks for `destructiveHint: false` on tools that delete, remove or overwrite something according to their name, the start of
+    /// their description, the values of an `action` parameter or their adapter document, and on tools whose description says that
+    /// they cannot be undone. Tools that disable, archive or unassign something are not reported.
     ///
     /// ## Why it matters
     ///
@@ -24,6 +24,11 @@ rule! {
     ///
     /// ```json bad at=/annotations/destructiveHint
     /// {"name": "remove_firewall_rules", "inputSchema": {"type": "object"},
+    ///  "annotations": {"readOnlyHint": false, "destructiveHint": false}}
+    /// ```
+    ///
+    /// ```json bad at=/annotations/destructiveHint
+    /// {"name": "label_write", "inputSchema": {"type": "object", "properties": {"action": {"enum": ["create", "delete"]}}},
     ///  "annotations": {"readOnlyHint": false, "destructiveHint": false}}
     /// ```
     ///
@@ -50,16 +55,8 @@ fn check(tool: &ParsedTool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.declared.destructive != Some(false) || tool.declared.read_only == Some(true) {
         return;
     }
-    let by_name = &tool.by_name;
-    let named = by_name.effect == Effect::Delete
-        && by_name.confidence == Confidence::High
-        && by_name.review.is_none();
-    let known = tool.known.map(|known| known.facts.effect == Effect::Delete);
-    if !known.unwrap_or(named) {
-        return;
-    }
-    let evidence = if known.is_some() { "its adapter document declares" } else { "its name suggests" };
-    let message = format!("The tool '{}' has `destructiveHint: false`, but {evidence} a deletion", tool.name);
+    let Some(evidence) = evidence_of_deletion(tool) else { return };
+    let message = format!("The tool '{}' has `destructiveHint: false`, but {evidence}", tool.name);
     let finding = findings.tool(tool, "/annotations/destructiveHint", message);
     finding.help("set `destructiveHint: true`; only tools that add and never remove are non-destructive");
     finding.fix(Fix::Hints(HintOverrides { destructive: Some(true), ..HintOverrides::default() }));

@@ -1,8 +1,8 @@
 //! HINT-016.
 
+use super::missing_hints::hints_required_by_policy;
 use crate::convention::Standard;
-use crate::hints::{HintComparison, compare_hints, safe_to_write};
-use crate::inferred_effect::is_known_by_name_alone;
+use crate::hints::{compare_hints, safe_to_write};
 use crate::rule::{Findings, Fix, rule};
 use crate::tool::ParsedTool;
 use mcpaql_core::policy::{Hint, HintOverrides};
@@ -15,15 +15,19 @@ rule! {
     /// Runs only if a policy is selected, with `--policy` or by a convention. Infers the effect of each tool and compares its
     /// hints with those of the policy. A hint that is not set counts as MCP's default.
     ///
+    /// The second call decides `idempotentHint`. An update that requires a version (`etag`, `if_match`, `expected_version`) fails the
+    /// second time. An update without a version, and a tool that sets a value, change nothing more. Moving something to the trash,
+    /// restoring it and emptying the trash lead to the same state again. Appending and creating add something each time.
+    ///
     /// Not compared:
     ///
-    /// - hints that the policy omits;
+    /// - hints that the policy omits, except that no tool that reads, adds or restores may be marked destructive;
     /// - tools whose effect is unknown, for example because the name has no clear verb;
+    /// - `idempotentHint` of an update with an optional version, because a second call may fail or not;
     /// - `destructiveHint` of an update with a required output parameter, such as `output_path`: the tool may write a new file and
     ///   leave its input unchanged.
     ///
-    /// HINT-001 reports missing hints that a convention requires. The finding is advice if the tool sets all the hints that
-    /// differ, and its effect is known only from its name and description.
+    /// HINT-001 reports missing hints that a convention requires.
     ///
     /// ## Why it matters
     ///
@@ -39,12 +43,54 @@ rule! {
     ///  "annotations": {"idempotentHint": true, "openWorldHint": true}}
     /// ```
     ///
+    /// ```json bad at=/annotations/idempotentHint with=nextcloud
+    /// {"name": "nc_tables_update_row", "title": "Update row", "description": "Update a row of a table.",
+    ///  "inputSchema": {"type": "object", "properties": {"row_id": {"type": "integer"}, "data": {"type": "object"}}, "required": ["row_id", "data"]},
+    ///  "annotations": {"idempotentHint": false, "openWorldHint": true}}
+    /// ```
+    ///
+    /// ```json bad at=/annotations/idempotentHint with=nextcloud
+    /// {"name": "nc_cookbook_set_config", "title": "Set configuration", "description": "Set the configuration of the app.",
+    ///  "inputSchema": {"type": "object", "properties": {"folder": {"type": "string"}}},
+    ///  "annotations": {"idempotentHint": false, "openWorldHint": true}}
+    /// ```
+    ///
+    /// ```json bad at=/annotations with=nextcloud
+    /// {"name": "nc_notes_trash_note", "title": "Move note to trash", "description": "Move a note to the trash.",
+    ///  "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
+    ///  "annotations": {"destructiveHint": false, "idempotentHint": false, "openWorldHint": true}}
+    /// ```
+    ///
+    /// ```json bad at=/annotations/destructiveHint with=nextcloud
+    /// {"name": "nc_notes_restore_note", "title": "Restore note", "description": "Restore a note from the trash.",
+    ///  "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
+    ///  "annotations": {"destructiveHint": true, "idempotentHint": true, "openWorldHint": true}}
+    /// ```
+    ///
     /// ## Good
     ///
     /// ```json good with=nextcloud
     /// {"name": "nc_notes_update_note", "title": "Update note", "description": "Update a note.",
     ///  "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}, "etag": {"type": "string"}}, "required": ["id", "etag"]},
     ///  "annotations": {"idempotentHint": false, "openWorldHint": true}}
+    /// ```
+    ///
+    /// ```json good with=nextcloud
+    /// {"name": "nc_tables_update_row", "title": "Update row", "description": "Update a row of a table.",
+    ///  "inputSchema": {"type": "object", "properties": {"row_id": {"type": "integer"}, "data": {"type": "object"}}, "required": ["row_id", "data"]},
+    ///  "annotations": {"idempotentHint": true, "openWorldHint": true}}
+    /// ```
+    ///
+    /// ```json good with=nextcloud
+    /// {"name": "nc_cookbook_set_config", "title": "Set configuration", "description": "Set the configuration of the app.",
+    ///  "inputSchema": {"type": "object", "properties": {"folder": {"type": "string"}}},
+    ///  "annotations": {"idempotentHint": true, "openWorldHint": true}}
+    /// ```
+    ///
+    /// ```json good with=nextcloud
+    /// {"name": "nc_notes_trash_note", "title": "Move note to trash", "description": "Move a note to the trash.",
+    ///  "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
+    ///  "annotations": {"destructiveHint": true, "idempotentHint": true, "openWorldHint": true}}
     /// ```
     ///
     /// ```json good
@@ -98,12 +144,6 @@ fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>
     let fix = safe_to_write(tool, fix);
     let finding = findings.tool(tool, pointer, message);
     finding.help("use the hints of the policy, or select another policy");
-    // A declared hint outweighs a guess from the name: the author knows what the tool does.
-    let guessed =
-        |comparison: &&HintComparison| comparison.declared.is_some() && comparison.hint != Hint::OpenWorld;
-    if is_known_by_name_alone(tool) && differs.iter().all(guessed) {
-        finding.downgrade_to_advice();
-    }
     if fix != HintOverrides::default() {
         finding.fix(Fix::Hints(fix));
     }
@@ -121,5 +161,5 @@ fn may_be_omitted(tool: &ParsedTool<'_>, standard: &Standard, hint: Hint) -> boo
     let meaningless = hint == Hint::Idempotent && tool.declared.read_only == Some(true);
     let required =
         || standard.conventions.iter().any(|convention| convention.annotations.explicit.contains(&hint));
-    meaningless || required()
+    meaningless || required() || hints_required_by_policy(tool, standard).contains(hint)
 }
