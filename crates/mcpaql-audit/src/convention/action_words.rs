@@ -3,7 +3,14 @@
 //! What always holds: a name that a team lists word by word is accepted, and a problem names the first thing that is wrong.
 
 use super::NameRequirements;
+use mcpaql_lexicon::WordSet;
 use mcpaql_lexicon::verbs::{self, VerbTrait, Weight};
+
+/// Verbs that are rarely nouns, even at the end of a name.
+static RARE_NOUNS: WordSet = WordSet::of(
+    "add append approve assign attach cancel configure detach disable enable execute insert modify publish rename replace \
+     restore revoke save send submit trigger unassign",
+);
 
 /// Why words do not form an action and its object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +115,7 @@ impl ActionWords<'_> {
         let thing = |word: &&str| verbs::verb(word).is_some_and(|verb| verb.has(VerbTrait::Thing));
         let ends = self.words.last().and_then(|word| verbs::verb(word)).filter(|verb| {
             let after_noun = self.words.first().is_some_and(thing) && !verb.has(VerbTrait::Thing);
-            verb.has(VerbTrait::NeverNoun) || after_noun
+            verb.has(VerbTrait::NeverNoun) || RARE_NOUNS.contains(verb.word) || after_noun
         });
         let ends = ends.map(|_| last);
         match found.map(|(position, _)| position) {
@@ -135,21 +142,23 @@ impl ActionWords<'_> {
         self.names.verbs.iter().any(|verb| verb == word) || verbs::is_verb(word)
     }
 
-    /// Returns the problem of a verb at the start that cannot be a noun in this form: `creates_list`.
+    /// Returns the problem of a verb at the start that cannot be a noun in this form, although another word could be a verb:
+    /// `creates_list`, `sends_reply`.
     fn clearly_inflected(&self) -> Option<ActionProblem> {
         let first = self.words.first().filter(|word| !self.is_base(word))?;
-        // `trashes_message`: the last word could be a verb, but is a noun.
-        let last = self.words.last().and_then(|word| verbs::verb(word));
-        let ends_in_thing = last.is_some_and(|verb| verb.has(VerbTrait::Thing));
+        let is_past = first.ends_with("ed");
+        let others = self.words.iter().skip(1).filter_map(|word| verbs::verb(word));
+        let is_only = !others.clone().any(|verb| verb.weight == Weight::Strong);
+        let before_thing = self.words.len() == 2 && others.clone().all(|verb| verb.has(VerbTrait::Thing));
         let base = base_form(first, |base| {
             verbs::verb(base).is_some_and(|verb| {
-                let is_noun = matches!(verb.word, "read" | "update");
-                (verb.has(VerbTrait::NeverNoun) || verb.has(VerbTrait::Making)) && !is_noun
-                    || (self.words.len() == 2 && ends_in_thing && !verb.has(VerbTrait::Thing))
+                let never_noun = verb.has(VerbTrait::NeverNoun) || verb.has(VerbTrait::Making);
+                (never_noun && !is_past && !matches!(verb.word, "read" | "update"))
+                    || (is_only && verb.weight == Weight::Strong)
+                    || (before_thing && !verb.has(VerbTrait::Thing))
             })
         })?;
-        let past = first.ends_with("ed");
-        (!past).then(|| self.form_problem(0, &base))
+        (others.count() > 0).then(|| self.form_problem(0, &base))
     }
 
     /// Returns the problem of a verb that is not in its base form. A plural such as `orders` is a noun.

@@ -110,7 +110,7 @@ impl VerbPlacement {
         match (clear(first), clear(last)) {
             (Some(_), None) => Some(VerbPlacement { index: shared, before: true }),
             (None, Some(verb))
-                if (verb.has(VerbTrait::NeverNoun) || !is_verb(first))
+                if (verb.has(VerbTrait::NeverNoun) || !is_verb(first) || is_weak(first))
                     && !is_noun(verb)
                     && !own.iter().any(|word| is_link(word)) =>
             {
@@ -119,6 +119,11 @@ impl VerbPlacement {
             _ => None,
         }
     }
+}
+
+/// Returns whether a word is as often a noun as a verb: `reply_send`.
+fn is_weak(word: &str) -> bool {
+    verbs::verb(word).is_some_and(|verb| verb.weight == Weight::Weak)
 }
 
 /// Returns whether a verb is a noun at the end of a name, or has no object: `health_check`, `admin_login`.

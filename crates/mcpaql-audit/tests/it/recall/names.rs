@@ -105,8 +105,9 @@ fn words(all: &mut Vec<Injection>) {
         .tools(&[], "many words", rename(|name| format!("{name}_of_this_desk")));
     faults(all, "NAME-008", Warning, "lightdash").tools(&[], "no prefix", rename(|name| format!("x{name}")));
     faults(all, "NAME-010", Advice, "")
-        .tools(&[], "overview", reword(|_, object| format!("desk_{object}_overview")))
-        .tools(&[], "nouns", reword(|_, object| format!("desk_{object}_data_sheet")));
+        .tools(&[], "summary", rename(|_| "desk_customer_summary".to_owned()))
+        .tools(&[], "roster", rename(|_| "desk_agent_roster".to_owned()))
+        .tools(&[], "statistics", rename(|_| "ticket_statistics".to_owned()));
     faults(all, "NAME-011", Advice, "").tools(&[], "verb last", |tool| {
         let name = tool["name"].as_str().unwrap().to_owned();
         // These are as often nouns.
