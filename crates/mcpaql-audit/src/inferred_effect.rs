@@ -279,6 +279,15 @@ fn acting_word<'t>(tool: &'t ParsedTool<'_>) -> Option<&'t str> {
     sure.or_else(likely).map(String::as_str)
 }
 
+/// Returns whether a verb cannot mean that something is only computed.
+fn is_never_a_read(verb: &verbs::Verb) -> bool {
+    verb.word == "set"
+        || matches!(
+            verb.effect,
+            Effect::SoftDelete | Effect::Delete | Effect::Unlink | Effect::Move | Effect::Send
+        )
+}
+
 /// Returns the sign of a write in the description, the parameters or the answer of a tool that is marked read-only.
 fn sign_of_write<'t>(tool: &'t ParsedTool<'_>) -> Option<&'t Reason> {
     let kinds = [EvidenceKind::Summary, EvidenceKind::Parameter, EvidenceKind::Answer];
@@ -314,6 +323,10 @@ pub(super) fn contradicts_read_only(tool: &ParsedTool<'_>) -> Option<(String, Ru
         let action = if runs { "that it starts or stops something" } else { "a write" };
         let what = acting_word(tool).map(|word| format!("the verb '{word}' in its name suggests {action}"));
         return Some((what.unwrap_or_else(|| "its name suggests a write".to_owned()), level));
+    }
+    if let Some(verb) = described.filter(|verb| is_confirmed(tool) && is_never_a_read(verb)) {
+        let what = format!("its name and its description say '{}'", verb.word);
+        return Some((what, RuleLevel::Warning));
     }
     if let Some(switch) = &tool.switch {
         return Some((

@@ -49,7 +49,7 @@ impl Faults<'_> {
                 let before = tools[position].clone();
                 change(&mut tools[position]);
                 if tools[position] != before {
-                    let what = format!("{what}: {}", tools[position]);
+                    let what = format!("{what}: {} {}", before["name"], tools[position]["name"]);
                     self.push(what, vec![server("desk", tools)], Some(position));
                 }
             }

@@ -55,7 +55,7 @@ fn check(parsed: &ParsedServer<'_>, _: &Standard, findings: &mut Findings<'_>) {
 /// Returns whether the text has quotes and one of the words next to them; most texts do not.
 fn may_mention(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'`' | b'\'' | b'"'))
-        && (text.contains("tool") || text.contains(" call "))
+        && ["tool", "call ", "Call ", "calling "].iter().any(|word| text.contains(word))
 }
 
 /// Returns names of several words in quotes or backticks, directly before or after "tool", or after "call".
@@ -69,7 +69,7 @@ fn mentioned(text: &str) -> impl Iterator<Item = &str> {
             && name.contains(['_', '-'])
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
         let is_mentioned = behind.starts_with(" tool")
-            || ["tool ", "tools ", " call "].iter().any(|end| before.ends_with(end));
+            || ["tool ", "tools ", " call ", "Call ", "calling "].iter().any(|end| before.ends_with(end));
         (is_name && is_mentioned).then_some(name)
     })
 }

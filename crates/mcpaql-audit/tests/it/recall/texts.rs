@@ -98,7 +98,7 @@ fn descriptions(all: &mut Vec<Injection>) {
         let words = tool["name"].as_str().unwrap().replace("desk_", "").replacen('_', " a ", 1);
         tool["description"] = format!("{words}.").into();
     });
-    faults(all, "DESC-003", Warning, "").tools(&[], "long", describe(|text| format!("{text} ").repeat(60)));
+    faults(all, "DESC-003", Warning, "").tools(&[], "long", describe(|text| format!("{text} ").repeat(120)));
     let silent = json!({
         "name": "desk_mcpaql_read", "title": "Desk — Read", "description": "Reads from the desk.",
         "inputSchema": {"type": "object", "properties": {"operation": {"type": "string"}, "params": {"type": "object"}}}
