@@ -100,7 +100,7 @@ rule! {
     /// ## Fix
     ///
     /// Sets the hints of the policy, except values that make the tool look safer than its own hints.
-    "HINT-016" "policy-mismatch" Warning..Advice Tool(check)
+    "HINT-016" "policy-mismatch" Warning Tool(check)
 }
 
 fn check(tool: &ParsedTool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
