@@ -31,6 +31,8 @@ pub(crate) async fn run(args: args::CallCommandArgs) -> Result<CommandOutcome> {
         Ok(answer) => {
             if !args.envelope {
                 output::print_data(&serde_json::to_string_pretty(&answer.data.into_value())?);
+                // Files and images, one per line.
+                answer.blocks.iter().for_each(|block| output::print_data(&block.to_string()));
                 for warning in answer.warnings {
                     output::status_line(&format!("warning: {}", warning.message));
                 }

@@ -111,6 +111,27 @@ async fn answers_and_errors_of_an_api_are_returned_as_envelopes() {
 }
 
 #[tokio::test]
+async fn a_call_on_the_command_line_prints_the_files_of_an_answer() {
+    let image = || async { ([("content-type", "image/png")], "png") };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let router = Router::new().route("/image", get(image));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let place = TestFolder::new();
+    place.file(
+        "images.yaml",
+        &format!(
+            "name: images\ntype: adapter\nversion: \"1.0.0\"\ndescription: Images\ntarget: {{ base_url: \"{url}\" }}\n\
+             operations: {{ read: [{{ name: get_image, maps_to: GET /image }}] }}\n"
+        ),
+    );
+    let ran = place.run(&["call", "images.yaml", "get_image"]).await;
+    let block = r#"{"type":"image","data":"cG5n","mimeType":"image/png"}"#;
+    let expected = format!("{{\n  \"media_type\": \"image/png\",\n  \"bytes\": 3\n}}\n{block}\n");
+    assert_eq!((ran.status, ran.stdout), (Some(0), expected), "{}", ran.stderr);
+}
+
+#[tokio::test]
 async fn an_api_that_cannot_be_reached_is_an_error_for_the_host() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
