@@ -212,8 +212,9 @@ impl ProducerIndex {
         meanings: &mut FieldMeanings<'a>,
         nouns: &mut Nouns,
     ) {
-        // A search whose result has a field for each kind of thing searches all of them.
-        let embedded = if searches { ProducerKind::Search } else { ProducerKind::Embedded };
+        // A search whose result has a field for each kind of thing searches all of them. A list of one kind does not.
+        let is_list = outline.answer.as_ref().is_none_or(|answer| answer.list);
+        let embedded = if searches && !is_list { ProducerKind::Search } else { ProducerKind::Embedded };
         for field in outline.answer.iter().flat_map(|answer| &answer.fields) {
             match meanings.entry(field).or_insert_with(|| FieldMeaning::of(field, nouns)) {
                 FieldMeaning::Identifier(name) => match self.by_field.get_mut(name.as_str()) {

@@ -208,6 +208,18 @@ fn a_search_of_everything_finds_what_its_result_has_a_field_for() {
 }
 
 #[test]
+fn a_search_of_one_kind_is_no_search_of_what_its_items_contain() {
+    let api = LinkedOperations::new(&[
+        ("search_code", "/search/code", Read),
+        ("search_repos", "/search/repos", Read),
+        ("get_repo", "/repos/{repo}", Read),
+    ])
+    .answers("search_code", true, Some("CodeHit"), &["path", "repository"])
+    .answers("search_repos", true, Some("Repo"), &["id", "name"]);
+    assert_eq!(api.producers_of("get_repo", "repo"), ["search_repos", "search_code"]);
+}
+
+#[test]
 fn the_caller_is_a_user() {
     for (name, path) in [("get_me", "/me"), ("get_authenticated_user", "/user"), ("whoami", "/v1/whoami")] {
         let api = LinkedOperations::new(&[
