@@ -370,7 +370,7 @@ fn an_operation_is_found_by_its_meaning_without_a_common_word() {
     ];
     let index = SearchIndex::build(tools.map(|(name, summary)| Doc { summary, ..Doc::new(name, Read) }));
     let first = |question: &str| index.search(question, 1).first().map(|hit| tools[hit.position].0);
-    assert_eq!(first("will I need an umbrella on Sunday"), Some("forecast"));
+    assert_eq!(first("how hot will it be tomorrow"), Some("forecast"));
     assert_eq!(first("how many euros are fifty dollars"), Some("exchange_rate"));
     assert_eq!(first("say this in Spanish"), Some("translate"));
 }
