@@ -109,6 +109,8 @@ pub mod timestamp;
 pub mod tokens;
 pub mod unified;
 pub mod validate;
+#[doc(hidden)]
+pub mod variables;
 
 #[doc(inline)]
 pub use mcpaql_schema::{diagnostic, error, schema};

@@ -261,9 +261,13 @@ impl Source {
                 .suggest("write an adapter document: front matter, YAML or JSON"));
         }
         if is_web_page(content) {
-            return Err(SourceProblem::syntax(0..0, "This is a web page, not YAML or JSON").suggest(
-                "save the document itself; for an API, it is often at /openapi.json or /openapi.yaml",
-            ));
+            let problem = SourceProblem::syntax(0..0, "This is a web page, not YAML or JSON");
+            return Err(match named_description(content) {
+                Some(address) => problem.suggest(format!("the page shows '{address}'; use that file or URL")),
+                None => problem.suggest(
+                    "save the document itself; for an API, it is often at /openapi.json or /openapi.yaml",
+                ),
+            });
         }
         let mut lines = content.split_inclusive('\n');
         let first = lines.next().unwrap_or_default();
@@ -302,6 +306,22 @@ fn is_web_page(text: &str) -> bool {
     let text = text.trim_start();
     let starts_with = |tag: &str| text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
     starts_with("<!doctype html") || starts_with("<html")
+}
+
+/// Returns the description that a page of Swagger UI, Redoc or a similar viewer loads.
+fn named_description(page: &str) -> Option<&str> {
+    const ATTRIBUTES: [&str; 6] =
+        ["spec-url=", "apiDescriptionUrl=", "data-url=", "url:", "\"url\":", "spec_url ="];
+    ATTRIBUTES.iter().find_map(|attribute| {
+        page.split(attribute).skip(1).find_map(|rest| {
+            let rest = rest.trim_start();
+            let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+            let address = rest.get(1..)?.split(quote).next()?;
+            let plain = address.len() <= 300 && !address.contains(char::is_whitespace);
+            let known = [".json", ".yaml", ".yml", "api-docs", "openapi", "swagger"];
+            (plain && known.iter().any(|word| address.contains(word))).then_some(address)
+        })
+    })
 }
 
 /// The length of the byte order mark, or 0.

@@ -7,7 +7,6 @@
 
 mod binding;
 mod catalog_data;
-mod environment;
 pub mod license;
 pub mod manifest;
 mod model;

@@ -2,10 +2,11 @@
 //!
 //! What always holds: texts of the adapter are written as prose. Markdown and HTML in them have no effect.
 
-use crate::{Language, Project, VERSION, environment, license, provenance};
+use crate::{Language, Project, VERSION, license, provenance};
 use mcpaql_core::adapter::{McpLink, TargetConfig};
 use mcpaql_core::lifecycle::ExecutionAction;
 use mcpaql_core::operation::{Category, INTROSPECT};
+use mcpaql_core::variables::{all_variables, required};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -114,7 +115,7 @@ fn command(project: &Project<'_>) -> (String, Vec<String>) {
 fn usage(out: &mut String, project: &Project<'_>) {
     let (program, arguments) = command(project);
     let set: serde_json::Map<String, Value> =
-        environment::required(project.catalog).map(|name| (name, "…".into())).collect();
+        required(project.catalog).map(|name| (name, "…".into())).collect();
     let mut server = json!({"command": program, "args": arguments});
     let mut typed = json!({"type": "stdio", "command": program, "args": arguments});
     if !set.is_empty() {
@@ -192,7 +193,7 @@ fn background(out: &mut String, project: &Project<'_>) {
 fn variables(out: &mut String, project: &Project<'_>) {
     let mut text = "Secrets stay in the environment; no file of this project contains one.\n\n| variable | purpose |\n|---|---|\n"
         .to_owned();
-    for (name, purpose) in environment::all_variables(project.catalog) {
+    for (name, purpose) in all_variables(project.catalog) {
         let _ = writeln!(text, "| `{}` | {purpose} |", code(&name));
     }
     let records = matches!(project.catalog.adapter.target, TargetConfig::Store(_));

@@ -192,12 +192,17 @@ impl ServedAdapter {
     /// Calls one of the adapter's tools. A background operation answers as soon as it has started.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> ToolReply {
         let recording = self.adapter.stats.begin(EntryPoint::Tool);
+        let mut operation = None;
         let outcome = match request::prepare(&self.adapter.catalog, tool, arguments) {
-            Ok(call) => self.adapter.run(EntryPoint::Tool, call, self.executions.as_ref(), caller).await,
+            Ok(call) => {
+                operation = Some(call.entry.operation.name.as_str());
+                self.adapter.run(EntryPoint::Tool, call, self.executions.as_ref(), caller).await
+            }
             Err(error) => Err(error),
         };
         let (reply, error) = self.adapter.reply(&outcome, Some(tool));
-        recording.end(error);
+        let took = recording.end(error);
+        record::log_call(&self.adapter.catalog.adapter.name, operation, error, reply.text.len(), took);
         reply
     }
 

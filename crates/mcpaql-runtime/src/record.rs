@@ -1,4 +1,4 @@
-//! Records calls: statistics, and a log entry for failures that only the operator can fix.
+//! Records calls: statistics, a log line for each call, and a log entry for failures that only the operator can fix.
 //!
 //! ```
 //! use mcpaql_runtime::prelude::*;
@@ -19,8 +19,25 @@ mod stats;
 
 pub use stats::{CallCounts, Latency, Stats};
 
-use mcpaql_core::error::{OpError, Remedy};
+use mcpaql_core::error::{Code, OpError, Remedy};
 use mcpaql_core::response::Answer;
+use std::time::Duration;
+
+/// The target of the log lines about calls, so that filters can select them.
+pub const CALL_LOG: &str = "mcpaql_calls";
+
+/// Logs a finished call: one line without parameters and without data.
+pub(crate) fn log_call(
+    adapter: &str,
+    operation: Option<&str>,
+    error: Option<Code>,
+    bytes: usize,
+    took: Duration,
+) {
+    let code = error.map_or("OK", Code::as_str);
+    let ms = took.as_secs_f64() * 1000.0;
+    tracing::info!(target: CALL_LOG, adapter, operation, code, bytes, ms = format_args!("{ms:.1}"), "call");
+}
 
 /// Logs a failure that only the operator can fix.
 pub(crate) fn log_failure(adapter: &str, operation: &str, outcome: &Result<Answer, OpError>) {

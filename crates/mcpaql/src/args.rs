@@ -13,6 +13,7 @@ use clap::builder::UnknownArgumentValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::{AdapterSettings, Sharing};
+use mcpaql_core::operation::Category;
 use mcpaql_document::render::DiagnosticFormat;
 use mcpaql_import::select::Selection;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -56,6 +57,8 @@ pub(crate) enum Command {
     Audit(Box<AuditArgs>),
     /// Show the tools that clients see, and their cost in tokens.
     Tools(ToolsArgs),
+    /// List the operations of adapters, with category and danger.
+    Operations(OperationsArgs),
     /// Call one operation and print its data.
     Call(CallCommandArgs),
     /// Show running servers and the state of their adapters.
@@ -64,6 +67,12 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Print the JSON Schema of adapter documents, for editors.
     Schema,
+    /// Print a manual page: `mcpaql man | man -l -`.
+    Man {
+        /// Command to describe, such as `serve` or `import openapi`; without it, the program.
+        #[arg(value_name = "COMMAND")]
+        path: Vec<String>,
+    },
     /// Print a shell completion script.
     Completions {
         /// Shell to generate the script for.
@@ -446,7 +455,29 @@ pub(crate) struct ToolsArgs {
 
 #[derive(Debug, ClapArgs)]
 #[command(
+    after_help = "Without documents, lists mcpaql.yaml in this folder; without that file, the built-in notebook.\n\
+    Exit status: 0 success, 1 an adapter could not be read and is missing, 2 could not run."
+)]
+pub(crate) struct OperationsArgs {
+    /// Adapter documents, OpenAPI descriptions, built-in adapters, or one adapter of mcpaql.yaml by name.
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) documents: Vec<String>,
+    /// List only one category: create, read, update, delete or execute.
+    #[arg(long, value_parser = parse_category, value_name = "CATEGORY")]
+    pub(crate) category: Option<Category>,
+    /// Print the list as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn parse_category(text: &str) -> Result<Category, String> {
+    one_of(Category::parse(text), Category::ALL.map(Category::endpoint))
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
     after_help = "Values are parsed as the parameter's type: `limit=5`, `labels=bug,ui`, `labels='[\"a,b\"]'`.\n\
+    `photo=@photo.png` sends a file: its text or, for a parameter that takes a file, its bytes. `@@` starts a value with `@`.\n\
     Exit status: 0 success, 1 the call was rejected, 2 the target failed or could not be reached."
 )]
 pub(crate) struct CallCommandArgs {

@@ -9,6 +9,8 @@ pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod import_config;
 pub(crate) mod install;
+pub(crate) mod man;
+pub(crate) mod operations;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod serve;

@@ -18,6 +18,7 @@ pub(crate) use source::{
     AdapterSource, McpSource, OpenApiSource, PlannedAdapter, RejectedDocument, read_overrides,
 };
 
+use crate::CommandOutcome;
 use crate::args::ImportOptions;
 use crate::file;
 use crate::openapi_files::{self, Description, Digest};
@@ -71,6 +72,21 @@ pub(crate) struct AdapterEnvironment(pub(crate) Environment);
 impl fmt::Debug for AdapterEnvironment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("AdapterEnvironment")
+    }
+}
+
+/// The catalogs of a plan, each with the name of its source.
+#[derive(Debug)]
+pub(crate) struct PlannedCatalogs {
+    pub(crate) catalogs: Vec<(String, Catalog)>,
+    /// Every adapter of the plan has a catalog.
+    pub(crate) is_complete: bool,
+}
+
+impl PlannedCatalogs {
+    /// Returns the outcome of a command that shows the catalogs.
+    pub(crate) fn outcome(&self) -> CommandOutcome {
+        if self.is_complete { CommandOutcome::Clean } else { CommandOutcome::Findings }
     }
 }
 
@@ -225,19 +241,28 @@ impl AdapterPlan {
         config.into_iter().chain(documents).collect()
     }
 
-    /// Returns the catalogs of all adapters and prints their problems. An adapter that cannot be served at all is an error.
-    pub(crate) fn catalogs(self) -> Result<Vec<(String, Catalog)>> {
+    /// Returns the catalogs of all adapters and prints their problems. An adapter without a catalog is reported and left out.
+    ///
+    /// # Errors
+    /// When no adapter has a catalog.
+    pub(crate) fn catalogs(self) -> Result<PlannedCatalogs> {
         self.config.iter().for_each(|(source, diagnostics)| output::print_diagnostics(source, diagnostics));
-        if let Some((_, error)) = self.unreadable.into_iter().next() {
-            return Err(error);
+        let mut errors: Vec<anyhow::Error> = self.unreadable.into_iter().map(|(_, error)| error).collect();
+        let mut catalogs = Vec::new();
+        for adapter in self.adapters {
+            let label = adapter.label();
+            match adapter.compile_and_report(false) {
+                Ok(catalog) => catalogs.push((label, catalog)),
+                Err(error) => errors.push(error),
+            }
         }
-        let config = self.config;
-        let catalogs = self
-            .adapters
-            .into_iter()
-            .map(|adapter| Ok((adapter.label(), adapter.compile_and_report(false)?)));
-        let catalogs = catalogs.collect::<Result<Vec<_>>>()?;
-        if catalogs.is_empty() { Err(members::no_adapter_error(config.as_ref())) } else { Ok(catalogs) }
+        let is_complete = errors.is_empty();
+        if catalogs.is_empty() {
+            let error = errors.into_iter().next();
+            return Err(error.unwrap_or_else(|| members::no_adapter_error(self.config.as_ref())));
+        }
+        errors.iter().for_each(output::print_error);
+        Ok(PlannedCatalogs { catalogs, is_complete })
     }
 }
 

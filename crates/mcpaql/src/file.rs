@@ -29,6 +29,15 @@ pub(crate) fn read_flag(flag: &str, path: &Path) -> Result<String> {
 
 /// Reads the text of a file; `hint` is for a file that does not exist.
 fn read_text_or_hint(path: &Path, hint: &str) -> Result<String> {
+    utf8(&path.display().to_string(), read_bytes_or_hint(path, hint)?)
+}
+
+/// Reads the bytes of a file.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    read_bytes_or_hint(path, "check the path")
+}
+
+fn read_bytes_or_hint(path: &Path, hint: &str) -> Result<Vec<u8>> {
     let name = path.display().to_string();
     match std::fs::File::open(path) {
         Ok(_) if path.is_dir() => Err(error_with_hint(format!("'{name}' is a folder"), "pass a file")),
@@ -65,11 +74,12 @@ pub(crate) fn not_found_error<'n>(
 
 /// Reads the text of standard input.
 pub(crate) fn read_stdin() -> Result<String> {
-    read_all("standard input", std::io::stdin().lock())
+    let name = "standard input";
+    utf8(name, read_all(name, std::io::stdin().lock())?)
 }
 
-/// Reads a whole text up to the maximum size, because a device or a pipe may never end.
-fn read_all(name: &str, reader: impl Read) -> Result<String> {
+/// Reads everything up to the maximum size, because a device or a pipe may never end.
+fn read_all(name: &str, reader: impl Read) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader
         .take(MAX_DOCUMENT_BYTES + 1)
@@ -78,6 +88,10 @@ fn read_all(name: &str, reader: impl Read) -> Result<String> {
     if bytes.len() as u64 > MAX_DOCUMENT_BYTES {
         bail!("{name} is larger than the maximum of {MAX_DOCUMENT_BYTES} bytes");
     }
+    Ok(bytes)
+}
+
+fn utf8(name: &str, bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         error_with_hint(
             format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()),

@@ -16,6 +16,7 @@ mod status;
 
 use anyhow::Result;
 use clap::Parser;
+use output::LogDetail;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -23,14 +24,15 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return commands::generate::report_usage_error(&error).unwrap_or_else(|| error.exit()),
     };
-    let quiet = matches!(
-        args.command,
+    let level = match &args.command {
         args::Command::Import(_)
-            | args::Command::Audit(_)
-            | args::Command::Generate(_)
-            | args::Command::Call(_)
-    );
-    output::start_log(args.log, quiet);
+        | args::Command::Audit(_)
+        | args::Command::Generate(_)
+        | args::Command::Call(_) => LogDetail::Errors,
+        args::Command::Serve(command) if command.http.is_some() => LogDetail::Calls,
+        _ => LogDetail::Events,
+    };
+    output::start_log(args.log, level);
     match run(args) {
         Ok(outcome) => match output::write_error() {
             Some(error) => {
@@ -94,10 +96,12 @@ fn run(args: args::Cli) -> Result<CommandOutcome> {
         args::Command::Audit(command) => block_on(Threads::One, commands::audit::run(*command)),
         args::Command::Check(command) => commands::check::run(&command),
         args::Command::Tools(command) => commands::tools::run(&command),
+        args::Command::Operations(command) => commands::operations::run(&command),
         args::Command::Call(command) => block_on(Threads::One, commands::call::run(command)),
         args::Command::Status(command) => block_on(Threads::One, commands::status::run(command)),
         args::Command::Explain(command) => commands::explain::run(&command),
         args::Command::Schema => commands::schema::run(),
+        args::Command::Man { path } => commands::man::run(&path),
         args::Command::Completions { shell } => commands::completions::run(shell),
     }
 }

@@ -8,6 +8,7 @@ use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_document::render;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::mcp::LOG_DIRECTIVES;
+use mcpaql_runtime::record::CALL_LOG;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 use tracing_subscriber::EnvFilter;
@@ -19,9 +20,20 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Starts the log on standard error; `quiet` is for commands that report everything themselves.
-pub(crate) fn start_log(format: LogFormat, quiet: bool) {
-    let filter = EnvFilter::new(directives(std::env::var("RUST_LOG").ok().as_deref(), quiet));
+/// What is logged unless `RUST_LOG` says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogDetail {
+    /// Only errors: the command reports everything itself.
+    Errors,
+    /// Events of the server.
+    Events,
+    /// Events of the server, and a line for each call.
+    Calls,
+}
+
+/// Starts the log on standard error.
+pub(crate) fn start_log(format: LogFormat, level: LogDetail) {
+    let filter = EnvFilter::new(directives(std::env::var("RUST_LOG").ok().as_deref(), level));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     // An error about a closed standard error could not be written either.
     let builder = builder.log_internal_errors(false);
@@ -33,9 +45,13 @@ pub(crate) fn start_log(format: LogFormat, quiet: bool) {
 
 /// Returns the log filter. The HTTP and MCP libraries log whole payloads and URLs, which may hold sensitive data: they are
 /// silenced even with `RUST_LOG=debug`, unless the filter names them.
-fn directives(rust_log: Option<&str>, quiet: bool) -> String {
-    let default = if quiet { "error" } else { "warn,mcpaql=info,mcpaql_runtime=info" };
-    let filter = rust_log.filter(|text| !text.trim().is_empty()).unwrap_or(default);
+fn directives(rust_log: Option<&str>, level: LogDetail) -> String {
+    let default = match level {
+        LogDetail::Errors => "error".to_owned(),
+        LogDetail::Events => format!("warn,mcpaql=info,mcpaql_runtime=info,{CALL_LOG}=warn"),
+        LogDetail::Calls => format!("warn,mcpaql=info,mcpaql_runtime=info,{CALL_LOG}=info"),
+    };
+    let filter = rust_log.filter(|text| !text.trim().is_empty()).unwrap_or(&default);
     if filter.contains("rmcp") || filter.contains("hyper") || filter.contains("h2") {
         return filter.to_owned();
     }
@@ -179,7 +195,7 @@ pub(crate) fn use_color() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::directives;
+    use super::{LogDetail, directives};
 
     #[test]
     fn untrusted_text_does_not_control_the_terminal() {
@@ -201,9 +217,9 @@ mod tests {
 
     #[test]
     fn payloads_are_logged_only_by_name() {
-        assert!(directives(Some("debug"), true).contains("rmcp::service=error"));
-        assert!(directives(None, false).starts_with("warn,mcpaql=info"));
-        assert!(directives(None, true).starts_with("error,"));
-        assert_eq!(directives(Some("rmcp=trace"), false), "rmcp=trace");
+        assert!(directives(Some("debug"), LogDetail::Errors).contains("rmcp::service=error"));
+        assert!(directives(None, LogDetail::Events).starts_with("warn,mcpaql=info"));
+        assert!(directives(None, LogDetail::Errors).starts_with("error,"));
+        assert_eq!(directives(Some("rmcp=trace"), LogDetail::Events), "rmcp=trace");
     }
 }

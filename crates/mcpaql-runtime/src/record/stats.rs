@@ -132,11 +132,13 @@ impl Stats {
 }
 
 impl Recording<'_> {
-    /// Records the end of the call, and its error if it failed.
-    pub(crate) fn end(mut self, error: Option<Code>) {
+    /// Records the end of the call, and its error if it failed. Returns how long it took.
+    pub(crate) fn end(mut self, error: Option<Code>) -> Duration {
+        let took = self.started_at.elapsed();
         if let Some(stats) = self.stats.take() {
-            stats.end(self.started_at.elapsed(), error);
+            stats.end(took, error);
         }
+        took
     }
 }
 

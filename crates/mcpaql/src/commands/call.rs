@@ -5,12 +5,17 @@ use crate::file;
 use crate::output::error_with_hint;
 use crate::{CommandOutcome, args, output};
 use anyhow::{Context, Result};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::error::{OpError, Remedy};
+use mcpaql_core::operation::{Binding, BodyForm, Operation, Param, ParamLocation};
 use mcpaql_core::response;
+use mcpaql_core::schema::is_file;
 use mcpaql_runtime::caller::Caller;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use std::path::Path;
 
 pub(crate) async fn run(args: args::CallCommandArgs) -> Result<CommandOutcome> {
     let request = AdapterRequest { data: args.data.clone(), ..AdapterRequest::single(&args.document) };
@@ -89,13 +94,41 @@ fn params(args: &args::CallCommandArgs, catalog: &Catalog) -> Result<Map<String,
             let hint = format!("write {example}, or pass all parameters with --params JSON");
             return Err(error_with_hint(problem, hint));
         };
-        let schema = catalog
-            .get(&args.operation)
-            .and_then(|entry| catalog.full_operation(entry)?.operation.param(key))
-            .map(|param| &param.schema);
-        params.insert(key.to_owned(), parse_value(value, schema));
+        let operation =
+            catalog.get(&args.operation).and_then(|entry| Some(catalog.full_operation(entry)?.operation));
+        let param = operation.and_then(|operation| operation.param(key));
+        let schema = param.map(|param| &param.schema);
+        let value = match value.strip_prefix('@') {
+            Some(text) if text.starts_with('@') => parse_value(text, schema),
+            Some(path) => file_value(Path::new(path), operation, param)?,
+            None => parse_value(value, schema),
+        };
+        params.insert(key.to_owned(), value);
     }
     Ok(params)
+}
+
+/// Reads a file as the value of a parameter: its bytes as base64 for a parameter that takes a file, otherwise its text.
+fn file_value(path: &Path, operation: Option<&Operation>, param: Option<&Param>) -> Result<Value> {
+    let schema = param.map(|param| &param.schema);
+    let is_binary_body = operation.zip(param).is_some_and(|(operation, param)| {
+        let body = match &operation.binding {
+            Binding::Http(binding) => binding.body,
+            _ => return false,
+        };
+        body == BodyForm::Binary && param.location == ParamLocation::Body
+    });
+    if !is_binary_body && !schema.is_some_and(is_file) {
+        return Ok(parse_value(&file::read_text(path)?, schema));
+    }
+    let data = BASE64.encode(file::read_bytes(path)?);
+    // A file of a form may have a name.
+    let takes_name = schema.and_then(|schema| schema.pointer("/anyOf")).is_some();
+    let name = path.file_name().and_then(|name| name.to_str()).filter(|_| takes_name && !is_binary_body);
+    Ok(match name {
+        Some(name) => json!({ "data": data, "filename": name }),
+        None => data.into(),
+    })
 }
 
 fn object(text: &str) -> Result<Map<String, Value>> {

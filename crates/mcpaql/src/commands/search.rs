@@ -11,6 +11,7 @@ pub(crate) fn run(args: &args::SearchArgs) -> Result<CommandOutcome> {
     let (_, catalog) = AdapterRequest::single(&args.document)
         .resolve()?
         .catalogs()?
+        .catalogs
         .pop()
         .context("the document contains no adapter")?;
     let mut params = Map::new();

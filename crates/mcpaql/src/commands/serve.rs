@@ -8,11 +8,13 @@ use crate::status::StatusFile;
 use crate::{CommandOutcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::TargetConfig;
+use mcpaql_core::variables::missing_credentials;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::{PendingService, Preview, ServerLimits, ServiceLoader};
 use mcpaql_runtime::serve::{self, HttpOptions, ServeError};
 use mcpaql_runtime::target::store::STORE_FILE;
 use serde_json::{Value, json};
+use std::iter;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -143,6 +145,20 @@ async fn open(
     Ok((gateway, info))
 }
 
+/// Logs a warning for every credential that is not set: calls that need it will fail, everything else works.
+fn warn_about_credentials(gateway: &Gateway) {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    for served in gateway.snapshot().adapters() {
+        let adapter = &served.catalog().adapter;
+        let targets = adapter.targets.values().map(|target| &target.auth);
+        for variable in
+            iter::once(&adapter.auth).chain(targets).flat_map(|auth| missing_credentials(auth, &is_set))
+        {
+            tracing::warn!(adapter = %adapter.name, %variable, "the variable of a credential is not set; calls that need it will fail");
+        }
+    }
+}
+
 /// Adds a hint with command line flags to an error of the library.
 fn with_hint(error: ServeError) -> anyhow::Error {
     match error {
@@ -167,6 +183,7 @@ fn http_options(args: &args::ServeArgs, address: SocketAddr) -> Result<HttpOptio
 
 /// Announces the server: a full message on a terminal, log lines otherwise.
 fn announce_start(gateway: &Gateway, info: &StartupInfo, bound: Option<SocketAddr>) {
+    warn_about_credentials(gateway);
     if output::stderr_is_terminal() {
         output::status_lines(&startup_message(gateway, info, bound));
         return;

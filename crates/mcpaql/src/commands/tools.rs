@@ -12,7 +12,8 @@ pub(crate) fn run(args: &args::ToolsArgs) -> Result<CommandOutcome> {
     let flags = args.surface.settings();
     let request =
         AdapterRequest { documents: &args.documents, by_name: true, flags, ..AdapterRequest::default() };
-    let catalogs = request.resolve()?.catalogs()?;
+    let planned = request.resolve()?.catalogs()?;
+    let (catalogs, outcome) = (&planned.catalogs, planned.outcome());
     check_names(catalogs.iter().map(|(source, catalog)| (catalog, source.as_str())))
         .map_err(|collision| collision_error(&collision))?;
     let (unified, separate): (Vec<&Catalog>, Vec<&Catalog>) =
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &args::ToolsArgs) -> Result<CommandOutcome> {
     if args.json {
         let list: Vec<Value> = tools.iter().map(|tool| tool.to_json()).collect();
         output::print_data(&serde_json::to_string_pretty(&json!({ "tools": list }))?);
-        return Ok(CommandOutcome::Clean);
+        return Ok(outcome);
     }
     output::print_data(&table(&tools));
     if args.descriptions {
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &args::ToolsArgs) -> Result<CommandOutcome> {
             output::print_data(&format!("\n{} ({})\n\n{}", tool.name, tool.title, indent(&tool.description)));
         }
     }
-    Ok(CommandOutcome::Clean)
+    Ok(outcome)
 }
 
 fn table(tools: &[&Tool]) -> String {

@@ -35,7 +35,7 @@ pub(crate) async fn open_gateway(plan: AdapterPlan, cache: bool) -> Result<Gatew
 async fn open_single_adapter(plan: AdapterPlan, opening: &GatewayOptions) -> Result<Vec<GatewayMember>> {
     let keys: Vec<String> = plan.adapters.iter().map(|adapter| adapter.key().to_owned()).collect();
     let mut members = Vec::new();
-    for ((source, catalog), key) in plan.catalogs()?.into_iter().zip(keys) {
+    for ((source, catalog), key) in plan.catalogs()?.catalogs.into_iter().zip(keys) {
         let opened = open::open(catalog, &source, opening.data.as_deref(), &opening.environment).await;
         let served = opened.map_err(open_error_with_hint)?;
         let name = served.catalog().adapter.name.clone();

@@ -324,3 +324,81 @@ async fn a_configuration_is_checked_as_a_whole() {
     assert_eq!(empty.status, Some(1), "{empty:?}");
     assert!(empty.stdout.contains("has no adapters"), "{}", empty.stdout);
 }
+
+#[tokio::test]
+async fn one_broken_adapter_does_not_hide_the_others() {
+    let place = TestFolder::new();
+    place.file("broken.md", BROKEN);
+    place.file("warned.md", WARNED);
+    place.file(
+        "mcpaql.yaml",
+        "adapters:\n  - warned.md\n  - broken.md\n  - { name: absent, mcp: { command: [no-such-program] } }\n",
+    );
+    for command in ["tools", "operations"] {
+        let ran = place.run(&[command]).await;
+        assert_eq!(ran.status, Some(1), "{command}: {ran:?}");
+        assert!(ran.stdout.contains("warned"), "{command}: {ran:?}");
+        assert!(ran.stderr.contains("'absent'"), "{command}: {ran:?}");
+    }
+    let alone = place.run(&["tools", "broken.md"]).await;
+    assert_eq!(alone.status, Some(2), "{alone:?}");
+}
+
+#[tokio::test]
+async fn operations_are_listed_for_people_and_machines() {
+    let place = TestFolder::new();
+    let table = place.run(&["operations", "notebook"]).await;
+    assert_eq!(table.status, Some(0), "{table:?}");
+    let row = table.stdout.lines().find(|line| line.starts_with("delete_note ")).unwrap();
+    assert!(row.contains("DELETE") && row.contains("destructive"), "{row}");
+
+    let json = place.run(&["operations", "notebook", "--category", "create", "--json"]).await.json();
+    let rows = json.as_array().unwrap();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["category"] == "CREATE"), "{json}");
+    let wrong = place.run(&["operations", "notebook", "--category", "write"]).await;
+    assert_eq!(wrong.status, Some(2));
+    assert!(
+        wrong.stderr.contains("expected one of create, read, update, delete, execute"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[tokio::test]
+async fn manual_pages_describe_every_command() {
+    let place = TestFolder::new();
+    let page = place.run(&["man", "import", "openapi"]).await;
+    assert_eq!(page.status, Some(0), "{page:?}");
+    assert!(page.stdout.contains(".TH mcpaql-import-openapi 1"), "{}", page.stdout);
+    assert!(place.run(&["man"]).await.stdout.contains("mcpaql"), "the program's own page");
+    let absent = place.run(&["man", "nothing"]).await;
+    assert_eq!(absent.status, Some(2));
+    assert!(absent.stderr.contains("there is no command 'nothing'"), "{}", absent.stderr);
+}
+
+#[tokio::test]
+async fn a_web_page_is_named_as_what_it_is() {
+    let place = TestFolder::new();
+    place.file("docs.html", "<!DOCTYPE html>\n<script>SwaggerUIBundle({url: '/v1/openapi.json'})</script>");
+    for args in [&["tools", "docs.html"][..], &["import", "openapi", "docs.html"], &["serve", "docs.html"]] {
+        let ran = place.run(args).await;
+        assert_ne!(ran.status, Some(0), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains("This is a web page"), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("the page shows '/v1/openapi.json'"), "{args:?}: {}", ran.stderr);
+    }
+}
+
+#[tokio::test]
+async fn a_parameter_can_come_from_a_file() {
+    let place = TestFolder::new();
+    place.file("body.txt", "Milk\nBread");
+    let call = |args: &[&str]| {
+        place.binary(&[&["call", "--data", "data", "notebook", "create_note"], args].concat())
+    };
+    let made = RunOutput::of(call(&["title=@@home", "body=@body.txt"])).await.json();
+    assert_eq!(made["title"], "@home");
+    assert_eq!(made["body"], "Milk\nBread");
+    let absent = RunOutput::of(call(&["title=x", "body=@absent.txt"])).await;
+    assert_eq!(absent.status, Some(2), "{absent:?}");
+    assert!(absent.stderr.contains("'absent.txt' not found"), "{}", absent.stderr);
+}

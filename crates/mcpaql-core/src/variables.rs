@@ -1,13 +1,13 @@
 //! The environment variables that a served adapter reads. Only their names, never their values.
 
+use crate::adapter::{Auth, McpLink, TargetConfig};
+use crate::catalog::Catalog;
+use crate::operation::Binding;
+use crate::template::{EnvPiece, EnvTemplate};
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Auth, McpLink, TargetConfig};
-use mcpaql_core::catalog::Catalog;
-use mcpaql_core::operation::Binding;
-use mcpaql_core::template::{EnvPiece, EnvTemplate};
 
 /// Name → purpose, in the order of first use.
-pub(crate) type VariablePurposes = IndexMap<String, &'static str>;
+pub type VariablePurposes = IndexMap<String, &'static str>;
 
 const SECRET: &str = "secret: a credential for the API";
 const VALUE: &str = "a value in an address, a header, a command or its environment";
@@ -15,13 +15,38 @@ const OPTIONAL: &str =
     "optional: a value in an address, a header, a command or its environment, with a default";
 const PASSED: &str = "passed on to the programs that the server starts";
 
+/// Returns the variables of credentials that are not set, so that calls will fail. Of several ways to authenticate, one is enough.
+///
+/// ```
+/// use mcpaql_core::adapter::Auth;
+/// use mcpaql_core::variables::missing_credentials;
+///
+/// let auth = Auth::Basic { username_env: "API_USER".into(), password_env: "API_PASSWORD".into() };
+/// assert_eq!(missing_credentials(&auth, &|name| name == "API_USER"), ["API_PASSWORD"]);
+/// ```
+pub fn missing_credentials(auth: &Auth, is_set: &dyn Fn(&str) -> bool) -> Vec<String> {
+    match auth {
+        Auth::All(several) => several.iter().flat_map(|one| missing_credentials(one, is_set)).collect(),
+        Auth::Any(several) => {
+            let missing = several.iter().map(|one| missing_credentials(one, is_set));
+            missing.min_by_key(Vec::len).unwrap_or_default()
+        }
+        one => {
+            let mut variables = VariablePurposes::new();
+            self::auth(&mut variables, one);
+            let secrets = variables.into_iter().filter(|(_, purpose)| *purpose == SECRET);
+            secrets.map(|(name, _)| name).filter(|name| !is_set(name)).collect()
+        }
+    }
+}
+
 /// Returns the names of the variables without a default.
-pub(crate) fn required(catalog: &Catalog) -> impl Iterator<Item = String> {
+pub fn required(catalog: &Catalog) -> impl Iterator<Item = String> {
     all_variables(catalog).into_iter().filter(|(_, purpose)| *purpose != OPTIONAL).map(|(name, _)| name)
 }
 
 /// Returns every variable that the adapter uses.
-pub(crate) fn all_variables(catalog: &Catalog) -> VariablePurposes {
+pub fn all_variables(catalog: &Catalog) -> VariablePurposes {
     let mut out = VariablePurposes::new();
     let adapter = &catalog.adapter;
     auth(&mut out, &adapter.auth);
