@@ -137,14 +137,16 @@ def all_names(comparison, tool, query):
         params = {"query": query, "detail": "names", "first": 200, **after}
         data = server.call(tool, {"operation": "introspect", "params": params})[0]["data"]
         names += data[query]
-        if not data.get("pageInfo", {}).get("hasNextPage"):
+        page = data["_protocol"]["pageInfo"]
+        if not page["hasNextPage"]:
             return names
-        after = {"after": data["pageInfo"]["endCursor"]}
+        after = {"after": page["endCursor"]}
 
 
 def described(server, tool, names):
     """Returns the details of operations."""
-    return [server.call(tool, {"operation": "introspect", "params": {"name": name}})[0]["data"]["operation"] for name in names]
+    return [server.call(tool, {"operation": "introspect", "params": {"name": name, "detail": "full"}})[0]["data"]["operation"]
+            for name in names]
 
 
 def of_tools(tools):
@@ -201,7 +203,8 @@ def calls(comparison, details, upstream):
                 comparison.call(through, {"operation": name, "params": params}, outcome)
     names, tool = [detail["name"] for detail in details], details[-1]["mcpTool"]
     for arguments in ({}, {"operation": 5}, {"operation": names[0], "params": "x"}, {"operation": names[0], "params": "{}"}, {"operation": None},
-                      {"operation": misspelt(names[0])}, {"operation": names[0], "params": None}, *({"operation": name} for name in names[:3])):
+                      {"operation": misspelt(names[0])}, {"operation": names[0], "params": None}, *({"operation": name} for name in names[:3]),
+                      {"operation": names[0], "element_type": "thing"}):
         comparison.call(tool, arguments, outcome)
     comparison.call("no_such_tool", {}, outcome)
 

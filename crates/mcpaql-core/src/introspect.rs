@@ -21,6 +21,7 @@
 
 pub(crate) mod args;
 mod details;
+mod fields;
 pub(crate) mod hits;
 pub(crate) mod list;
 mod mentioned;
@@ -30,7 +31,8 @@ mod protocol;
 mod types;
 
 pub(crate) use params::params;
-pub use protocol::PROTOCOL_VERSION;
+pub(crate) use protocol::page_protocol;
+pub use protocol::{CONFORMANCE, PROTOCOL_VERSION};
 pub use types::PROTOCOL_TYPES;
 
 use crate::catalog::Catalog;
@@ -65,17 +67,15 @@ pub fn answer(catalog: &Catalog, args: &Map<String, Value>) -> Result<Answer, Op
     match (&options.names, options.types) {
         (None, false) => list::operations(catalog, &options),
         (None, true) => types::list(catalog, &options),
-        (Some(names), false) => Ok(answer_by_name(&options, names, "operation", |name| {
-            operation(catalog, name, options.detail.unwrap_or(DetailLevel::Full))
-        })),
+        (Some(names), false) => {
+            Ok(answer_by_name(&options, names, "operation", |name| operation(catalog, name, options.detail)))
+        }
         (Some(names), true) => Ok(answer_by_name(&options, names, "type", |name| {
-            types::describe_type(catalog, name, options.detail.unwrap_or(DetailLevel::Full)).ok_or_else(
-                || {
-                    let own: Vec<String> = catalog.type_names().collect();
-                    let all = PROTOCOL_TYPES.iter().copied().chain(own.iter().map(String::as_str));
-                    not_found_warning("type", name, &suggest::nearest_many(name, all, 3))
-                },
-            )
+            types::describe_type(catalog, name, options.detail).ok_or_else(|| {
+                let own: Vec<String> = catalog.type_names().collect();
+                let all = PROTOCOL_TYPES.iter().copied().chain(own.iter().map(String::as_str));
+                not_found_warning("type", name, &suggest::nearest_many(name, all, 3))
+            })
         })),
     }
 }
@@ -84,12 +84,18 @@ pub(crate) fn invalid(param: &str, message: String) -> OpError {
     OpError::new(Code::InvalidValue, message).with_detail("param_name", param)
 }
 
-pub(crate) fn operation(catalog: &Catalog, name: &str, detail: DetailLevel) -> Result<Value, Warning> {
+/// Describes an operation. Without a detail level, only with what the specification allows.
+pub(crate) fn operation(
+    catalog: &Catalog,
+    name: &str,
+    detail: Option<DetailLevel>,
+) -> Result<Value, Warning> {
     let shown = catalog.get(name).and_then(|entry| match detail {
-        DetailLevel::Names => Some(entry.operation.name.as_str().into()),
-        DetailLevel::Summary => Some(list::summary_of(entry)),
-        DetailLevel::Signature => details::signature_with_types(catalog, entry),
-        DetailLevel::Full => details::operation(catalog, entry),
+        None => details::operation(catalog, entry),
+        Some(DetailLevel::Names) => Some(entry.operation.name.as_str().into()),
+        Some(DetailLevel::Summary) => Some(list::summary_of(entry)),
+        Some(DetailLevel::Signature) => details::signature_with_types(catalog, entry),
+        Some(DetailLevel::Full) => details::full(catalog, entry),
     });
     shown.ok_or_else(|| {
         let near = catalog.suggest_operations(name, std::iter::empty());
@@ -136,7 +142,7 @@ pub(crate) fn not_found_warning(kind: &str, name: &str, near: &[&str]) -> Warnin
     } else {
         format!("Nearest: {}.", near.join(", "))
     };
-    Warning { code: "NOT_FOUND", message: format!("Unknown {kind}{}. {hint}", request::quoted_name(name)) }
+    Warning::new("NOT_FOUND", format!("Unknown {kind}{}. {hint}", request::quoted_name(name)))
 }
 
 /// Returns the first sentence of the description, for lists.

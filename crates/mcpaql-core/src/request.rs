@@ -30,6 +30,8 @@ use crate::schema::type_name;
 use crate::signature;
 use serde_json::{Map, Value};
 
+/// The specification's field beside `operation` that names a kind of resource.
+const ELEMENT_TYPE: &str = "element_type";
 /// Maximum estimated tokens of a suggested signature.
 pub(crate) const MAX_SIGNATURE_TOKENS: usize = 80;
 /// Maximum parameter names that are used to guess the intended operation.
@@ -64,7 +66,8 @@ pub fn prepare<'c>(
     };
     let mut warnings = Vec::new();
     if let Some(name) = &route.renamed_to {
-        warnings.push(deprecated("DEPRECATED_TOOL", format!("The tool '{tool}' is now called '{name}'.")));
+        let message = format!("The tool '{tool}' is deprecated: it is now called '{name}'.");
+        warnings.push(deprecated("feature", tool, message).with_detail("replacement", name.as_str()));
     }
     let (entry, params) = match &route.scope {
         ToolScope::Operation(index) => {
@@ -74,16 +77,19 @@ pub fn prepare<'c>(
             (entry, flat_params(full_operation(catalog, entry)?.operation, arguments)?)
         }
         scope => {
-            let (operation, params) = split_envelope(arguments)?;
+            let (operation, mut params) = split_envelope(arguments)?;
             let name = operation.ok_or_else(missing_operation)?;
-            let entry = find(catalog, &name, &params)?;
+            let entry = find(catalog, &name, &params.own)?;
             if let ToolScope::Endpoint(endpoint) = scope
                 && entry.operation.endpoint != *endpoint
             {
                 return Err(wrong_endpoint(entry, endpoint, tool));
             }
             note_alias(entry, &name, &mut warnings);
-            (entry, params)
+            if let Some(kind) = params.element_type.take() {
+                place_element_type(catalog, entry, kind, &mut params.own, &mut warnings)?;
+            }
+            (entry, params.own)
         }
     };
     finish(catalog, entry, params, warnings)
@@ -113,7 +119,7 @@ pub(crate) fn wrong_endpoint_error(
 ) -> OpError {
     let found = split_envelope(arguments).and_then(|(operation, params)| {
         let name = operation.ok_or_else(missing_operation)?;
-        find(catalog, &name, &params)
+        find(catalog, &name, &params.own)
     });
     match found {
         Ok(entry) => wrong_endpoint(entry, endpoint, tool),
@@ -132,7 +138,7 @@ fn finish<'c>(
     if let Some(instead) = &entry.operation.deprecated {
         let name = &entry.operation.name;
         let text = format!("The operation '{name}' is deprecated. {instead}");
-        warnings.push(deprecated("DEPRECATED_OPERATION", text.trim_end().to_owned()));
+        warnings.push(deprecated("operation", name, text.trim_end()));
     }
     Ok(PreparedCall { entry, full_operation: full, args, warnings })
 }
@@ -152,17 +158,17 @@ fn full_operation<'c>(catalog: &'c Catalog, entry: &'c CatalogEntry) -> Result<F
     })
 }
 
-fn deprecated(code: &'static str, message: String) -> Warning {
-    Warning { code, message }
+fn deprecated(kind: &str, item: &str, message: impl Into<String>) -> Warning {
+    Warning::new("DEPRECATION_WARNING", message)
+        .with_detail("type", kind)
+        .with_detail("deprecated_item", item)
 }
 
 fn note_alias(entry: &CatalogEntry, called: &str, warnings: &mut Vec<Warning>) {
     let name = &entry.operation.name;
     if name != called {
-        warnings.push(deprecated(
-            "DEPRECATED_OPERATION",
-            format!("The operation '{called}' is now called '{name}'."),
-        ));
+        let message = format!("The operation '{called}' is deprecated: it is now called '{name}'.");
+        warnings.push(deprecated("operation", called, message).with_detail("replacement", name.as_str()));
     }
 }
 
@@ -186,10 +192,34 @@ fn flat_params(
     Ok(merge_params(params, arguments))
 }
 
+/// The parameters of a call, and the specification's field for the kind of resource beside them.
+struct EnvelopeParams {
+    own: Map<String, Value>,
+    element_type: Option<Value>,
+}
+
+/// Passes `element_type` to an operation that has such a parameter. Otherwise it has no effect, and a warning says so.
+fn place_element_type(
+    catalog: &Catalog,
+    entry: &CatalogEntry,
+    kind: Value,
+    params: &mut Map<String, Value>,
+    warnings: &mut Vec<Warning>,
+) -> Result<(), OpError> {
+    if full_operation(catalog, entry)?.operation.param(ELEMENT_TYPE).is_some() {
+        params.entry(ELEMENT_TYPE).or_insert(kind);
+    } else {
+        let message = format!(
+            "Ignored: '{ELEMENT_TYPE}'. The operation '{}' works on one kind of resource.",
+            entry.operation.name
+        );
+        warnings.push(Warning::new("IGNORED_PARAMS", message));
+    }
+    Ok(())
+}
+
 /// Returns the operation's name and its parameters: those in `params`, then those beside it.
-fn split_envelope(
-    mut arguments: Map<String, Value>,
-) -> Result<(Option<String>, Map<String, Value>), OpError> {
+fn split_envelope(mut arguments: Map<String, Value>) -> Result<(Option<String>, EnvelopeParams), OpError> {
     let operation = match arguments.shift_remove("operation") {
         None | Some(Value::Null) => None,
         Some(Value::String(name)) => Some(name),
@@ -204,7 +234,8 @@ fn split_envelope(
         }
     };
     let params = take_params(&mut arguments)?;
-    Ok((operation, merge_params(params, arguments)))
+    let element_type = arguments.shift_remove(ELEMENT_TYPE);
+    Ok((operation, EnvelopeParams { own: merge_params(params, arguments), element_type }))
 }
 
 /// Removes `params` from the arguments and returns it.

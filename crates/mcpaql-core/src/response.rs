@@ -9,11 +9,12 @@
 //! assert_eq!(reply.text, r#"{"success":true,"data":["write"]}"#);
 //! ```
 //!
-//! What always holds: the JSON is minified and repeats none of the arguments. Only a success has `warnings`. A JSON
-//! body of an upstream is passed on without parsing it ([`Payload::Raw`]).
+//! What always holds: the JSON is minified and repeats none of the arguments. Only a success has `warnings`. The message of
+//! an error has no trace of a program ([`error::looks_internal`]); one that has is in `details.reason`. A JSON body of an
+//! upstream is passed on without parsing it ([`Payload::Raw`]).
 
 use crate::adapter::ErrorPolicy;
-use crate::error::{OpError, Remedy};
+use crate::error::{self, OpError, Remedy};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::value::RawValue;
@@ -83,10 +84,39 @@ impl Serialize for Payload {
 /// A warning for the agent about a call that succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// The warning's code, such as `DEPRECATED_OPERATION`.
+    /// The warning's code, such as `DEPRECATION_WARNING`.
     pub code: &'static str,
     /// One sentence.
     pub message: String,
+    /// Machine-readable details.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub details: Map<String, Value>,
+}
+
+impl Warning {
+    /// Creates a warning without details.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Warning { code, message: message.into(), details: Map::new() }
+    }
+
+    /// Adds a detail.
+    #[must_use]
+    pub fn with_detail(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(key.to_owned(), value.into());
+        self
+    }
+}
+
+/// Returns the warning about a page size over the maximum; `None` if it is not.
+#[must_use]
+pub fn clamped_page_warning(requested: usize, maximum: usize) -> Option<Warning> {
+    let message = format!("A page has up to {maximum} items here, so 'first' was reduced to {maximum}.");
+    (requested > maximum).then(|| {
+        Warning::new("VALIDATION_CLAMPED_WARNING", message)
+            .with_detail("param_name", "first")
+            .with_detail("requested", requested)
+            .with_detail("maximum", maximum)
+    })
 }
 
 /// The response to a tool call: the envelope or the plain result, and MCP's `isError`.
@@ -127,20 +157,33 @@ impl Serialize for SuccessEnvelope<'_> {
     }
 }
 
+/// Returns an error as clients see it: code, message and details.
+#[must_use]
+pub fn error_json(error: &OpError) -> Value {
+    let OpError { code, message, details, .. } = error;
+    let mut details = details.clone();
+    let mut out = Map::new();
+    out.insert("code".into(), code.as_str().into());
+    if error::looks_internal(message) {
+        // Words of an upstream or of a handler. The details are not checked for traces of a program.
+        out.insert("message".into(), format!("{} {}", code.meaning(), code.advice()).into());
+        details.entry("reason").or_insert_with(|| message.as_str().into());
+    } else {
+        out.insert("message".into(), message.as_str().into());
+    }
+    if !details.is_empty() {
+        out.insert("details".into(), Value::Object(details));
+    }
+    Value::Object(out)
+}
+
 struct FailureEnvelope<'a>(&'a OpError);
 
 impl Serialize for FailureEnvelope<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let OpError { code, message, details, .. } = self.0;
-        let mut error = Map::new();
-        error.insert("code".into(), code.as_str().into());
-        error.insert("message".into(), message.as_str().into());
-        if !details.is_empty() {
-            error.insert("details".into(), Value::Object(details.clone()));
-        }
         let mut map = serializer.serialize_map(Some(2))?;
         map.serialize_entry("success", &false)?;
-        map.serialize_entry("error", &error)?;
+        map.serialize_entry("error", &error_json(self.0))?;
         map.end()
     }
 }

@@ -150,6 +150,12 @@ pub fn type_of(schema: &Value) -> String {
     TypeFormat::TYPE.text(schema)
 }
 
+/// Returns the type of a schema with all its bounds: `string(3.. chars) | boolean`.
+#[must_use]
+pub fn type_with_bounds(schema: &Value) -> String {
+    TypeFormat::FULL.text(schema)
+}
+
 /// Returns a named type on a line: `type Label = { name: string, color?: string }`.
 #[must_use]
 pub fn type_line(name: &str, schema: &Value) -> String {

@@ -247,8 +247,12 @@ fn planned_cost(catalog: &Catalog, tool: &Tool, subject: ToolSubject<'_>) -> usi
 }
 
 fn cost(tool: &Tool) -> usize {
-    tokens::estimate(&tool.to_json().to_string())
+    tokens::estimate(&tool.to_json().to_string()) + tool.description.matches('"').count() / QUOTES_PER_TOKEN
 }
+
+/// Quotes of a description are escaped in JSON, and the estimate counts too little for escapes: one more token for this
+/// many of them.
+const QUOTES_PER_TOKEN: usize = 3;
 
 /// Maximum operations that are examined to estimate the cost of all.
 const COST_SAMPLE_SIZE: usize = 48;

@@ -24,8 +24,7 @@
 //!   are dropped.
 //! - An UPDATE over HTTP may have its fields in `input`. Identifiers (path parameters) stay outside of it.
 //! - The body of an update gets no defaults: they would change fields that the caller never mentioned.
-//! - U+0000 is rejected where a value is sent as plain text (path, query, header, command line). Headers reject all
-//!   control characters except the tab. A body may contain these characters, because JSON escapes them.
+//! - U+0000 is rejected everywhere. Headers reject all control characters except the tab.
 //!
 //! What always holds: a validated call has declared names only, all required ones, and only values that the schema
 //! accepts. A valid call allocates nothing except its defaults. An error never contains a secret: no value of a
@@ -55,7 +54,7 @@ use std::collections::HashMap;
 /// Maximum length of a key that is compared as another spelling of a name.
 const MAX_KEY_LENGTH: usize = 96;
 /// The object that carries the fields of an update.
-const INPUT: &str = "input";
+pub(crate) const INPUT: &str = "input";
 
 /// The parameters of one operation, ready to validate calls.
 #[derive(Debug, Clone)]
@@ -285,16 +284,16 @@ impl CompiledParam {
         let default =
             param.default.clone().filter(|_| fills_default(op, param)).or_else(|| constant.cloned());
         let text = match (&op.binding, param.location) {
-            (Binding::Command(_), _) | (_, ParamLocation::Path | ParamLocation::Query) => TextRule::NoNul,
+            (Binding::Command(_), _) => TextRule::NoNul,
             (_, ParamLocation::Header | ParamLocation::Cookie) => TextRule::NoControl,
-            (_, ParamLocation::Body | ParamLocation::Target) => TextRule::Any,
+            _ => TextRule::NoNul,
         };
         CompiledParam {
             name: param.name.clone(),
             schema,
             required: param.required && default.is_none(),
             sensitive: param.sensitive,
-            identifier: matches!(param.location, ParamLocation::Path | ParamLocation::Target),
+            identifier: param.is_identifier(),
             text,
             expected: errors::expected(param),
             default,

@@ -16,7 +16,7 @@ use crate::compile;
 use crate::load;
 use crate::source::Source;
 use mcpaql_core::adapter::Adapter;
-use mcpaql_core::catalog::{AdapterSettings, Catalog};
+use mcpaql_core::catalog::{AdapterSettings, Catalog, Tool};
 use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
 use mcpaql_core::error::Code;
 use std::collections::HashSet;
@@ -73,6 +73,21 @@ pub fn check_with(
     let mut seen = HashSet::new();
     diagnostics.retain(|diagnostic| seen.insert(dedup_key(diagnostic)));
     CheckOutput { catalog: catalog.filter(|_| !is_rejected), diagnostics }
+}
+
+/// Warns about tools that write no `destructiveHint` and are not read-only: by MCP's defaults they are destructive. A policy
+/// that reproduces the tools of another project may want that, so only the command `check` says it.
+#[must_use]
+pub fn undeclared_destruction(catalog: &Catalog) -> Option<Diagnostic> {
+    let is_unsaid = |tool: &&Tool| tool.hints.destructive.is_none() && tool.hints.read_only != Some(true);
+    let names: Vec<&str> = catalog.tools.iter().filter(is_unsaid).map(|tool| tool.name.as_str()).collect();
+    let first = names.first()?;
+    let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
+    let message = format!("{first}{more}: no destructiveHint, which clients take as destructive");
+    Some(
+        Diagnostic::warning(Code::SchemaInvalidValue, "/policy", message)
+            .suggest("use a policy with `destructiveHint`, such as `mcpaql`, if that is not intended"),
+    )
 }
 
 /// Diagnostics with the same key are reported once. A mistake behind a YAML anchor is found once per alias, although the

@@ -293,7 +293,8 @@ fn element_form<'a>(
     let identity = identity::read(reader, document);
     let types = types::read(reader, document, origins);
     let target = target::read(reader, document, "target", &type_names(&types));
-    let auth = auth::read(reader, document, allows_http(target.as_ref()));
+    let name = document.get("name").and_then(Value::as_str);
+    let auth = auth::read_of_adapter(reader, document, allows_http(target.as_ref()), name);
     let is_store = |target: &Value| target.get("protocol").is_some_and(|protocol| protocol == "store");
     let written = document.get("target");
     let needs_operations = !written.is_some_and(is_store) && !target::has_unknown_kind(written);
@@ -327,7 +328,8 @@ fn generator_form<'a>(
     let types = types::read(reader, document, origins);
     let target =
         adapter.as_ref().and_then(|adapter| target::read(reader, adapter, "target_api", &type_names(&types)));
-    let auth = auth::read(reader, document, allows_http(target.as_ref()));
+    let name = adapter.as_ref().and_then(|adapter| adapter.get("name")).and_then(Value::as_str);
+    let auth = auth::read_of_adapter(reader, document, allows_http(target.as_ref()), name);
     let is_store = matches!(target, Some(TargetConfig::Store(_)));
     let written = adapter.as_ref().and_then(|adapter| adapter.get("target_api"));
     if document.get("endpoints").is_none() && !is_store && !target::has_unknown_kind(written) {

@@ -15,7 +15,7 @@
 //! | `tools` | the objects of `tools/list`, in order |
 //! | `routes` | tool → `{endpoint}`, `{whole: true}` or `{operation}` (its name); `renamed_to` if the name is an alias |
 //! | `operations` | in order, `introspect` last |
-//! | `types` | in order: `{detail, signature?}` |
+//! | `types` | in order: `{name, forms, extra}` |
 //! | `$defs` | named types that parameters refer to, as JSON Schema 2020-12 |
 //!
 //! An operation:
@@ -25,20 +25,20 @@
 //! | `name`, `category`, `endpoint`, `tool` | identify the operation |
 //! | `aliases?`, `deprecated?` | other names; the replacement, which may be empty |
 //! | `group`, `tagged?` | the group of the operation in a long list; whether the group is a tag |
-//! | `summary` | `description` in a list |
-//! | `listed` | `signature` in a list with `detail: signature` |
-//! | `brief` | the signature of a search hit and of a suggestion |
+//! | `summary` | its summary, for searches |
+//! | `brief` | its signature as a suggestion |
 //! | `signature` | `details.signature` of errors |
-//! | `detail` | the complete answer to `name`; shorter answers are parts of it |
+//! | `forms` | the answers of introspection: `summary` and `signature` in a list, `hit` in a search, `detail` and `alone` by name |
+//! | `extra` | what `detail: full` adds to `forms.detail`; its `parameters` are in the same order |
 //! | `params` | `{name, required?, sensitive?, identifier?, text?, default?}` in order |
 //! | `spellings?` | other spellings of parameters → the name, null if ambiguous |
 //! | `takes_input?` | fields of an update may be in `input`; identifiers may not |
 //! | `schema` | JSON Schema of the parameters: an object with `properties`, nothing required |
 //!
-//! `text` is `no_nul` (no U+0000) or `no_control` (no control characters except tab).
+//! `text` is `no_control` (no control characters except tab). U+0000 is never allowed.
 
 use indexmap::IndexMap;
-use mcpaql_core::adapter::ErrorPolicy;
+use mcpaql_core::adapter::{ErrorPolicy, Mode};
 use mcpaql_core::catalog::{Catalog, CatalogEntry, FullOperation, Tool, ToolRoute, ToolScope};
 use mcpaql_core::groups::group_of;
 use mcpaql_core::introspect;
@@ -95,6 +95,11 @@ fn head(catalog: &Catalog) -> Map<String, Value> {
     let (adapter, limits) = (&catalog.adapter, &catalog.limits);
     let mut protocol =
         introspect_answer(catalog, json!({"first": 1})).remove("_protocol").unwrap_or_default();
+    if let Some(members) = protocol.as_object_mut() {
+        for page in ["pageInfo", "groups", "hint"] {
+            members.shift_remove(page);
+        }
+    }
     if let Some(Value::Object(capabilities)) = protocol.get_mut("capabilities") {
         // Features of `mcpaql serve` that these projects do not have.
         for missing in ["ranked_search", "background_executions", "store", "mcp_upstreams"] {
@@ -172,7 +177,7 @@ fn list_all(catalog: &Catalog, query: &str, detail: &str) -> Vec<Value> {
         if let Some(Value::Array(page)) = data.remove(query) {
             rows.extend(page);
         }
-        let info = data.get("pageInfo");
+        let info = data.get("_protocol").and_then(|protocol| protocol.get("pageInfo"));
         let cursor = info.and_then(|info| info.get("endCursor")).and_then(Value::as_str);
         match cursor.filter(|_| info.and_then(|info| info.get("hasNextPage")) == Some(&Value::Bool(true))) {
             Some(cursor) => after = cursor.to_owned(),
@@ -181,28 +186,68 @@ fn list_all(catalog: &Catalog, query: &str, detail: &str) -> Vec<Value> {
     }
 }
 
-fn by_name(rows: Vec<Value>, key: &str) -> HashMap<String, Value> {
-    let named = |mut row: Value| {
-        let name = row.get("name")?.as_str()?.to_owned();
-        Some((name, row.get_mut(key)?.take()))
-    };
+fn by_name(rows: Vec<Value>) -> HashMap<String, Value> {
+    let named = |row: Value| Some((row.get("name")?.as_str()?.to_owned(), row));
     rows.into_iter().filter_map(named).collect()
 }
 
+/// Returns the answer about one name.
+fn described(catalog: &Catalog, query: &str, name: &str, detail: Option<&str>) -> Value {
+    let mut params = json!({"query": query, "name": name});
+    if let (Some(detail), Some(params)) = (detail, params.as_object_mut()) {
+        params.insert("detail".into(), detail.into());
+    }
+    introspect_answer(catalog, params).remove(query.trim_end_matches('s')).unwrap_or_default()
+}
+
+/// Returns what `full` has and `detail` has not; for the parameters, in the same order.
+fn extra(detail: &Value, full: &Value) -> Value {
+    let Value::Object(full) = full else { return json!({}) };
+    let mut out = Map::new();
+    for (key, value) in full {
+        match (detail.get(key), value) {
+            (None, value) => {
+                out.insert(key.clone(), value.clone());
+            }
+            (Some(Value::Array(plain)), Value::Array(rich)) if key == "parameters" => {
+                let extras = plain.iter().zip(rich).map(|(plain, rich)| extra(plain, rich));
+                out.insert(key.clone(), extras.collect());
+            }
+            (Some(_), _) => {}
+        }
+    }
+    Value::Object(out)
+}
+
 fn operations(catalog: &Catalog) -> Vec<Value> {
-    let summaries = by_name(list_all(catalog, "operations", "summary"), "description");
-    let signatures = by_name(list_all(catalog, "operations", "signature"), "signature");
+    let summaries = by_name(list_all(catalog, "operations", "summary"));
+    let signatures = by_name(list_all(catalog, "operations", "signature"));
     let known = |from: &HashMap<String, Value>, name: &str| from.get(name).cloned().unwrap_or_default();
     let operation = |entry: &CatalogEntry| {
         let whole = catalog.full_operation(entry)?;
         let name = entry.operation.name.as_str();
         let mut out = operation_head(entry);
-        out.insert("summary".into(), known(&summaries, name));
-        out.insert("listed".into(), known(&signatures, name));
-        out.insert("brief".into(), signature::brief(whole.operation, MAX_HIT_TOKENS).into());
+        let row = known(&summaries, name);
+        let summary = row.get("description").cloned().unwrap_or_default();
+        let brief = signature::brief(whole.operation, MAX_HIT_TOKENS);
+        let (place, of) = match catalog.mode {
+            Mode::Discrete => ("tool", entry.tool.as_str()),
+            Mode::Semantic | Mode::Single | Mode::All => ("endpoint", entry.operation.endpoint.as_str()),
+        };
+        let hit = json!({"name": name, place: of, "signature": brief, "summary": summary});
+        out.insert("summary".into(), summary);
+        out.insert("brief".into(), brief.into());
         out.insert("signature".into(), whole.params.signature().into());
-        let detail = introspect_answer(catalog, json!({"name": name, "detail": "full"})).remove("operation");
-        out.insert("detail".into(), detail.unwrap_or_default());
+        let detail = described(catalog, "operations", name, None);
+        out.insert("extra".into(), extra(&detail, &described(catalog, "operations", name, Some("full"))));
+        let forms = json!({
+            "summary": row,
+            "signature": known(&signatures, name),
+            "hit": hit,
+            "alone": described(catalog, "operations", name, Some("signature")),
+            "detail": detail,
+        });
+        out.insert("forms".into(), forms);
         checks(whole, &mut out);
         Some(out.into())
     };
@@ -262,15 +307,22 @@ fn param(rule: &ParamRule<'_>) -> Value {
 }
 
 fn types(catalog: &Catalog) -> Value {
-    let signatures = by_name(list_all(catalog, "types", "signature"), "signature");
-    let one = |detail: Value| {
-        let signature = detail.get("name").and_then(Value::as_str).and_then(|name| signatures.get(name));
-        match signature {
-            Some(signature) => json!({"detail": detail, "signature": signature}),
-            None => json!({"detail": detail}),
-        }
+    let summaries = by_name(list_all(catalog, "types", "summary"));
+    let signatures = by_name(list_all(catalog, "types", "signature"));
+    let known = |from: &HashMap<String, Value>, name: &str| from.get(name).cloned().unwrap_or_default();
+    let one = |full: Value| {
+        let name = full.get("name").and_then(Value::as_str)?;
+        let detail = described(catalog, "types", name, None);
+        let signature = known(&signatures, name);
+        let forms = json!({
+            "summary": known(&summaries, name),
+            "signature": signature,
+            "alone": signature,
+            "detail": detail,
+        });
+        Some(json!({"name": name, "forms": forms, "extra": extra(&detail, &full)}))
     };
-    list_all(catalog, "types", "full").into_iter().map(one).collect()
+    list_all(catalog, "types", "full").into_iter().filter_map(one).collect()
 }
 
 /// Returns the named types that the schemas of the operations refer to, ordered by name.

@@ -39,7 +39,7 @@ pub use handlers::{HandlerCall, Handlers, Params, given};
 use crate::caller::{Caller, EntryPoint};
 use crate::execution::{BackgroundTask, Executions};
 use crate::gate::{self, GateDecision, GateSubject, Pass};
-use crate::limits::{self, RunningCalls};
+use crate::limits::RunningCalls;
 use crate::protocol::Features;
 use crate::record::{self, Stats};
 use crate::state::ExecutionOutcome;
@@ -47,7 +47,7 @@ use crate::target::mcp::Upstream;
 use crate::target::{Args, ClosedTarget, OpenError, Target, TargetCall};
 use mcpaql_core::adapter::{ErrorPolicy, ResultForm};
 use mcpaql_core::catalog::{Catalog, Tool};
-use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::error::{Code, LimitType, OpError};
 use mcpaql_core::introspect;
 use mcpaql_core::lifecycle::Lifecycle;
 use mcpaql_core::operation::{Binding, Operation};
@@ -420,7 +420,7 @@ impl Dispatcher {
         }
         let message =
             format!("The answer has {actual} bytes, more than the maximum of {limit}. Request less data.");
-        let error = limits::too_large(message, "max_response_size", Some(actual), limit);
+        let error = OpError::too_large(message, LimitType::ResponseSize, Some(actual), limit);
         (written(&Err(error)), Some(Code::PayloadTooLarge))
     }
 }

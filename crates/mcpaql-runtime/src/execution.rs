@@ -34,9 +34,10 @@ use crate::state::{
 use job::{ExecutionJob, RunningExecution};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::lifecycle::{
-    DEFAULT_EXECUTIONS_PAGE_SIZE, ExecutionAction, ExecutionStatus, Lifecycle, MAX_WAIT_SECONDS,
+    DEFAULT_EXECUTIONS_PAGE_SIZE, ExecutionAction, ExecutionStatus, Lifecycle, MAX_EXECUTIONS_PAGE_SIZE,
+    MAX_WAIT_SECONDS,
 };
-use mcpaql_core::response::{Answer, ToolReply, Warning};
+use mcpaql_core::response::{self, Answer, ToolReply, Warning};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -221,7 +222,7 @@ impl Executions {
                     if status != ExecutionStatus::Cancelled {
                         let message =
                             format!("Nothing to cancel: the execution is already {}.", status.as_str());
-                        answer.warnings.push(Warning { code: "ALREADY_ENDED", message });
+                        answer.warnings.push(Warning::new("ALREADY_ENDED", message));
                     }
                     return Ok(answer);
                 }
@@ -243,7 +244,8 @@ impl Executions {
             })?),
         };
         let first = args.get("first").and_then(Value::as_u64).and_then(|first| usize::try_from(first).ok());
-        let first = first.unwrap_or(DEFAULT_EXECUTIONS_PAGE_SIZE);
+        let requested = first.unwrap_or(DEFAULT_EXECUTIONS_PAGE_SIZE);
+        let first = requested.min(MAX_EXECUTIONS_PAGE_SIZE);
         let table = &self.shared.table;
         // The list must not show orphaned executions as running.
         for row in table.unfinished().await.map_err(|error| storage_error(&error))? {
@@ -252,7 +254,9 @@ impl Executions {
         table.delete_expired().await.map_err(|error| storage_error(&error))?;
         let count = i64::try_from(first + 1).unwrap_or(i64::MAX);
         let rows = table.list(status, before, count).await.map_err(|error| storage_error(&error))?;
-        view::list(&rows, first)
+        let mut answer = view::list(&rows, first, before.is_none())?;
+        answer.warnings.extend(response::clamped_page_warning(requested, MAX_EXECUTIONS_PAGE_SIZE));
+        Ok(answer)
     }
 
     /// Returns an execution as a task; `None` if this adapter has no execution with this id.

@@ -14,6 +14,12 @@
 //! that only the operator may see (the upstream's address, a driver's message) is in `cause`. It goes to the log or to the
 //! operator's terminal, never to the client.
 
+mod leak;
+mod limit;
+
+pub use leak::looks_internal;
+pub use limit::LimitType;
+
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -91,7 +97,7 @@ codes! {
         "Send plain UTF-8 without control characters.";
     PayloadTooLarge "VALIDATION_PAYLOAD_TOO_LARGE" Agent
         "The request or the response is larger than a published limit."
-        "Request less (a page, a filter, fewer fields) or send less; `details.limit` names the limit.";
+        "Request less (a page, a filter, fewer fields) or send less; `details.limit_type` names the limit.";
     NotFoundOperation "NOT_FOUND_OPERATION" Agent
         "The adapter has no operation with this name."
         "Use one of `details.suggestions`, or list operations with `introspect`.";
@@ -275,5 +281,14 @@ mod tests {
             assert_eq!(Code::parse(code.as_str()), Some(code));
         }
         assert_eq!(Code::parse("NOPE"), None);
+    }
+
+    #[test]
+    fn texts_never_trip_a_leak_check() {
+        for &code in Code::ALL.iter().filter(|code| code.remedy() != Remedy::Author) {
+            for text in [code.meaning(), code.advice()] {
+                assert!(!looks_internal(text), "{code}: {text}");
+            }
+        }
     }
 }

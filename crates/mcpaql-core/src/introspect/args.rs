@@ -101,9 +101,8 @@ impl<'a> IntrospectArgs<'a> {
     pub(crate) fn ignored_params_warning(&self) -> Option<Warning> {
         let paged = self.paged().then_some("first or after");
         let idle: Vec<&str> = self.narrowed_by().chain(paged).collect();
-        (!idle.is_empty()).then(|| Warning {
-            code: "IGNORED_PARAMS",
-            message: format!("Ignored because 'name' is set: {}.", idle.join(", ")),
+        (!idle.is_empty()).then(|| {
+            Warning::new("IGNORED_PARAMS", format!("Ignored because 'name' is set: {}.", idle.join(", ")))
         })
     }
 }

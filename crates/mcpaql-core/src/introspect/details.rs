@@ -1,37 +1,20 @@
-//! Describes one operation in full. Nested object parameters are named types.
+//! Describes one operation. Nested object parameters are named types.
+//!
+//! What always holds: [`operation`] has the closed shape of the specification's `OperationDetails`. [`full`] has the same
+//! values, and what is ours beside them.
 
-use crate::catalog::{Catalog, CatalogEntry, FullOperation, Producers};
+use super::fields::{self, kind};
+use crate::catalog::{Catalog, CatalogEntry, FullOperation};
 use crate::lifecycle::{ExecutionAction, ExecutionStatus, Lifecycle};
 use crate::links::MAX_NAMED_PRODUCERS;
-use crate::operation::{Operation, Param};
+use crate::operation::{Operation, Param, assumed_default, fills_default};
 use crate::signature::{self, TypeBudget};
 use crate::tokens;
+use crate::validate::INPUT;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-/// Schema keywords that are shown beside a parameter's type.
-const CONSTRAINTS: &[&str] = &[
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "format",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minProperties",
-    "maxProperties",
-    "nullable",
-    "deprecated",
-];
-
-/// Describes an operation in full; `None` if it cannot be read.
+/// Describes an operation as the specification does; `None` if it cannot be read.
 pub(super) fn operation(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
     let full = catalog.full_operation(entry)?;
     let operation = full.operation;
@@ -45,32 +28,57 @@ pub(super) fn operation(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value
         "permissions".into(),
         json!({"readOnly": entry.hints.read_only, "destructive": entry.hints.destructive}),
     );
-    let producers = catalog.producers(entry);
-    out.insert(
-        "parameters".into(),
-        operation.params.iter().map(|param| parameter(param, &producers)).collect(),
-    );
+    let mut parameters: Vec<Value> =
+        operation.params.iter().map(|param| parameter(operation, param)).collect();
+    if full.params.takes_input() {
+        parameters.push(input(operation));
+    }
+    out.insert("parameters".into(), parameters.into());
     out.insert("returns".into(), returns(full));
     out.insert("examples".into(), examples(operation));
-    out.insert("danger".into(), operation.danger.as_str().into());
-    out.insert("idempotent".into(), entry.hints.idempotent.into());
-    out.insert("signature".into(), signature::line_with_types(operation, full.types).into());
+    if entry.operation.lifecycle.is_some() {
+        out.insert("lifecycle".into(), lifecycle());
+    }
+    Some(Value::Object(out))
+}
+
+/// Describes an operation as the specification does, and adds what is ours: danger, signature, tags, whole schemas, the
+/// operations that return identifiers. `None` if it cannot be read.
+pub(super) fn full(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
+    let full = catalog.full_operation(entry)?;
+    let operation = full.operation;
+    let mut out = self::operation(catalog, entry)?;
+    let members = out.as_object_mut()?;
+    let producers = catalog.producers(entry);
+    for (shown, param) in members.get_mut("parameters")?.as_array_mut()?.iter_mut().zip(&operation.params) {
+        let shown = shown.as_object_mut()?;
+        shown.extend(fields::extras(&param.schema));
+        if let Some(default) = param.api_default.as_ref().filter(|_| !param.sensitive) {
+            shown.insert("api_default".into(), default.clone());
+        }
+        if let Some((_, names)) = producers.iter().find(|(name, _)| *name == param.name) {
+            shown.insert("from".into(), json!(names));
+        }
+    }
+    members.insert("danger".into(), operation.danger.as_str().into());
+    members.insert("idempotent".into(), entry.hints.idempotent.into());
+    members.insert("signature".into(), signature::line_with_types(operation, full.types).into());
     if !operation.tags.is_empty() {
-        out.insert("tags".into(), json!(operation.tags));
+        members.insert("tags".into(), json!(operation.tags));
     }
     if !operation.aliases.is_empty() {
-        out.insert("aliases".into(), json!(operation.aliases));
+        members.insert("aliases".into(), json!(operation.aliases));
     }
     if let Some(lifecycle) = &entry.operation.lifecycle {
-        out.insert("lifecycle".into(), background(lifecycle));
+        members.insert("background".into(), background(lifecycle));
     }
     if let Some(instead) = &operation.deprecated {
-        out.insert(
+        members.insert(
             "deprecated".into(),
             if instead.is_empty() { true.into() } else { instead.as_str().into() },
         );
     }
-    Some(Value::Object(out))
+    Some(out)
 }
 
 /// Maximum types of the parameters of a call.
@@ -129,10 +137,19 @@ pub(super) fn list_signature(catalog: &Catalog, entry: &CatalogEntry) -> Option<
     Some(json!({"name": call.name, "signature": signature}))
 }
 
+/// Describes the states of an execution, in the closed shape of the specification's `LifecycleInfo`.
+fn lifecycle() -> Value {
+    json!({
+        "states": ExecutionStatus::ALL.map(ExecutionStatus::as_str),
+        "supports_cancel": true,
+        "supports_retry": false,
+        "progress_reporting": true,
+    })
+}
+
 /// Describes how an operation runs in the background, and the operations to follow it.
 fn background(lifecycle: &Lifecycle) -> Value {
     json!({
-        "states": ExecutionStatus::ALL.map(ExecutionStatus::as_str),
         "survives_session": lifecycle.survives,
         "timeout_seconds": lifecycle.limit_ms().div_ceil(1000),
         "keep_seconds": lifecycle.keep_seconds,
@@ -152,72 +169,30 @@ fn examples(operation: &Operation) -> Value {
     operation.examples.iter().map(example).collect()
 }
 
-/// Describes a parameter as `ParameterInfo`: flat, with its constraints.
-fn parameter(param: &Param, producers: &Producers<'_>) -> Value {
-    let mut out = field(&param.name, &param.schema, param.required);
-    if !param.description.is_empty() {
-        out.insert("description".into(), param.description.as_str().into());
-    }
-    if let Some(default) = param.default.as_ref().filter(|_| !param.sensitive) {
+/// Describes a parameter.
+fn parameter(operation: &Operation, param: &Param) -> Value {
+    let filled = fills_default(operation, param);
+    let mut out = fields::field(&param.name, &param.schema, param.required && !filled, &param.description);
+    let default = param.default.as_ref().filter(|_| filled).or_else(|| assumed_default(operation, param));
+    if let Some(default) = default.filter(|_| !param.sensitive) {
         out.insert("default".into(), default.clone());
-    }
-    if let Some(default) = param.api_default.as_ref().filter(|_| !param.sensitive) {
-        out.insert("api_default".into(), default.clone());
     }
     if param.sensitive {
         out.insert("sensitive".into(), true.into());
     }
-    if let Some((_, names)) = producers.iter().find(|(name, _)| *name == param.name) {
-        out.insert("from".into(), json!(names));
-    }
-    if !is_flat(&param.schema) {
-        // The complete schema, because the flat view does not show all of it.
-        out.insert("schema".into(), param.schema.clone());
-    }
     Value::Object(out)
 }
 
-/// Returns whether type, constraints and `items` describe the full schema.
-fn is_flat(schema: &Value) -> bool {
-    let nested = [
-        "oneOf",
-        "anyOf",
-        "allOf",
-        "not",
-        "prefixItems",
-        "properties",
-        "patternProperties",
-        "additionalProperties",
-    ];
-    nested.iter().all(|key| schema.get(key).is_none()) && schema.get("items").is_none_or(is_flat)
-}
-
-/// Describes a value by its schema: name, type, `required`, constraints and `items`.
-pub(super) fn field(name: &str, schema: &Value, required: bool) -> Map<String, Value> {
-    let mut out = Map::new();
-    out.insert("name".into(), name.into());
-    out.insert("type".into(), type_name(schema).into());
-    out.insert("required".into(), required.into());
-    for key in ["description", "default"].iter().chain(CONSTRAINTS) {
-        if let Some(value) = schema.get(key) {
-            out.insert((*key).to_owned(), value.clone());
-        }
-    }
-    if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
-        let mut inner = field("item", items, true);
-        inner.shift_remove("name");
-        inner.shift_remove("required");
-        out.insert("items".into(), Value::Object(inner));
-    }
-    out
-}
-
-/// Returns `string`, `array`, a type's name, or the signature's notation for other types.
-fn type_name(schema: &Value) -> String {
-    match schema.get("type") {
-        Some(Value::String(name)) => name.clone(),
-        _ => signature::type_of(schema),
-    }
+/// Describes `input`, which carries the fields of an update.
+fn input(operation: &Operation) -> Value {
+    let example = operation.params.iter().find(|param| !param.is_identifier());
+    let example = example.map(|param| format!(", such as {{\"{}\": …}}", param.name)).unwrap_or_default();
+    json!({
+        "name": INPUT,
+        "type": "object",
+        "required": false,
+        "description": format!("The fields to change in one object{example}, instead of beside the identifiers"),
+    })
 }
 
 fn returns(full: FullOperation<'_>) -> Value {
@@ -238,18 +213,4 @@ fn returns(full: FullOperation<'_>) -> Value {
 fn resolve<'v>(types: &'v IndexMap<String, Value>, schema: &'v Value) -> &'v Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/types/"));
     name.and_then(|name| types.get(name)).unwrap_or(schema)
-}
-
-pub(super) fn kind(schema: &Value) -> &'static str {
-    if schema.get("enum").is_some() {
-        "enum"
-    } else if schema.get("oneOf").is_some() || schema.get("anyOf").is_some() {
-        "union"
-    } else if schema.get("properties").is_some()
-        || schema.get("type").is_some_and(|kind| kind == "object" || kind == "array")
-    {
-        "object"
-    } else {
-        "scalar"
-    }
 }

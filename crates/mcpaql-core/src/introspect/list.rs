@@ -2,7 +2,7 @@
 
 use super::args::{DetailLevel, IntrospectArgs};
 use super::page::{self, Page};
-use super::protocol::protocol;
+use super::protocol::{page_protocol, protocol};
 use super::{details, hits, summary};
 use crate::catalog::{Catalog, CatalogEntry, Producers};
 use crate::error::OpError;
@@ -35,9 +35,27 @@ pub(crate) fn operations(catalog: &Catalog, options: &IntrospectArgs<'_>) -> Res
     let page = Page::of(options, found.len(), size, max)?;
     let shown: Vec<&CatalogEntry> = found.get(page.range.clone()).unwrap_or_default().to_vec();
     let plain = options.narrowed_by().next().is_none() && options.detail.is_none() && options.after.is_none();
+    // A search returns the best operations; the number of other matches is not useful.
+    let says_page = options.paged() || (page.is_part() && options.search.is_none());
+    let mut about = if plain {
+        protocol(catalog)
+    } else if says_page {
+        page_protocol(&page)
+    } else {
+        Value::Null
+    };
+    if let Value::Object(about) = &mut about {
+        if says_page {
+            about.insert("pageInfo".into(), page.info());
+        }
+        if page.is_part() && options.search.is_none() && options.detail.is_none() && options.after.is_none() {
+            about.insert("groups".into(), groups(&found));
+            about.insert("hint".into(), LONG_LIST_HINT.into());
+        }
+    }
     let mut data = Map::new();
-    if plain {
-        data.insert("_protocol".into(), protocol(catalog));
+    if !about.is_null() {
+        data.insert("_protocol".into(), about);
     }
     let rows = match (options.detail, options.search) {
         (None, Some(question)) => {
@@ -46,15 +64,10 @@ pub(crate) fn operations(catalog: &Catalog, options: &IntrospectArgs<'_>) -> Res
         (detail, _) => rows(catalog, detail.unwrap_or(DetailLevel::Summary), &shown),
     };
     data.insert("operations".into(), rows);
-    // A search returns the best operations; the number of other matches is not useful.
-    if options.paged() || (page.is_part() && options.search.is_none()) {
-        data.insert("pageInfo".into(), page.info());
+    let mut warnings: Vec<Warning> = page.clamped_warning().into_iter().collect();
+    if found.is_empty() {
+        warnings.push(empty_list_warning(catalog, options));
     }
-    if page.is_part() && options.search.is_none() && options.detail.is_none() && options.after.is_none() {
-        data.insert("groups".into(), groups(&found));
-        data.insert("hint".into(), LONG_LIST_HINT.into());
-    }
-    let warnings = if found.is_empty() { vec![empty_list_warning(catalog, options)] } else { Vec::new() };
     Ok(Answer { warnings, ..Answer::new(Value::Object(data)) })
 }
 
@@ -105,7 +118,7 @@ pub(crate) fn row(catalog: &Catalog, detail: DetailLevel, entry: &CatalogEntry) 
     match detail {
         DetailLevel::Names => Some(entry.operation.name.as_str().into()),
         DetailLevel::Signature => details::list_signature(catalog, entry),
-        DetailLevel::Full => details::operation(catalog, entry),
+        DetailLevel::Full => details::full(catalog, entry),
         DetailLevel::Summary => Some(summary_of(entry)),
     }
 }
@@ -158,5 +171,5 @@ fn empty_list_warning(catalog: &Catalog, options: &IntrospectArgs<'_>) -> Warnin
         }
         _ => "No operation matches all of these parameters. Remove one of them.".to_owned(),
     };
-    Warning { code: "NOT_FOUND", message }
+    Warning::new("NOT_FOUND", message)
 }

@@ -1,11 +1,13 @@
 //! Splits lists into pages: `first`, `after` and `pageInfo`.
 //!
-//! What always holds: a cursor contains its position and a hash of the list, so a cursor of another list is rejected.
+//! What always holds: a cursor contains the position after its item and a hash of the list, so a cursor of another list is
+//! rejected.
 
 use super::args::IntrospectArgs;
 use super::invalid;
 use crate::error::OpError;
-use serde_json::{Value, json};
+use crate::response::{Warning, clamped_page_warning};
+use serde_json::{Map, Value};
 use std::ops::Range;
 
 /// Maximum length of a list that is not split into pages.
@@ -22,6 +24,8 @@ pub(crate) struct Page {
     pub(crate) range: Range<usize>,
     total: usize,
     list: u32,
+    /// The requested page size and the maximum, if it is larger.
+    clamped: Option<(usize, usize)>,
 }
 
 impl Page {
@@ -42,8 +46,16 @@ impl Page {
                 invalid("after", message.to_owned())
             })?,
         };
-        let size = options.first.unwrap_or(size).clamp(1, max.max(1));
-        Ok(Page { range: start..total.min(start.saturating_add(size)), total, list })
+        let max = max.max(1);
+        let clamped = options.first.filter(|first| *first > max).map(|first| (first, max));
+        let size = options.first.unwrap_or(size).clamp(1, max);
+        Ok(Page { range: start..total.min(start.saturating_add(size)), total, list, clamped })
+    }
+
+    /// Returns the warning about a requested page size that is larger than the maximum.
+    pub(crate) fn clamped_warning(&self) -> Option<Warning> {
+        let (requested, maximum) = self.clamped?;
+        clamped_page_warning(requested, maximum)
     }
 
     /// Returns whether the page omits some items.
@@ -51,11 +63,18 @@ impl Page {
         self.range.len() < self.total
     }
 
-    /// Returns `pageInfo`.
+    /// Returns `pageInfo`. The cursors of an empty page are left out.
     pub(crate) fn info(&self) -> Value {
-        let more = self.range.end < self.total;
-        let cursor = (!self.range.is_empty()).then(|| format!("{:x}-{:08x}", self.range.end, self.list));
-        json!({"hasNextPage": more, "endCursor": cursor, "total": self.total})
+        let cursor = |position: usize| Value::from(format!("{position:x}-{:08x}", self.list));
+        let mut info = Map::new();
+        info.insert("hasNextPage".into(), (self.range.end < self.total).into());
+        info.insert("hasPreviousPage".into(), (self.range.start > 0).into());
+        if !self.range.is_empty() {
+            info.insert("startCursor".into(), cursor(self.range.start + 1));
+            info.insert("endCursor".into(), cursor(self.range.end));
+        }
+        info.insert("totalCount".into(), self.total.into());
+        Value::Object(info)
     }
 }
 

@@ -14,6 +14,7 @@ const MAX_NAMES_PER_CALL: usize = 50;
 pub(crate) fn params(endpoints: &[&str]) -> Vec<Param> {
     let categories = Category::ALL.map(Category::as_str);
     let name = json!({"type": "string"});
+    let first = format!("Page size, up to {}", page::MAX_LIST_PAGE_SIZE);
     [
         ("query", "What to list", json!({"type": "string", "enum": ["operations", "types"]})),
         (
@@ -34,7 +35,7 @@ pub(crate) fn params(endpoints: &[&str]) -> Vec<Param> {
             "Detail level",
             json!({"type": "string", "enum": DetailLevel::ALL.map(DetailLevel::as_str)}),
         ),
-        ("first", "Page size", json!({"type": "integer", "minimum": 1, "maximum": page::MAX_LIST_PAGE_SIZE})),
+        ("first", &first, json!({"type": "integer", "minimum": 1})),
         ("after", "endCursor of the previous page", json!({"type": "string"})),
     ]
     .into_iter()

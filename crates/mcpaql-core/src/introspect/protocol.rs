@@ -1,17 +1,27 @@
-//! `_protocol`: the adapter's identity, capabilities and limits.
+//! `_protocol`: the adapter's identity, capabilities and limits; the page of a list.
 
+use super::page::Page;
+use crate::adapter::TargetConfig;
 use crate::catalog::Catalog;
 use serde_json::{Value, json};
 
 /// The version of the specification that this program implements.
 pub const PROTOCOL_VERSION: &str = "1.0.0-draft";
 
+/// The level that the specification's own test runner confirms (`.ci/spec`).
+pub const CONFORMANCE: &str = "level-1";
+
+/// Returns `_protocol` of an answer that only says which page it is. A list has no other place for that.
+pub(crate) fn page_protocol(page: &Page) -> Value {
+    json!({"version": PROTOCOL_VERSION, "pageInfo": page.info()})
+}
+
 /// Returns `_protocol`.
 pub(super) fn protocol(catalog: &Catalog) -> Value {
     let limits = &catalog.limits;
     json!({
         "version": PROTOCOL_VERSION,
-        "conformance": "level-2",
+        "conformance": CONFORMANCE,
         "mode": catalog.mode.as_str(),
         "profile": catalog.profile,
         "adapter": catalog.adapter.name,
@@ -21,7 +31,7 @@ pub(super) fn protocol(catalog: &Catalog) -> Value {
             "field_selection": false,
             "aggregations": false,
             "computed_fields": false,
-            "pagination": false,
+            "pagination": true,
             "relationship_queries": false,
             "warnings": true,
             "confirmation": false,
@@ -34,6 +44,7 @@ pub(super) fn protocol(catalog: &Catalog) -> Value {
             "max_array_elements": limits.array_items,
             "max_nesting_depth": limits.depth,
         },
-        "concurrency": {"parallel_calls": true},
+        "concurrency": "fully-concurrent",
+        "supports_etag": matches!(catalog.adapter.target, TargetConfig::Store(_)),
     })
 }

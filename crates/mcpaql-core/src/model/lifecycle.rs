@@ -217,8 +217,8 @@ impl ExecutionAction {
                 ),
                 optional(
                     "first",
-                    "Page size",
-                    json!({"type": "integer", "minimum": 1, "maximum": MAX_EXECUTIONS_PAGE_SIZE}),
+                    &format!("Page size, up to {MAX_EXECUTIONS_PAGE_SIZE}"),
+                    json!({"type": "integer", "minimum": 1}),
                 ),
                 optional(
                     "after",
@@ -252,8 +252,10 @@ fn execution_schema() -> Value {
             "execution_id": {"type": "string"},
             "operation": {"type": "string"},
             "status": {"type": "string", "enum": ExecutionStatus::ALL.map(ExecutionStatus::as_str)},
-            "progress": {"type": "integer", "minimum": 0, "maximum": 100},
-            "message": {"type": "string"},
+            "progress": {
+                "type": "object",
+                "properties": {"percentage": {"type": "integer"}, "message": {"type": "string"}},
+            },
             "started_at": {"type": "string", "format": "date-time"},
             "finished_at": {"type": "string", "format": "date-time"},
             "result": {},
@@ -267,10 +269,10 @@ fn listed_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "executions": {"type": "array", "items": {"type": "object"}},
+            "items": {"type": "array", "items": {"type": "object"}},
             "pageInfo": {"type": "object"},
         },
-        "required": ["executions"],
+        "required": ["items", "pageInfo"],
     })
 }
 

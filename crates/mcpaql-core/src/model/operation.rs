@@ -161,6 +161,12 @@ impl Param {
             from: Vec::new(),
         }
     }
+
+    /// Returns whether it names the resource or the upstream, and not a value to send there.
+    #[must_use]
+    pub const fn is_identifier(&self) -> bool {
+        matches!(self.location, ParamLocation::Path | ParamLocation::Target)
+    }
 }
 
 /// How an operation's results are split into pages.

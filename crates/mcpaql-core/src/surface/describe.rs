@@ -42,7 +42,7 @@ pub(super) struct DescriptionWriter<'c> {
 
 /// Names the tool to introspect with. This is the only tool name in a description that does not come from the author.
 pub(super) fn introspect_through(tool: &str) -> String {
-    format!("introspect through {tool}.")
+    format!("introspect through {tool}")
 }
 
 impl<'c> DescriptionWriter<'c> {
@@ -57,7 +57,7 @@ impl<'c> DescriptionWriter<'c> {
         let mut parts = Vec::new();
         match category {
             Some(category) => {
-                parts.push(format!("{}: {}", title(catalog), purpose(category)));
+                parts.push(format!("{}: {}", title(catalog), purpose(category, endpoint.hints)));
             }
             None => {
                 parts.push(sentence(&endpoint.purpose));
@@ -74,7 +74,7 @@ impl<'c> DescriptionWriter<'c> {
         if let Some(example) = &self.example {
             parts.push(format!("Quick start example:\n{example}"));
         }
-        parts.push(self.discovery(name));
+        parts.push(self.discovery(name, detail));
         parts.join("\n\n")
     }
 
@@ -104,14 +104,25 @@ impl<'c> DescriptionWriter<'c> {
         parts.join("\n\n")
     }
 
-    /// Explains how to find operations. The tool with `introspect` shows the call; the others name that tool.
-    fn discovery(&self, endpoint: &str) -> String {
+    /// Shows the call that finds operations. Tools without `introspect` name the tool that has it. With the least detail, the
+    /// budget may be too small for the call.
+    fn discovery(&self, endpoint: &str, detail: DescriptionDetail) -> String {
         let home = self.catalog.get(INTROSPECT).map(|entry| entry.operation.endpoint.as_str());
         if home == Some(endpoint) {
             return discovery_call();
         }
         let through = introspect_through(self.catalog.introspect_tool().unwrap_or_default());
-        format!("Search operations with {through}")
+        let names = self.entries.iter().map(|entry| entry.operation.name.as_str());
+        let shortest = names.min_by_key(|name| name.len()).unwrap_or_default();
+        match detail {
+            DescriptionDetail::Counts => format!("Search operations with {through}."),
+            DescriptionDetail::SomeGroups | DescriptionDetail::Groups => {
+                format!("Search operations with {through}:\n{SHORT_SEARCH_CALL}")
+            }
+            DescriptionDetail::Names | DescriptionDetail::Signatures => {
+                format!("Discover required parameters with {through}:\n{}", detail_call(shortest))
+            }
+        }
     }
 }
 
@@ -123,11 +134,22 @@ fn discovery_call() -> String {
 pub(super) fn base_description(category: Category) -> String {
     let read_only = Hints { read_only: true, destructive: false, idempotent: false, open_world: false };
     let destructive = Hints { read_only: false, destructive: true, ..read_only };
-    let effects = [read_only, destructive].map(|hints| effect(category, hints));
-    let effect = effects.into_iter().min_by_key(|effect| tokens::estimate(effect)).unwrap_or_default();
-    [purpose(category), "Supported operations:", effect, &introspect_through("")].join("\n\n")
+    let mild = Hints { read_only: false, ..read_only };
+    let texts =
+        [read_only, destructive, mild].map(|hints| [purpose(category, hints), effect(category, hints)]);
+    let shortest =
+        texts.into_iter().min_by_key(|texts| tokens::estimate(&texts.join("\n\n"))).unwrap_or_default();
+    let [purpose, effect] = shortest;
+    [purpose, "Supported operations:", effect, &introspect_through("")].join("\n\n")
 }
 
+/// The call that describes one operation.
+fn detail_call(name: &str) -> String {
+    format!(r#"{{"operation":"introspect","params":{{"query":"operations","name":"{name}"}}}}"#)
+}
+
+/// A search, for tools that only name the tool to search with.
+pub(super) const SHORT_SEARCH_CALL: &str = r#"{"operation":"introspect","params":{"search":"words"}}"#;
 /// An example of a search.
 const SEARCH_CALL: &str = r#"{"operation":"introspect","params":{"search":"what you want to do"}}"#;
 
@@ -166,27 +188,36 @@ pub(super) fn title(catalog: &Catalog) -> String {
     Some(label(&adapter.display_name)).filter(|text| !text.is_empty()).unwrap_or_else(|| adapter.name.clone())
 }
 
-/// Returns the purpose of an endpoint in the CRUDE profile.
-pub(super) fn purpose(category: Category) -> &'static str {
+/// Returns the purpose of an endpoint in the CRUDE profile. It never contradicts the hints.
+pub(super) fn purpose(category: Category, hints: Hints) -> &'static str {
     match category {
         Category::Create => "Operations that add something new.",
+        Category::Read if !hints.read_only => "Operations that look something up.",
         Category::Read => "Safe, read-only operations.",
         Category::Update => "Operations that change existing data.",
+        Category::Delete if !hints.destructive => "Operations that remove data.",
         Category::Delete => "Destructive operations that remove data.",
         Category::Execute => "Operations that run something.",
     }
 }
 
-/// Describes the effect of an endpoint's calls. Never milder than its hints.
+/// Describes the effect of an endpoint's calls. It is never milder than the hints, and not harsher either.
 pub(super) fn effect(category: Category, hints: Hints) -> &'static str {
     match category {
         Category::Create if hints.destructive => "Some of them may overwrite or remove existing data.",
         Category::Create => "They add data and leave existing data untouched.",
         Category::Read if !hints.read_only => "Some of them may do more than read.",
         Category::Read => "They only read and never change anything.",
+        Category::Update if !hints.destructive => "They change data and remove nothing.",
         Category::Update => "They may overwrite previous values.",
+        Category::Delete if !hints.destructive => "They remove data. Use with caution.",
         Category::Delete => "Removed data may be gone for good. Use with caution.",
-        Category::Execute => "IMPORTANT: they may be destructive, and repeating one runs it again.",
+        Category::Execute => match (hints.destructive, hints.idempotent) {
+            (true, false) => "IMPORTANT: they may be destructive, and repeating one runs it again.",
+            (true, true) => "IMPORTANT: they may be destructive.",
+            (false, false) => "Repeating one runs it again.",
+            (false, true) => "Repeating one has no further effect.",
+        },
     }
 }
 

@@ -1,6 +1,6 @@
 //! Builds the tools that all adapters share. Their size does not depend on the number of adapters.
 
-use super::describe::{effect, label, purpose, title};
+use super::describe::{SHORT_SEARCH_CALL, effect, label, purpose, title};
 use super::{SEMANTIC_BUDGET, SINGLE_BUDGET, cost};
 use crate::catalog::{Catalog, Endpoint, Tool};
 use crate::operation::{Category, INTROSPECT};
@@ -69,7 +69,7 @@ fn endpoint(catalogs: &[&Catalog], category: Category, size: AdapterListSize) ->
         .filter(|(_, count)| *count > 0)
         .collect();
     let mut parts = vec![
-        format!("All adapters: {}", purpose(category)),
+        format!("All adapters: {}", purpose(category, hints)),
         format!("Adapters: {}", adapter_list(&counted, size)),
         effect(category, hints).to_owned(),
         format!("Call {CALL_FORM}."),
@@ -78,7 +78,7 @@ fn endpoint(catalogs: &[&Catalog], category: Category, size: AdapterListSize) ->
         format!("Search the operations of all adapters, with their parameters:\n{SEARCH_CALL}")
     } else {
         let reader = catalogs.iter().find_map(|catalog| catalog.introspect_tool()).unwrap_or_default();
-        format!("Search operations with introspect through {reader}.")
+        format!("Search operations with introspect through {reader}:\n{SHORT_SEARCH_CALL}")
     });
     Some(Tool {
         name: tool.name.clone(),

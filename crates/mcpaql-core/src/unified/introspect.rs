@@ -5,7 +5,7 @@ use crate::catalog::{Catalog, Producers};
 use crate::error::OpError;
 use crate::introspect::args::{DetailLevel, IntrospectArgs};
 use crate::introspect::page::{self, Page};
-use crate::introspect::{self, answer_by_name, hits, invalid, list, not_found_warning};
+use crate::introspect::{self, answer_by_name, hits, invalid, list, not_found_warning, page_protocol};
 use crate::operation::{Category, INTROSPECT};
 use crate::response::{Answer, Warning};
 use crate::schema::shorten;
@@ -32,7 +32,7 @@ pub(crate) fn answer(
             return Err(invalid("query", "Types belong to an adapter. Name it in 'adapter'.".to_owned()));
         }
         return Ok(answer_by_name(&options, names, "operation", |name| {
-            operation(catalogs, name, options.detail.unwrap_or(DetailLevel::Full))
+            operation(catalogs, name, options.detail)
         }));
     }
     match options.search {
@@ -41,7 +41,7 @@ pub(crate) fn answer(
     }
 }
 
-fn operation(catalogs: &[&Catalog], name: &str, detail: DetailLevel) -> Result<Value, Warning> {
+fn operation(catalogs: &[&Catalog], name: &str, detail: Option<DetailLevel>) -> Result<Value, Warning> {
     let providers: Vec<&&Catalog> = catalogs.iter().filter(|catalog| catalog.get(name).is_some()).collect();
     match providers.as_slice() {
         [catalog] => {
@@ -56,13 +56,11 @@ fn operation(catalogs: &[&Catalog], name: &str, detail: DetailLevel) -> Result<V
         [catalog, ..] if name == INTROSPECT => introspect::operation(catalog, name, detail),
         several => {
             let names: Vec<&str> = several.iter().map(|catalog| catalog.adapter.name.as_str()).collect();
-            Err(Warning {
-                code: "AMBIGUOUS",
-                message: format!(
-                    "Several adapters have this operation: name one of {} in 'adapter'.",
-                    names.join(", ")
-                ),
-            })
+            let message = format!(
+                "Several adapters have this operation: name one of {} in 'adapter'.",
+                names.join(", ")
+            );
+            Err(Warning::new("AMBIGUOUS", message))
         }
     }
 }
@@ -110,15 +108,13 @@ fn search(
     };
     data.insert("operations".into(), rows);
     if options.paged() {
-        data.insert("pageInfo".into(), page.info());
+        data.insert("_protocol".into(), page_protocol(&page));
     }
-    let warnings = if hits.is_empty() {
-        let message =
-            "No operation found in any adapter. Search with other words, or list the adapters.".to_owned();
-        vec![Warning { code: "NOT_FOUND", message }]
-    } else {
-        Vec::new()
-    };
+    let mut warnings: Vec<Warning> = page.clamped_warning().into_iter().collect();
+    if hits.is_empty() {
+        let message = "No operation found in any adapter. Search with other words, or list the adapters.";
+        warnings.push(Warning::new("NOT_FOUND", message));
+    }
     Ok(Answer { warnings, ..Answer::new(Value::Object(data)) })
 }
 
@@ -141,7 +137,8 @@ fn adapters(catalogs: &[&Catalog], options: &IntrospectArgs<'_>) -> Result<Answe
         data.insert("pageInfo".into(), page.info());
     }
     data.insert("hint".into(), HINT.into());
-    Ok(Answer::new(Value::Object(data)))
+    let warnings = page.clamped_warning().into_iter().collect();
+    Ok(Answer { warnings, ..Answer::new(Value::Object(data)) })
 }
 
 fn adapter(catalog: &Catalog) -> Value {

@@ -3,7 +3,7 @@
 
 use super::limits::LimitExceeded;
 use super::{CompiledParam, CompiledParams, INPUT, ParamViolation};
-use crate::error::{Code, OpError};
+use crate::error::{self, Code, LimitType, OpError};
 use crate::operation::Param;
 use crate::schema::{PathPart, Violation, ViolationKind, path_text, shorten, type_name};
 use crate::signature::type_of;
@@ -23,9 +23,8 @@ pub(super) fn expected(param: &Param) -> String {
     let kind = type_of(&param.schema);
     let first = param.description.lines().next().unwrap_or_default();
     let first = first.split(". ").next().unwrap_or_default().trim().trim_end_matches('.');
-    // Leak checks take "at" and a word for a stack frame, also at the end of a longer word such as "format".
-    let is_safe = !first.split_whitespace().any(|word| word.to_ascii_lowercase().ends_with("at"));
-    if first.is_empty() || !is_safe { kind } else { format!("{kind} ({})", shorten(first, 80)) }
+    let whole = format!("{kind} ({})", shorten(first, 80));
+    if first.is_empty() || error::looks_internal(&whole) { kind } else { whole }
 }
 
 /// Writes a caller's name for a message: short and without spaces, so it cannot look like part of our sentence.
@@ -37,7 +36,7 @@ fn display_name(name: &str) -> String {
 fn join_names(names: &[String]) -> String {
     let shown: Vec<_> = names.iter().take(MAX_LISTED_NAMES).map(|name| display_name(name)).collect();
     let rest = names.len() - shown.len();
-    if rest == 0 { shown.join(", ") } else { format!("{} and {rest} more", shown.join(", ")) }
+    if rest == 0 { shown.join(", ") } else { format!("{}, and {rest} more", shown.join(", ")) }
 }
 
 /// Maps each unknown name to the nearest declared one.
@@ -80,10 +79,13 @@ impl CompiledParams {
     }
 
     pub(super) fn unknown_params(&self, unknown: &[String]) -> OpError {
-        let valid = self.names(|_| true);
+        let mut valid = self.names(|_| true);
+        valid.extend(self.takes_input.then(|| INPUT.to_owned()));
         let suggestions = nearest_names(unknown, &valid);
         let hint = if valid.is_empty() {
             ". It takes no parameters".to_owned()
+        } else if suggestions.is_empty() {
+            format!(". Valid parameters: {}", join_names(&valid))
         } else {
             did_you_mean(&suggestions, unknown.len())
         };
@@ -187,24 +189,24 @@ impl CompiledParams {
                 let message = format!(
                     "The parameters are {actual} bytes long, the limit is {maximum}. Send less in one call"
                 );
-                ("max_request_size", Some(actual), maximum, message)
+                (LimitType::RequestSize, Some(actual), maximum, message)
             }
             LimitExceeded::String { actual, maximum } => {
                 let message = format!(
                     "Parameter '{name}' has a string of {actual} bytes, the limit is {maximum}. Send a shorter one"
                 );
-                ("max_string_length", Some(actual), maximum, message)
+                (LimitType::StringLength, Some(actual), maximum, message)
             }
             LimitExceeded::Items { actual, maximum } => {
                 let message =
                     format!("Parameter '{name}' has {actual} items, the limit is {maximum}. Split the call");
-                ("max_array_elements", Some(actual), maximum, message)
+                (LimitType::ArrayElements, Some(actual), maximum, message)
             }
             LimitExceeded::Depth { maximum } => {
                 let message = format!(
                     "Parameter '{name}' is nested deeper than {maximum} levels. Send a flatter value"
                 );
-                ("max_nesting_depth", None, maximum, message)
+                (LimitType::NestingDepth, None, maximum, message)
             }
             LimitExceeded::Nul => {
                 let message = format!("Parameter '{name}' contains the character U+0000. Remove it");
@@ -221,12 +223,9 @@ impl CompiledParams {
                 );
             }
         };
-        let mut error = self
-            .error(Code::PayloadTooLarge, message)
-            .with_detail("param_name", name.as_str())
-            .with_detail("limit", limit);
-        // Values that are too deep are not walked to the end, so only one level more than the limit is known.
-        error = error.with_detail("actual", actual.unwrap_or(maximum + 1)).with_detail("maximum", maximum);
+        let error = OpError::too_large(message, limit, actual, maximum)
+            .with_detail("operation", self.operation.as_str())
+            .with_detail("param_name", name.as_str());
         self.with_signature_detail(error)
     }
 
@@ -301,6 +300,21 @@ impl<'v> ViolationReport<'v> {
     }
 
     fn message(&self) -> String {
+        let whole = self.whole_message();
+        if !error::looks_internal(&whole) {
+            return whole;
+        }
+        // Values and names of the schema may have any words.
+        let place = display_name(&self.place);
+        match self.violation.kind {
+            ViolationKind::Value { .. } => {
+                format!("Parameter '{place}' does not fit its rule, see details.allowed")
+            }
+            _ => format!("Parameter '{place}' does not fit its schema, see details.signature"),
+        }
+    }
+
+    fn whole_message(&self) -> String {
         let place = &self.place;
         match &self.violation.kind {
             ViolationKind::Type { expected, .. } => {
@@ -318,7 +332,7 @@ impl<'v> ViolationReport<'v> {
                     None if valid.is_empty() => ". It has no fields".to_owned(),
                     None => format!(". Its fields are: {}", join_names(valid)),
                 };
-                format!("Unknown field in '{place}': {}{hint}", shorten(field, 64))
+                format!("Unknown field in '{place}': {}{hint}", display_name(field))
             }
             ViolationKind::Value { fragment, nearest, .. } => {
                 let nearest = nearest.as_ref().filter(|_| !self.secret);

@@ -20,7 +20,7 @@ pub struct ParamRule<'p> {
     pub sensitive: bool,
     /// Names the resource to change, so it is never inside `input`.
     pub identifier: bool,
-    /// Characters that its strings may not contain: `no_nul` or `no_control`.
+    /// `no_control` if its strings may not contain control characters. U+0000 is never allowed.
     pub text: Option<&'static str>,
     /// The value to use if the caller sends none.
     pub default: Option<&'p Value>,
@@ -65,8 +65,7 @@ impl CompiledParam {
             sensitive: self.sensitive,
             identifier: self.identifier,
             text: match self.text {
-                TextRule::Any => None,
-                TextRule::NoNul => Some("no_nul"),
+                TextRule::NoNul => None,
                 TextRule::NoControl => Some("no_control"),
             },
             default: self.default.as_ref(),

@@ -38,7 +38,7 @@ impl Default for SizeLimits {
 /// Which characters the strings of a parameter may contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextRule {
-    Any,
+    /// No U+0000.
     NoNul,
     /// No character below U+0020 except the tab, and no U+007F.
     NoControl,
@@ -117,7 +117,6 @@ impl<'l> SizeChecker<'l> {
         }
         self.add(text.len() + 2)?;
         match rule {
-            TextRule::Any => Ok(()),
             TextRule::NoNul if text.bytes().any(|byte| byte == 0) => Err(LimitExceeded::Nul),
             TextRule::NoControl if text.bytes().any(|byte| byte != b'\t' && byte.is_ascii_control()) => {
                 Err(LimitExceeded::Control)

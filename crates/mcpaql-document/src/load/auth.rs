@@ -8,6 +8,7 @@ use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::header;
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
+use mcpaql_lexicon::snake_case;
 use serde_json::{Map, Value};
 
 pub(super) const AUTH_KEYS: &[&str] = &[
@@ -41,6 +42,42 @@ pub(crate) fn read(reader: &mut DocumentReader, parent: &DocumentObject<'_>, all
         Some(object) => scheme(reader, &object, allow_http),
         None => Auth::None,
     }
+}
+
+/// Reads `auth` of a document. The specification allows a token or key without the name of its variable; then the name
+/// comes from that of the adapter, and a warning says which one.
+pub(super) fn read_of_adapter(
+    reader: &mut DocumentReader,
+    parent: &DocumentObject<'_>,
+    allow_http: bool,
+    adapter: Option<&str>,
+) -> Auth {
+    let Some(object) = reader.member(parent, "auth") else { return Auth::None };
+    let mut map = object.map.clone();
+    if let Some((key, variable)) = adapter.and_then(|adapter| default_variable(&object, adapter)) {
+        reader.push(
+            Diagnostic::warning(
+                Code::SchemaMissingField,
+                object.pointer.clone(),
+                format!("`{key}` is missing: the credential is read from the variable {variable}"),
+            )
+            .suggest(format!("write `{key}: {variable}`, or the name of another variable")),
+        );
+        map.insert(key.to_owned(), variable.into());
+    }
+    scheme(reader, &DocumentObject { map: &map, pointer: object.pointer.clone() }, allow_http)
+}
+
+/// Returns the missing key for the variable of a credential, and a name for the variable.
+fn default_variable(object: &DocumentObject<'_>, adapter: &str) -> Option<(&'static str, String)> {
+    let setting = |key: &str| object.get(key).or_else(|| object.get("config")?.get(key));
+    let (key, suffix) = match setting("type")?.as_str()? {
+        "bearer" => ("token_env", "TOKEN"),
+        "api_key" => ("key_env", "API_KEY"),
+        _ => return None,
+    };
+    let name = format!("{}_{suffix}", snake_case(adapter).to_uppercase());
+    (setting(key).is_none() && is_variable(&name)).then_some((key, name))
 }
 
 fn scheme(reader: &mut DocumentReader, object: &DocumentObject<'_>, allow_http: bool) -> Auth {

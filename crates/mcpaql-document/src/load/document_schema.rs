@@ -1,7 +1,7 @@
 //! Tests that the JSON Schema for editors and the loader agree: the same keys, the same words, and the schema accepts every
 //! example document.
 
-use super::operation::{EXAMPLE_KEYS, HINTS, OPERATION_KEYS};
+use super::operation::{DANGER_KEYS, EXAMPLE_KEYS, HINTS, OPERATION_KEYS};
 use super::params::{LOCATIONS, PARAM_KEYS, TYPE_KEYS};
 use super::target::{
     CODE_KEYS, COMMAND_KEYS, HTTP_KEYS, MCP_KEYS, PROTOCOLS, RESOURCE_KEYS, STARTS, STORE_KEYS, TRANSPORTS,
@@ -20,7 +20,7 @@ use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::{BodyForm, Danger, Output, PageKind, StyleForm};
 use mcpaql_core::policy;
 use mcpaql_core::schema::{SchemaId, SchemaSet};
-use pagination::PAGINATION_KEYS;
+use pagination::{LINK_STYLE, PAGINATION_KEYS};
 use profile::FAMILY_KEYS;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -58,6 +58,7 @@ fn key_tables() -> Vec<(&'static str, Vec<&'static str>)> {
         ("HttpBinding", HTTP_BINDING_KEYS.to_vec()),
         ("Pagination", PAGINATION_KEYS.to_vec()),
         ("ErrorRule", ERROR_RULE_KEYS.to_vec()),
+        ("Danger", DANGER_KEYS.to_vec()),
         ("Lifecycle", LIFECYCLE_KEYS.to_vec()),
         ("WhenArguments", WHEN_KEYS.to_vec()),
         ("Example", EXAMPLE_KEYS.to_vec()),
@@ -122,14 +123,19 @@ fn every_list_of_words_is_the_loaders_own() {
         ("Errors/properties/is_error", ErrorPolicy::WORDS.to_vec()),
         ("ElementDocument/properties/results", ResultForm::WORDS.to_vec()),
         ("GeneratorDocument/properties/results", ResultForm::WORDS.to_vec()),
-        ("Operation/properties/danger", Danger::ALL.map(Danger::as_str).to_vec()),
+        ("Operation/properties/danger/anyOf/0", Danger::ALL.map(Danger::as_str).to_vec()),
         ("Operation/properties/danger_level", Danger::ALL.map(Danger::as_str).to_vec()),
+        ("Danger/properties/level", Danger::ALL.map(Danger::as_str).to_vec()),
         ("Operation/properties/effect", Effect::ALL.map(Effect::as_str).to_vec()),
         ("Operation/properties/output", Output::ALL.map(Output::as_str).to_vec()),
         ("Operation/properties/body", BodyForm::ALL.map(BodyForm::as_str).to_vec()),
         ("HttpBinding/properties/body", BodyForm::ALL.map(BodyForm::as_str).to_vec()),
         ("HttpBinding/properties/method", METHODS.to_vec()),
         ("Pagination/properties/kind", PageKind::ALL.map(PageKind::as_str).to_vec()),
+        (
+            "Pagination/properties/style",
+            PageKind::ALL.map(PageKind::as_str).into_iter().chain([LINK_STYLE]).collect(),
+        ),
         ("Param/properties/in", LOCATIONS.to_vec()),
         ("Param/properties/style", StyleForm::ALL.map(StyleForm::as_str).to_vec()),
     ];

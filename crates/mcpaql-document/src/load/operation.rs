@@ -56,8 +56,12 @@ pub(super) const OPERATION_KEYS: &[&str] = &[
     "pagination",
     "lifecycle",
     "supports_fields",
+    "default_fields",
     "requires_confirmation",
 ];
+/// Keys of `danger` as an object.
+pub(super) const DANGER_KEYS: &[&str] =
+    &["level", "reasons", "confirmation_message", "cooldown_seconds", "requires_reauth", "audit_context"];
 /// Keys of an example.
 pub(super) const EXAMPLE_KEYS: &[&str] = &["description", "params", "request"];
 
@@ -84,6 +88,7 @@ pub(super) fn read(
         &object,
         &[
             ("supports_fields", "answers are always complete"),
+            ("default_fields", "answers are always complete"),
             (
                 "requires_confirmation",
                 "the operation runs without confirmation; rely on the client's approval",
@@ -222,7 +227,17 @@ fn name(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<Stri
 
 fn danger(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<Danger> {
     let words = Danger::ALL.map(Danger::as_str);
-    let declared = reader.choice(object, "danger", &words, Danger::parse);
+    let declared = if object.get("danger").is_some_and(Value::is_object) {
+        let details = reader.member(object, "danger")?;
+        reader.check_keys(&details, DANGER_KEYS);
+        let reason = "the operation runs without confirmation; rely on the client's approval";
+        let unused: Vec<(&str, &str)> =
+            DANGER_KEYS.iter().filter(|key| **key != "level").map(|key| (*key, reason)).collect();
+        reader.warn_unsupported_keys(&details, &unused);
+        reader.choice(&details, "level", &words, Danger::parse)
+    } else {
+        reader.choice(object, "danger", &words, Danger::parse)
+    };
     declared.or_else(|| reader.choice(object, "danger_level", &words, Danger::parse))
 }
 

@@ -6,8 +6,21 @@ use mcpaql_core::operation::{PageKind, Pagination, Param};
 use mcpaql_core::reader::{DocumentObject, DocumentReader};
 use mcpaql_core::suggest;
 
-/// Keys of `pagination`.
-pub(super) const PAGINATION_KEYS: &[&str] = &["kind", "at", "size", "next", "items"];
+/// Keys of `pagination`. The last five are those of the specification.
+pub(super) const PAGINATION_KEYS: &[&str] = &[
+    "kind",
+    "at",
+    "size",
+    "next",
+    "items",
+    "style",
+    "param_name",
+    "per_page_param",
+    "default_limit",
+    "max_limit",
+];
+/// The specification's word for pages by the `Link` header.
+pub(super) const LINK_STYLE: &str = "link_header";
 
 /// Reads `pagination`; the parameters it names must be declared.
 pub(super) fn read(
@@ -17,14 +30,29 @@ pub(super) fn read(
 ) -> Option<Pagination> {
     let object = reader.member(operation, "pagination")?;
     reader.check_keys(&object, PAGINATION_KEYS);
+    let reason = "the page size is a parameter of the operation, with its own default and maximum";
+    reader.warn_unsupported_keys(&object, &[("default_limit", reason), ("max_limit", reason)]);
+    let either = |ours: &'static str, theirs: &'static str| {
+        if object.get(ours).is_none() && object.get(theirs).is_some() { theirs } else { ours }
+    };
     let words = PageKind::ALL.map(PageKind::as_str);
-    if object.get("kind").is_none() {
-        reader.missing(&object, "kind", &words.join(", "));
+    let key = either("kind", "style");
+    if object.get(key).is_none() {
+        reader.missing(&object, key, &words.join(", "));
     }
-    let kind = reader.choice(&object, "kind", &words, PageKind::parse);
+    let kind = if key == "style" {
+        let words: Vec<&str> = words.into_iter().chain([LINK_STYLE]).collect();
+        let parse =
+            |word: &str| if word == LINK_STYLE { Some(PageKind::Link) } else { PageKind::parse(word) };
+        reader.choice(&object, key, &words, parse)
+    } else {
+        reader.choice(&object, key, &words, PageKind::parse)
+    };
+    let at = either("at", "param_name");
+    let size = either("size", "per_page_param");
     Some(Pagination {
-        at: param(reader, &object, "at", params),
-        size: param(reader, &object, "size", params),
+        at: param(reader, &object, at, params),
+        size: param(reader, &object, size, params),
         next: reader.string(&object, "next"),
         items: reader.string(&object, "items"),
         kind: kind?,

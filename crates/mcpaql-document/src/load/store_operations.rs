@@ -241,11 +241,12 @@ fn id(words: &ResourceNames<'_>) -> Param {
 }
 
 fn page_params() -> [Param; 2] {
-    let first = json!({"type": "integer", "minimum": 1, "maximum": MAX_RECORDS_PAGE_SIZE});
+    let first = json!({"type": "integer", "minimum": 1});
+    let description = format!("How many to return, up to {MAX_RECORDS_PAGE_SIZE}.");
     [
         Param {
             default: Some(json!(DEFAULT_RECORDS_PAGE_SIZE)),
-            ..param("first", first, false, "How many to return.")
+            ..param("first", first, false, &description)
         },
         param("after", json!({"type": "string"}), false, "The endCursor of the page before."),
     ]
@@ -328,7 +329,9 @@ fn page(resource: &Resource) -> Value {
                 "type": "object",
                 "properties": {
                     "hasNextPage": {"type": "boolean"},
-                    "endCursor": {"type": ["string", "null"]},
+                    "hasPreviousPage": {"type": "boolean"},
+                    "startCursor": {"type": "string"},
+                    "endCursor": {"type": "string"},
                 },
             },
         },

@@ -65,13 +65,13 @@ fn a_long_list_is_a_first_page_with_groups_and_a_cursor() {
         json!({"name": "create_issue_0", "semantic_category": "CREATE", "endpoint": "create",
             "description": "Something number 0 that an API of this size does"})
     );
-    assert_eq!(data["pageInfo"]["hasNextPage"], true);
-    assert_eq!(data["pageInfo"]["total"], 2001, "introspect counts too");
-    assert_eq!(data["groups"]["by"], "tag");
-    assert_eq!(data["groups"]["counts"].as_object().unwrap().len(), 15);
-    assert_eq!(data["groups"]["counts"]["group 0"], 100);
-    assert_eq!(data["groups"]["more"], 6);
-    assert!(data["hint"].as_str().unwrap().contains("search"));
+    assert_eq!(data["_protocol"]["pageInfo"]["hasNextPage"], true);
+    assert_eq!(data["_protocol"]["pageInfo"]["totalCount"], 2001, "introspect counts too");
+    assert_eq!(data["_protocol"]["groups"]["by"], "tag");
+    assert_eq!(data["_protocol"]["groups"]["counts"].as_object().unwrap().len(), 15);
+    assert_eq!(data["_protocol"]["groups"]["counts"]["group 0"], 100);
+    assert_eq!(data["_protocol"]["groups"]["more"], 6);
+    assert!(data["_protocol"]["hint"].as_str().unwrap().contains("search"));
 }
 
 #[test]
@@ -87,15 +87,17 @@ fn pages_follow_one_another_without_gap_or_overlap() {
         }
         let (data, _) = introspect(&catalog, params);
         assert_eq!(
-            data.get("_protocol").is_some(),
+            data["_protocol"].get("adapter").is_some(),
             after.is_null(),
             "only the plain list describes the adapter"
         );
+        assert_eq!(data["_protocol"]["pageInfo"]["hasPreviousPage"], !after.is_null());
+        assert!(data["_protocol"]["pageInfo"]["startCursor"].is_string());
         walked.extend(names(&data));
-        if data["pageInfo"]["hasNextPage"] == false {
+        if data["_protocol"]["pageInfo"]["hasNextPage"] == false {
             break;
         }
-        after = data["pageInfo"]["endCursor"].clone();
+        after = data["_protocol"]["pageInfo"]["endCursor"].clone();
     }
     assert_eq!(walked.len(), 231);
     assert_eq!(walked[..200], all);
@@ -105,7 +107,7 @@ fn pages_follow_one_another_without_gap_or_overlap() {
 fn a_cursor_of_another_list_is_refused() {
     let (catalog, _) = large(230);
     let (data, _) = introspect(&catalog, json!({"first": 10, "category": "READ"}));
-    let cursor = data["pageInfo"]["endCursor"].as_str().unwrap();
+    let cursor = data["_protocol"]["pageInfo"]["endCursor"].as_str().unwrap();
     for (params, fits) in [
         (json!({"after": cursor, "category": "READ", "detail": "names"}), true),
         (json!({"after": cursor, "category": "UPDATE"}), false),
@@ -183,7 +185,10 @@ fn a_list_has_the_requested_detail() {
             "create_issue_0(owner: string, repo: string, title?: string, state?: \"open\"|\"closed\"|\"all\")"})
     );
     assert_eq!(of("summary")[1]["endpoint"], "read");
-    assert_eq!(of("full")[1], introspect(&catalog, json!({"name": "get_issue_1"})).0["operation"]);
+    assert_eq!(
+        of("full")[1],
+        introspect(&catalog, json!({"name": "get_issue_1", "detail": "full"})).0["operation"]
+    );
     let one =
         introspect(&catalog, json!({"name": "get_issue_1", "detail": "signature"})).0["operation"].clone();
     assert!(!one["signature"].as_str().unwrap().contains("->"), "the answer is left out: {one}");
@@ -193,20 +198,24 @@ fn a_list_has_the_requested_detail() {
 #[test]
 fn types_come_in_pages_too() {
     let (catalog, _) = large(60);
-    let (data, _) = introspect(&catalog, json!({"query": "types"}));
+    let answer = introspect::answer(&catalog, &object(json!({"query": "types"}))).unwrap();
+    let [warning] = answer.warnings.as_slice() else { panic!("{:?}", answer.warnings) };
+    assert_eq!(warning.code, "VALIDATION_TRUNCATED_WARNING");
+    assert_eq!(warning.details["original_count"], 308);
+    let cursor = warning.details["pageInfo"]["endCursor"].clone();
+    let data = answer.data.into_value();
     assert_eq!(data["types"].as_array().unwrap().len(), 20);
-    assert_eq!(data["pageInfo"]["total"], 308);
-    let (data, _) = introspect(
-        &catalog,
-        json!({"query": "types", "after": data["pageInfo"]["endCursor"], "first": 2, "detail": "signature"}),
-    );
+    assert_eq!(data.as_object().unwrap().len(), 1, "the list has a closed shape");
+    let (data, _) =
+        introspect(&catalog, json!({"query": "types", "after": cursor, "first": 2, "detail": "signature"}));
+    assert_eq!(data["_protocol"]["pageInfo"]["totalCount"], 308);
     assert_eq!(data["types"][0]["signature"], "type Thing12 = { id?: integer, next?: Thing13 }");
 }
 
 #[test]
 fn a_deep_answer_keeps_the_nearest_types_and_says_how_to_get_the_rest() {
     let (catalog, _) = large(60);
-    let (data, _) = introspect(&catalog, json!({"name": "get_issue_1"}));
+    let (data, _) = introspect(&catalog, json!({"name": "get_issue_1", "detail": "full"}));
     let signature = data["operation"]["signature"].as_str().unwrap();
     let lines: Vec<&str> = signature.lines().collect();
     assert_eq!(lines.len(), 42, "{signature}");
@@ -255,11 +264,10 @@ fn the_surface_shows_how_to_search_with_many_operations_and_with_few() {
     let call = r#"{"operation":"introspect","params":{"search":"what you want to do"}}"#;
     let (catalog, _) = large(500);
     assert!(tool(&catalog, "demo_mcpaql_read").description.ends_with(call));
-    assert!(
-        tool(&catalog, "demo_mcpaql_delete")
-            .description
-            .ends_with("Search operations with introspect through demo_mcpaql_read.")
-    );
+    let delete = &tool(&catalog, "demo_mcpaql_delete").description;
+    let short = r#"{"operation":"introspect","params":{"search":"words"}}"#;
+    let expected = format!("Search operations with introspect through demo_mcpaql_read:\n{short}");
+    assert!(delete.ends_with(&expected), "{delete}");
     let single = AdapterSettings { mode: Some(Mode::Single), ..AdapterSettings::default() };
     let (catalog, _) = shelved(bare(), operations(500, |_| "things".to_owned()), types(3), &single);
     assert!(catalog.tools[0].description.ends_with(call));
@@ -341,7 +349,8 @@ fn a_search_may_be_filtered_paged_and_asked_for_more_or_less() {
     let all = names(&of(json!({"search": "people", "detail": "names"})));
     assert!(all.len() > 1 && all.iter().all(|name| name != "introspect"), "{all:?}");
     let first = of(json!({"search": "people", "first": 1}));
-    let second = of(json!({"search": "people", "first": 1, "after": first["pageInfo"]["endCursor"]}));
+    let second =
+        of(json!({"search": "people", "first": 1, "after": first["_protocol"]["pageInfo"]["endCursor"]}));
     assert_eq!([names(&first), names(&second)].concat(), all[..2]);
     assert_eq!(
         of(json!({"search": "people", "detail": "full", "first": 1}))["operations"][0]["danger"],
@@ -400,7 +409,7 @@ fn a_search_costs_at_most_250_tokens() {
 #[test]
 fn details_say_where_identifiers_come_from_the_author_first() {
     let (catalog, _) = people();
-    let (data, _) = introspect(&catalog, json!({"name": "list_person_credits"}));
+    let (data, _) = introspect(&catalog, json!({"name": "list_person_credits", "detail": "full"}));
     assert_eq!(data["operation"]["parameters"][0]["from"], json!(["search_people", "list_popular_people"]));
     let (data, _) = introspect(&catalog, json!({"name": "delete_rating", "detail": "signature"}));
     assert_eq!(data["operation"]["from"]["person_id"], json!(["get_person"]));

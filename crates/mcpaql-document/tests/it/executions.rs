@@ -1,6 +1,8 @@
 //! Operations that run in the background: the keys of documents, and the operations that the adapter gets.
 
-use crate::support::{Expected, assert_one, call, catalog, catalog_of, details, document, problems, refused};
+use crate::support::{
+    Expected, assert_one, call, catalog, catalog_of, details, document, full_details, problems, refused,
+};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::error::Code;
@@ -86,9 +88,8 @@ fn calls_about_executions_are_validated_like_any_call() {
 fn introspection_and_descriptions_show_what_runs_in_the_background() {
     let catalog = catalog(BUILDS);
     assert_eq!(
-        details(&catalog, "start_build")["lifecycle"],
+        full_details(&catalog, "start_build")["background"],
         json!({
-            "states": ["pending", "running", "completed", "failed", "cancelled"],
             "survives_session": true,
             "timeout_seconds": 90,
             "keep_seconds": 60,

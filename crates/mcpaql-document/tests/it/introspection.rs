@@ -1,7 +1,7 @@
 //! Introspection: what an agent can look up, and that it agrees with validation.
 
 use crate::generated::plans;
-use crate::support::{catalog, catalog_of, details, document, introspect, object, tool};
+use crate::support::{catalog, catalog_of, details, document, full_details, introspect, object, tool};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::request;
@@ -64,11 +64,13 @@ fn the_list_describes_the_adapter_and_its_limits() {
     let protocol = &data["_protocol"];
     for (key, expected) in [
         ("version", json!("1.0.0-draft")),
-        ("conformance", json!("level-2")),
+        ("conformance", json!("level-1")),
         ("mode", json!("semantic")),
         ("profile", json!("crude")),
         ("adapter", json!("demo")),
         ("display_name", json!("Issues")),
+        ("concurrency", json!("fully-concurrent")),
+        ("supports_etag", json!(false)),
     ] {
         assert_eq!(protocol[key], expected, "{key}");
     }
@@ -83,6 +85,7 @@ fn the_list_describes_the_adapter_and_its_limits() {
         })
     );
     assert!(object(protocol["capabilities"].clone()).values().all(Value::is_boolean));
+    assert_eq!(protocol["capabilities"]["pagination"], true);
 }
 
 #[test]
@@ -117,12 +120,31 @@ fn one_name_returns_all_details() {
                 {"name": "title", "type": "string", "required": true, "maxLength": 80, "description": "What it is about"},
                 {"name": "labels", "type": "array", "required": false, "items": {"type": "Label"}},
                 {"name": "owner", "type": "CreateIssueOwner", "required": false},
-                {"name": "notify", "type": "string | boolean", "required": false,
-                 "schema": {"oneOf": [{"type": "string", "minLength": 3}, {"type": "boolean"}]}},
+                {"name": "notify", "type": "string | boolean", "required": false, "description": "Form: string(3.. chars) | boolean."},
                 {"name": "key", "type": "string", "required": false, "sensitive": true},
             ],
             "returns": {"name": "Label", "kind": "object"},
             "examples": [{"request": {"operation": "create_issue", "params": {"title": "some title"}}}],
+        })
+    );
+}
+
+#[test]
+fn full_details_add_what_the_specification_has_no_place_for() {
+    let catalog = issues();
+    let plain = details(&catalog, "create_issue");
+    let mut full = object(full_details(&catalog, "create_issue"));
+    let mut parameters = full.remove("parameters").unwrap();
+    let notify = parameters[3].as_object_mut().unwrap();
+    assert_eq!(
+        notify.remove("schema").unwrap(),
+        json!({"oneOf": [{"type": "string", "minLength": 3}, {"type": "boolean"}]})
+    );
+    assert_eq!(parameters, plain["parameters"]);
+    full.retain(|key, value| plain.get(key) != Some(value));
+    assert_eq!(
+        Value::Object(full),
+        json!({
             "danger": "reversible",
             "idempotent": false,
             "signature": "create_issue(title: string(..80 chars), labels?: Label[], owner?: CreateIssueOwner, notify?: string(3.. chars) | boolean, key?: string) -> Label\ntype Label = { name: string, color?: string }\ntype CreateIssueOwner = { team: string, lead?: string(email) }",
@@ -134,7 +156,7 @@ fn one_name_returns_all_details() {
 
 #[test]
 fn deprecation_defaults_and_bounds_are_shown() {
-    let operation = details(&issues(), "list_issues");
+    let operation = full_details(&issues(), "list_issues");
     assert_eq!(operation["deprecated"], "Use search_issues instead.");
     assert_eq!(operation["idempotent"], true);
     assert_eq!(operation["danger"], "safe");
@@ -157,10 +179,10 @@ fn what_the_api_assumes_is_shown_and_never_sent() {
 ";
     let catalog = catalog(rest);
     let operation = details(&catalog, "list_things");
-    assert_eq!(
-        operation["parameters"],
-        json!([{"name": "per_page", "type": "integer", "required": false, "api_default": 30}])
-    );
+    let expected = json!([{"name": "per_page", "type": "integer", "required": false, "default": 30}]);
+    assert_eq!(operation["parameters"], expected);
+    let operation = full_details(&catalog, "list_things");
+    assert_eq!(operation["parameters"][0]["api_default"], 30);
     assert_eq!(operation["signature"], "list_things(per_page?: integer /* default 30 */)");
     let call = request::prepare_operation(&catalog, "list_things", object(json!({}))).expect("a valid call");
     assert_eq!(json!(call.args), json!({}));
@@ -243,12 +265,16 @@ fn a_type_has_its_fields_and_what_was_declared() {
                 {"name": "name", "type": "string", "required": true},
                 {"name": "color", "type": "string", "required": false},
             ],
-            "schema": {
-                "type": "object",
-                "description": "A label",
-                "properties": {"name": {"type": "string"}, "color": {"type": "string"}},
-                "required": ["name"],
-            },
+        })
+    );
+    let (full, _) = introspect(&catalog, json!({"query": "types", "name": "Label", "detail": "full"}));
+    assert_eq!(
+        full["type"]["schema"],
+        json!({
+            "type": "object",
+            "description": "A label",
+            "properties": {"name": {"type": "string"}, "color": {"type": "string"}},
+            "required": ["name"],
         })
     );
     assert_eq!(of("State")["values"], json!(["open", "closed"]));
@@ -347,7 +373,7 @@ operations:
     );
     let (answer, _) = introspect(&catalog, json!({"query": "types", "name": "AddressGeo"}));
     assert_eq!(answer["type"]["fields"][0]["name"], "lat");
-    let place = details(&catalog, "add_place");
+    let place = full_details(&catalog, "add_place");
     let signature = place["signature"].as_str().unwrap();
     assert!(signature.contains("type Address = { city?: string, geo?: AddressGeo }"), "{signature}");
 }

@@ -334,7 +334,10 @@ fn an_old_tool_name_works_unlisted_with_a_warning() {
         let shown: Vec<_> = call.warnings.iter().map(|w| (w.code, w.message.as_str())).collect();
         assert_eq!(
             shown,
-            [("DEPRECATED_TOOL", format!("The tool '{alias}' is now called '{present}'.").as_str())]
+            [(
+                "DEPRECATION_WARNING",
+                format!("The tool '{alias}' is deprecated: it is now called '{present}'.").as_str()
+            )]
         );
     }
 }
@@ -344,7 +347,10 @@ fn an_old_tool_name_of_an_operation_works_in_discrete_mode() {
     let catalog = compiled("demo", "tool_names: { aliases: { fetch_it: get_thing } }\n", Mode::Discrete);
     let call = call(&catalog, "fetch_it", json!({})).unwrap();
     assert_eq!(call.entry.operation.name, "get_thing");
-    assert_eq!(call.warnings[0].message, "The tool 'fetch_it' is now called 'demo_get_thing'.");
+    assert_eq!(
+        call.warnings[0].message,
+        "The tool 'fetch_it' is deprecated: it is now called 'demo_get_thing'."
+    );
 }
 
 #[test]
@@ -355,8 +361,15 @@ fn an_old_operation_name_works_unlisted_with_a_warning() {
     assert!(!catalog.tools[0].description.contains("fetch_thing"));
     let call = call(&catalog, "demo_mcpaql_read", json!({"operation": "fetch_thing"})).unwrap();
     assert_eq!(call.entry.operation.name, "get_thing");
-    assert_eq!(call.warnings[0].code, "DEPRECATED_OPERATION");
-    assert_eq!(call.warnings[0].message, "The operation 'fetch_thing' is now called 'get_thing'.");
+    assert_eq!(call.warnings[0].code, "DEPRECATION_WARNING");
+    assert_eq!(
+        call.warnings[0].message,
+        "The operation 'fetch_thing' is deprecated: it is now called 'get_thing'."
+    );
+    assert_eq!(
+        json!(call.warnings[0].details),
+        json!({"type": "operation", "deprecated_item": "fetch_thing", "replacement": "get_thing"})
+    );
 }
 
 #[test]
@@ -375,7 +388,10 @@ fn an_old_operation_name_is_an_old_tool_name_in_discrete_mode() {
             let shown: Vec<_> = call.warnings.iter().map(|w| (w.code, w.message.clone())).collect();
             assert_eq!(
                 shown,
-                [("DEPRECATED_TOOL", format!("The tool '{alias}' is now called '{present}'."))]
+                [(
+                    "DEPRECATION_WARNING",
+                    format!("The tool '{alias}' is deprecated: it is now called '{present}'.")
+                )]
             );
         }
     }

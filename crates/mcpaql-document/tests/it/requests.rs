@@ -207,7 +207,7 @@ fn envelopes_are_minified_and_a_failure_is_bare() {
         response::envelope(&Ok(answer.clone()), ErrorPolicy::All).text,
         r#"{"success":true,"data":{"id":1}}"#
     );
-    let warned = Answer { warnings: vec![Warning { code: "SOME", message: "Mind.".into() }], ..answer };
+    let warned = Answer { warnings: vec![Warning::new("SOME", "Mind.")], ..answer };
     assert_eq!(
         response::envelope(&Ok(warned), ErrorPolicy::All).text,
         r#"{"success":true,"data":{"id":1},"warnings":[{"code":"SOME","message":"Mind."}]}"#
@@ -229,10 +229,12 @@ fn a_deprecated_operation_works_and_says_what_to_use_instead() {
     let call = call(&catalog, READ, json!({"operation": "get_issue"})).unwrap();
     assert_eq!(
         call.warnings,
-        [Warning {
-            code: "DEPRECATED_OPERATION",
-            message: "The operation 'get_issue' is deprecated. Use list_issues instead.".into()
-        }]
+        [Warning::new(
+            "DEPRECATION_WARNING",
+            "The operation 'get_issue' is deprecated. Use list_issues instead."
+        )
+        .with_detail("type", "operation")
+        .with_detail("deprecated_item", "get_issue")]
     );
 }
 

@@ -131,6 +131,11 @@ pub(crate) fn introspect(catalog: &Catalog, params: Value) -> (Value, Vec<String
     (answer.data.into_value(), warnings)
 }
 
+/// Returns the details of an operation with `detail: full`.
+pub(crate) fn full_details(catalog: &Catalog, name: &str) -> Value {
+    introspect(catalog, json!({"query": "operations", "name": name, "detail": "full"})).0["operation"].clone()
+}
+
 /// Returns the details of an operation.
 pub(crate) fn details(catalog: &Catalog, name: &str) -> Value {
     introspect(catalog, json!({"query": "operations", "name": name})).0["operation"].clone()

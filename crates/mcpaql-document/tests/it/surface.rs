@@ -43,7 +43,8 @@ They add data and leave existing data untouched.
 Quick start example:
 {\"operation\":\"create_note\",\"params\":{\"text\":\"some text\"}}
 
-Search operations with introspect through demo_mcpaql_read."
+Discover required parameters with introspect through demo_mcpaql_read:
+{\"operation\":\"introspect\",\"params\":{\"query\":\"operations\",\"name\":\"create_note\"}}"
     );
     let single = in_mode(TWO, Mode::Single);
     for name in ["create_note", "get_note", "introspect"] {

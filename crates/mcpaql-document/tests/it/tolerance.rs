@@ -94,7 +94,6 @@ fn an_error_outside_operations_rejects_the_document() {
         "targets: { a: { headers: { X: 1 } } }",
         "targets: { a: { auth: { type: bearer } } }",
         "default_target: a",
-        "auth: { type: bearer }",
         "auth: { type: oauth2, token_url: 'http://a.example/t', client_id_env: A, client_secret_env: B }",
         "auth: { type: bearer, token_env: A, token: hunter2hunter2 }",
         "display_name: ''",

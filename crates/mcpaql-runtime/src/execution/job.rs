@@ -2,10 +2,9 @@
 
 use super::{ExecutionsShared, POLL_INTERVAL, STARTED_PERCENT, storage_error};
 use crate::caller::{Progress, SessionWork};
-use crate::limits;
 use crate::state::ExecutionOutcome;
 use futures_util::FutureExt;
-use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::error::{Code, LimitType, OpError};
 use mcpaql_core::lifecycle::ExecutionStatus;
 use mcpaql_core::response::Answer;
 use std::convert::Infallible;
@@ -130,9 +129,9 @@ impl ExecutionJob {
                     "The result has {length} bytes, more than the maximum of {}. Request less data.",
                     self.max_result_bytes
                 );
-                ExecutionOutcome::Failed(limits::too_large(
+                ExecutionOutcome::Failed(OpError::too_large(
                     message,
-                    "max_response_size",
+                    LimitType::ResponseSize,
                     Some(length),
                     self.max_result_bytes,
                 ))

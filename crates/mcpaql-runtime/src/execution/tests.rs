@@ -48,19 +48,18 @@ async fn reported_progress_is_shown_and_never_decreases() {
         let seen = async {
             loop {
                 let seen = waited(&executions, &started, 0.0).await;
-                if seen["message"] == message {
+                if seen["progress"]["message"] == message {
                     return seen;
                 }
                 changes.changed().await.unwrap();
             }
         };
         let seen = timeout(Duration::from_secs(60), seen).await.unwrap();
-        assert_eq!((&seen["progress"], &seen["status"]), (&json!(percent), &json!("running")));
+        assert_eq!((&seen["progress"]["percentage"], &seen["status"]), (&json!(percent), &json!("running")));
     }
     drop(proceed);
     let end = waited(&executions, &started, 30.0).await;
-    assert_eq!((&end["progress"], &end["result"]), (&json!(100), &json!(["done"])), "{end}");
-    assert_eq!(end.get("message"), None);
+    assert_eq!((&end["progress"], &end["result"]), (&json!({"percentage": 100}), &json!(["done"])), "{end}");
 }
 
 #[tokio::test]
@@ -77,7 +76,7 @@ async fn a_panic_is_a_failure_and_nothing_stays_behind() {
 async fn warnings_and_blocks_are_stored_with_the_answer() {
     let executions = open().await;
     let block = json!({"type": "image", "data": "aGk=", "mimeType": "image/png"});
-    let warnings = vec![Warning { code: "NOTE", message: "Look closely.".into() }];
+    let warnings = vec![Warning::new("NOTE", "Look closely.")];
     let answer = Answer { warnings, blocks: vec![block.clone()], ..Answer::new(json!(1)) };
     let args = started(&executions, |_| async { Ok(answer) }).await;
     waited(&executions, &args, 30.0).await;

@@ -1,10 +1,11 @@
 //! Executions as callers see them.
 
+use super::STARTED_PERCENT;
 use super::task::{BackgroundTask, TaskState};
 use crate::state::{ExecutionOutcome, ExecutionRow, StoredExecution, timestamp};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::lifecycle::ExecutionStatus;
-use mcpaql_core::response::{Answer, ToolReply};
+use mcpaql_core::response::{Answer, ToolReply, error_json};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -15,10 +16,8 @@ struct ExecutionView<'a> {
     execution_id: &'a str,
     operation: &'a str,
     status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    progress: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'a str>,
+    #[serde(skip_serializing_if = "ProgressView::is_empty")]
+    progress: ProgressView<'a>,
     started_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     finished_at: Option<String>,
@@ -32,14 +31,36 @@ struct ExecutionView<'a> {
     error: Option<Value>,
 }
 
+/// What is known about the progress of an execution.
+#[derive(Default, Serialize)]
+struct ProgressView<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    percentage: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+}
+
+impl<'a> ProgressView<'a> {
+    /// An execution that only started has no percentage: nobody has measured any.
+    fn of(row: &'a ExecutionRow) -> ProgressView<'a> {
+        ProgressView {
+            percentage: Some(row.progress).filter(|percentage| *percentage > STARTED_PERCENT),
+            message: row.message.as_deref(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.percentage.is_none() && self.message.is_none()
+    }
+}
+
 impl<'a> ExecutionView<'a> {
     fn of(row: &'a ExecutionRow) -> ExecutionView<'a> {
         ExecutionView {
             execution_id: &row.id,
             operation: &row.operation,
             status: row.status().as_str(),
-            progress: Some(row.progress),
-            message: row.message.as_deref(),
+            progress: ProgressView::of(row),
             started_at: timestamp(row.started_at),
             finished_at: row.finished_at.map(timestamp),
             expires_at: None,
@@ -59,7 +80,7 @@ impl<'a> ExecutionView<'a> {
 
 /// The answer of the call that starts an execution.
 pub(super) fn started(row: &ExecutionRow) -> Result<Answer, OpError> {
-    ExecutionView { progress: None, ..ExecutionView::of(row) }.answer()
+    ExecutionView { progress: ProgressView::default(), ..ExecutionView::of(row) }.answer()
 }
 
 /// An execution without its outcome.
@@ -86,26 +107,21 @@ pub(super) fn with_outcome(StoredExecution { row, outcome }: StoredExecution) ->
     Ok(Answer { blocks, ..answer })
 }
 
-fn error_json(error: &OpError) -> Value {
-    let mut view = json!({"code": error.code.as_str(), "message": error.message});
-    if let (Some(map), false) = (view.as_object_mut(), error.details.is_empty()) {
-        map.insert("details".into(), Value::Object(error.details.clone()));
-    }
-    view
-}
-
-/// One page of executions. `rows` has one extra row if there is a next page.
-pub(super) fn list(rows: &[ExecutionRow], first: usize) -> Result<Answer, OpError> {
+/// One page of executions. `rows` has one extra row if there is a next page. `is_first` is false after a cursor.
+pub(super) fn list(rows: &[ExecutionRow], first: usize, is_first: bool) -> Result<Answer, OpError> {
     #[derive(Serialize)]
     struct Listed<'a> {
-        executions: Vec<ExecutionView<'a>>,
+        items: Vec<ExecutionView<'a>>,
         #[serde(rename = "pageInfo")]
         page_info: Value,
     }
     let view = rows.get(..first).unwrap_or(rows);
-    let cursor = view.last().map(|row| format!("x{:x}", row.seq));
-    let page_info = json!({"hasNextPage": rows.len() > view.len(), "endCursor": cursor});
-    let listed = Listed { executions: view.iter().map(ExecutionView::of).collect(), page_info };
+    let mut page_info = json!({"hasNextPage": rows.len() > view.len(), "hasPreviousPage": !is_first});
+    if let (Some(start), Some(end), Some(info)) = (view.first(), view.last(), page_info.as_object_mut()) {
+        info.insert("startCursor".into(), format!("x{:x}", start.seq).into());
+        info.insert("endCursor".into(), format!("x{:x}", end.seq).into());
+    }
+    let listed = Listed { items: view.iter().map(ExecutionView::of).collect(), page_info };
     to_raw_value(&listed).map(Answer::new).map_err(|error| {
         OpError::new(Code::Internal, "The executions could not be serialized; tell the user.")
             .with_cause(error)

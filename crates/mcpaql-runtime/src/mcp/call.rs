@@ -17,21 +17,18 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ProgressUpdate {
     pub(super) done: f64,
+    /// 100 if the work reports how much of it is done.
+    pub(super) total: Option<f64>,
     pub(super) message: String,
 }
 
-impl ProgressUpdate {
-    /// The progress after this time: it always increases and never reaches 90, where finishing begins.
-    fn after(seconds: u32) -> Self {
-        let elapsed = f64::from(seconds);
-        ProgressUpdate {
-            done: 10.0 + 80.0 * elapsed / (elapsed + 20.0),
-            message: format!("Running for {seconds} s"),
-        }
-    }
-}
+/// The smallest step between two updates, so that a display does not change.
+const MIN_STEP: f64 = 0.001;
 
-/// Combines reported progress and elapsed time on one scale, which strictly increases and stays below 90.
+/// Progress of a call, which strictly increases, as MCP requires, and stays below 90, where finishing begins.
+///
+/// Only reported work has a total, and is between 10 and 90 percent of it. Without reports nobody knows how much is left:
+/// the update has no total, and a number below 10 that only shows that the call is still running.
 #[derive(Debug, Default)]
 struct ProgressScale {
     last: f64,
@@ -41,16 +38,17 @@ struct ProgressScale {
 impl ProgressScale {
     /// Returns the next progress to send; `None` if it can no longer increase.
     fn next(&mut self, seconds: u32) -> Option<ProgressUpdate> {
-        let clock = ProgressUpdate::after(seconds);
         let Progress { done, total, message } = &self.reported;
         let reported =
             total.filter(|total| *total > 0.0).map(|total| 10.0 + 80.0 * (done / total).clamp(0.0, 0.99));
-        let target = reported.unwrap_or(clock.done);
+        let elapsed = f64::from(seconds);
+        let target = reported.unwrap_or(10.0 * elapsed / (elapsed + 20.0));
         // Progress increases even if the work does not report any, or clients would consider the call dead.
-        let done = if target > self.last { target } else { self.last + (90.0 - self.last) / 100.0 };
+        let done = if target > self.last { target } else { self.last + MIN_STEP };
+        let message = message.clone().unwrap_or_else(|| format!("Running for {seconds} s"));
         (done > self.last && done < 90.0).then(|| {
             self.last = done;
-            ProgressUpdate { done, message: message.clone().unwrap_or(clock.message) }
+            ProgressUpdate { done, total: reported.map(|_| 100.0), message }
         })
     }
 }
@@ -103,12 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_rises_strictly_and_stays_below_ninety() {
-        let mut last = 10.0;
+    fn without_reports_progress_rises_strictly_and_claims_no_share() {
+        let mut scale = ProgressScale::default();
+        let mut last = 0.0;
         for seconds in (1..=1000).chain([86_400, 86_401, 10_000_000, 10_000_001]) {
-            let now = ProgressUpdate::after(seconds).done;
-            assert!(last < now && now < 90.0, "{seconds}: {last} then {now}");
-            last = now;
+            let update = scale.next(seconds).unwrap();
+            assert!(last < update.done && update.done < 10.1, "{seconds}: {last} then {update:?}");
+            assert_eq!(update.total, None);
+            last = update.done;
         }
     }
 
@@ -122,7 +122,7 @@ mod tests {
             scale.reported = Progress { done, total, message: Some(format!("step {done}")) };
             announced.extend(scale.next(3));
         }
-        assert_eq!(announced[0], ProgressUpdate { done: 18.0, message: "step 1".into() });
+        assert_eq!(announced[0], ProgressUpdate { done: 18.0, total: Some(100.0), message: "step 1".into() });
         assert_eq!(announced[1].done, 50.0);
         assert!(announced.is_sorted_by(|a, b| a.done < b.done), "{announced:?}");
         assert!(announced.iter().all(|progress| progress.done < 90.0));

@@ -215,6 +215,12 @@ enum ToolCallOutcome {
     Forgotten,
 }
 
+/// Returns the progress token inside the arguments, where the specification of MCP-AQL has it.
+fn token_in_arguments(request: &CallToolRequestParams) -> Option<ProgressToken> {
+    let token = request.arguments.as_ref()?.get("_meta")?.get("progressToken")?;
+    ProgressToken::deserialize(token).ok()
+}
+
 /// Runs `work` and sends progress if the client asked for it.
 async fn run_with_progress<T>(
     work: impl Future<Output = T>,
@@ -223,9 +229,9 @@ async fn run_with_progress<T>(
     token: Option<&ProgressToken>,
 ) -> T {
     let Some(token) = token else { return work.await };
-    with_progress(work, reports, |ProgressUpdate { done, message }| {
-        let params =
-            ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
+    with_progress(work, reports, |ProgressUpdate { done, total, message }| {
+        let mut params = ProgressNotificationParam::new(token.clone(), done).with_message(message);
+        params.total = total;
         async move {
             // If progress cannot be sent, the call still continues.
             let _ = context.peer.notify_progress(params).await;
@@ -332,7 +338,7 @@ impl<S: Service> ServerHandler for McpServer<S> {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.clone();
-        let progress = context.meta.get_progress_token();
+        let progress = context.meta.get_progress_token().or_else(|| token_in_arguments(&request));
         let running = self.conversations().register(&context.extensions, &context.id);
         // When another branch completes first, the service's future is dropped, which stops the work of the target.
         let cancelled = || Err(ErrorData::internal_error("The call was cancelled.", None));

@@ -9,11 +9,10 @@ mod output;
 
 use super::program::{self, StartError, file_name};
 use super::{Args, Target, TargetCall, TargetKind};
-use crate::limits;
 use crate::process::{self, ProcessEnd, ProcessOutput, ProcessSpec, STDERR_TAIL_BYTES};
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter::{self, CommandTarget};
-use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::error::{Code, LimitType, OpError};
 use mcpaql_core::operation::{Binding, CommandBinding, ExitMeaning, Operation, Stdin};
 use mcpaql_core::response::{Answer, Warning};
 use mcpaql_core::template::{self, EnvTemplate};
@@ -153,7 +152,7 @@ impl CommandRunner {
                 let max = self.max_output;
                 let message =
                     format!("{name} wrote more than {max} bytes and was stopped; request less data.");
-                return Err(limits::too_large(message, "max_output_bytes", None, max));
+                return Err(OpError::too_large(message, LimitType::ResponseSize, None, max));
             }
             ProcessEnd::TimedOut => {
                 let limit = timeout.as_millis();
@@ -183,7 +182,7 @@ impl CommandRunner {
             let message = format!(
                 "{name} left a child process running, which kept the output open; the child process was stopped."
             );
-            answer.warnings.push(Warning { code: "OUTPUT_HELD_OPEN", message });
+            answer.warnings.push(Warning::new("OUTPUT_HELD_OPEN", message));
         }
         Ok(answer)
     }

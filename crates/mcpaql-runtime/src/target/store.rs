@@ -12,7 +12,6 @@ mod record;
 pub use crate::state::StoreError;
 
 use super::{Args, NoDataFolder, Target, TargetCall, TargetKind};
-use crate::limits;
 use crate::state::{
     self, FileLayout, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED,
     SQLITE_NOTADB, fresh_id, now, sqlite_code,
@@ -21,7 +20,7 @@ use change::{changes, check_fields, merge, new_body};
 use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{self, Resource, StoreTarget};
-use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::error::{Code, LimitType, OpError};
 use mcpaql_core::operation::{Binding, Operation, StoreAction};
 use mcpaql_core::response::Answer;
 use mcpaql_core::schema::{SchemaId, SchemaSet};
@@ -386,7 +385,7 @@ fn serialize(fields: Map<String, Value>) -> Result<String, OpError> {
         "The record would have {} bytes, more than the maximum of {MAX_RECORD_BYTES}. Store less in it or split it.",
         text.len()
     );
-    Err(limits::too_large(message, "max_record_size", Some(text.len()), MAX_RECORD_BYTES))
+    Err(OpError::too_large(message, LimitType::RequestSize, Some(text.len()), MAX_RECORD_BYTES))
 }
 
 fn raw(text: String) -> Result<Answer, OpError> {

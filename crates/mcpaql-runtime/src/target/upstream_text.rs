@@ -1,6 +1,6 @@
 //! Texts of upstreams in answers: error messages that are safe to quote, and JSON without white space.
 
-use mcpaql_core::error::Code;
+use mcpaql_core::error::{Code, looks_internal};
 use serde_json::Value;
 
 /// Maximum bytes of an upstream's error in the details.
@@ -58,25 +58,26 @@ pub(crate) fn quotable(text: &str) -> Option<String> {
     let words = line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let line = words.collect::<Vec<_>>().join(" ");
     let line = line.trim_end_matches(['.', '!', ';', ',', ':']);
+    if looks_internal(line) {
+        return None;
+    }
     match line.char_indices().nth(MAX_QUOTED_CHARS) {
         Some((end, _)) => Some(format!("{}…", line.get(..end).unwrap_or_default())),
         None => (!line.is_empty()).then(|| line.to_owned()),
     }
 }
 
-/// Returns whether a text contains a file path or looks like a stack trace (`at <word>` is a stack frame).
+/// Returns whether a text contains a file path or looks like a stack trace.
 fn reveals_internals(text: &str) -> bool {
     let lower = text.to_lowercase();
     let mut words =
         lower.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    let mut after_at = false;
-    TRACE_WORDS.iter().any(|trace| lower.contains(trace))
+    looks_internal(text)
+        || TRACE_WORDS.iter().any(|trace| lower.contains(trace))
         || words.any(|word| {
             let word =
                 word.trim_matches(|c: char| c.is_ascii_punctuation() && !matches!(c, '/' | '\\' | '~'));
-            let is_frame = after_at && !word.is_empty();
-            after_at = word == "at";
-            is_frame || word.split(['(', '=', '"', '\'', '`', '[', '<', ',']).any(is_file_path)
+            word.split(['(', '=', '"', '\'', '`', '[', '<', ',']).any(is_file_path)
         })
 }
 
@@ -175,6 +176,7 @@ mod tests {
             "wrong (at Object.run)",
             "Wrong value\n    at Object.run (x.js:1)",
             "thread 'main' panicked",
+            "We know that the name is taken",
         ] {
             assert_eq!(quotable(text), None, "{text}");
         }

@@ -256,7 +256,7 @@ async fn too_much_output_stops_the_program() {
     let endless = script(&format!("exec 9>{}; echo ready >&9; yes", watch.path()));
     let events = watch.follow();
     let error = call(&target, endless, json!({})).await.expect_err("a failure");
-    assert_eq!((error.code, &error.details["maximum"]), (Code::PayloadTooLarge, &json!(1000)));
+    assert_eq!((error.code, &error.details["limit_value"]), (Code::PayloadTooLarge, &json!(1000)));
     events.until_all_gone().await;
     let exact = call(&target, binding(&["printf", "%01000d", "0"]), json!({})).await.expect("an answer");
     assert_eq!(exact.data.into_value().as_str().map(str::len), Some(1000));

@@ -151,12 +151,12 @@ async fn a_call_answers_immediately_and_the_work_continues() {
 
     let id = data["execution_id"].as_str().unwrap();
     let meanwhile = waited(&served, id, 0.0).await;
-    assert_eq!((&meanwhile["status"], &meanwhile["progress"]), (&json!("running"), &json!(10)));
+    assert_eq!((&meanwhile["status"], meanwhile.get("progress")), (&json!("running"), None));
     assert_eq!(meanwhile.get("result"), None);
 
     go(&folder);
     let end = ended(&served, id).await;
-    assert_eq!((&end["status"], &end["progress"]), (&json!("completed"), &json!(100)), "{end}");
+    assert_eq!((&end["status"], &end["progress"]["percentage"]), (&json!("completed"), &json!(100)), "{end}");
     assert_eq!(end["result"], "built");
     assert!(end["finished_at"].is_string() && end["expires_at"].is_string(), "{end}");
 }
@@ -176,7 +176,7 @@ async fn a_failure_is_stored_with_the_error_of_the_call() {
     let flood = started(&served, "flood", json!({})).await;
     let end = ended(&served, &flood).await;
     assert_eq!(end["error"]["code"], "VALIDATION_PAYLOAD_TOO_LARGE", "{end}");
-    assert_eq!(end["error"]["details"]["limit"], "max_response_size");
+    assert_eq!(end["error"]["details"]["limit_type"], "response_size");
 }
 
 #[tokio::test]
@@ -195,7 +195,7 @@ async fn an_invalid_call_starts_nothing() {
     let answer = ask(&served, "build", json!({}), &Caller::nobody()).await;
     assert_eq!(answer["error"]["code"], "VALIDATION_MISSING_PARAM");
     let none = ask(&served, "list_executions", json!({}), &Caller::nobody()).await;
-    assert_eq!(none["data"]["executions"], json!([]));
+    assert_eq!(none["data"]["items"], json!([]));
 }
 
 #[tokio::test]
@@ -212,7 +212,7 @@ async fn cancelling_ends_the_program() {
     let again = ask(&served, "cancel_execution", json!({"execution_id": id}), &Caller::nobody()).await;
     assert_eq!(again["data"]["status"], "cancelled");
     assert_eq!(again.get("warnings"), None);
-    assert_eq!(waited(&served, &id, 0.0).await["message"], "Cancelled on request.");
+    assert_eq!(waited(&served, &id, 0.0).await["progress"]["message"], "Cancelled on request.");
 }
 
 #[tokio::test]
@@ -239,7 +239,7 @@ async fn executions_beyond_the_limits_wait_or_are_refused() {
     let second = second["data"]["execution_id"].as_str().unwrap().to_owned();
     let third = ask(&served, "stay", params.clone(), &Caller::nobody()).await;
     assert_eq!(third["error"]["code"], "RATE_LIMIT_EXCEEDED", "{third}");
-    assert_eq!(waited(&served, &second, 0.0).await["progress"], 0);
+    assert_eq!(waited(&served, &second, 0.0).await.get("progress"), None);
     go(&folder);
     assert_eq!(ended(&served, &first).await["status"], "completed");
     assert_eq!(ended(&served, &second).await["result"], "stayed");
@@ -272,18 +272,21 @@ async fn lists_are_the_newest_first_in_pages_and_by_state() {
     let running = started(&served, "build", params).await;
     let list = async |params: Value| {
         let answer = ask(&served, "list_executions", params, &Caller::nobody()).await;
-        let rows = answer["data"]["executions"].as_array().cloned().unwrap_or_default();
+        let rows = answer["data"]["items"].as_array().cloned().unwrap_or_default();
         let ids: Vec<String> =
             rows.iter().map(|row| row["execution_id"].as_str().unwrap().to_owned()).collect();
         (ids, answer["data"]["pageInfo"].clone(), answer)
     };
     let (page, info, answer) = list(json!({"first": 2})).await;
     assert_eq!(page, [running.clone(), ids[2].clone()]);
-    assert_eq!(info["hasNextPage"], true);
+    assert_eq!((&info["hasNextPage"], &info["hasPreviousPage"]), (&json!(true), &json!(false)));
+    assert!(info["startCursor"].is_string());
     assert!(!answer.to_string().contains("no such branch"), "a list has no outcomes: {answer}");
     let (page, info, _) = list(json!({"first": 2, "after": info["endCursor"]})).await;
     assert_eq!(page, [ids[1].clone(), ids[0].clone()]);
-    assert_eq!(info["hasNextPage"], false);
+    assert_eq!((&info["hasNextPage"], &info["hasPreviousPage"]), (&json!(false), &json!(true)));
+    let (_, _, clamped) = list(json!({"first": 100_000})).await;
+    assert_eq!(clamped["warnings"][0]["code"], "VALIDATION_CLAMPED_WARNING");
     assert_eq!(list(json!({"status": "running"})).await.0, [running]);
     assert_eq!(list(json!({"status": "failed"})).await.0.len(), 3);
     let (_, _, wrong) = list(json!({"after": "nowhere"})).await;
@@ -326,7 +329,7 @@ async fn a_disconnected_client_cancels_its_executions() {
     // The end of the server waits for that.
     let found = waited(&gateway.snapshot().adapters()[0], id.as_str().unwrap(), 0.0).await;
     assert_eq!(found["status"], "cancelled");
-    assert_eq!(found["message"], "Cancelled because its session ended.");
+    assert_eq!(found["progress"]["message"], "Cancelled because its session ended.");
     gone(&pid).await;
 }
 

@@ -159,7 +159,7 @@ async fn an_answer_over_the_limit_is_an_error() {
     let reply = large.call("large_mcpaql", introspect.as_object().unwrap().clone(), &Caller::nobody()).await;
     let answer: Value = serde_json::from_str(&reply.text).unwrap();
     assert_eq!(answer["error"]["code"], "VALIDATION_PAYLOAD_TOO_LARGE", "{answer}");
-    assert_eq!(answer["error"]["details"]["limit"], "max_response_size");
+    assert_eq!(answer["error"]["details"]["limit_type"], "response_size");
     assert!(reply.text.len() < 2000);
 }
 

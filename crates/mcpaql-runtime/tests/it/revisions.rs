@@ -158,11 +158,11 @@ async fn a_long_call_sends_increasing_progress() {
     everywhere(async |service, mut client| {
         let peer = client.peer.peer().clone();
         let running = tokio::spawn(async move { peer.call_tool(params("wait", json!({}))).await });
-        let mut last = 10.0;
+        let mut last = 0.0;
         for _ in 0..2 {
             let news = in_time(client.progress.recv()).await.unwrap();
             assert!(last < news.progress && news.progress < 90.0, "{news:?}");
-            assert_eq!(news.total, Some(100.0));
+            assert_eq!(news.total, None, "the work reports nothing, so its end is not known");
             assert!(news.message.is_some());
             last = news.progress;
         }

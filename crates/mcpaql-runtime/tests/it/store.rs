@@ -155,7 +155,13 @@ async fn pages_are_newest_first_and_stable_while_records_change() {
     assert_eq!(titles(&second), ["3", "2"], "the record of the cursor may be deleted");
     let last = notebook.ok("list_notes", json!({"first": 2, "after": second["pageInfo"]["endCursor"]})).await;
     assert_eq!(titles(&last), ["1"]);
-    assert_eq!(last["pageInfo"], json!({"hasNextPage": false, "endCursor": null}));
+    assert_eq!(last["pageInfo"]["hasNextPage"], json!(false));
+    assert_eq!(last["pageInfo"]["hasPreviousPage"], json!(true));
+    assert_eq!(last["pageInfo"]["startCursor"], last["pageInfo"]["endCursor"], "one record");
+    let none = notebook.ok("list_notes", json!({"after": last["pageInfo"]["endCursor"]})).await;
+    assert_eq!(none["pageInfo"], json!({"hasNextPage": false, "hasPreviousPage": true}));
+    let all = notebook.ok("list_notes", json!({"first": 100_000})).await;
+    assert_eq!(titles(&all).len(), 5, "a page size over the maximum is reduced");
 }
 
 #[tokio::test]
@@ -330,7 +336,7 @@ async fn a_record_that_would_grow_too_large_is_not_changed() {
     let id = text(&notebook.ok("create_note", json!({"title": "a", "body": half})).await["id"]);
     let error = notebook.err("update_note", json!({"id": id, "input": {"title": half}})).await;
     assert_eq!(error.code, Code::PayloadTooLarge);
-    assert_eq!(error.details["limit"], "max_record_size");
+    assert_eq!(error.details["limit_type"], "request_size");
     let kept = notebook.ok("get_note", json!({"id": id})).await;
     assert_eq!((&kept["title"], &kept["_etag"]), (&json!("a"), &json!("1")));
 }

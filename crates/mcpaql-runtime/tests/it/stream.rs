@@ -39,6 +39,16 @@ async fn a_caller_without_a_progress_token_gets_no_progress() {
 }
 
 #[tokio::test]
+async fn a_progress_token_in_the_arguments_counts_too() {
+    let service = Fixture::new();
+    let mut raw = Raw::initialized(&service, ServerLimits::default()).await;
+    raw.send(&call(1, "wait", json!({"_meta": {"progressToken": "inside"}}))).await;
+    let news = raw.receive().await.unwrap();
+    assert_eq!(news["method"], "notifications/progress");
+    assert_eq!(news["params"]["progressToken"], "inside");
+}
+
+#[tokio::test]
 async fn a_list_in_the_newer_revision_has_a_time_to_live() {
     let mut raw = Raw::new(&Fixture::new(), ServerLimits::default());
     raw.send(&modern(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}))).await;

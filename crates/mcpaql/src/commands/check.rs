@@ -4,6 +4,7 @@ use crate::documents::{AdapterRequest, CONFIG_FILE, render_reports};
 use crate::{CommandOutcome, args, output};
 use anyhow::Result;
 use mcpaql_core::diagnostic::Severity;
+use mcpaql_document::check::undeclared_destruction;
 use mcpaql_document::render::DiagnosticFormat;
 
 pub(crate) fn run(args: &args::CheckArgs) -> Result<CommandOutcome> {
@@ -18,7 +19,13 @@ pub(crate) fn run(args: &args::CheckArgs) -> Result<CommandOutcome> {
         // These are already reported at their entries in the configuration.
         unreadable.clear();
     }
-    let checked = plan.check();
+    let mut checked = plan.check();
+    for (source, checked) in &mut checked {
+        let mut found: Vec<_> =
+            checked.catalog.as_ref().and_then(undeclared_destruction).into_iter().collect();
+        source.locate(&mut found);
+        checked.diagnostics.append(&mut found);
+    }
     let count = |severity| {
         checked
             .iter()

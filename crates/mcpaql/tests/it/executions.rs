@@ -69,7 +69,7 @@ async fn a_client_starts_an_execution_and_waits_for_it_later() {
         assert_eq!(end["data"]["result"], "built", "{wire:?} {revision:?}: {end}");
         let listed = json!({"operation": "list_executions", "params": {"status": "completed"}});
         let (list, _) = client.call("work_mcpaql_read", listed).await;
-        assert_eq!(list["data"]["executions"][0]["execution_id"], *id);
+        assert_eq!(list["data"]["items"][0]["execution_id"], *id);
     }
 }
 
@@ -94,7 +94,7 @@ async fn executions_of_a_killed_server_are_marked_failed() {
 
     let mut third = RawClient::initialized(command()).await;
     third.send(&tools_call(1, "work_mcpaql_read", "list_executions", json!({}))).await;
-    let list = third.envelope().await["data"]["executions"].clone();
+    let list = third.envelope().await["data"]["items"].clone();
     assert_eq!((&list[0]["execution_id"], &list[0]["status"]), (&id, &json!("failed")), "{list}");
     // The program survives the killed server and ends by itself.
     place.file("go", "");

@@ -128,7 +128,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
         async with Api(reply("200", "1")) as api:
             with self.assertRaises(OpError) as failed:
                 await self.call(api, HttpRequest("GET", "/", {"q": Param("query")}), {"q": "x" * 500_000})
-        self.assertEqual((failed.exception.details["limit"], api.asked), ("max_url_size", []))
+        self.assertEqual((failed.exception.details["limit_type"], api.asked), ("request_size", []))
 
     async def test_an_answer_over_the_limit_is_rejected(self) -> None:
         async with Api(reply("200", json.dumps("x" * 2000))) as api:

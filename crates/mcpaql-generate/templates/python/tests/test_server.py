@@ -113,10 +113,10 @@ class Calls(unittest.IsolatedAsyncioTestCase):
 
     async def test_every_operation_and_type_is_described(self) -> None:
         for row in CATALOG["operations"]:
-            self.assertEqual((await self.ask({"name": row["name"]}))["data"]["operation"], row["detail"])
+            self.assertEqual((await self.ask({"name": row["name"]}))["data"]["operation"], row["forms"]["detail"])
         for row in CATALOG["types"]:
-            name = row["detail"]["name"]
-            self.assertEqual((await self.ask({"query": "types", "name": name}))["data"]["type"], row["detail"])
+            name = row["name"]
+            self.assertEqual((await self.ask({"query": "types", "name": name}))["data"]["type"], row["forms"]["detail"])
 
     async def test_an_operation_is_found_by_its_name(self) -> None:
         for row in CATALOG["operations"][:5]:

@@ -63,14 +63,14 @@ test("the tools of the catalog are listed unchanged", async () => {
 test("every operation is found by its name, with its details", { skip }, async () => {
   for (const operation of data.operations) {
     const answer = await introspect({ name: operation.name });
-    assert.deepEqual(answer, { success: true, data: { operation: operation.detail } });
+    assert.deepEqual(answer, { success: true, data: { operation: operation.forms["detail"] } });
   }
 });
 
 test("every type is found by its name, with its details", { skip }, async () => {
   for (const type of data.types) {
-    const answer = await introspect({ query: "types", name: type.detail.name });
-    assert.deepEqual(answer, { success: true, data: { type: type.detail } });
+    const answer = await introspect({ query: "types", name: type.name });
+    assert.deepEqual(answer, { success: true, data: { type: type.forms["detail"] } });
   }
 });
 

@@ -58,8 +58,8 @@ fn lossy(bytes: Vec<u8>) -> (String, Vec<Warning>) {
     match String::from_utf8(bytes) {
         Ok(text) => (text, Vec::new()),
         Err(error) => {
-            let message = "The program's output is not UTF-8; invalid bytes are shown as \u{fffd}.".into();
-            let warning = Warning { code: "OUTPUT_NOT_UTF8", message };
+            let message = "The program's output is not UTF-8; invalid bytes are shown as \u{fffd}.";
+            let warning = Warning::new("OUTPUT_NOT_UTF8", message);
             (String::from_utf8_lossy(error.as_bytes()).into_owned(), vec![warning])
         }
     }

@@ -24,12 +24,10 @@ pub(super) fn apply(rules: &AnswerRules, mut answer: Answer, mask: &Mask) -> Res
     };
     match selected {
         Some(selected) => answer.data = selected,
-        None => answer.warnings.push(Warning {
-            code: "RESULT_NOT_FOUND",
-            message: format!(
-                "The answer has no '{path}', where its result should be; `data` is the whole answer."
-            ),
-        }),
+        None => answer.warnings.push(Warning::new(
+            "RESULT_NOT_FOUND",
+            format!("The answer has no '{path}', where its result should be; `data` is the whole answer."),
+        )),
     }
     Ok(answer)
 }

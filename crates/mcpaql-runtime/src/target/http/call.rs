@@ -112,7 +112,7 @@ impl HttpCall<'_> {
             Ok(HttpReply { response, .. }) if response.status() == StatusCode::NOT_MODIFIED => {
                 let message = "Nothing has changed since the version in the call.".to_owned();
                 let mut answer = Answer::new(serde_json::Value::Null);
-                answer.warnings.push(Warning { code: "NOT_MODIFIED", message });
+                answer.warnings.push(Warning::new("NOT_MODIFIED", message));
                 Ok(answer)
             }
             Ok(HttpReply { response, .. }) => Err(self.failure(response, repeated).await),

@@ -65,11 +65,13 @@ impl ErrorResponse<'_> {
             Code::Internal => error = error.for_operator(summary, "try again later"),
             _ => {}
         }
-        if let Some(wait) = retry::retry_after(self.headers, SystemTime::now()) {
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            error = error.with_detail("retry_after_seconds", seconds);
+        let now = SystemTime::now();
+        if code == Code::RateLimitExceeded {
+            error.details.extend(retry::rate_limit_details(self.headers, now));
+        } else if let Some(wait) = retry::retry_after(self.headers, now) {
+            error = error.with_detail("retry_after_seconds", retry::whole_seconds(wait));
         }
-        error.with_detail("upstream", upstream)
+        error.with_detail("http_status", number).with_detail("upstream", upstream)
     }
 
     /// Returns the body as JSON if it is short JSON, otherwise as text. It is masked before it is truncated, so that

@@ -9,10 +9,9 @@
 use super::body::{self, RequestBody};
 use super::headers::{is_form_type, set_content_type, set_cookies, set_header};
 use super::style::{self, Pairs};
-use crate::limits;
 use crate::target::Args;
 use crate::target::auth::ReservedNames;
-use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::error::{Code, LimitType, OpError};
 use mcpaql_core::host::is_dot_segment;
 use mcpaql_core::operation::{
     BodyForm, HttpBinding, Operation, Param, ParamLocation, ParamStyle, Segment, StyleForm,
@@ -157,11 +156,11 @@ fn url(
     }
     let length = url.as_str().len();
     if length > MAX_URL_BYTES {
-        return Err(limits::too_large(
+        return Err(OpError::too_large(
             format!(
                 "The address of the request would have {length} bytes, more than the maximum of {MAX_URL_BYTES}. Use shorter values."
             ),
-            "max_url_size",
+            LimitType::RequestSize,
             Some(length),
             MAX_URL_BYTES,
         ));
@@ -262,7 +261,10 @@ mod tests {
     fn a_url_that_is_too_long_is_an_error_of_the_caller() {
         let operation = operation("GET", "/search", vec![param("q", ParamLocation::Query)]);
         let error = built(&operation, &json!({"q": "x".repeat(MAX_URL_BYTES)})).err().unwrap();
-        assert_eq!((error.code, &error.details["limit"]), (Code::PayloadTooLarge, &json!("max_url_size")));
+        assert_eq!(
+            (error.code, &error.details["limit_type"]),
+            (Code::PayloadTooLarge, &json!("request_size"))
+        );
     }
 
     fn path_of(value: &Value) -> Result<String, Code> {

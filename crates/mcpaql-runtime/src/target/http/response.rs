@@ -15,12 +15,11 @@
 //! | 204, 205, 304 or an empty body | null |
 
 use super::{html, xml};
-use crate::limits;
 use crate::secret::Mask;
 use crate::target::upstream_text::minified;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mcpaql_core::error::OpError;
+use mcpaql_core::error::{LimitType, OpError};
 use mcpaql_core::operation::{Binding, BodyForm, Operation};
 use mcpaql_core::response::{Answer, Payload, Warning};
 use reqwest::StatusCode;
@@ -39,9 +38,9 @@ pub(super) fn too_large(limit: usize, headers: &HeaderMap) -> OpError {
         MediaKind::Binary => "choose a smaller file, or tell the user to raise `max_response_bytes`",
         _ => "request less data, with a page or a filter if the operation has one",
     };
-    limits::too_large(
+    OpError::too_large(
         format!("The answer is larger than the limit of {limit} bytes; {advice}."),
-        "max_response_bytes",
+        LimitType::ResponseSize,
         None,
         limit,
     )
@@ -137,7 +136,7 @@ fn charset(parameters: &str) -> String {
 }
 
 fn warned(data: Value, code: &'static str, message: &str) -> Answer {
-    Answer { warnings: vec![Warning { code, message: message.to_owned() }], ..Answer::new(data) }
+    Answer { warnings: vec![Warning::new(code, message)], ..Answer::new(data) }
 }
 
 fn json_data(body: Vec<u8>, mask: &Mask) -> Answer {
@@ -234,7 +233,7 @@ fn xml_data(body: Vec<u8>, charset: &str, mask: &Mask) -> Answer {
             let message =
                 "The content type is XML, but the answer is not valid XML; `data` contains its text.";
             let mut answer = answer;
-            answer.warnings.push(Warning { code: "UPSTREAM_NOT_XML", message: message.to_owned() });
+            answer.warnings.push(Warning::new("UPSTREAM_NOT_XML", message));
             answer
         }
     }

@@ -3,10 +3,17 @@
 //! What always holds: only operations that are safe to repeat are retried; a delay never goes beyond the deadline of
 //! the call; a delay that the upstream requests is never shortened.
 
+use mcpaql_core::timestamp::timestamp;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
+use serde_json::{Map, Value};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, SystemTime};
+
+/// How APIs start the names of the headers about their rate limit.
+const RATE_LIMIT_PREFIXES: [&str; 3] = ["x-ratelimit", "ratelimit", "x-rate-limit"];
+/// A reset from here on is a time since 1970. A smaller one is a wait.
+const MIN_EPOCH_SECONDS: u64 = 1_000_000_000;
 
 /// The delays between attempts if the upstream does not request any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,10 +77,43 @@ pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     Some(date.duration_since(now).unwrap_or_default())
 }
 
+/// Rounds up to whole seconds.
+pub(super) fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+}
+
+/// Returns what the headers of a 429 say about the rate limit: `limit`, `remaining`, `resets_at` and
+/// `retry_after_seconds`. Without `Retry-After`, the wait ends when the limit resets.
+pub(super) fn rate_limit_details(headers: &HeaderMap, now: SystemTime) -> Map<String, Value> {
+    let number = |name: &str| {
+        let text = RATE_LIMIT_PREFIXES.iter().find_map(|prefix| headers.get(format!("{prefix}-{name}")))?;
+        // A list of limits starts with the one that applies: `100, 100;w=60`.
+        text.to_str().ok()?.split([',', ';']).next()?.trim().parse::<u64>().ok()
+    };
+    let since = now.duration_since(SystemTime::UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default();
+    let resets = number("reset").map(|reset| match reset {
+        millis if millis >= MIN_EPOCH_SECONDS * 1000 => millis / 1000,
+        seconds if seconds >= MIN_EPOCH_SECONDS => seconds,
+        wait => since.saturating_add(wait),
+    });
+    let wait = retry_after(headers, now).map(whole_seconds);
+    let wait = wait.or_else(|| resets.map(|resets| resets.saturating_sub(since)));
+    let mut details = Map::new();
+    let mut add = |name: &str, value: Option<Value>| {
+        details.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    add("limit", number("limit").map(Value::from));
+    add("remaining", number("remaining").map(Value::from));
+    add("resets_at", resets.and_then(|at| i64::try_from(at).ok()).map(|at| timestamp(at).into()));
+    add("retry_after_seconds", wait.map(Value::from));
+    details
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use reqwest::header::HeaderValue;
+    use serde_json::json;
 
     fn headers(value: &str) -> HeaderMap {
         [(RETRY_AFTER, HeaderValue::from_str(value).unwrap())].into_iter().collect()
@@ -97,6 +137,31 @@ mod tests {
             assert_eq!(retry_after(&headers(text), now()), expected.map(Duration::from_secs), "{text}");
         }
         assert_eq!(retry_after(&HeaderMap::new(), now()), None);
+    }
+
+    #[test]
+    fn the_headers_of_a_rate_limit_become_details() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        let details = |rows: &[(&'static str, &'static str)]| {
+            let headers = rows.iter().map(|(name, value)| {
+                (reqwest::header::HeaderName::from_static(name), HeaderValue::from_static(value))
+            });
+            Value::Object(rate_limit_details(&headers.collect(), now))
+        };
+        let github = [
+            ("x-ratelimit-limit", "5000"),
+            ("x-ratelimit-remaining", "0"),
+            ("x-ratelimit-reset", "1700000090"),
+        ];
+        let expected = json!({"limit": 5000, "remaining": 0, "resets_at": "2023-11-14T22:14:50Z", "retry_after_seconds": 90});
+        assert_eq!(details(&github), expected);
+        let draft = [("ratelimit-limit", "100, 100;w=60"), ("ratelimit-reset", "5"), ("retry-after", "7")];
+        assert_eq!(
+            details(&draft),
+            json!({"limit": 100, "resets_at": "2023-11-14T22:13:25Z", "retry_after_seconds": 7})
+        );
+        assert_eq!(details(&[("x-rate-limit-reset", "1699999990000")])["retry_after_seconds"], 0);
+        assert_eq!(details(&[("x-ratelimit-limit", "many")]), json!({}));
     }
 
     #[test]

@@ -283,7 +283,7 @@ fn warnings(values: Option<Value>) -> Vec<Warning> {
         Value::String(text) => Some(text.clone()),
         other => other.get("message").and_then(Value::as_str).map(str::to_owned),
     };
-    values.iter().filter_map(text).map(|message| Warning { code: "UPSTREAM_WARNING", message }).collect()
+    values.iter().filter_map(text).map(|message| Warning::new("UPSTREAM_WARNING", message)).collect()
 }
 
 fn failure(texts: Vec<Cow<'_, str>>, structured: Option<&RawValue>, mask: &Mask) -> OpError {

@@ -8,7 +8,7 @@ use super::record::{Cursor, RecordRow, fold, write_record};
 use super::{Store, StoreResource, internal, raw, storage_error};
 use crate::target::Args;
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::response::Answer;
+use mcpaql_core::response::{Answer, Warning, clamped_page_warning};
 use mcpaql_document::load::{DEFAULT_RECORDS_PAGE_SIZE, MAX_RECORDS_PAGE_SIZE, is_filter};
 use serde_json::Value;
 use sqlx::query::QueryScalar;
@@ -27,7 +27,7 @@ type PageQuery<'q> = QueryScalar<'q, Sqlite, Option<String>, SqliteArguments>;
 
 impl Store {
     pub(super) async fn list(&self, resource: &StoreResource, args: &Args) -> Result<Answer, OpError> {
-        let (first, after) = page_of(args)?;
+        let (page, after) = page_of(args)?;
         let filters: Vec<(&str, &Value)> = resource
             .declaration
             .fields
@@ -42,15 +42,15 @@ impl Store {
             let _ = write!(sql, " AND json_extract(body, ?{number}) IS ?{}", number + 1);
         }
         sql.push_str(" ORDER BY seq DESC LIMIT ?3");
-        let mut query = self.page_query(resource, &sql, first).bind(after.seq);
+        let mut query = self.page_query(resource, &sql, page.first).bind(after.seq);
         for (name, value) in filters {
             query = bind_scalar(query.bind(format!("$.\"{name}\"")), value);
         }
-        self.page(query, first).await
+        self.page(query, page).await
     }
 
     pub(super) async fn search(&self, resource: &StoreResource, args: &Args) -> Result<Answer, OpError> {
-        let (first, after) = page_of(args)?;
+        let (page, after) = page_of(args)?;
         let words = words_of(args)?;
         let (mut all, mut in_head) = (String::new(), String::new());
         for number in (0..words.len()).map(|index| 6 + index) {
@@ -62,11 +62,11 @@ impl Store {
              WHERE adapter = ?1 AND resource = ?2{all}) \
              WHERE rank > ?4 OR (rank = ?4 AND seq < ?5) ORDER BY rank, seq DESC LIMIT ?3"
         );
-        let mut query = self.page_query(resource, &sql, first).bind(after.rank).bind(after.seq);
+        let mut query = self.page_query(resource, &sql, page.first).bind(after.rank).bind(after.seq);
         for word in words {
             query = query.bind(word);
         }
-        self.page(query, first).await
+        self.page(query, page).await
     }
 
     /// The query of a page: `?1` is the adapter, `?2` the resource, `?3` the page size plus one.
@@ -80,7 +80,8 @@ impl Store {
         sqlx::query_scalar(AssertSqlSafe(sql)).bind(&self.adapter).bind(&resource.name).bind(limit)
     }
 
-    async fn page(&self, query: PageQuery<'_>, first: usize) -> Result<Answer, OpError> {
+    async fn page(&self, query: PageQuery<'_>, requested: RequestedPage) -> Result<Answer, OpError> {
+        let first = requested.first;
         let mut reader = self.reader().await;
         let text =
             query.fetch_one(&mut *reader).await.map_err(|error| storage_error(&error))?.unwrap_or_default();
@@ -103,23 +104,35 @@ impl Store {
             }
             write_record(&mut page, row.id, row.version, row.created_at, row.updated_at, row.body);
         }
-        let end = rows.last().filter(|_| more).map(|row| Cursor { rank: row.rank, seq: row.seq }.encode());
-        let end = end.map_or_else(|| "null".to_owned(), |cursor| format!("\"{cursor}\""));
-        let _ = write!(page, "],\"pageInfo\":{{\"hasNextPage\":{more},\"endCursor\":{end}}}}}");
-        raw(page)
+        let earlier = requested.is_later;
+        let _ = write!(page, "],\"pageInfo\":{{\"hasNextPage\":{more},\"hasPreviousPage\":{earlier}");
+        for (name, row) in [("startCursor", rows.first()), ("endCursor", rows.last())] {
+            if let Some(cursor) = row.map(|row| Cursor { rank: row.rank, seq: row.seq }.encode()) {
+                let _ = write!(page, ",\"{name}\":\"{cursor}\"");
+            }
+        }
+        page.push_str("}}");
+        let answer = raw(page)?;
+        Ok(Answer { warnings: requested.clamped.into_iter().collect(), ..answer })
     }
 }
 
-fn page_of(args: &Args) -> Result<(usize, Cursor), OpError> {
+/// The page that a caller asks for.
+struct RequestedPage {
+    first: usize,
+    /// The caller sent a cursor, so there are records before this page.
+    is_later: bool,
+    /// The warning about a page size over the maximum.
+    clamped: Option<Warning>,
+}
+
+fn page_of(args: &Args) -> Result<(RequestedPage, Cursor), OpError> {
     let first = match args.get("first") {
         None | Some(Value::Null) => DEFAULT_RECORDS_PAGE_SIZE,
-        Some(value) => {
-            value.as_u64().filter(|first| (1..=MAX_RECORDS_PAGE_SIZE).contains(first)).ok_or_else(|| {
-                let message =
-                    format!("Parameter 'first' must be an integer from 1 to {MAX_RECORDS_PAGE_SIZE}.");
-                OpError::new(Code::InvalidValue, message).with_detail("param_name", "first")
-            })?
-        }
+        Some(value) => value.as_u64().filter(|first| *first > 0).ok_or_else(|| {
+            let message = "Parameter 'first' must be a positive integer.";
+            OpError::new(Code::InvalidValue, message).with_detail("param_name", "first")
+        })?,
     };
     let after = match args.get("after") {
         None | Some(Value::Null) => Cursor::START,
@@ -129,7 +142,11 @@ fn page_of(args: &Args) -> Result<(usize, Cursor), OpError> {
             OpError::new(Code::InvalidValue, message).with_detail("param_name", "after")
         })?,
     };
-    Ok((usize::try_from(first).unwrap_or(usize::MAX), after))
+    let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
+    let (requested, maximum) = (size(first), size(MAX_RECORDS_PAGE_SIZE));
+    let clamped = clamped_page_warning(requested, maximum);
+    let is_later = args.get("after").is_some_and(|cursor| !cursor.is_null());
+    Ok((RequestedPage { first: requested.min(maximum), is_later, clamped }, after))
 }
 
 fn words_of(args: &Args) -> Result<Vec<String>, OpError> {

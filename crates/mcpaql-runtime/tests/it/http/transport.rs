@@ -151,7 +151,7 @@ async fn a_gigabyte_and_an_endless_body_are_dropped_past_the_limit() {
         .await;
         let error = get(&upstream.url).await.unwrap_err();
         assert_eq!(error.code, Code::PayloadTooLarge);
-        assert_eq!(error.details["maximum"], 1024 * 1024);
+        assert_eq!(error.details["limit_value"], 1024 * 1024);
         assert!(error.message.contains("1048576 bytes"), "{error}");
         soon(gone.notified()).await;
         assert!(chunks.load(Ordering::SeqCst) < 2_000, "the upstream was stopped early");

@@ -76,7 +76,7 @@ export function failureOf(received: Received, secrets: Secrets): OpError {
   const wait = retryAfter(received.header("retry-after"));
   const see = body === undefined ? "" : ", see details.upstream";
   const retry_after_seconds = wait === undefined ? undefined : Math.ceil(wait / 1000);
-  const details = { retry_after_seconds, upstream: { status, body } };
+  const details = { http_status: status, retry_after_seconds, upstream: { status, body } };
   return new OpError(code, `The API answered ${status}${see}; ${advice}.`, details);
 }
 

@@ -62,7 +62,7 @@ export class Adapter {
       const [actual, maximum] = [Buffer.byteLength(reply.text), limits.response_bytes];
       if (actual <= maximum) return reply;
       const message = `The answer has ${actual} bytes, and the maximum is ${maximum}. Ask for less.`;
-      throw tooLarge(message, { limit: "max_response_size", actual, maximum });
+      throw tooLarge(message, "response_size", maximum, actual);
     } catch (error) {
       if (error instanceof OpError) return failure(error, errors);
       process.stderr.write(`${tool} failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}\n`);

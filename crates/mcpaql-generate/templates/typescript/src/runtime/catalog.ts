@@ -7,25 +7,25 @@ import { type JsonObject, RawJson, parse } from "./json.js";
 /** The operations of a tool: those of an endpoint, all, or one. `renamed_to` is the new name of the tool. */
 type Route = Readonly<{ endpoint?: string; whole?: boolean; operation?: string; renamed_to?: string }>;
 
-/** An `identifier` names the thing to change. `text` says which characters are rejected. */
-export type Param = Readonly<{ name: string; text?: "no_nul" | "no_control"; default?: unknown }> &
+/** An `identifier` names the thing to change. `text` says which characters are rejected besides U+0000. */
+export type Param = Readonly<{ name: string; text?: "no_control"; default?: unknown }> &
   Readonly<{ required?: boolean; identifier?: boolean }>;
 
-/** `listed`, `brief` and `signature` are the signature in lists, in search hits and in errors. */
-type Texts = "name" | "category" | "endpoint" | "tool" | "group" | "summary" | "listed" | "brief" | "signature";
-export type Operation = Readonly<Record<Texts, string>> &
+/** `brief` and `signature` are the signature in suggestions and in errors. */
+type Texts = "name" | "category" | "endpoint" | "tool" | "group" | "summary" | "brief" | "signature";
+/** An operation or a type in every form that introspection shows. `extra` is what `full` adds to `detail`. */
+export type Shown = Readonly<{ name: string; forms: Readonly<Record<string, Parts>>; extra: Parts }>;
+type Parts = JsonObject & { parameters?: readonly JsonObject[]; tags?: readonly string[] };
+export type Operation = Readonly<Record<Texts, string>> & Shown &
   Readonly<{
     aliases?: readonly string[];
     deprecated?: string;
     tagged?: boolean; // the group is a tag
-    detail: Readonly<{ signature: string; parameters: readonly { name: string; from?: string[] }[]; tags?: string[] }>;
     params: readonly Param[];
     spellings?: Readonly<Record<string, string | null>>;
     takes_input?: boolean;
     schema: JsonObject;
   }>;
-
-export type TypeInfo = Readonly<{ detail: { name: string; kind: string; description?: string }; signature?: string }>;
 
 export type CatalogData = Readonly<{
   adapter: { name: string; display_name: string; version: string };
@@ -38,7 +38,7 @@ export type CatalogData = Readonly<{
   tools: readonly JsonObject[];
   routes: Readonly<Record<string, Route>>;
   operations: readonly Operation[];
-  types: readonly TypeInfo[];
+  types: readonly Shown[];
   $defs: JsonObject;
 }>;
 

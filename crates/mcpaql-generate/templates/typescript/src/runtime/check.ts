@@ -12,7 +12,7 @@ import { nearest, search, snakeCase } from "./suggest.js";
 /** The operation of a call, and its parameters as they are given. */
 export function route(catalog: Catalog, tool: string, given: JsonObject, warn: Warn) {
   const way = catalog.data.routes[tool] ?? {};
-  const { operation: called, ...beside } = given;
+  const { operation: called, element_type: kind, ...beside } = given;
   const only = catalog.operations.get(way.operation ?? "");
   const params = only === undefined ? merged(beside) : flat(only, given);
   const operation = only ?? find(catalog, called, params);
@@ -22,10 +22,13 @@ export function route(catalog: Catalog, tool: string, given: JsonObject, warn: W
     const expected = { operation: name, expected_endpoint: endpoint, expected_tool: operation.tool };
     throw new OpError("VALIDATION_ENDPOINT_MISMATCH", message, { ...expected, actual_endpoint: way.endpoint });
   }
-  const told = (what: string, message: string): void => { warn({ code: `DEPRECATED_${what}`, message }); };
-  if (way.renamed_to !== undefined) told("TOOL", `The tool '${tool}' is now called '${way.renamed_to}'.`);
-  if (only === undefined && called !== name) told("OPERATION", `This operation is now called '${name}'.`);
-  if (deprecated !== undefined) told("OPERATION", `The operation '${name}' is deprecated. ${deprecated}`.trimEnd());
+  const told = (message: string, code = "DEPRECATION_WARNING"): void => { warn({ code, message }); };
+  if (way.renamed_to !== undefined) told(`The tool '${tool}' is deprecated: it is now called '${way.renamed_to}'.`);
+  if (only === undefined && called !== name) told(`This operation is now called '${name}'.`);
+  if (deprecated !== undefined) told(`The operation '${name}' is deprecated. ${deprecated}`.trimEnd());
+  const isIgnored = only === undefined && kind !== undefined && meant(operation, "element_type") === undefined;
+  if (isIgnored) told("Ignored: 'element_type'. The operation has one kind of resource.", "IGNORED_PARAMS");
+  else if (only === undefined && kind !== undefined) params["element_type"] ??= kind;
   return { operation, params };
 }
 
@@ -127,6 +130,7 @@ function refuseUnknown(operation: Operation, names: readonly string[], isField: 
   if (unknown.length === 0) return;
   const [kind, place] = isField ? ["fields", "field(s) in 'input'"] : ["params", "parameter(s)"];
   const valid = operation.params.flatMap(({ name, identifier }) => (isField && identifier === true ? [] : [name]));
+  if (!isField && operation.takes_input === true) valid.push("input");
   const near = unknown.flatMap((name) => nearest(name, valid, 1).map((one) => [name, one]));
   const hint = near[0] === undefined ? "" : ` Did you mean '${near[0][1] ?? ""}'?`;
   const message = `Unknown ${place} for operation '${operation.name}':${unknown.map(quoted).join(",")}.${hint}`;
@@ -145,22 +149,22 @@ function measure({ limits }: CatalogData, { params }: Operation, args: JsonObjec
     const within = (limit: string, actual: number, maximum: number): void => {
       if (actual <= maximum) return;
       const message = `Parameter '${param.name}' exceeds the limit ${limit} of ${maximum}. Send less in one call.`;
-      throw tooLarge(message, { param_name: param.name, limit, actual, maximum });
+      throw tooLarge(message, limit, maximum, actual, param.name);
     };
     if (typeof value === "string") {
       size += Buffer.byteLength(value) + 1;
-      within("max_string_length", Buffer.byteLength(value), limits.string_bytes);
+      within("string_length", Buffer.byteLength(value), limits.string_bytes);
+      const isRefused = REFUSED_TEXTS[param.text ?? "no_nul"].test(value);
       const message = "holds a control character, which cannot be sent. Send plain text.";
-      const isRefused = param.text !== undefined && REFUSED_TEXTS[param.text].test(value);
       if (isRefused) throw invalid(param.name, message, "VALIDATION_INVALID_ENCODING");
     }
     size += typeof value === "boolean" || value === null ? 4 : 1;
-    within("max_request_size", size, limits.request_bytes);
-    if (typeof value === "number") within("max_number", Math.abs(value), Number.MAX_VALUE);
+    within("request_size", size, limits.request_bytes);
+    if (typeof value === "number") within("number", Math.abs(value), Number.MAX_VALUE);
     if (typeof value !== "object" || value === null) return;
-    within("max_nesting_depth", depth, limits.depth);
+    within("nesting_depth", depth, limits.depth);
     const fields = Object.entries(value);
-    within("max_array_elements", fields.length, limits.array_items);
+    within("array_elements", fields.length, limits.array_items);
     size += fields.length;
     for (const [key, item] of fields) {
       if (!Array.isArray(value)) walk(param, key, depth);
@@ -299,7 +303,7 @@ function checkSchema({ $defs }: CatalogData, { schema }: Operation, args: JsonOb
       return errors;
     } catch (error) {
       const message = `Parameter '${name}' is too large to be checked against its schema. Send less.`;
-      if (error instanceof RangeError) return [tooLarge(message, { param_name: name })];
+      if (error instanceof RangeError) return [tooLarge(message, undefined, undefined, undefined, name)];
       throw error;
     }
   });

@@ -63,8 +63,8 @@ export class CommandRunner {
     });
     const max = this.target.max_output_bytes;
     if (ending === "timed out") throw new OpError("TRANSPORT_TIMEOUT", `${name} took more than ${timeoutMs} ms.`);
-    const details = { limit: "max_output_bytes", maximum: max };
-    if (ending === "too large") throw tooLarge(`${name} wrote more than ${max} bytes; ask for less.`, details);
+    const tooMuch = `${name} wrote more than ${max} bytes; ask for less.`;
+    if (ending === "too large") throw tooLarge(tooMuch, "response_size", max);
     if (ending === "held") warn({ code: "OUTPUT_HELD_OPEN", message: `${name} left a process, which was stopped.` });
     const meaning = line.exit?.[code ?? -1] ?? (code === 0 ? "success" : "INTERNAL_ERROR");
     if (meaning === "success") return outputOf(job, stdout);

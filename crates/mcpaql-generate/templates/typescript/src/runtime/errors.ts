@@ -24,8 +24,12 @@ export class OpError extends Error {
 
 export const invalid = (param: string, message: string, code: Code = "VALIDATION_INVALID_VALUE"): OpError =>
   new OpError(code, `Parameter '${param}' ${message}`, { param_name: param });
-export const tooLarge = (message: string, details: Record<string, unknown> = {}): OpError =>
-  new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, details);
+/** The error for a value over a limit. `actual` is unknown if reading stopped there. */
+export function tooLarge(message: string, type?: string, maximum?: number, actual?: number, param?: string): OpError {
+  const unit = type === "array_elements" ? "elements" : type === "nesting_depth" ? "levels" : "bytes";
+  const told = type === undefined ? {} : { limit_type: type, limit_value: maximum, actual_value: actual, unit };
+  return new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { param_name: param, ...told });
+}
 
 /** A note for the agent in the reply of a call that succeeded. */
 export type Warning = Readonly<{ code: string; message: string }>;
@@ -41,9 +45,15 @@ export function success(data: unknown, warnings: readonly Warning[]): Reply {
   return { text: stringify(envelope), isError: false };
 }
 
+/** The leak check of the specification. It has no word boundaries, so "that the" counts, too. */
+const INTERNAL = /at\s+\S|typeerror|referenceerror|syntaxerror|\/src\/|\/node_modules\/|\.[jt]s:\d/i;
+
 /** `isError` is set where the agent cannot fix the call itself, or with the policy `all` for every failure. */
 export function failure(error: OpError, policy: "unrecoverable" | "all"): Reply {
-  const { code, message, details, undispatched } = error;
+  const { code, undispatched } = error;
+  const isInternal = INTERNAL.test(error.message);
+  const message = isInternal ? "The call failed; `details.reason` says why." : error.message;
+  const details = isInternal ? { reason: error.message, ...error.details } : error.details;
   const told = Object.keys(details).length === 0 ? { code, message } : { code, message, details };
   const isError = policy === "all" || undispatched || code === "INTERNAL_ERROR" || code.startsWith("TRANSPORT_");
   return { text: stringify({ success: false, error: told }), isError };

@@ -106,7 +106,7 @@ export class HttpClient {
     if (isSuccess) {
       const maximum = this.target.max_response_bytes;
       const message = `The answer is larger than ${maximum} bytes; ask for less with a page or a filter.`;
-      throw tooLarge(message, { limit: "max_response_bytes", maximum });
+      throw tooLarge(message, "response_size", maximum);
     }
     for (const [name, how] of Object.entries(request.params)) if (how.sensitive === true) secrets.addValue(args[name]);
     const error = failureOf(received, secrets);

@@ -1,6 +1,6 @@
 // Answers `introspect` from the catalog: lists, details and types.
 
-import type { Catalog, Operation, TypeInfo } from "./catalog.js";
+import type { Catalog, Operation, Shown } from "./catalog.js";
 import { quoted } from "./check.js";
 import { type Warn, invalid } from "./errors.js";
 import type { JsonObject } from "./json.js";
@@ -29,7 +29,7 @@ export function introspect(catalog: Catalog, args: JsonObject, warn: Warn): Json
   const message = "filters operations, not types. Leave it out, or leave out 'query'.";
   if (ask.query === "types" && first !== undefined) throw invalid(first, message);
   if (ask.name !== undefined) return named(catalog, ask, ask.name, warn);
-  return ask.query === "types" ? listTypes(catalog, ask) : listOperations(catalog, ask, warn);
+  return ask.query === "types" ? listTypes(catalog, ask, warn) : listOperations(catalog, ask, warn);
 }
 
 function named(catalog: Catalog, ask: Ask, asked: string | string[], warn: Warn): JsonObject {
@@ -38,13 +38,11 @@ function named(catalog: Catalog, ask: Ask, asked: string | string[], warn: Warn)
   if (idle.length > 0) warn({ code: "IGNORED_PARAMS", message });
   const { operations, types } = catalog.data;
   const isTypes = ask.query === "types";
-  const [detail, kind] = [ask.detail ?? "full", isTypes ? "type" : "operation"];
-  const known = isTypes ? types.map((type) => type.detail.name) : operations.map(({ name }) => name);
+  const [detail, kind] = [ask.detail ?? "detail", isTypes ? "type" : "operation"];
+  const known = (isTypes ? types : operations).map(({ name }) => name);
   const found = [asked].flat().map((name) => {
-    const type = types.find((one) => one.detail.name === name);
-    if (isTypes && type !== undefined) return typeForm(type, detail);
-    const operation = isTypes ? undefined : catalog.operations.get(name);
-    if (operation !== undefined) return detail === "signature" ? signed(operation) : form(operation, detail);
+    const one = isTypes ? types.find((type) => type.name === name) : catalog.operations.get(name);
+    if (one !== undefined) return form(one, detail === "signature" ? "alone" : detail);
     const near = nearest(name, known);
     const hint = near.length === 0 ? `List all with query '${kind}s'.` : `Nearest: ${near.join(", ")}.`;
     warn({ code: "NOT_FOUND", message: `There is no ${kind}${quoted(name)}. ${hint}` });
@@ -53,35 +51,21 @@ function named(catalog: Catalog, ask: Ask, asked: string | string[], warn: Warn)
   return Array.isArray(asked) ? { [`${kind}s`]: found.filter((one) => one !== null) } : { [kind]: found[0] };
 }
 
-/** The signature with its types, and the operations that return the identifiers it needs. */
-function signed({ name, endpoint, detail }: Operation): JsonObject {
-  const from = detail.parameters.flatMap((param) => (param.from === undefined ? [] : [[param.name, param.from]]));
-  const sources: unknown = from.length === 0 ? undefined : Object.fromEntries(from);
-  return { name, endpoint, signature: detail.signature, from: sources };
+/** An operation or a type in a form of the catalog; `full` adds what the specification does not have. */
+function form({ name, forms, extra }: Shown, how: string): unknown {
+  if (how !== "full") return how === "names" ? name : forms[how];
+  const parameters = forms["detail"]?.parameters?.map((param, index) => ({ ...param, ...extra.parameters?.[index] }));
+  return { ...forms["detail"], ...extra, parameters };
 }
 
-function form({ name, category, endpoint, tool, summary, listed, brief, detail }: Operation, how: string): unknown {
-  if (how === "names") return name;
-  if (how === "full") return detail;
-  if (how === "signature") return { name, signature: listed };
-  if (how === "hit") return { name, endpoint, signature: brief, summary };
-  if (how === "tool hit") return { name, tool, signature: brief, summary };
-  return { name, semantic_category: category, endpoint, description: summary };
-}
-
-function typeForm({ detail, signature }: TypeInfo, how: string): unknown {
-  const { name, kind, description } = detail;
-  if (how === "names") return name;
-  if (how === "full") return detail;
-  if (how === "signature" && signature !== undefined) return { name, signature };
-  return description === undefined ? { name, kind } : { name, kind, description };
-}
-
-function listTypes({ data }: Catalog, ask: Ask): JsonObject {
+function listTypes({ data }: Catalog, ask: Ask, warn: Warn): JsonObject {
   const size = ask.detail === "full" ? PAGES.fullTypes : undefined;
-  const { shown, isPart, pageInfo } = pageOf(ask, data.types, size);
-  const types = shown.map((type) => typeForm(type, ask.detail ?? "summary"));
-  return isPaged(ask) || isPart ? { types, pageInfo } : { types };
+  const { shown, isPart, pageInfo } = pageOf(ask, data.types, warn, size);
+  const types = shown.map((type) => form(type, ask.detail ?? "summary"));
+  if (isPaged(ask)) return { _protocol: { version: data.protocol["version"], pageInfo }, types };
+  const message = `These are ${shown.length} of ${data.types.length} types. Get the others with 'first' and 'after'.`;
+  if (isPart) warn({ code: "VALIDATION_TRUNCATED_WARNING", message });
+  return { types };
 }
 
 function listOperations({ data }: Catalog, ask: Ask, warn: Warn): JsonObject {
@@ -92,20 +76,21 @@ function listOperations({ data }: Catalog, ask: Ask, warn: Warn): JsonObject {
   if (found.length === 0) warn({ code: "NOT_FOUND", message });
   const isFull = ask.detail === "full";
   const size = isFull ? PAGES.full : isSearch ? PAGES.hits : undefined;
-  const page = pageOf(ask, found, size, isFull ? PAGES.maxFull : PAGES.max);
-  const hit = data.mode === "discrete" ? "tool hit" : "hit";
-  const operations = page.shown.map((one) => form(one, ask.detail ?? (isSearch ? hit : "summary")));
+  const page = pageOf(ask, found, warn, size, isFull ? PAGES.maxFull : PAGES.max);
+  const operations = page.shown.map((one) => form(one, ask.detail ?? (isSearch ? "hit" : "summary")));
   const isPart = page.isPart && !isSearch;
   const isStart = ask.detail === undefined && ask.after === undefined;
-  return {
-    ...(isStart && narrowing(ask).length === 0 ? { _protocol: data.protocol } : {}),
-    operations,
-    ...(isPaged(ask) || isPart ? { pageInfo: page.pageInfo } : {}),
+  const isPlain = isStart && narrowing(ask).length === 0;
+  const says = isPaged(ask) || isPart;
+  const _protocol = {
+    ...(isPlain ? data.protocol : { version: data.protocol["version"] }),
+    ...(says ? { pageInfo: page.pageInfo } : {}),
     ...(isPart && isStart ? { groups: groups(found), hint: HINT } : {}),
   };
+  return isPlain || says ? { _protocol, operations } : { operations };
 }
 
-function fits({ category, endpoint, tag }: Ask, { detail: { tags = [] }, ...own }: Operation): boolean {
+function fits({ category, endpoint, tag }: Ask, { extra: { tags = [] }, ...own }: Operation): boolean {
   const isThere = (category ?? own.category) === own.category && (endpoint ?? own.endpoint) === own.endpoint;
   return isThere && (tag === undefined || tags.some((one) => one.toLowerCase() === tag.toLowerCase()));
 }
@@ -122,7 +107,7 @@ function groups(found: readonly Operation[]): JsonObject {
 }
 
 /** One page of a list. A cursor names its list by a hash (FNV-1a) of the filters. */
-function pageOf<T>(ask: Ask, all: readonly T[], fixed?: number, max: number = PAGES.max) {
+function pageOf<T>(ask: Ask, all: readonly T[], warn: Warn, fixed?: number, max: number = PAGES.max) {
   const filters = [ask.query === "types" ? "types" : "", ask.search, ask.category, ask.endpoint, ask.tag];
   const parts = filters.map((part) => `${part ?? ""}\0`).join("");
   const hash = Buffer.from(parts, "utf8").reduce((sum, byte) => Math.imul(sum ^ byte, 0x0100_0193), 0x811c_9dc5);
@@ -134,7 +119,10 @@ function pageOf<T>(ask: Ask, all: readonly T[], fixed?: number, max: number = PA
   const usual = all.length <= PAGES.whole ? PAGES.whole : PAGES.part;
   const size = ask.first ?? fixed ?? (ask.detail === "names" ? PAGES.names : usual);
   const end = Math.min(all.length, start + Math.min(Math.max(size, 1), max));
-  const endCursor = end === start ? null : `${end.toString(16)}-${list}`;
-  const pageInfo = { hasNextPage: end < all.length, endCursor, total: all.length };
+  const over = `A page has up to ${max} items here, so 'first' was reduced to ${max}.`;
+  if ((ask.first ?? 0) > max) warn({ code: "VALIDATION_CLAMPED_WARNING", message: over });
+  const [startCursor, endCursor] = [start + 1, end].map((position) => `${position.toString(16)}-${list}`);
+  const cursors = end === start ? {} : { startCursor, endCursor };
+  const pageInfo = { hasNextPage: end < all.length, hasPreviousPage: start > 0, ...cursors, totalCount: all.length };
   return { shown: all.slice(start, end), isPart: end - start < all.length, pageInfo };
 }

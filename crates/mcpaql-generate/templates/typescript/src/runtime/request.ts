@@ -103,8 +103,8 @@ function urlOf(base: URL, request: HttpRequest, args: JsonObject): URL {
   if (url.pathname !== full && !(full === "" && url.pathname === "/")) throw unusable("the path is not normal");
   const all = given(request, args, "query").flatMap(({ name, value, style }) => pairs(name, value, style));
   url.search = [...(query === "" ? [] : [query]), ...all].join("&");
-  const details = { limit: "max_url_size", actual: Buffer.byteLength(url.href), maximum: MAX_URL_BYTES };
-  if (details.actual > MAX_URL_BYTES) throw tooLarge("The address of the request is too long.", details);
+  const [size, message] = [Buffer.byteLength(url.href), "The address of the request is too long."];
+  if (size > MAX_URL_BYTES) throw tooLarge(message, "request_size", MAX_URL_BYTES, size);
   return url;
 }
 

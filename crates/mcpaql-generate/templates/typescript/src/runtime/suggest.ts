@@ -24,7 +24,7 @@ export function nearest(word: string, candidates: readonly string[], most = 3): 
 /** The operations for a question, the best first: words of the name count more than tags and the summary. */
 export function search(operations: readonly Operation[], question: string): Operation[] {
   const asked = [...new Set(words(question))].filter((word) => !FILLERS.has(word));
-  const score = ({ name, summary, detail: { tags = [] } }: Operation): number => {
+  const score = ({ name, summary, extra: { tags = [] } }: Operation): number => {
     const [named, said] = [words(name), words([summary, ...tags].join(" "))];
     const hits = asked.map((word) => (named.includes(word) ? 3 : said.includes(word) ? 1 : 0));
     const sum = hits.reduce<number>((all, hit) => all + hit, 0);

@@ -1,8 +1,7 @@
 //! Why an upstream did not answer, and the errors for callers.
 
-use crate::limits;
 use crate::secret::Mask;
-use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::error::{Code, LimitType, OpError};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::time::Duration;
@@ -117,7 +116,7 @@ impl UpstreamError {
             UpstreamError::TooLarge { limit, .. } => {
                 let message =
                     sentence(&format!("{self}; request less data with a page, a filter or fewer fields."));
-                limits::too_large(message, "max_response_bytes", None, *limit)
+                OpError::too_large(message, LimitType::ResponseSize, None, *limit)
             }
             UpstreamError::Unreadable { .. }
             | UpstreamError::NotMcp { .. }
@@ -200,7 +199,7 @@ mod tests {
         let error = gone(Some(Duration::from_millis(1500))).to_op_error();
         assert_eq!(error.details["retry_after_seconds"], 2);
         let error = UpstreamError::TooLarge { server: server(), limit: 7 }.to_op_error();
-        assert_eq!((error.code, error.details["maximum"].clone()), (Code::PayloadTooLarge, 7.into()));
+        assert_eq!((error.code, error.details["limit_value"].clone()), (Code::PayloadTooLarge, 7.into()));
         let error = UpstreamError::Timeout { server: server(), after: Duration::from_secs(1) }.to_op_error();
         assert_eq!(error.code, Code::TransportTimeout);
         assert!(!format!(" {}", error.message).contains(" at "));

@@ -134,7 +134,7 @@ class CommandRunner:
                 out += chunk
                 if len(out) > most:
                     message = f"The program wrote more than {most} bytes and was stopped; ask for less."
-                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_output_bytes", maximum=most)
+                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit_type="response_size", limit_value=most)
                 del out[:-kept]
 
         if process.stdin is not None:

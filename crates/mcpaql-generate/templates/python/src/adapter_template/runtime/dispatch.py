@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from . import styles
 from .command import CommandRunner
-from .errors import UNRECOVERABLE, Code, EnvelopeError, OpError, check_limit
+from .errors import INTERNAL, UNRECOVERABLE, Code, EnvelopeError, OpError, check_limit
 from .http_client import HttpClient
 from .introspection import introspect
 from .requests import Answer, CommandLine, HttpRequest
@@ -78,7 +78,7 @@ class Adapter:
             name = row["name"]
             if "deprecated" in row:
                 message = f"The operation '{name}' is deprecated. {row['deprecated']}".strip()
-                warnings.append(("DEPRECATED_OPERATION", message))
+                warnings.append(("DEPRECATION_WARNING", message))
             call = Call(name, self._targets, warnings)
             data = await self._handlers[name](self._checkers[name].check(params), call)
             return self._success(call, data), False
@@ -94,7 +94,7 @@ class Adapter:
         text = f'{{"success":true,"data":{unchanged or styles.json_text(data)}'
         notes = [{"code": code, "message": message} for code, message in call.warnings]
         text += f',"warnings":{styles.json_text(notes)}}}' if notes else "}"
-        check_limit("max_response_size", len(text.encode()), self.catalog["limits"]["response_bytes"], "Ask for less.")
+        check_limit("response_size", len(text.encode()), self.catalog["limits"]["response_bytes"], "Ask for less.")
         return text
 
     def _failure(self, name: str, error: Exception) -> tuple[str, bool]:
@@ -109,6 +109,9 @@ class Adapter:
             _log.warning("%s failed with %s: %s", name, error.code, error.cause)
         if name in self._operations and error.code.startswith("VALIDATION_"):
             error.details = {"operation": name, "signature": self._operations[name]["signature"], **error.details}
+        if INTERNAL.search(error.message):
+            error.details |= {"reason": error.message}
+            error.message = "The call failed; `details.reason` says why."
         body = {"code": error.code, "message": error.message} | ({"details": error.details} if error.details else {})
         is_error = error.code in UNRECOVERABLE or isinstance(error, EnvelopeError) or self.catalog["errors"] == "all"
         return styles.json_text({"success": False, "error": body}), is_error
@@ -116,7 +119,7 @@ class Adapter:
     def _find(self, tool: str, arguments: dict[str, Any]) -> tuple[Any, dict[str, Any], list[tuple[str, str]]]:
         route, warnings = self.catalog["routes"][tool], []
         if "renamed_to" in route:
-            warnings.append(("DEPRECATED_TOOL", f"The tool '{tool}' is now called '{route['renamed_to']}'."))
+            warnings.append(("DEPRECATION_WARNING", f"The tool '{tool}' is now called '{route['renamed_to']}'."))
         if "operation" in route:
             row = self._operations[route["operation"]]
             declared = {param["name"] for param in row["params"]}
@@ -124,7 +127,7 @@ class Adapter:
             if "operation" not in declared and arguments.get("operation") in (row["name"], *row.get("aliases", ())):
                 del arguments["operation"]
             return row, arguments if "params" in declared else _params(arguments), warnings
-        name, params = arguments.pop("operation", None), _params(arguments)
+        name, kind, params = arguments.pop("operation", None), arguments.pop("element_type", None), _params(arguments)
         if not isinstance(name, str):
             code = Code.MISSING_PARAM if name is None else Code.INVALID_TYPE
             message = """Field 'operation' must name an operation. Send {"operation": "introspect"} to list all."""
@@ -139,7 +142,11 @@ class Adapter:
             message = f"Operation '{row['name']}' must be called via {row['tool']}, not {tool}."
             raise OpError(Code.ENDPOINT_MISMATCH, message, operation=row["name"], expected_tool=row["tool"])
         if row["name"] != name:
-            warnings.append(("DEPRECATED_OPERATION", f"The operation '{name}' is now called '{row['name']}'."))
+            warnings.append(("DEPRECATION_WARNING", f"The operation '{name}' is now called '{row['name']}'."))
+        if kind is not None and any(param["name"] == "element_type" for param in row["params"]):
+            params.setdefault("element_type", kind)
+        elif kind is not None:
+            warnings.append(("IGNORED_PARAMS", "Ignored: 'element_type'. The operation has one kind of resource."))
         return row, params, warnings
 
 

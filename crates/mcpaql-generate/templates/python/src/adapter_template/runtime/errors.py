@@ -1,5 +1,6 @@
 """Errors of calls: `OpError` has a code for programs and a message for the model."""
 
+import re
 from enum import StrEnum
 from typing import Any
 
@@ -30,6 +31,10 @@ class Code(StrEnum):
 UNRECOVERABLE = frozenset({Code.INTERNAL, Code.TRANSPORT_TIMEOUT, Code.TRANSPORT_CONNECTION})
 
 
+# The leak check of the specification. It has no word boundaries, so "that the" counts, too.
+INTERNAL = re.compile(r"at\s+\S|typeerror|referenceerror|syntaxerror|/src/|/node_modules/|\.[jt]s:\d", re.IGNORECASE)
+
+
 class OpError(Exception):
     """A failed call. The message says what to do next and contains no secrets; `cause` is only logged."""
 
@@ -49,4 +54,6 @@ def param_error(code: Code, param: str, problem: str) -> OpError:
 def check_limit(limit: str, actual: int, maximum: int, advice: str = "Send less in one call.", **more: Any) -> None:
     if actual > maximum:
         message = f"The call exceeds {limit}: {actual}, the maximum is {maximum}. {advice}"
-        raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit=limit, actual=actual, maximum=maximum, **more)
+        more |= {"limit_type": limit, "limit_value": maximum, "actual_value": actual}
+        unit = {"array_elements": "elements", "nesting_depth": "levels"}.get(limit, "bytes")
+        raise OpError(Code.PAYLOAD_TOO_LARGE, message, unit=unit, **more)

@@ -222,7 +222,7 @@ class _Call:
             try:
                 if status not in (204, 205) and not await responses.read_body(response, limit, body):
                     message = f"The answer is larger than {limit} bytes; ask for less with a page or a filter."
-                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_response_bytes", maximum=limit)
+                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit_type="response_size", limit_value=limit)
             except httpx.HTTPError as error:
                 raise self._broken(error) from None
             return responses.decode(responses.header(response, "content-type") or "", bytes(body), self._mask)

@@ -72,7 +72,7 @@ def _url(base: httpx.URL, reserved: Reserved, request: Request, args: Args) -> h
             raise param_error(Code.INVALID_VALUE, key, "is set by the server alone; leave it out.")
     prefix = base.raw_path.decode().rstrip("/")
     full = f"{prefix}{'' if not path or path.startswith('/') else '/'}{path}" or "/"
-    check_limit("max_url_size", len(str(base.copy_with(path=""))) + len(f"{full}?{query}"), _MAX_URL_BYTES)
+    check_limit("request_size", len(str(base.copy_with(path=""))) + len(f"{full}?{query}"), _MAX_URL_BYTES)
     url = base.copy_with(raw_path=f"{full}?{query}".removesuffix("?").encode())
     if url.raw_path.partition(b"?")[0].decode() != full:
         raise OpError(Code.INTERNAL, "The path of this operation cannot be sent as described; tell the operator.")

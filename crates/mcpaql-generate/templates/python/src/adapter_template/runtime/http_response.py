@@ -109,7 +109,7 @@ def failure(response: httpx.Response, body: bytes, mask: Mask, *, cut: bool) -> 
     if status in (400, 422) and _VALUE_WORDS.search(styles.json_text(shown).lower()):
         code = Code.INVALID_VALUE
     wait, upstream = retry_after(response), {"status": status} | ({} if shown is None else {"body": shown})
-    details = {} if wait is None else {"retry_after_seconds": math.ceil(wait)}
+    details = {"http_status": status} | ({} if wait is None else {"retry_after_seconds": math.ceil(wait)})
     message = f"The API answered {status} ({response.reason_phrase}); see details.upstream."
     return OpError(code, message, **details, upstream=upstream)
 

@@ -27,19 +27,19 @@ def introspect(catalog: Row, args: Row, warnings: Warnings) -> Row:
         raise param_error(Code.INVALID_VALUE, narrowed, "narrows operations, not types; leave out one of them.")
     if "name" in ask:
         return _by_name(catalog, ask, "type" if types else "operation", warnings)
-    return _types(catalog["types"], ask) if types else _operations(catalog, ask, warnings)
+    return _types(catalog, ask, warnings) if types else _operations(catalog, ask, warnings)
 
 
 def _by_name(catalog: Row, ask: Row, kind: str, warnings: Warnings) -> Row:
-    several, show = isinstance(ask["name"], list), _type if kind == "type" else _operation
-    rows = {row["detail"]["name"]: row for row in catalog[f"{kind}s"]}
+    several, detail = isinstance(ask["name"], list), ask.get("detail", "detail")
+    rows = {row["name"]: row for row in catalog[f"{kind}s"]}
     known = rows | {alias: row for row in rows.values() for alias in row.get("aliases", ())}
     found = []
     if idle := [key for key in (*_NARROWING, "first", "after") if key in ask]:
         warnings.append(("IGNORED_PARAMS", f"'name' selects the answer, so {', '.join(idle)} had no effect."))
     for name in ask["name"] if several else [ask["name"]]:
         if name in known:
-            found.append(show(known[name], ask.get("detail", "full"), alone=True))
+            found.append(_form(known[name], "alone" if detail == "signature" else detail))
         else:
             near = ", ".join(nearest(name, rows, 3)) or f"list all with query '{kind}s'"
             warnings.append(("NOT_FOUND", f"There is no such {kind}. Nearest: {near}."))
@@ -47,32 +47,16 @@ def _by_name(catalog: Row, ask: Row, kind: str, warnings: Warnings) -> Row:
     return {f"{kind}s": found} if several else {kind: found[-1]}
 
 
-def _operation(row: Row, detail: str, *, alone: bool = False) -> Any:
-    about, head = row["detail"], {"name": row["name"]}
-    match detail:
-        case "names":
-            return row["name"]
-        case "full":
-            return about
-        case "signature" if alone:
-            origins = {param["name"]: param["from"] for param in about["parameters"] if "from" in param}
-            head |= {"endpoint": row["endpoint"], "signature": about["signature"]}
-            return {**head, "from": origins} if origins else head
-        case "signature":
-            return {**head, "signature": row["listed"]}
-    return {**head, "semantic_category": row["category"], "endpoint": row["endpoint"], "description": row["summary"]}
+def _form(row: Row, detail: str) -> Any:
+    """An operation or a type in a form of the catalog; `full` adds what the specification does not have."""
+    if detail != "full":
+        return row["name"] if detail == "names" else row["forms"][detail]
+    about, extra = row["forms"]["detail"], row["extra"]
+    own = zip(about.get("parameters", ()), extra.get("parameters", ()), strict=False)
+    return {**about, **extra} | ({"parameters": [{**a, **b} for a, b in own]} if "parameters" in about else {})
 
 
-def _type(row: Row, detail: str, **_: bool) -> Any:
-    about = row["detail"]
-    if detail in ("names", "full"):
-        return about if detail == "full" else about["name"]
-    if detail == "signature" and "signature" in row:
-        return {"name": about["name"], "signature": row["signature"]}
-    return {key: about[key] for key in ("name", "kind", "description") if key in about}
-
-
-def _page(ask: Row, rows: Sequence[Any], size: int, most: int = _LARGEST) -> tuple[Sequence[Any], dict[str, Any]]:
+def _page(ask: Row, rows: Sequence[Any], warnings: Warnings, size: int, most: int = _LARGEST) -> tuple[Any, Row]:
     """Returns the requested page and its `pageInfo`. A cursor holds a position and a hash (FNV-1a) of the request."""
     parts = ["types" if ask.get("query") == "types" else "", *(ask.get(key, "") for key in _NARROWING)]
     listed = 0x811C9DC5
@@ -81,17 +65,25 @@ def _page(ask: Row, rows: Sequence[Any], size: int, most: int = _LARGEST) -> tup
     cursor = re.fullmatch(f"([0-9a-f]{{1,8}})-{listed:08x}", ask.get("after", f"0-{listed:08x}"))
     if cursor is None or (start := int(cursor[1], 16)) > len(rows):
         raise param_error(Code.INVALID_VALUE, "after", "is no cursor of this list; use 'endCursor' of the last page.")
-    end = min(len(rows), start + min(max(int(ask.get("first", size)), 1), most))
-    following = f"{end:x}-{listed:08x}" if end > start else None
-    return rows[start:end], {"hasNextPage": end < len(rows), "endCursor": following, "total": len(rows)}
+    if (wanted := max(int(ask.get("first", size)), 1)) > most:
+        warnings.append(("VALIDATION_CLAMPED_WARNING", f"A page has up to {most} items, so 'first' was reduced."))
+    end = min(len(rows), start + min(wanted, most))
+    info = {"hasNextPage": end < len(rows), "hasPreviousPage": start > 0, "totalCount": len(rows)}
+    cursors = {"startCursor": f"{start + 1:x}-{listed:08x}", "endCursor": f"{end:x}-{listed:08x}"}
+    return rows[start:end], info | (cursors if end > start else {})
 
 
-def _types(rows: Sequence[Any], ask: Row) -> Row:
-    detail = ask.get("detail", "summary")
+def _types(catalog: Row, ask: Row, warnings: Warnings) -> Row:
+    detail, rows = ask.get("detail", "summary"), catalog["types"]
     usual = _WHOLE if len(rows) <= _WHOLE else _PAGE
-    shown, info = _page(ask, rows, {"names": _LARGEST, "full": _TYPE_DETAILS}.get(detail, usual))
-    is_paged = "first" in ask or "after" in ask or len(shown) < len(rows)
-    return {"types": [_type(row, detail) for row in shown], **({"pageInfo": info} if is_paged else {})}
+    shown, info = _page(ask, rows, warnings, {"names": _LARGEST, "full": _TYPE_DETAILS}.get(detail, usual))
+    types = [_form(row, detail) for row in shown]
+    if "first" in ask or "after" in ask:
+        return {"_protocol": {"version": catalog["protocol"]["version"], "pageInfo": info}, "types": types}
+    if len(shown) < len(rows):
+        message = f"These are {len(shown)} of {len(rows)} types. Get the others with 'first' and 'after'."
+        warnings.append(("VALIDATION_TRUNCATED_WARNING", message))
+    return {"types": types}
 
 
 def _operations(catalog: Row, ask: Row, warnings: Warnings) -> Row:
@@ -99,29 +91,24 @@ def _operations(catalog: Row, ask: Row, warnings: Warnings) -> Row:
     for key in ("category", "endpoint"):
         found = [row for row in found if ask.get(key, row[key]) == row[key]]
     if "tag" in ask:
-        found = [row for row in found if ask["tag"].lower() in map(str.lower, row["detail"].get("tags", ()))]
+        found = [row for row in found if ask["tag"].lower() in map(str.lower, row["extra"].get("tags", ()))]
     if search is not None:
         found = _ranked(found, search)
     if not found:
         warnings.append(("NOT_FOUND", "No operation fits. Use other words, or leave a parameter out."))
     size = _SEARCH_HITS if search is not None else _WHOLE if len(found) <= _WHOLE else _PAGE
     size = {"full": _DETAILS, "names": size if search is not None else _LARGEST}.get(detail or "", size)
-    shown, info = _page(ask, found, size, _MOST_DETAILS if detail == "full" else _LARGEST)
+    shown, info = _page(ask, found, warnings, size, _MOST_DETAILS if detail == "full" else _LARGEST)
     is_part = len(shown) < len(found) and search is None
-    data: dict[str, Any] = {}
-    if detail is None and not any(key in ask for key in (*_NARROWING, "after")):
-        data["_protocol"] = catalog["protocol"]
-    if search is not None and detail is None:
-        where = "tool" if catalog["mode"] == "discrete" else "endpoint"
-        keys = {"name": "name", where: where, "signature": "brief", "summary": "summary"}
-        data["operations"] = [{key: row[member] for key, member in keys.items()} for row in shown]
-    else:
-        data["operations"] = [_operation(row, detail or "summary") for row in shown]
-    if "first" in ask or "after" in ask or is_part:
-        data["pageInfo"] = info
-    if is_part and detail is None and "after" not in ask:
-        data["groups"], data["hint"] = _groups(found), _HINT
-    return data
+    is_start = detail is None and "after" not in ask
+    is_plain = is_start and not any(key in ask for key in _NARROWING)
+    about = dict(catalog["protocol"]) if is_plain else {"version": catalog["protocol"]["version"]}
+    if says := "first" in ask or "after" in ask or is_part:
+        about["pageInfo"] = info
+    if is_part and is_start:
+        about["groups"], about["hint"] = _groups(found), _HINT
+    rows = [_form(row, detail or ("hit" if search is not None else "summary")) for row in shown]
+    return {"_protocol": about, "operations": rows} if is_plain or says else {"operations": rows}
 
 
 def _groups(found: Sequence[Row]) -> dict[str, Any]:
@@ -136,7 +123,7 @@ def _ranked(rows: Sequence[Row], question: str) -> list[Row]:
     words = _words(question[:500])
 
     def score(row: Row) -> float:
-        name, tags = _words(row["name"]), _words(" ".join(row["detail"].get("tags", ())))
+        name, tags = _words(row["name"]), _words(" ".join(row["extra"].get("tags", ())))
         hits = 3 * len(words & name) + 2 * len(words & tags) + len(words & _words(row["summary"]))
         return hits - len(name - words) / 10 if hits else 0.0
 

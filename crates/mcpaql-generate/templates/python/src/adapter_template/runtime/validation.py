@@ -24,7 +24,7 @@ Test: TypeAlias = Callable[[Any], object]  # whether a value fits a rule
 _MAX_NAME = 96  # longer names are never compared with the spellings of a parameter
 _MAX_STEPS, _MAX_PROBLEMS, _MAX_FORMS, _KEPT_STEPS = 1_000_000, 10, 4, 32  # cheaper results are not kept
 _RANKS = [Code.UNKNOWN_FIELD, Code.MISSING_PARAM, Code.INVALID_TYPE]  # reported first, in this order
-_FORBIDDEN = {"no_nul": "[\0\ud800-\udfff]", "no_control": "[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]"}
+_FORBIDDEN = {"no_control": "[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]"}
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
 _INSIDE = {"items", "prefixItems", "properties", "patternProperties", "additionalProperties"}
 _ANYTHING: Schema = {}
@@ -123,7 +123,8 @@ class Checker:
         """Returns the parameters by their declared names. The exact name takes precedence over other spellings."""
         fields = given.pop("input", {}) if self._operation.get("takes_input") else {}
         if unknown := [name for name in given if self._name(name) is None and not name.startswith("_")]:
-            raise _unknown(Code.UNKNOWN_PARAM, "params", unknown, list(self._params))
+            valid = [*self._params, *["input"][: self._operation.get("takes_input", 0)]]
+            raise _unknown(Code.UNKNOWN_PARAM, "params", unknown, valid)
         args = {name: value for name, value in given.items() if name in self._params}
         for name, value in given.items():
             if own := self._name(name):
@@ -145,16 +146,16 @@ class Checker:
         """Rejects values that are too large, before the more expensive checks."""
         limits, size = self._limits, 1  # of the JSON, without most digits and escapes
         for name, value in args.items():
-            forbidden = _FORBIDDEN.get(self._params[name].get("text", ""), "[\ud800-\udfff]")
+            forbidden = _FORBIDDEN.get(self._params[name].get("text", ""), "[\0\ud800-\udfff]")
             level, depth, size = [value], 1, size + len(name.encode()) + 3
             while level:
                 inner, depth = [item for item in level if isinstance(item, (list, dict))], depth + 1
                 keys = [key for item in inner if isinstance(item, dict) for key in item]
                 texts = [*keys, *(item for item in level if isinstance(item, str))]
                 sizes = [len(text.encode(errors="surrogatepass")) for text in texts]
-                check_limit("max_nesting_depth", depth if inner else 0, limits["depth"], param_name=name)
-                check_limit("max_array_elements", max([0, *map(len, inner)]), limits["array_items"], param_name=name)
-                check_limit("max_string_length", max([0, *sizes]), limits["string_bytes"], param_name=name)
+                check_limit("nesting_depth", depth if inner else 0, limits["depth"], param_name=name)
+                check_limit("array_elements", max([0, *map(len, inner)]), limits["array_items"], param_name=name)
+                check_limit("string_length", max([0, *sizes]), limits["string_bytes"], param_name=name)
                 if re.search(forbidden, "".join(texts)):
                     raise param_error(Code.INVALID_ENCODING, name, "has characters which cannot be sent; remove them.")
                 if not all(abs(item) <= MAX_NUMBER for item in level if isinstance(item, (int, float))):
@@ -163,7 +164,7 @@ class Checker:
                 size += sum(sizes) + len(texts) + 2 * len(keys) + 2 * len(level) + 3 * words
                 level = [one for item in inner for one in (item.values() if isinstance(item, dict) else item)]
             if size > limits["request_bytes"]:
-                check_limit("max_request_size", len(json_text(args).encode()), limits["request_bytes"], param_name=name)
+                check_limit("request_size", len(json_text(args).encode()), limits["request_bytes"], param_name=name)
 
     def _joined(self, schema: Schema) -> list[Schema]:
         name = unquote(schema.get("$ref", "").removeprefix("#/$defs/")).replace("~1", "/").replace("~0", "~")
