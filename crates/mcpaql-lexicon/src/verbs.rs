@@ -11,6 +11,10 @@
 //!
 //! The classifier, the namer and search use the same table. A word that is not in it counts as a noun.
 
+mod further;
+
+pub use further::further;
+
 use crate::effect::{Category, Effect};
 use crate::word_set::{MAX_WORD_BYTES, WordMap, WordSet};
 use std::collections::HashSet;
@@ -117,6 +121,12 @@ impl Verb {
     #[must_use]
     pub fn acts(&self) -> bool {
         self.weight == Weight::Strong && self.category() != Category::Read
+    }
+
+    /// Returns whether its effect is a write.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        self.category() != Category::Read
     }
 
     /// Returns the category of its effect.
@@ -393,6 +403,29 @@ pub fn contains_verb(word: &str) -> bool {
     COMMANDS.iter().any(|command| word.contains(command)) || (3..word.len()).any(starts_or_ends)
 }
 
+/// Returns the writing verb of a word that consists of short commands: `getdel`, `lpop`.
+#[must_use]
+pub fn glued_command(word: &str) -> Option<&'static Verb> {
+    const WRITING: [(&str, &str); 8] = [
+        ("set", "set"),
+        ("del", "delete"),
+        ("rem", "remove"),
+        ("pop", "pop"),
+        ("push", "push"),
+        ("add", "add"),
+        ("trim", "truncate"),
+        ("incr", "increment"),
+    ];
+    if verb(word).is_some() || !(4..=9).contains(&word.len()) {
+        return None;
+    }
+    let rest = word
+        .strip_prefix("get")
+        .or_else(|| word.get(1..).filter(|_| word.starts_with(['h', 'l', 'r', 's', 'z', 'x'])))?;
+    let (_, same) = WRITING.iter().find(|(command, _)| rest == *command)?;
+    verb(same)
+}
+
 /// Returns the verb with this spelling.
 #[must_use]
 pub fn verb(word: &str) -> Option<&'static Verb> {
@@ -403,15 +436,41 @@ pub fn verb(word: &str) -> Option<&'static Verb> {
 /// Returns a verb by its base form or as in descriptions: `Returns`, `Deletes`, `applies`, `Creating`.
 #[must_use]
 pub fn inflected(word: &str) -> Option<&'static Verb> {
-    if let Some(found) = verb(word) {
+    base_form(word, verb)
+}
+
+/// Returns a further verb by its base form or as in descriptions: `shreds`, `unresolving`.
+#[must_use]
+pub fn further_inflected(word: &str) -> Option<&'static Verb> {
+    if word.len() > MAX_WORD_BYTES { None } else { base_form(word, further) }
+}
+
+/// Looks up a verb by its base form, third person or gerund.
+fn base_form<T>(word: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+    if let Some(found) = find(word) {
         return Some(found);
     }
     if let Some(singular) = word.strip_suffix('s') {
-        let y = word.strip_suffix("ies").and_then(|stem| verb(&format!("{stem}y")));
-        return y.or_else(|| word.strip_suffix("es").and_then(verb)).or_else(|| verb(singular));
+        let y = word.strip_suffix("ies").and_then(|stem| find(&format!("{stem}y")));
+        return y.or_else(|| word.strip_suffix("es").and_then(&find)).or_else(|| find(singular));
     }
     let stem = word.strip_suffix("ing")?;
-    verb(stem).or_else(|| verb(&format!("{stem}e")))
+    find(stem).or_else(|| find(&format!("{stem}e"))).or_else(|| undoubled(stem).and_then(find))
+}
+
+/// Looks up a verb by its regular past participle: `deleted`, `saved`, `applied`, `dropped`.
+pub fn past_form<T>(word: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let stem = word.strip_suffix("ed")?;
+    find(stem)
+        .or_else(|| find(&format!("{stem}e")))
+        .or_else(|| stem.strip_suffix('i').and_then(|stem| find(&format!("{stem}y"))))
+        .or_else(|| undoubled(stem).and_then(find))
+}
+
+/// Returns the stem without its doubled consonant: `dropp` → `drop`.
+fn undoubled(stem: &str) -> Option<&str> {
+    let last = stem.chars().last()?;
+    stem.strip_suffix(last).filter(|short| short.ends_with(last))
 }
 
 /// Returns whether the word only modifies the next verb.

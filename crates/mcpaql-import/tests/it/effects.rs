@@ -30,23 +30,47 @@ fn reads(tool: &Value, with_annotations: bool) -> bool {
     decision.served_category() == Category::Read
 }
 
+/// A set of traps with its limits: (tuned with, with annotations) → at most this many writes as READ, and reads not as
+/// READ.
+struct TrapSet {
+    json: &'static str,
+    tools: usize,
+    writes: usize,
+    limits: [(bool, bool, usize, usize); 4],
+}
+
+const TRAP_SETS: [TrapSet; 2] = [
+    TrapSet {
+        json: include_str!("../fixtures/effects.json"),
+        tools: 320,
+        writes: 160,
+        limits: [(true, false, 13, 15), (true, true, 15, 11), (false, false, 20, 33), (false, true, 24, 28)],
+    },
+    TrapSet {
+        json: include_str!("../fixtures/effects_2.json"),
+        tools: 223,
+        writes: 111,
+        limits: [(true, false, 17, 10), (true, true, 20, 8), (false, false, 11, 9), (false, true, 13, 6)],
+    },
+];
+
 #[test]
 fn traps_are_judged_as_well_as_before() {
-    let tools: Vec<Value> = serde_json::from_str(include_str!("../fixtures/effects.json")).unwrap();
-    let writes = tools.iter().filter(|tool| tool["read"] == false).count();
-    assert_eq!((tools.len(), writes), (320, 160));
-    // (tuned with, with annotations) → at most this many writes as READ, and reads not as READ.
-    for (tuned, with_annotations, writes_as_read, missed_reads) in
-        [(true, false, 13, 15), (true, true, 15, 11), (false, false, 20, 33), (false, true, 24, 28)]
-    {
-        let half = || tools.iter().filter(|tool| tool["tuned"] == tuned);
-        let count = |read: bool| {
-            half().filter(|tool| tool["read"] == read && reads(tool, with_annotations) != read).count()
-        };
-        let (wrong, missed) = (count(false), count(true));
-        assert!(
-            wrong <= writes_as_read && missed <= missed_reads,
-            "{tuned} {with_annotations}: {wrong} {missed}"
-        );
+    for set in TRAP_SETS {
+        let tools: Vec<Value> = serde_json::from_str(set.json).unwrap();
+        let writes = tools.iter().filter(|tool| tool["read"] == false).count();
+        assert_eq!((tools.len(), writes), (set.tools, set.writes));
+        for (tuned, with_annotations, writes_as_read, missed_reads) in set.limits {
+            let half = || tools.iter().filter(|tool| tool["tuned"] == tuned);
+            let count = |read: bool| {
+                half().filter(|tool| tool["read"] == read && reads(tool, with_annotations) != read).count()
+            };
+            let (wrong, missed) = (count(false), count(true));
+            assert!(
+                wrong <= writes_as_read && missed <= missed_reads,
+                "{} {tuned} {with_annotations}: {wrong} {missed}",
+                set.tools
+            );
+        }
     }
 }

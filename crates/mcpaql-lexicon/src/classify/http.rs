@@ -2,6 +2,7 @@
 //! summary.
 
 use super::path::PathShape;
+use super::prose::{self, Opening, Prose};
 use super::{ClassificationDraft, Confidence, Evidence, EvidenceKind, NameAndPath, text};
 use crate::Category;
 use crate::Effect;
@@ -14,6 +15,13 @@ use crate::{is_plural, opening_verb, words};
 /// Words at the end of a GET's path that mean it changes something.
 const CHANGING_PATH_WORDS: [&str; 7] =
     ["activate", "confirm", "connect", "refresh", "reload", "reset", "sync"];
+
+/// A sign that a request changes something.
+struct ChangeSign {
+    word: String,
+    effect: Effect,
+    kind: EvidenceKind,
+}
 
 /// The evidence that the rules use, split once.
 struct HttpEvidence<'a> {
@@ -45,7 +53,7 @@ pub(super) fn contradiction(evidence: &Evidence<'_>, words: &NameAndPath, method
     let found = |verb: &Verb, kind: EvidenceKind| format!("'{}' in its {}", verb.word, kind.as_str());
     match method {
         "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY" => {
-            http.get_that_changes().map(|(verb, kind)| found(verb, kind))
+            http.get_that_changes().map(|sign| format!("'{}' in its {}", sign.word, sign.kind.as_str()))
         }
         "POST" => {
             let described_as_read =
@@ -159,6 +167,18 @@ impl<'a> HttpEvidence<'a> {
         self.name.lead.map(|found| found.verb)
     }
 
+    /// Reads the summary and the description.
+    fn prose(&self) -> Prose {
+        let text = prose::split_description(prose::truncate(self.evidence.description));
+        prose::read_both(self.evidence.summary, &text)
+    }
+
+    /// Reads the summary and the first sentence of the description, which is enough for most requests.
+    fn opening_prose(&self) -> Prose {
+        let first = crate::first_sentence(self.evidence.description);
+        prose::read_both(self.evidence.summary, &prose::split_description(prose::truncate(first)))
+    }
+
     fn summary_verb(&self) -> Option<&'static Verb> {
         opening_verb(self.summary())
     }
@@ -168,15 +188,11 @@ impl<'a> HttpEvidence<'a> {
     }
 
     fn get(&self) -> ClassificationDraft {
-        if let Some((verb, kind)) = self.get_that_changes() {
-            let effect = verb.effect;
+        if let Some(ChangeSign { word, effect, kind }) = self.get_that_changes() {
             return self
                 .draft(effect, Confidence::Low)
-                .with_reason(kind, format!("'{}' changes something", verb.word))
-                .review(format!(
-                    "it is a {}, but '{}' changes something; is it a read?",
-                    self.method, verb.word
-                ))
+                .with_reason(kind, format!("'{word}' changes something"))
+                .review(format!("it is a {}, but '{word}' changes something; is it a read?", self.method))
                 .confidence(Confidence::Low);
         }
         // If every call has a name, its first word is a verb, known or not.
@@ -199,8 +215,43 @@ impl<'a> HttpEvidence<'a> {
         }
     }
 
+    /// Returns the sign that a GET changes something: a verb in its name or its path, or what its text says first.
+    fn get_that_changes(&self) -> Option<ChangeSign> {
+        let sign = |(verb, kind): (&'static Verb, EvidenceKind)| ChangeSign {
+            word: verb.word.to_owned(),
+            effect: verb.effect,
+            kind,
+        };
+        let by_verb = self.changing_verb();
+        let named_as_read = self.lead().is_some_and(Verb::reads);
+        if by_verb.is_none() && (named_as_read || self.shape.rpc) {
+            return None;
+        }
+        let prose = self.opening_prose();
+        match by_verb {
+            // The text may show that the verb is a noun: `requestUser`, `login_list`.
+            Some((verb, kind)) => {
+                let described =
+                    matches!(prose.opening, Opening::Reads(_) | Opening::Returns) && prose.writes.is_none();
+                let is_noun = verb.weight != Weight::Strong || matches!(verb.word, "login" | "send" | "stop");
+                (!(described && is_noun) || self.shape.rpc).then(|| sign((verb, kind)))
+            }
+            None => {
+                // "Manage notes", "Redirects to …", "Sends events" are said of reads, too.
+                let vague = [
+                    "manage", "redirect", "send", "inform", "execute", "run", "import", "add", "block",
+                    "invoke", "perform", "apply", "call",
+                ];
+                let phrase = prose.writes.filter(|phrase| {
+                    phrase.opens && !vague.iter().any(|verb| phrase.text.starts_with(verb))
+                })?;
+                Some(ChangeSign { word: phrase.text, effect: phrase.effect, kind: EvidenceKind::Summary })
+            }
+        }
+    }
+
     /// Returns the verb by which a GET changes something: in its name, its path or its summary.
-    fn get_that_changes(&self) -> Option<(&'static Verb, EvidenceKind)> {
+    fn changing_verb(&self) -> Option<(&'static Verb, EvidenceKind)> {
         // A GET returns what it generates.
         let acts = |verb: &&'static Verb| verb.acts() && verb.word != "generate";
         let summary = self.summary_verb();
@@ -328,6 +379,7 @@ impl<'a> HttpEvidence<'a> {
                 text::side_effect_word(self.evidence.summary, self.evidence.description)
                     .map(|word| (EvidenceKind::Summary, suspicious(&word)))
             })
+            .or_else(|| self.prose().writes.map(|phrase| (EvidenceKind::Summary, suspicious(&phrase.text))))
     }
 
     fn post(&self) -> ClassificationDraft {

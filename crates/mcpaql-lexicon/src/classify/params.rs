@@ -3,7 +3,7 @@
 use super::prose::{self, Prose, READING_LANGUAGES};
 use crate::effect::{Category, Effect};
 use crate::names;
-use crate::verbs::{self, Verb, Weight};
+use crate::verbs::{self, Verb, VerbTrait, Weight};
 use crate::word_set::WordSet;
 use crate::words::words;
 
@@ -54,7 +54,7 @@ static SWITCH_OPENERS: WordSet = WordSet::of("also and auto automatically do for
 /// Weak verbs that are verbs at the start of a switch.
 static SWITCH_VERBS: WordSet = WordSet::of(
     "archive charge claim clear close commit confirm consume deploy drop email lock log notify pin post reset start store \
-     subscribe sync trash ack persist persistent save_to_history",
+     subscribe sync trash ack bump flag persist save_to_history",
 );
 /// Strong verbs that only shape the answer as a switch: `add_metadata`.
 static HARMLESS_SWITCHES: WordSet = WordSet::of(
@@ -84,19 +84,36 @@ static LOOKING: WordSet = WordSet::of(
 static TARGETED: WordSet = WordSet::of(
     "archive book cancel create delete download overwrite publish remove replace revoke save send store update upload write",
 );
+/// Verbs of these that tell the caller what to pass: "Send one of …".
+static CALLERS_VERBS: WordSet = WordSet::of("book create download send update upload");
 /// Words before "to delete" that name a purpose or a right, not an action of the operation.
 static PURPOSES: WordSet = WordSet::of(
     "able access allowed authorized how need needed needs permission permissions possible required right try used want",
 );
 
-/// Returns the first parameter that lets a call change something.
+/// Returns the first parameter that lets a call change something. `entries` describe parameters in the description of the
+/// operation.
 pub(super) fn changing_param(
     params: &[ParamEvidence<'_>],
+    entries: &[(&str, &str)],
     lead: Option<&Verb>,
     prose: &Prose,
     description: &str,
 ) -> Option<ChangingParam> {
-    params.iter().find_map(|param| JudgedParam { param, lead, prose, description }.changes())
+    let judge = |param: &ParamEvidence<'_>| JudgedParam { param, lead, prose, description }.changes();
+    let found = params.iter().find_map(judge);
+    found.or_else(|| {
+        entries.iter().find_map(|(name, description)| {
+            let listed = params.iter().find(|param| param.name == *name);
+            // Its own description was judged already.
+            if listed.is_some_and(|param| !param.description.is_empty()) {
+                return None;
+            }
+            let form = listed.map_or(ParamForm::Text, |param| param.form);
+            let choices = listed.map(|param| param.choices.clone()).unwrap_or_default();
+            judge(&ParamEvidence { name, description, form, choices })
+        })
+    })
 }
 
 struct JudgedParam<'c, 'a> {
@@ -131,15 +148,22 @@ impl JudgedParam<'_, '_> {
     fn switch(&self, words: &[String]) -> Option<ChangingParam> {
         let mut rest = words.iter().map(String::as_str).skip_while(|word| SWITCH_OPENERS.contains(word));
         let first = rest.next()?;
+        let looks = self.lead.is_some_and(|verb| LOOKING.contains(verb.word));
+        if looks && first.starts_with("dry") {
+            return None;
+        }
         if first == "dry" && words.iter().any(|word| word == "run") || first == "dryrun" {
             return Some(self.found("switches between a trial and a real run", Effect::Execute));
         }
         if SHAPING.contains(first) || self.filters() {
             return None;
         }
-        // A state: `write_protected`.
-        let is_state = rest.next().is_some_and(|next| next.ends_with("ed"));
-        let named = verbs::verb(first).filter(|verb| {
+        // A state, or a place: `write_protected`, `start_from_head`.
+        let is_state = rest.next().is_some_and(|next| {
+            next.ends_with("ed") || matches!(next, "from" | "at" | "in" | "with" | "date" | "time")
+        });
+        let further = || verbs::further(first).filter(|verb| verb.acts() || SWITCH_VERBS.contains(first));
+        let named = verbs::verb(first).or_else(further).filter(|verb| {
             let listed = SWITCH_VERBS.contains(first);
             !is_state
                 && verb.category() != Category::Read
@@ -147,9 +171,6 @@ impl JudgedParam<'_, '_> {
         });
         if let Some(verb) = named {
             return Some(self.found(&format!("can {}", verb.word), verb.effect));
-        }
-        if matches!(first, "ack" | "persist") {
-            return Some(self.found(&format!("can {first}"), Effect::Set));
         }
         let phrase = prose::read_switch(self.param.description)?;
         Some(self.found(&format!("says '{}'", phrase.text), phrase.effect))
@@ -197,7 +218,12 @@ impl JudgedParam<'_, '_> {
                 .text
                 .split(' ')
                 .filter_map(|word| verbs::inflected(word).or_else(|| prose::participle(word)));
-            let listed = verbs.clone().any(|verb| TARGETED.contains(verb.word));
+            let first = phrase.text.split(' ').next().unwrap_or_default();
+            // "Send one of …" and "Upload protocol" are about the caller or a thing.
+            let is_base = verbs::verb(first).is_some();
+            let listed = verbs
+                .clone()
+                .any(|verb| TARGETED.contains(verb.word) && (!is_base || !CALLERS_VERBS.contains(verb.word)));
             let passive = !phrase.opens && verbs.all(|verb| !is_active(verb, &phrase.text));
             phrase.effect != Effect::Session && (listed || passive)
         })?;
@@ -258,9 +284,11 @@ impl JudgedParam<'_, '_> {
     /// A place that the operation writes to: `output_path`, `webhook_url`.
     fn destination(&self, words: &[String]) -> Option<ChangingParam> {
         let has = |set: &WordSet| words.iter().any(|word| set.contains(word));
-        let pair = words.windows(2).any(|pair| matches!(pair, [one, two] if OUTPUTS.contains(one) && PLACES.contains(two) && two != "name" && two != "key"));
+        let pair = matches!(words, [.., one, two] if OUTPUTS.contains(one) && PLACES.contains(two) && two != "name" && two != "key");
         let joined = matches!(words, [word] if matches!(word.as_str(), "dest" | "outfile" | "outputpath" | "outputfile" | "outdir" | "saveto"));
-        if pair || joined {
+        let alone = matches!(words, [word] if word == "destination")
+            && self.lead.is_some_and(|verb| verb.weight == Weight::Doubtful);
+        if pair || joined || alone {
             return Some(self.found("names a place to write to", Effect::Create));
         }
         if has(&HOOKS)
@@ -275,7 +303,15 @@ impl JudgedParam<'_, '_> {
 
     /// A choice of actions, one of which writes.
     fn choice(&self, words: &[String]) -> Option<ChangingParam> {
-        let last = words.last().filter(|_| !self.filters())?;
+        let last = words.last()?;
+        let quoted = if self.param.choices.is_empty() && CHOOSING.contains(last) {
+            quoted_words(self.param.description)
+        } else {
+            Vec::new()
+        };
+        if quoted.is_empty() && self.filters() {
+            return None;
+        }
         // The caller names the operation freely.
         let is_free = self.param.choices.is_empty() && self.param.form == ParamForm::Text;
         if is_free
@@ -294,14 +330,15 @@ impl JudgedParam<'_, '_> {
         if !CHOOSING.contains(last) && !self.param.choices.iter().any(reads) {
             return None;
         }
-        let writes = self.param.choices.iter().find(|choice| {
+        let writes = self.param.choices.iter().chain(&quoted).find(|choice| {
             let found = names::name_verbs(&names::parts(choice));
             let lead = found.lead.map(|lead| lead.verb);
             let sure = |verb: &Verb| {
                 verb.weight == Weight::Strong
                     || matches!(last.as_str(), "action" | "operation" | "op" | "method")
             };
-            lead.is_some_and(|verb| verb.category() != Category::Read && sure(verb))
+            let is_noun = |verb: &Verb| verb.has(VerbTrait::Thing) && words_in(choice) > 1;
+            lead.is_some_and(|verb| verb.writes() && sure(verb) && !is_noun(verb))
         })?;
         Some(self.found(&format!("can be '{writes}'"), Effect::Multiplexed))
     }
@@ -326,6 +363,17 @@ impl JudgedParam<'_, '_> {
         let effect = verbs::verb(verb)?.effect;
         Some(self.found(&format!("is what to {verb}"), effect))
     }
+}
+
+/// Returns the number of words of a name.
+fn words_in(name: &str) -> usize {
+    words(name).len()
+}
+
+/// Returns the quoted words of a text: "'inspect' (default) or 'expire'".
+fn quoted_words(text: &str) -> Vec<&str> {
+    let pieces = text.split(['\'', '"', '`']).skip(1).step_by(2).take(20);
+    pieces.filter(|word| !word.is_empty() && !word.contains(' ')).collect()
 }
 
 /// Returns whether a phrase has a verb in an active form.
@@ -354,17 +402,23 @@ fn runs(description: &str) -> bool {
     })
 }
 
+/// Returns whether a parameter can hold a program: `script`, `query`.
+pub(super) fn may_hold_program(param: &ParamEvidence<'_>) -> bool {
+    param.form == ParamForm::Text && words(param.name).last().is_some_and(|word| PROGRAMS.contains(word))
+}
+
 /// Returns whether a parameter holds content that a write stores or sends: `body`, `message`.
 pub(super) fn has_payload(params: &[ParamEvidence<'_>]) -> bool {
     static PAYLOADS: WordSet = WordSet::of(
-        "amount attachment attachments body comment content contents data message payload subject text value values",
+        "amount attachment attachments body code comment content contents data html input json lines markdown message payload \
+         source subject text value values xml yaml",
     );
     params.iter().any(|param| words(param.name).last().is_some_and(|word| PAYLOADS.contains(word)))
 }
 
 /// Returns a field of the answer that counts or confirms changes: `deleted_count`, "… were deleted".
-pub(super) fn changed_field<'a>(answer: &[ParamEvidence<'a>]) -> Option<&'a str> {
-    let acted = |word: &str| prose::participle(word).is_some_and(Verb::acts);
+pub(super) fn changed_field<'a>(answer: &[ParamEvidence<'a>], reads_record: bool) -> Option<&'a str> {
+    let acted = |word: &str| prose::participle(word).is_some_and(Verb::acts) && word != "applied";
     let field = answer.iter().find(|field| {
         let words = words(field.name);
         let counts = words.iter().any(|word| acted(word))
@@ -374,7 +428,14 @@ pub(super) fn changed_field<'a>(answer: &[ParamEvidence<'a>]) -> Option<&'a str>
         let told = text
             .windows(2)
             .any(|pair| matches!(pair, [was, word] if matches!(*was, "was" | "were") && acted(word)));
-        counts || affected || (told && field.form != ParamForm::Text)
+        // "Id of the new reservation", "the order that was created". A record that is read was also created once.
+        let made = !reads_record
+            && text.windows(3).any(|three| match three {
+                ["of", "the", "new"] => true,
+                ["that" | "which", "was", word] => prose::participle(word).is_some_and(Verb::writes),
+                _ => false,
+            });
+        counts || affected || made || (told && field.form != ParamForm::Text)
     });
     field.map(|field| field.name)
 }

@@ -20,8 +20,9 @@ static ATTRIBUTE_NOUNS: WordSet = WordSet::of(
 );
 
 pub(super) fn classify_tool(evidence: &Evidence<'_>, words: &NameAndPath) -> ClassificationDraft {
-    let prose = prose::read_both(evidence.summary, evidence.description);
-    let tool = ToolEvidence { evidence, words, prose: &prose };
+    let text = prose::split_description(prose::truncate(evidence.description));
+    let prose = prose::read_both(evidence.summary, &text);
+    let tool = ToolEvidence { evidence, words, prose: &prose, entries: &text.entries };
     let hints = evidence.annotations;
     let draft = match hints.read_only {
         Some(true) if hints.destructive == Some(true) => contradictory(tool.proposal()),
@@ -51,8 +52,9 @@ pub(super) fn classify_tool(evidence: &Evidence<'_>, words: &NameAndPath) -> Cla
 
 /// Returns what contradicts the statement that a tool only reads: its verb, or another sign in its name or description.
 pub(super) fn contradiction(evidence: &Evidence<'_>, words: &NameAndPath) -> Option<String> {
-    let prose = prose::read_both(evidence.summary, evidence.description);
-    let tool = ToolEvidence { evidence, words, prose: &prose };
+    let text = prose::split_description(prose::truncate(evidence.description));
+    let prose = prose::read_both(evidence.summary, &text);
+    let tool = ToolEvidence { evidence, words, prose: &prose, entries: &text.entries };
     let acts = tool
         .lead()
         .filter(|verb| verb.acts() && !verb.has(VerbTrait::Making) && tool.claim() == NameClaim::Writes);
@@ -83,6 +85,8 @@ struct ToolEvidence<'a> {
     evidence: &'a Evidence<'a>,
     words: &'a NameAndPath,
     prose: &'a Prose,
+    /// The parameters that the description describes.
+    entries: &'a [(&'a str, &'a str)],
 }
 
 impl ToolEvidence<'_> {
@@ -92,7 +96,7 @@ impl ToolEvidence<'_> {
 
     /// Returns the effect that the name proposes, else the description.
     fn proposal(&self) -> Option<ClassificationDraft> {
-        by_name(&self.words.name).or_else(|| self.by_description())
+        self.by_name().or_else(|| self.by_description())
     }
 
     fn by_description(&self) -> Option<ClassificationDraft> {
@@ -116,7 +120,10 @@ impl ToolEvidence<'_> {
     }
 
     fn answer_sign(&self) -> Option<WriteSign> {
-        let field = params::changed_field(self.evidence.answer)?;
+        let common =
+            |verb: &Verb| verb.has(VerbTrait::Common) || matches!(verb.word, "search" | "query" | "describe");
+        let reads_record = self.lead().is_some_and(|verb| verb.reads() && common(verb));
+        let field = params::changed_field(self.evidence.answer, reads_record)?;
         let text = format!("'{field}' in its answer");
         Some(WriteSign { kind: EvidenceKind::Answer, text, effect: Effect::Execute })
     }
@@ -127,7 +134,7 @@ impl ToolEvidence<'_> {
             text: format!("'{text}' in its name"),
             effect,
         };
-        let joined = self.words.name.second.filter(|found| self.words.name.compound && writes(found.verb));
+        let joined = self.words.name.second.filter(|found| self.words.name.compound && found.verb.writes());
         joined
             .map(|found| found.verb)
             .or_else(|| later_changing_verb(self.words))
@@ -140,9 +147,22 @@ impl ToolEvidence<'_> {
             })
     }
 
-    /// Returns a writing verb that is written together with its object: `deleteuser`.
+    /// Returns a writing verb that is written together with its object or another verb: `deleteuser`, `getdel`.
     fn glued_verb(&self) -> Option<&'static Verb> {
-        self.words.parts.iter().flatten().find_map(|word| verbs::glued(word)).filter(|verb| writes(verb))
+        let words = || self.words.parts.iter().flatten();
+        let glued = words().find_map(|word| verbs::glued(word)).filter(|verb| verb.writes());
+        glued.or_else(|| words().find_map(|word| verbs::glued_command(word)))
+    }
+
+    /// Returns a verb that the main table does not have, at the start or the end of the name: `cordon_node`.
+    fn further_verb(&self) -> Option<&'static Verb> {
+        let parts = || self.words.parts.iter().rev();
+        let first = parts().find_map(|part| {
+            let verb = verbs::further(part.first()?)?;
+            (verb.acts() || part.len() > 1).then_some(verb)
+        });
+        let last = || parts().find_map(|part| verbs::further(part.last()?)).filter(|verb| verb.acts());
+        first.or_else(last)
     }
 
     /// Returns the database that the name queries. The caller writes the query, which may do anything.
@@ -159,22 +179,37 @@ impl ToolEvidence<'_> {
 
     fn description_sign(&self) -> Option<WriteSign> {
         let phrase = self.prose.writes.as_ref()?;
+        // "Runs a SELECT statement; others are rejected."
+        let runs = ["run", "execute", "perform", "evaluate"].iter().any(|verb| phrase.text.starts_with(verb));
+        if runs && self.prose.selects_only {
+            return None;
+        }
         let text = format!("'{}' in its description", phrase.text);
         Some(WriteSign { kind: EvidenceKind::Summary, text, effect: phrase.effect })
     }
 
     /// A program that the caller writes: "with your own script".
     fn program_sign(&self) -> Option<WriteSign> {
+        // Without a parameter for it, the program is stored elsewhere: "saved queries".
+        let params = self.evidence.params;
+        if !params.is_empty() && !params.iter().any(params::may_hold_program) {
+            return None;
+        }
         let looks = matches!(self.lead().map(|verb| verb.effect), Some(Effect::Compute));
-        let word =
-            text::open_ended_program(self.evidence.description).filter(|_| !self.prose.denies && !looks)?;
+        // "Your query" is a program only if it is run.
+        let runs = self.prose.runs || self.lead().is_some_and(|verb| verb.word == "query");
+        let is_run = |word: &String| {
+            runs || !matches!(word.as_str(), "query" | "queries" | "expression" | "expressions" | "code")
+        };
+        let word = text::open_ended_program(self.evidence.description)
+            .filter(|word| !self.prose.denies && !looks && is_run(word))?;
         let text = format!("'{word}' of the caller in its description");
         Some(WriteSign { kind: EvidenceKind::Summary, text, effect: Effect::Execute })
     }
 
     fn param_sign(&self) -> Option<WriteSign> {
-        let found =
-            params::changing_param(self.evidence.params, self.lead(), self.prose, self.evidence.description)?;
+        let Evidence { params, description, .. } = self.evidence;
+        let found = params::changing_param(params, self.entries, self.lead(), self.prose, description)?;
         Some(WriteSign { kind: EvidenceKind::Parameter, text: found.text, effect: found.effect })
     }
 
@@ -182,11 +217,12 @@ impl ToolEvidence<'_> {
     /// noun, the description or a parameter says that the tool changes something.
     fn annotated_read(&self) -> ClassificationDraft {
         const REASON: &str = "annotated as read-only";
-        let proposal = by_name(&self.words.name);
+        let proposal = self.by_name();
         let annotated = |draft: ClassificationDraft| draft.with_reason(EvidenceKind::Annotation, REASON);
-        let changing =
+        let verbs =
             [self.words.name.lead, self.words.name.second].into_iter().flatten().map(|found| found.verb);
-        let changing = changing.filter(|verb| writes(verb));
+        let further = self.further_verb().filter(|_| self.lead().is_none());
+        let changing = verbs.chain(further).filter(|verb| verb.writes());
         let makes = |verb: &Verb| verb.has(VerbTrait::Making);
         let certainly = |verb: &'static Verb| match verb.weight {
             Weight::Strong => !makes(verb),
@@ -205,7 +241,9 @@ impl ToolEvidence<'_> {
         };
         let acts = |verb: &'static Verb| {
             certainly(verb)
-                || (verb.weight == Weight::Weak && harms(verb) && self.prose.opening == Opening::Other)
+                || (verb.weight == Weight::Weak
+                    && harms(verb)
+                    && (self.prose.opening == Opening::Other || self.is_bare_verb(verb)))
         };
         match proposal {
             Some(draft)
@@ -239,7 +277,7 @@ impl ToolEvidence<'_> {
     /// Classifies a tool without annotations. It is a read if its name or its description says so and nothing
     /// contradicts it.
     fn without_annotations(&self) -> ClassificationDraft {
-        let named = by_name(&self.words.name);
+        let named = self.by_name();
         let claim = self.claim();
         if claim == NameClaim::Writes {
             return named.unwrap_or_else(unknown);
@@ -254,13 +292,21 @@ impl ToolEvidence<'_> {
         let (prose, opening) = (self.prose, self.prose.opening);
         let described = matches!(opening, Opening::Reads(_) | Opening::Returns);
         let pure = opening == Opening::Computes && params::has_payload(self.evidence.params);
-        let computes = pure
-            || matches!(opening, Opening::Doubtful(verb) if !leaves_a_file(verb) || (verb == "generate" && claim == NameClaim::Reads));
+        let in_answer = |verb: &str| match verb {
+            "generate" => claim == NameClaim::Reads || prose.makes_text,
+            "download" | "export" => claim == NameClaim::Reads,
+            _ => false,
+        };
+        let computes =
+            pure || matches!(opening, Opening::Doubtful(verb) if !leaves_a_file(verb) || in_answer(verb));
+        // A clear name, and a later statement that agrees: "Catches wrong types. It returns the problems."
+        let agrees =
+            opening == Opening::Other && prose.says_read && self.lead().is_some_and(|verb| verb.reads());
         let names_thing = opening == Opening::Phrase && prose.names_thing;
         let reads = prose.doubt.is_none()
             && match claim {
-                NameClaim::Reads => described || computes || opening == Opening::Phrase,
-                NameClaim::Unclear => computes || matches!(opening, Opening::Reads(_)) && prose.opens_first,
+                NameClaim::Reads => described || computes || agrees || opening == Opening::Phrase,
+                NameClaim::Unclear => computes || matches!(opening, Opening::Reads(_)),
                 NameClaim::Nothing => {
                     described || computes || (names_thing && !params::has_payload(self.evidence.params))
                 }
@@ -295,19 +341,52 @@ impl ToolEvidence<'_> {
                 };
                 draft.review(review).confidence(Confidence::Low)
             }
-            None => by_name(&self.words.name).unwrap_or_else(unknown),
+            None => self.by_name().unwrap_or_else(unknown),
         }
+    }
+
+    /// Returns the effect that the name proposes.
+    fn by_name(&self) -> Option<ClassificationDraft> {
+        by_name(&self.words.name).or_else(|| {
+            let verb = self.further_verb().filter(|verb| verb.acts())?;
+            let draft = ClassificationDraft::new(verb.effect, Confidence::Medium);
+            Some(draft.with_reason(EvidenceKind::Name, format!("'{}'", verb.word)))
+        })
+    }
+
+    /// Returns whether the verb starts the name.
+    fn leads(&self) -> bool {
+        self.words.name.lead.is_some_and(|found| found.word == 0)
+    }
+
+    /// Returns whether a weak verb of the name has an object, and the description does not read: `archive_thread`.
+    fn is_bare_verb(&self, verb: &Verb) -> bool {
+        let name = words_from_verb(self.words);
+        let object = name
+            .filter(|(lead, name)| lead.word == verb.word && name.len() > 1)
+            .and_then(|(_, name)| name.last());
+        let is_noun = object.is_none_or(|last| ATTRIBUTE_NOUNS.contains(&singular(last)));
+        let reads = matches!(self.prose.opening, Opening::Reads(_) | Opening::Returns | Opening::Missing);
+        verb.has(VerbTrait::Acting) && !is_noun && !reads && !self.prose.says_read && !self.prose.names_thing
     }
 
     /// Returns what the name says about the effect.
     fn claim(&self) -> NameClaim {
         let Some(lead) = self.lead() else {
+            let further = self.further_verb();
+            if further.is_some_and(Verb::acts) && !matches!(self.prose.opening, Opening::Reads(_)) {
+                return NameClaim::Writes;
+            }
             let unknown =
                 self.words.parts.iter().filter_map(|part| part.first()).any(|word| verbs::is_verb(word));
-            return if unknown { NameClaim::Unclear } else { NameClaim::Nothing };
+            return if unknown || further.is_some() { NameClaim::Unclear } else { NameClaim::Nothing };
         };
         let last = self.words.parts.last().and_then(|part| part.last()).map_or("", String::as_str);
-        if matches!(last, "preview" | "whatif" | "estimate" | "simulation") && !self.words.name.compound {
+        let first = self.words.parts.last().and_then(|part| part.first()).map_or("", String::as_str);
+        let is_trial = matches!(last, "preview" | "whatif" | "estimate" | "simulation")
+            || (matches!(first, "plan" | "preview" | "simulate" | "estimate")
+                && self.lead().is_some_and(Verb::writes));
+        if is_trial && !self.words.name.compound {
             return NameClaim::Nothing;
         }
         let opening = self.prose.opening;
@@ -321,8 +400,9 @@ impl ToolEvidence<'_> {
             _ if makes(lead) && TEXTS.contains(&singular(last)) => NameClaim::Computes("generate"),
             // A noun that looks like a verb: `merge_conflicts`.
             Weight::Strong
-                if matches!(lead.word, "install" | "merge" | "restore" | "update" | "upload")
+                if (matches!(lead.word, "install" | "merge" | "restore" | "update" | "upload")
                     && is_plural(last)
+                    || ATTRIBUTE_NOUNS.contains(&singular(last)))
                     && matches!(opening, Opening::Reads(_)) =>
             {
                 NameClaim::Nothing
@@ -344,6 +424,7 @@ impl ToolEvidence<'_> {
                     Opening::Reads(_) => true,
                     Opening::Returns => lead.has(VerbTrait::Thing),
                     Opening::Phrase => lead.has(VerbTrait::Thing) && self.prose.names_thing,
+                    Opening::Doubtful(_) => self.prose.makes_text && !self.leads(),
                     _ => false,
                 };
                 if is_noun { NameClaim::Nothing } else { NameClaim::Writes }
@@ -390,16 +471,12 @@ fn joined_action(words: &NameAndPath) -> Option<&str> {
     words.parts.iter().find_map(|part| {
         part.windows(2).find_map(|pair| match pair {
             [and, word] if and == "and" || and == "then" => {
-                let reads = verbs::verb(word).is_some_and(|verb| !writes(verb));
+                let reads = verbs::verb(word).is_some_and(|verb| !verb.writes());
                 (verbs::is_verb(word) && !reads).then_some(word.as_str())
             }
             _ => None,
         })
     })
-}
-
-fn writes(verb: &Verb) -> bool {
-    verb.category() != Category::Read
 }
 
 /// Classifies a tool that is annotated as a write. Its name tells what it writes.
@@ -462,14 +539,16 @@ fn later_changing_verb(words: &NameAndPath) -> Option<&'static Verb> {
         "read" if has("mark") => return verbs::verb("mark"),
         _ => {}
     }
-    if lead.weight == Weight::Strong && !lead.has(VerbTrait::Homograph) {
+    if (lead.weight == Weight::Strong && !lead.has(VerbTrait::Homograph)) || lead.word == "preview" {
         return None;
     }
     let later = name.iter().enumerate().skip(1);
     later.filter_map(|(index, word)| Some((index, verbs::verb(word)?))).find_map(|(index, verb)| {
         let ends = index + 1 == name.len() && !matches!(verb.word, "run" | "set" | "store" | "void");
         let changes = verb.acts() || verb.has(VerbTrait::Harming) || (ends && verb.has(VerbTrait::Risky));
-        let is_noun = name.get(index + 1).is_some_and(|next| ATTRIBUTE_NOUNS.contains(&singular(next)));
+        // `list_trash`, `send_status`.
+        let is_noun = (lead.word == "list" && index == 1 && verb.weight == Weight::Weak)
+            || name.get(index + 1).is_some_and(|next| ATTRIBUTE_NOUNS.contains(&singular(next)));
         (changes && !is_noun).then_some(verb)
     })
 }

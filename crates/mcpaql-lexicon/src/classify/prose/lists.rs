@@ -6,15 +6,24 @@ use crate::word_set::WordSet;
 pub(super) static RETURNING: WordSet = WordSet::of("return give output provide report yield respond answer");
 /// Verbs that read or compute, although the table of verbs has another meaning of them or does not have them.
 pub(super) static READING: WordSet = WordSet::of(
-    "access aggregate analyse analyze assess browse calculate categorize classify compare compute count decode derive \
-     describe detect determine diagnose display encode enumerate estimate examine explain explore extract filter find gather \
-     identify illustrate infer inspect interpret know learn list locate look measure monitor obtain parse plot predict print \
-     query rank read recommend resolve review scan score search see show suggest sum summarise summarize tell tokenize trace \
-     traverse understand validate verify view visualize",
+    "access aggregate analyse analyze appraise ascertain assess browse calculate catch categorize chart check cite \
+     classify collate compare compute consult contrast correlate count crosscheck debug decipher decode decompose \
+     deduce define delineate demonstrate derive describe detail detect determine diagnose diff differentiate discern \
+     disclose discover display dissect elaborate elicit elucidate encode enumerate estimate evaluate examine explain \
+     explore expose extract extrapolate filter find forecast foresee gather gauge geolocate glance glean grep guess \
+     hint identify illustrate infer inquire inspect interpret interrogate introspect investigate itemise itemize \
+     justify know learn lint list locate look lookup measure monitor observe obtain outline overview parse peek \
+     perceive peruse pinpoint plot portray predict present print probe profile quantify query quote rank read recap \
+     recite recognise recognize recommend resolve reveal review scan score scout scrutinise scrutinize search see \
+     sense show showcase sift simulate skim sniff spot stat study suggest sum summarise summarize survey \
+     tabulate tally tell tokenize trace traverse triangulate troubleshoot uncover understand unearth validate verify \
+     view visualize weigh witness",
 );
 /// Texts that are made for the answer: "generates a slug".
 pub(in crate::classify) static TEXTS: WordSet = WordSet::of(
-    "command diff embedding explanation expression hash locator outline preview query regex schema slug snippet summary type uuid",
+    "barcode chart checksum command diagram diff embedding explanation expression graph hash heatmap histogram \
+     identicon locator map outline plot preview qr query regex schema slug snippet summary treemap type uuid \
+     visualisation visualization",
 );
 /// Verbs that turn arguments into an answer.
 pub(super) static COMPUTING: WordSet = WordSet::of(
@@ -23,11 +32,30 @@ pub(super) static COMPUTING: WordSet = WordSet::of(
 );
 /// Verbs that say nothing about an effect: "uses", "includes", "supports".
 pub(super) static HARMLESS: WordSet = WordSet::of(
-    "accept allow be break call collect combine contain convert cover deliver dig do drill evaluate expand fall follow \
-     group handle have help highlight include leverage like limit map match need offer order page paginate rate require \
-     affect apply become begin belong carry come depend differ end equal exceed exist go hide hold indicate keep lack last lead \
-     let live make mean mirror omit point refer reflect remain represent sit skip sort span split stand stay support surface take \
-     track transform translate use vary wait walk watch work",
+    "abide accept accommodate account achieve address adhere affect aid aim align allow anticipate appear apply \
+     approach arise arrive ask assist assume assure attempt avoid be bear become begin believe belong benefit bias \
+     bound break call care carry cater cause choose clarify collect combine come complement comply comprise concern \
+     confine conform consider consist constitute constrain contain convert correspond cover deal define deliver \
+     demand denote depend depict derive desire dictate differ dig discuss distinguish do drill ease embody emphasize \
+     employ emulate encapsulate encompass encounter encourage enrich ensure entail equal error escape evaluate \
+     exceed exclude exemplify exhibit exist expand expect experience explain express face facilitate fail fall favor \
+     favour feature fit focus follow function gain generalize go govern group guarantee guide handle happen have help \
+     hide highlight hold honor honour house imply include incur indicate inherit instruct intend interact interface \
+     interpret involve keep know lack last lay lead lean let leverage lie like limit list live look loop make map \
+     match matter maximize mean mention mimic minimize mirror model name necessitate need note obey observe occupy \
+     occur offer omit order outweigh overlap own page paginate pair parallel participate pertain plan point precede \
+     prefer presume proceed promise prompt prove range rate reach realize recognize refer reflect relate rely remain \
+     repeat represent require resemble reside resort respect result retain sample satisfy say scope seem sequence \
+     serve shape simplify sit size skew skip sort span speak specialise specialize specify spell split spread stand \
+     state stay stem strive structure subject succeed suffice suit supplement supply support suppose surface surround \
+     survive tackle tailor take target tend think throw tolerate track transform translate try use utilise utilize \
+     value vary wait walk want watch weight wish work wrap",
+);
+/// Verbs that say nothing in a later clause, but are an action as the first statement: "retries failed requests".
+pub(super) static ASIDES: WordSet = WordSet::of(
+    "bring chunk communicate default enable enforce feed improve integrate introduce join maintain negotiate \
+     normalize operate optimise optimize pass permit prevent prioritise prioritize process produce raise receive \
+     reduce request restrict retry reverse round stream stress suppress throttle warn",
 );
 /// Words before a noun. After a possible verb they show that it is one: "posts it", "close the".
 pub(super) static DETERMINERS: WordSet = WordSet::of(
@@ -73,26 +101,51 @@ pub(super) static STATES: WordSet = WordSet::of(
 );
 /// Participles that say nothing about an effect, of verbs that the table of verbs does not have.
 pub(super) static PLAIN_PARTICIPLES: WordSet = WordSet::of(
-    "abbreviated accepted affected aligned allowed anonymized applied approximated averaged backed based bundled calculated \
-     called capped chosen cleaned closed combined compared composed computed considered connected contained converted \
-     counted covered created cut dated decoded deduplicated defined delayed delivered denoted derived described designed \
-     denied determined discouraged displayed divided documented encoded encouraged enriched escaped estimated excluded expected expressed fetched filled \
-     filtered flattened formatted found gathered given grouped guaranteed handled hosted identified ignored implemented \
-     included indexed indicated inferred inlined intended interleaved joined known labelled left licensed limited listed loaded located \
-     logged marked masked matched meant measured mentioned merged named needed nested normalised normalized numbered \
-     obtained omitted optimised optimized ordered organized owned paged paginated parsed passed performed permitted placed \
-     powered preferred prefixed presented preserved printed processed produced provided published quoted ranked rated read \
-     recognised recognized recommended redacted reduced refused rejected related rendered repeated reported represented requested \
-     required resolved respected restricted retrieved returned rounded sampled scored scoped searched seen selected \
-     separated served set shared shortened shown signed sorted sourced specified spelled split stated stored stripped \
-     structured suggested summarised summarized summed supplied supported taken tied tolerated translated treated trimmed \
-     truncated understood used validated verified versioned viewed weighted worded wrapped written",
+    "abbreviated accepted advised affected aligned allowed annotated anonymized applied approximated asked assumed attributed \
+     authenticated averaged backed barred based bounded bracketed bundled cached calculated calibrated called \
+     capitalized capped catalogued categorised categorized caused centered characterized checked chosen cited \
+     classified cleaned clipped closed clustered coded collapsed collected combined compared compiled complemented \
+     composed compressed computed concatenated conditioned confined confirmed connected considered constrained \
+     constructed consulted contained continued controlled converted counted coupled covered created cropped cut dated \
+     decided decoded decorated dedicated deduplicated deemed defaulted deferred defined delayed delimited delivered \
+     demonstrated denied denoted depicted deployed deprecated derived described designed detailed detected determined \
+     developed differentiated directed disclosed discouraged discussed dispersed displayed distinguished divided \
+     documented drawn embedded emitted employed enclosed encoded encouraged enforced enriched entered entitled \
+     enumerated equipped escaped estimated evaluated examined excluded expanded expected explained explored exposed \
+     expressed extracted extrapolated faced featured fetched filled filtered fixed flattened focused followed forced \
+     forecast formatted formed found framed funded gathered generalized geocoded geolocated given graded grounded \
+     grouped guaranteed guided handled highlighted honored honoured hosted housed identified ignored illustrated \
+     implemented imposed included incurred indexed indicated inferred informed inherited initialized inlined \
+     inspected instructed integrated intended interested interleaved interpolated interpreted introduced involved \
+     isolated itemized joined justified keyed known labelled laid left licensed limited linked listed loaded located \
+     logged maintained managed mapped marked masked matched maximized meant measured mentioned merged minimized \
+     missed modeled modelled monitored motivated multiplied named necessitated needed negotiated nested normalised \
+     normalized noted numbered observed obtained occupied omitted operated optimised optimized ordered organized \
+     overlaid owned packaged packed padded paged paginated paired parsed partitioned passed performed permitted \
+     pinned placed planned plotted populated positioned powered precomputed predicted preferred prefixed prepared \
+     presented preserved presumed prevented printed prioritised prioritized processed produced projected proposed \
+     protected proven provided published purposed qualified quantified queried quoted randomised randomized ranked \
+     rated reached read realized received recognised recognized recommended redacted reduced referenced referred \
+     refined reflected refused registered regulated rejected related relied remembered rendered repeated replicated \
+     reported represented requested required resampled resolved respected restricted retained retrieved returned \
+     reused reversed reviewed rounded routed sampled sanitized satisfied scaled scanned scheduled scoped scored \
+     scraped screened searched secured seen segmented selected sensed separated sequenced served set shared shortened \
+     shown signed simplified simulated situated skipped smoothed sorted sourced specialised specialized specified \
+     spelled split spread standardized stated stored streamed stressed stringified stripped structured subdivided \
+     subjected suggested suited summarised summarized summed superseded supplied supported suppressed surfaced \
+     surrounded tagged tailored taken targeted tested thought throttled tied timed tokenized tolerated touched traced \
+     tracked trained transcribed transformed translated treated trimmed truncated tuned typed understood unified \
+     unmasked unsupported upsampled used validated valued varied verified versioned viewed visited visualised \
+     visualized wanted warned weighed weighted worded wrapped written zipped zoomed",
 );
 /// Nouns after a verb that runs or makes something that only reads: "runs a search", "sends a request".
 pub(super) static READING_OBJECTS: WordSet = WordSet::of(
-    "analysis browse calculation check checks comparison computation diff filter filters get healthcheck http inspection limit \
-     lookup match order pagination ping preview queries query read reads request requests retrieval scan search searches semantic \
-     sort sorting traversal",
+    "aggregation analysis audit browse calculation check checks classification comparison computation conversion \
+     correction correlation detection diagnosis diagnostic diff estimate estimation evaluation examination extraction \
+     forecast geocoding get health healthcheck inference inspection introspection investigation lemmatization lookup \
+     matching measurement pagination ping prediction preview probe queries query read reads recognition request \
+     requests retrieval review scan search searches semantic simulation sorting summarization summary tokenization \
+     translation traversal validation verification",
 );
 /// Query languages that cannot write.
 pub(in crate::classify) static READING_LANGUAGES: WordSet =
@@ -109,7 +162,7 @@ pub(super) static FRESH: WordSet = WordSet::of(
     "disposable ephemeral fresh new one-time presigned pre-signed short-lived signed single-use temporary unique",
 );
 /// Participles of verbs that the table does not have, or that are irregular.
-pub(super) const PARTICIPLES: [(&str, &str); 38] = [
+pub(super) const PARTICIPLES: [(&str, &str); 31] = [
     ("sent", "send"),
     ("written", "write"),
     ("overwritten", "overwrite"),
@@ -128,49 +181,19 @@ pub(super) const PARTICIPLES: [(&str, &str); 38] = [
     ("left", "leave"),
     ("undone", "undo"),
     ("rerun", "rerun"),
-    ("invalidated", "revoke"),
-    ("deducted", "charge"),
-    ("billed", "charge"),
-    ("debited", "charge"),
-    ("credited", "deposit"),
     ("emptied", "empty"),
-    ("advanced", "update"),
-    ("bumped", "update"),
-    ("lowered", "update"),
     ("raised", "update"),
-    ("incremented", "update"),
-    ("decremented", "update"),
-    ("flagged", "mark"),
-    ("recalled", "cancel"),
-    ("switched", "set"),
-    ("turned", "set"),
-    ("regenerated", "create"),
     ("kept", "store"),
-    ("persisted", "save"),
-    ("refreshed", "refresh"),
-];
-/// Base forms of changing verbs that only prose uses, with a verb of the table that has the same effect.
-pub(super) const PROSE_VERBS: [(&str, &str); 20] = [
-    ("invalidate", "revoke"),
-    ("persist", "save"),
-    ("bill", "charge"),
-    ("deduct", "charge"),
-    ("debit", "charge"),
-    ("advance", "update"),
-    ("bump", "update"),
-    ("flag", "mark"),
-    ("switch", "set"),
-    ("turn", "set"),
-    ("mutate", "update"),
-    ("stamp", "update"),
-    ("spend", "charge"),
-    ("buy", "purchase"),
-    ("cc", "send"),
-    ("page", "notify"),
-    ("ack", "acknowledge"),
-    ("wake", "start"),
-    ("roll", "update"),
-    ("drain", "delete"),
+    ("brought", "update"),
+    ("cast", "vote"),
+    ("rewound", "reset"),
+    ("struck", "remove"),
+    ("frozen", "lock"),
+    ("burnt", "delete"),
+    ("lost", "delete"),
+    ("thrown", "delete"),
+    ("shut", "stop"),
+    ("begun", "start"),
 ];
 /// Phrases that say that a call uses something up or changes what later calls get.
 pub(super) const USING_UP: [&str; 24] = [
@@ -221,3 +244,44 @@ pub(super) static ACTION_NOUNS: WordSet = WordSet::of(
     "activation addition booking cancellation creation deletion execution invocation modification payment posting publication \
      registration removal reset restart sending start submission subscription transfer update upload",
 );
+/// Subjects that stand for the operation: "each call moves the cursor".
+pub(super) static TOOL_SUBJECTS: WordSet = WordSet::of(
+    "access accessing api call calls check command download endpoint export fetch function get invocation it lookup \
+     method opening operation poll preview query read reading reads request requests retrieval run scan search server \
+     service this tool view viewing views visit",
+);
+/// Changing verbs whose third person is as often a plural noun: "updates and claims".
+pub(super) static NOUNLIKE: WordSet = WordSet::of(
+    "abort approve broadcast cancel change claim clone cost deploy duplicate grant increment install invite login \
+     logout mark merge move mute order put rebuild register reject remind replace rerun reserve restart restore retry \
+     save signup stop toggle trigger unlock update upload wipe write",
+);
+/// Things that are closed when they are resolved. A name or an address is only looked up.
+pub(super) static TICKETS: WordSet = WordSet::of(
+    "alert bug case comment complaint conversation discussion dispute error finding incident issue problem thread \
+     ticket violation vulnerability",
+);
+/// Places that something is written to: "exports it to a folder".
+pub(super) static PLACES: WordSet = WordSet::of(
+    "bucket channel clipboard database desktop directory disk drive dropbox filesystem folder inbox mailbox path \
+     printer s3 sheet slack spreadsheet storage system webhook workspace",
+);
+/// Parts of an answer that are cut or left out: "long lines are truncated".
+pub(super) static ANSWER_NOUNS: WordSet = WordSet::of(
+    "answer body character column content description document entry field footer header item key line list name \
+     object output page property record response result row section snippet string suffix table tag text title value \
+     whitespace",
+);
+/// Parts of an API: what happens to these is no effect of a call.
+pub(super) static API_NOUNS: WordSet = WordSet::of(
+    "api argument attribute endpoint feature field filter header method option output parameter property query \
+     response result route search syntax version",
+);
+/// Adverbs of things that happen without the call.
+pub(super) static HABITS: WordSet = WordSet::of(
+    "annually commonly constantly continually continuously daily frequently generally hourly monthly nightly normally \
+     often originally periodically previously regularly routinely typically usually weekly yearly",
+);
+/// Units of time.
+pub(super) static TIME_UNITS: WordSet =
+    WordSet::of("century day decade hour millisecond minute month ms night quarter second week year");
