@@ -14,6 +14,7 @@
 use crate::effect::Effect;
 use crate::verbs::{self, Verb, VerbTrait};
 
+mod idioms;
 mod lists;
 mod passive;
 mod reader;
@@ -21,7 +22,7 @@ mod reference;
 mod verb_forms;
 mod words;
 
-pub(super) use lists::{READING_LANGUAGES, TEXTS};
+pub(super) use lists::{PICTURES, READING_LANGUAGES, TEXTS};
 pub(super) use reference::{SplitDescription, split_description};
 pub(super) use verb_forms::participle;
 

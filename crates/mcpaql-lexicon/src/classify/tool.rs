@@ -2,7 +2,7 @@
 //!
 //! Annotations are a claim, and a name is a proposal. If they disagree, the riskier one counts.
 
-use super::prose::{self, Opening, Prose, TEXTS};
+use super::prose::{self, Opening, PICTURES, Prose, TEXTS};
 use super::{ClassificationDraft, Confidence, Evidence, EvidenceKind, NameAndPath, params, text};
 use crate::Category;
 use crate::Effect;
@@ -354,6 +354,12 @@ impl ToolEvidence<'_> {
         })
     }
 
+    /// Returns whether a thing that is made is only drawn. A graph or a map may also be stored.
+    fn may_draw(&self, lead: &Verb, thing: &str) -> bool {
+        !PICTURES.contains(&singular(thing))
+            || (lead.has(VerbTrait::Making) && matches!(self.prose.opening, Opening::Doubtful(_)))
+    }
+
     /// Returns whether the verb starts the name.
     fn leads(&self) -> bool {
         self.words.name.lead.is_some_and(|found| found.word == 0)
@@ -397,7 +403,9 @@ impl ToolEvidence<'_> {
                 _ => NameClaim::Nothing,
             },
             _ if self.words.name.compound => NameClaim::Writes,
-            _ if makes(lead) && TEXTS.contains(&singular(last)) => NameClaim::Computes("generate"),
+            _ if makes(lead) && TEXTS.contains(&singular(last)) && self.may_draw(lead, last) => {
+                NameClaim::Computes("generate")
+            }
             // A noun that looks like a verb: `merge_conflicts`.
             Weight::Strong
                 if (matches!(lead.word, "install" | "merge" | "restore" | "update" | "upload")

@@ -46,7 +46,7 @@ const TABLE: &[(Effect, Weight, &str)] = &[
         Strong,
         "ack affirm allowlist anoint appoint attest ban blacklist blocklist certify commission cordon crosspost deafen \
          denylist designate disarm disallow earmark embargo empower enact enforce entitle escalate exempt forbid freeze \
-         inactivate induct instate invalidate memorise memorize moderate mothball nominate nullify persist \
+         inactivate induct instate memorise memorize moderate mothball nominate nullify persist \
          prioritise prioritize prohibit quarantine ratify reassign recategorise recategorize reclassify reconfigure \
          redesignate reinstate relabel remember repurpose retag sanction silence snooze throttle undraft unfreeze unhide \
          unsnooze veto waive whitelist",

@@ -285,3 +285,7 @@ pub(super) static HABITS: WordSet = WordSet::of(
 /// Units of time.
 pub(super) static TIME_UNITS: WordSet =
     WordSet::of("century day decade hour millisecond minute month ms night quarter second week year");
+/// Those of `TEXTS` that are drawn.
+pub(in crate::classify) static PICTURES: WordSet = WordSet::of(
+    "barcode chart diagram graph heatmap histogram identicon map plot qr treemap visualisation visualization",
+);
