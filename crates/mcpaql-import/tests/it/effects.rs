@@ -44,13 +44,13 @@ const TRAP_SETS: [TrapSet; 2] = [
         json: include_str!("../fixtures/effects.json"),
         tools: 320,
         writes: 160,
-        limits: [(true, false, 13, 15), (true, true, 15, 11), (false, false, 20, 33), (false, true, 24, 28)],
+        limits: [(true, false, 7, 13), (true, true, 7, 10), (false, false, 20, 31), (false, true, 22, 27)],
     },
     TrapSet {
         json: include_str!("../fixtures/effects_2.json"),
         tools: 223,
         writes: 111,
-        limits: [(true, false, 17, 10), (true, true, 20, 8), (false, false, 11, 9), (false, true, 13, 6)],
+        limits: [(true, false, 3, 4), (true, true, 5, 3), (false, false, 10, 9), (false, true, 12, 6)],
     },
 ];
 

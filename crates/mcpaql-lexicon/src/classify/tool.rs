@@ -315,7 +315,7 @@ impl ToolEvidence<'_> {
                     (described || matches!(opening, Opening::Doubtful(_)) || names_thing)
                         && (!leaves_a_file(verb) || prose.answers)
                 }
-                NameClaim::Runs => prose.denies || matches!(opening, Opening::Reads(_)),
+                NameClaim::Runs => prose.selects_only || matches!(opening, Opening::Reads(_)),
                 NameClaim::Writes => false,
             };
         let by_author =
