@@ -402,7 +402,7 @@ fn plural_instead_of_collection(object: &mut Vec<NameWord>, nouns: usize, path: 
 
 /// Moves an adjective at the end of the path before its noun: `PhoneNumberLocal` of `/PhoneNumbers/Local` is a local phone
 /// number.
-fn adjective_first(object: &mut Vec<NameWord>, path: &PathWords) {
+fn adjective_first(object: &mut [NameWord], path: &PathWords) {
     let [.., noun, adjective] = path.literals.as_slice() else { return };
     let count = adjective.words.len();
     let start = object.len().saturating_sub(count);
