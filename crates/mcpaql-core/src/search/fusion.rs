@@ -18,7 +18,7 @@ const TOOL_WEIGHTS: OpinionWeights = OpinionWeights { structure: 0.5, words: 1.0
 /// Weights if all operations have paths.
 const PATH_WEIGHTS: OpinionWeights = OpinionWeights { structure: 3.5, words: 0.1, meaning: 0.8 };
 /// Minimum similarity of an operation that shares no word with the question.
-const MIN_SIMILARITY: f32 = 0.27;
+const MIN_SIMILARITY: f32 = 0.35;
 /// How fast the count of a word saturates in BM25.
 const SATURATION: f32 = 1.5;
 /// How much the length of a text counts in BM25.
