@@ -227,7 +227,7 @@ mod tests {
             ("nc_mail_delete_message", "Moves a message to the trash.", &["message_id"], "-ttt"),
             ("collectives_restore_page", "Restore a page from the trash.", &["page_id"], "--tt"),
             ("collectives_empty_trash", "Empty the trash of a collective.", &["collective_id"], "-ttt"),
-            ("collectives_list_trash", "List the pages in the trash.", &["collective_id"], "---t"),
+            ("collectives_list_trash", "List the pages in the trash.", &["collective_id"], "t--t"),
             ("nc_backup_restore_snapshot", "Restore a snapshot.", &["snapshot_id"], "---t"),
             ("deck_archive_card", "Archive a card.", &["card_id"], "--tt"),
             ("deck_add_member", "Add somebody to a board.", &["board_id", "user"], "---t"),

@@ -81,7 +81,7 @@ fn tasks_are_created_listed_and_deleted() {
     assert_eq!(gone["error"]["code"], "NOT_FOUND_RESOURCE");
     let empty = client.call("todo_mcpaql_create", "create_task", json!({"text": ""}));
     assert_eq!(empty["error"]["code"], "VALIDATION_INVALID_VALUE");
-    let shown = json!({"query": "operations", "name": "create_task"});
+    let shown = json!({"query": "types", "name": "Task"});
     let shown = client.call("todo_mcpaql_read", "introspect", shown);
     assert!(shown["data"].to_string().contains("done"), "the type of the result is shown: {shown}");
 }

@@ -145,7 +145,7 @@ pub(super) fn base_description(category: Category) -> String {
 
 /// The call that describes one operation.
 fn detail_call(name: &str) -> String {
-    format!(r#"{{"operation":"introspect","params":{{"query":"operations","name":"{name}"}}}}"#)
+    format!(r#"{{"operation":"introspect","params":{{"name":"{name}"}}}}"#)
 }
 
 /// A search, for tools that only name the tool to search with.

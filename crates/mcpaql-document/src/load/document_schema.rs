@@ -111,7 +111,7 @@ fn every_key_has_a_description_and_every_object_allows_x_keys() {
 fn every_list_of_words_is_the_loaders_own() {
     let schema = document_schema();
     let policies = policy::names().to_vec();
-    let rows: [(&str, Vec<&str>); 21] = [
+    let rows: [(&str, Vec<&str>); 23] = [
         ("McpTarget/properties/start", STARTS.to_vec()),
         ("ElementDocument/properties/mode", Mode::ALL.map(Mode::as_str).to_vec()),
         ("GeneratorDocument/properties/mode", Mode::ALL.map(Mode::as_str).to_vec()),

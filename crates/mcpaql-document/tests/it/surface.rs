@@ -44,7 +44,7 @@ Quick start example:
 {\"operation\":\"create_note\",\"params\":{\"text\":\"some text\"}}
 
 Discover required parameters with introspect through demo_mcpaql_read:
-{\"operation\":\"introspect\",\"params\":{\"query\":\"operations\",\"name\":\"create_note\"}}"
+{\"operation\":\"introspect\",\"params\":{\"name\":\"create_note\"}}"
     );
     let single = in_mode(TWO, Mode::Single);
     for name in ["create_note", "get_note", "introspect"] {

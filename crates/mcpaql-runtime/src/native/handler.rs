@@ -93,7 +93,7 @@ pub struct NativeCall<S> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a handler",
     label = "not an argument of a handler",
-    note = "a handler takes `State<S>`, `Caller`, and one struct that derives `serde::Deserialize` and `schemars::JsonSchema`",
+    note = "a handler takes `State<S>`, `Caller`, and one struct with `serde::Deserialize` and `schemars::JsonSchema`",
     note = "the state of an adapter is set with `Native::with_state`, before the operations that use it"
 )]
 pub trait HandlerArgument<S>: Sized + Send {
@@ -147,7 +147,7 @@ impl<S, P: DeserializeOwned + JsonSchema + Send> HandlerArgument<S> for P {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot answer an operation",
     label = "not a handler",
-    note = "a handler is an async function with up to three arguments: `State<S>`, `Caller`, and one struct that derives \
+    note = "a handler is an async function with up to three arguments: `State<S>`, `Caller`, and one struct with \
             `serde::Deserialize` and `schemars::JsonSchema`",
     note = "it returns `Result<R, OpError>`, where `R` derives `serde::Serialize` and `schemars::JsonSchema`",
     note = "its future is `Send`: it holds no `MutexGuard` of the standard library across an `.await`"

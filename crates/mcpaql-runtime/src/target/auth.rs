@@ -76,7 +76,7 @@ fn unsendable(name: &str) -> OpError {
     )
     .with_detail("variable", name)
     .for_operator(
-        format_args!("the environment variable {name} contains characters that are not allowed in a header"),
+        format_args!("the environment variable {name} contains characters not allowed in a header"),
         "check its value, for example for a trailing line break",
     )
 }

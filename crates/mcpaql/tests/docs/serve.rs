@@ -19,6 +19,8 @@ fn start(folder: &std::path::Path, args: &[&str]) -> Server {
         .args(args)
         .current_dir(folder)
         .env("XDG_DATA_HOME", folder.join("data"))
+        // Tools cached by another build would be announced as changed.
+        .env("XDG_CACHE_HOME", folder.join("cache"))
         .env_remove("RUST_LOG")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

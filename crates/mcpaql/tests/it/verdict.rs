@@ -39,7 +39,6 @@ async fn an_error_outside_operations_is_rejected_by_every_command() {
     for (text, line) in [
         (document(HTTP, "targets: { a: { base_url: 'https://${' } }"), 7),
         (document("{ base_url: 'https://api.example.com', headers: { X: 1 } }", ""), 5),
-        (document(HTTP, "auth: { type: bearer }"), 7),
         (document(HTTP, "auth: { type: bearer, token_env: sk-0123456789abcdefghijklmn }"), 7),
         (document(HTTP, "auth: { type: bearer, token_env: T, prefix: \"a\\nb\" }"), 7),
         (document(HTTP, "auth: { type: api_key, key_env: K, header_name: Content-Length }"), 7),
@@ -81,7 +80,7 @@ async fn an_error_in_an_operation_removes_only_that_operation() {
 async fn a_rejected_document_does_not_stop_the_others() {
     let place = TestFolder::new();
     place.file("good.yaml", &document(HTTP, "").replace("demo", "good"));
-    place.file("demo.yaml", &document(HTTP, "auth: { type: bearer }"));
+    place.file("demo.yaml", &document(HTTP, "auth: { type: bearer, token_env: A=B }"));
     place.file(
         "mcpaql.yaml",
         "adapters: [good.yaml, { document: good.yaml, name: other, targets: { a: { base_url: x } } }]\n",

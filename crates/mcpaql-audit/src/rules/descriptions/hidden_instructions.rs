@@ -38,7 +38,7 @@ rule! {
     /// ```json good
     /// {"name": "add_numbers", "description": "Adds two numbers. Important: both have to be whole.", "inputSchema": {"type": "object"}}
     /// ```
-    "DESC-005" "hidden-instructions" Error Server(check)
+    "DESC-005" "hidden-instructions" Error..Warning Server(check)
 }
 
 const KINDS: &[PoisonKind] = &[

@@ -36,7 +36,7 @@ rule! {
     /// ```json good
     /// {"name": "add_numbers", "description": "Adds two numbers.", "inputSchema": {"type": "object", "properties": {"note": {"type": "string", "description": "Shown beside the sum"}}}}
     /// ```
-    "DESC-006" "secret-collection" Error Server(check)
+    "DESC-006" "secret-collection" Error..Warning Server(check)
 }
 
 const KINDS: &[PoisonKind] = &[PoisonKind::KeyFiles, PoisonKind::Exfiltration];

@@ -96,17 +96,17 @@ async fn every_status_maps_to_the_code_of_the_protocol() {
         (503, Code::Internal, true),
         (504, Code::Internal, true),
     ] {
-        let body = r#"{"message":"Nothing of that name","code":17}"#;
+        let body = r#"{"message":"Nothing of this name","code":17}"#;
         let upstream =
             Upstream::start(move |_, _| answer(status, &[("content-type", "application/json")], body)).await;
         let outcome = get(&upstream.url).await;
         let reply = envelope(&outcome, ErrorPolicy::default());
         let error = outcome.unwrap_err();
         assert_eq!((error.code, reply.is_error), (code, is_error), "{status}");
-        let expected = json!({"status": status, "body": {"message": "Nothing of that name", "code": 17}});
+        let expected = json!({"status": status, "body": {"message": "Nothing of this name", "code": 17}});
         assert_eq!(error.details["upstream"], expected);
         assert!(
-            error.message.starts_with(&format!("The API answered {status}: Nothing of that name; ")),
+            error.message.starts_with(&format!("The API answered {status}: Nothing of this name; ")),
             "{error}"
         );
     }

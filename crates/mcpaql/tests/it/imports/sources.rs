@@ -83,7 +83,8 @@ async fn references_to_files_in_the_folder_are_followed() {
     let ran = place.run(&["import", "openapi", "bookshop.yaml"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(ran.stdout.contains("cellar") && ran.stdout.contains("attic"), "both files were read");
-    let served = place.run(&["call", "bookshop.yaml", "introspect", "name=list_shelves"]).await;
+    let served =
+        place.run(&["call", "bookshop.yaml", "introspect", "name=list_shelves", "detail=full"]).await;
     assert!(served.stdout.contains("cellar"), "{served:?}");
 }
 

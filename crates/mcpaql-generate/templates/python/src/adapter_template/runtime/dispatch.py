@@ -77,8 +77,8 @@ class Adapter:
             row, params, warnings = self._find(tool, dict(arguments))
             name = row["name"]
             if "deprecated" in row:
-                message = f"The operation '{name}' is deprecated. {row['deprecated']}".strip()
-                warnings.append(("DEPRECATION_WARNING", message))
+                note = f"The operation '{name}' is deprecated. {row['deprecated']}"
+                warnings.append(("DEPRECATION_WARNING", note.strip()))
             call = Call(name, self._targets, warnings)
             data = await self._handlers[name](self._checkers[name].check(params), call)
             return self._success(call, data), False
@@ -110,8 +110,7 @@ class Adapter:
         if name in self._operations and error.code.startswith("VALIDATION_"):
             error.details = {"operation": name, "signature": self._operations[name]["signature"], **error.details}
         if INTERNAL.search(error.message):
-            error.details |= {"reason": error.message}
-            error.message = "The call failed; `details.reason` says why."
+            error.details["reason"], error.message = error.message, "The call failed; `details.reason` says why."
         body = {"code": error.code, "message": error.message} | ({"details": error.details} if error.details else {})
         is_error = error.code in UNRECOVERABLE or isinstance(error, EnvelopeError) or self.catalog["errors"] == "all"
         return styles.json_text({"success": False, "error": body}), is_error

@@ -29,8 +29,6 @@ class Code(StrEnum):
 
 # The model cannot recover from these errors: they set MCP's `isError`.
 UNRECOVERABLE = frozenset({Code.INTERNAL, Code.TRANSPORT_TIMEOUT, Code.TRANSPORT_CONNECTION})
-
-
 # The leak check of the specification. It has no word boundaries, so "that the" counts, too.
 INTERNAL = re.compile(r"at\s+\S|typeerror|referenceerror|syntaxerror|/src/|/node_modules/|\.[jt]s:\d", re.IGNORECASE)
 

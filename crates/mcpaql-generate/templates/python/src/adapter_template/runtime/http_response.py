@@ -43,13 +43,12 @@ async def read_body(response: httpx.Response, limit: int, body: bytearray) -> bo
     declared = header(response, "content-length") or ""
     if "content-encoding" not in response.headers and declared.isdigit() and int(declared) > limit:
         return False
-    # Requests accept only gzip, so any other encoding is not decoded.
+    # Requests accept only gzip, which may have several members; any other encoding is not decoded.
     unzip = zlib.decompressobj(31) if response.headers.get("content-encoding") == "gzip" else None
     try:
         async for chunk in response.aiter_raw():
             rest = chunk
             while rest:
-                # A compressed body may have several members.
                 unzip = zlib.decompressobj(31) if unzip and unzip.eof else unzip
                 room = limit - len(body)
                 data = unzip.decompress(rest, room + 1) if unzip else rest

@@ -24,7 +24,6 @@ Test: TypeAlias = Callable[[Any], object]  # whether a value fits a rule
 _MAX_NAME = 96  # longer names are never compared with the spellings of a parameter
 _MAX_STEPS, _MAX_PROBLEMS, _MAX_FORMS, _KEPT_STEPS = 1_000_000, 10, 4, 32  # cheaper results are not kept
 _RANKS = [Code.UNKNOWN_FIELD, Code.MISSING_PARAM, Code.INVALID_TYPE]  # reported first, in this order
-_FORBIDDEN = {"no_control": "[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]"}
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
 _INSIDE = {"items", "prefixItems", "properties", "patternProperties", "additionalProperties"}
 _ANYTHING: Schema = {}
@@ -146,7 +145,7 @@ class Checker:
         """Rejects values that are too large, before the more expensive checks."""
         limits, size = self._limits, 1  # of the JSON, without most digits and escapes
         for name, value in args.items():
-            forbidden = _FORBIDDEN.get(self._params[name].get("text", ""), "[\0\ud800-\udfff]")
+            forbidden = "[\0-\x08\x0a-\x1f\x7f\ud800-\udfff]" if "text" in self._params[name] else "[\0\ud800-\udfff]"
             level, depth, size = [value], 1, size + len(name.encode()) + 3
             while level:
                 inner, depth = [item for item in level if isinstance(item, (list, dict))], depth + 1
