@@ -55,12 +55,7 @@ fn text(catalog: &Catalog, operations: &[&Operation]) -> String {
             summary(operation),
         ]
     }));
-    format!(
-        "{}: {} operation{plural}\n{}",
-        adapter.name,
-        operations.len(),
-        output::format_table(&rows, rows.len())
-    )
+    format!("{}: {} operation{plural}\n{}", adapter.name, operations.len(), output::format_table(&rows, 4))
 }
 
 /// Returns the first sentence of the description, on one line and shortened.
