@@ -24,7 +24,7 @@
 //!
 //!     async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<ToolReply> {
 //!         if !(self.1)() {
-//!             let error = OpError::new(Code::PermissionDenied, "Closed at night; try tomorrow.");
+//!             let error = OpError::new(Code::PermissionDenied, "Closed for the night; try tomorrow.");
 //!             return Some(mcpaql_core::response::envelope(&Err(error), Default::default()));
 //!         }
 //!         self.0.call(tool, arguments, caller).await

@@ -127,5 +127,8 @@ async fn assert_passes(file: &str, options: &[&str]) {
         assert_eq!(run.json()["findings"], json!([]), "{run:?}");
     }
     let run = place.run(&["check", &document]).await;
-    assert!(run.status == Some(0) && run.stdout.ends_with("No problems found\n"), "{run:?}");
+    // A policy that reproduces another project's surface may leave out a hint, and `check` says so.
+    let warnings = run.stdout.matches("warning[").count();
+    let about_hints = run.stdout.matches("no destructiveHint, which clients take as destructive").count();
+    assert!(run.status == Some(0) && warnings == about_hints, "{run:?}");
 }
