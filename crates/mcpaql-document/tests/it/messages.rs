@@ -36,8 +36,8 @@ fn no_message_in_the_source_looks_internal() {
     let (mut count, mut internal) = (0, Vec::new());
     for (file, text) in &files {
         for found in start.find_iter(text) {
-            let rest = &text[found.start()..];
-            let statement = &rest[..rest.find(";\n").unwrap_or(rest.len())];
+            let rest = text.split_at(found.start()).1;
+            let statement = rest.split(";\n").next().unwrap_or(rest);
             for message in literal.captures_iter(statement) {
                 let message = line_end.replace_all(&message[1], "");
                 count += 1;

@@ -494,7 +494,7 @@ impl Reader<'_, '_, '_> {
         let mut subject =
             words().filter(|word| !is_adverb(word) && !DETERMINERS.contains(word) || *word == "it");
         let Some(first) = subject.next() else { return self.is_statement || start == 0 };
-        let last = subject.last().unwrap_or(first);
+        let last = subject.next_back().unwrap_or(first);
         if words().any(|word| SUBORDINATORS.contains(word) && word != "which") {
             return false;
         }
