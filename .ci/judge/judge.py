@@ -333,6 +333,9 @@ def run(client, api, judge, tool, chance, rounds, foreign):
         quirk = next((words for words in QUIRKS if foreign and words in (reason or "")), None)
         if quirk:
             verdict["quirks"].append(quirk)
+        elif reason and "/;" in arrived.target and "%0A" in arrived.target:
+            # The judge's pattern for matrix parameters does not match a line break.
+            verdict["left"] += 1
         elif reason and "is not valid under any of the given schemas" in reason and judge.combines_fields(arrived):
             verdict["left"] += 1
         elif reason:
