@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use mcpaql_core::batch::Batch;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::{introspect, request, response};
 use mcpaql_document::check::check;
@@ -18,6 +19,14 @@ fuzz_target!(|input: (usize, &[u8])| {
     let (index, bytes) = input;
     let Ok(Value::Object(arguments)) = serde_json::from_slice(bytes) else { return };
     let Some(tool) = CATALOG.tools.get(index % CATALOG.tools.len()) else { return };
+    if let Ok(batch) = Batch::read(arguments.clone()) {
+        // Each item refers to the items before it, whose results are those items.
+        let results: Vec<Option<Value>> =
+            batch.items.iter().map(|item| Some(item.arguments.clone().into())).collect();
+        for item in &batch.items {
+            let _ = item.resolve(&results, 1 << 16);
+        }
+    }
     let outcome = request::prepare(&CATALOG, &tool.name, arguments)
         .and_then(|call| introspect::answer(&CATALOG, &call.args));
     let _ = response::envelope(&outcome, CATALOG.errors);
