@@ -31,6 +31,7 @@ pub use text::program_word;
 use crate::Effect;
 use crate::{Category, Danger, danger_of};
 use crate::{names, verbs};
+use std::cell::OnceCell;
 
 /// The evidence about an operation. Everything except the name may be missing.
 #[derive(Debug, Clone, Copy, Default)]
@@ -224,6 +225,8 @@ struct NameAndPath {
     parts: Vec<Vec<String>>,
     name: names::NameVerbs,
     shape: path::PathShape,
+    /// What summary and description say. They are read once, although a tool is classified with and without its annotations.
+    prose: OnceCell<prose::Prose>,
 }
 
 impl NameAndPath {
@@ -231,7 +234,7 @@ impl NameAndPath {
         let parts = names::parts(strip_method(evidence.name, evidence.method));
         let shape = path::PathShape::of(evidence.path.unwrap_or_default());
         let name = names::name_verbs_with_path(&parts, shape.bare_verb());
-        NameAndPath { name, parts, shape }
+        NameAndPath { name, parts, shape, prose: OnceCell::new() }
     }
 }
 

@@ -216,6 +216,10 @@ pub fn action_base(word: &str) -> Option<Cow<'_, str>> {
 pub fn opening_action(text: &str) -> Option<String> {
     let mut words = opening_words(text).peekable();
     let mut first = words.next()?;
+    // "Manually fire an event"
+    if first.len() > 5 && first.ends_with("ly") && !verbs::is_verb(&first) {
+        first = words.next()?;
+    }
     // "Bulk update users"
     if verbs::is_modifier(&first) && words.peek().is_some_and(|next| verbs::inflected(next).is_some()) {
         first = words.next()?;

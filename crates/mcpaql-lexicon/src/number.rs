@@ -32,7 +32,7 @@ const IRREGULAR: &str = "person/people child/children index/indices index/indexe
          cache/caches axe/axes size/sizes resize/resizes prize/prizes quiz/quizzes tie/ties pie/pies \
          zombie/zombies calorie/calories selfie/selfies shoe/shoes half/halves shelf/shelves leaf/leaves \
          foot/feet man/men woman/women hypothesis/hypotheses hero/heroes potato/potatoes lie/lies \
-         niche/niches headache/headaches tax/taxes box/boxes";
+         niche/niches headache/headaches tax/taxes box/boxes ad/ads ip/ips vm/vms pr/prs";
 
 static SINGULARS: LazyLock<WordMap<&'static str>> =
     LazyLock::new(|| pairs(IRREGULAR).map(|(one, many)| (many, one)).collect());

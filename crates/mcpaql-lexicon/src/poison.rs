@@ -18,12 +18,14 @@
 //! character boundaries of the text.
 
 mod hidden;
+mod ideas;
 mod markers;
 mod names;
 mod normal;
 mod rules;
 mod sentences;
 mod signals;
+mod topics;
 
 use crate::unicode;
 use hidden::{HiddenBy, HiddenText, hidden_texts};
@@ -197,7 +199,13 @@ fn visible(text: &str, first: usize, role: TextRole<'_>, is_own: &dyn Fn(&str) -
     for sentence in &sentences {
         let gives_nearby =
             sentences.iter().any(|other| gives(other) && other.number.abs_diff(sentence.number) == 1);
-        found.extend(rules::matches(sentence, SentencePlace { role, gives_nearby }));
+        let place = SentencePlace { role, gives_nearby };
+        found.extend(rules::matches(sentence, place));
+        let by_topic = topics::matches(sentence, place)
+            .or_else(|| ideas::matches(sentence, place))
+            .into_iter()
+            .collect();
+        found.extend(rules::without_mentions(sentence, by_topic));
     }
     let mut kinds = Vec::new();
     found.retain(|one| {

@@ -157,10 +157,16 @@ impl Default for VectorSum {
 }
 
 impl VectorSum {
+    /// Returns the length of the sum. Words with much meaning are long.
+    #[must_use]
+    pub fn length(&self) -> f32 {
+        self.0.iter().map(|value| value * value).sum::<f32>().sqrt()
+    }
+
     /// Returns the vector of the text; zero if none of its words is known.
     #[must_use]
     pub fn vector(&self) -> TextVector {
-        let length = self.0.iter().map(|value| value * value).sum::<f32>().sqrt();
+        let length = self.length();
         if length <= 0.0 {
             return TextVector::default();
         }

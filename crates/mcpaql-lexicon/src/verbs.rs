@@ -373,7 +373,10 @@ pub fn common_verbs() -> impl Iterator<Item = &'static str> {
 #[must_use]
 pub fn is_verb(word: &str) -> bool {
     let ending = word.len() >= 7 && ["ize", "ise", "ify"].iter().any(|ending| word.ends_with(ending));
-    ending || verb(word).is_some() || UNSPECIFIC_VERBS.contains(word) || is_changing_verb(word)
+    // `unbookmark`
+    let undoes =
+        || word.strip_prefix("un").and_then(verb).is_some_and(|verb| verb.writes() && verb.word.len() > 3);
+    ending || verb(word).is_some() || undoes() || UNSPECIFIC_VERBS.contains(word) || is_changing_verb(word)
 }
 
 /// Returns whether a word that is not in the table certainly changes something.

@@ -195,7 +195,10 @@ fn joins(first: &str, second: &str) -> bool {
 fn seconds(first: &str) -> &'static [&'static str] {
     match first {
         "o" => &["auth"],
-        "i" => &["ds"],
+        "i" => &["ds", "pv4", "pv6"],
+        "my" | "postgre" => &["sql"],
+        "mongo" => &["db"],
+        "you" => &["tube"],
         "un" => &["follow", "subscribe", "star", "lock", "archive"],
         "ip" => &["v4", "v6"],
         "log" => &["in", "out", "off"],

@@ -206,6 +206,7 @@ impl fmt::Display for Code {
 
 /// A failed call: a code, a message for the model, structured details, and a cause for the log only.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct OpError {
     /// The error code.
     pub code: Code,

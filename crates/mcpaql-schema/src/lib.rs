@@ -22,6 +22,7 @@
 //! | [`diagnostic`] | problems of documents |
 //! | [`error`] | the table of error codes, and the error of a call |
 //! | [`suggest`] | the most similar name |
+//! | [`syntax`] | HTML pages in place of documents; integers that do not fit a value; the white space of JSON |
 
 pub mod diagnostic;
 pub mod error;
@@ -30,3 +31,4 @@ pub mod reader;
 pub mod sample;
 pub mod schema;
 pub mod suggest;
+pub mod syntax;

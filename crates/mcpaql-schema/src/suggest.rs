@@ -95,24 +95,32 @@ struct NameParts {
     glued: String,
     letters: Letters,
     weight: f64,
-    tokens: Vec<String>,
+    tokens: Vec<NameToken>,
+}
+
+/// A word of a name, and how much it says about the intended one.
+#[derive(Debug)]
+struct NameToken {
+    text: String,
+    weight: f64,
 }
 
 impl NameParts {
     fn new(text: &str) -> Self {
         let snake = snake_case(text);
-        let tokens: Vec<String> = snake
+        let tokens: Vec<NameToken> = snake
             .split('_')
             .filter(|token| !token.is_empty())
             .map(|token| regular(token).into_owned())
+            .map(|text| NameToken { weight: weight(&text), text })
             .collect();
-        let glued = tokens.concat();
-        let weight = tokens.iter().map(|token| weight(token)).sum();
+        let glued: String = tokens.iter().map(|token| token.text.as_str()).collect();
+        let weight = tokens.iter().map(|token| token.weight).sum();
         NameParts { letters: letters(&glued), glued, snake, weight, tokens }
     }
 
     fn sorted(&self) -> Vec<&str> {
-        let mut sorted: Vec<&str> = self.tokens.iter().map(String::as_str).collect();
+        let mut sorted: Vec<&str> = self.tokens.iter().map(|token| token.text.as_str()).collect();
         sorted.sort_unstable();
         sorted
     }
@@ -130,35 +138,41 @@ impl NameParts {
         if self.letters == other.letters && self.sorted() == other.sorted() {
             return 0.96;
         }
-        let spelling = if close(&self.glued, &other.glued) {
-            strsim::normalized_damerau_levenshtein(&self.glued, &other.glued)
-        } else {
-            0.0
-        };
+        let spelling = (self.edits(other) <= MAX_EDITS)
+            .then(|| close(&self.glued, &other.glued))
+            .flatten()
+            .unwrap_or_default();
         spelling.max(0.95 * self.overlap(other))
     }
 
     /// Returns whether the word can be a misspelling, without computing the similarity: either the whole name is
     /// spelled similarly, or enough of its parts are equal. Similar parts alone are never enough.
     fn may_be_misspelling_of(&self, other: &NameParts) -> bool {
-        let same = self.tokens.iter().filter(|token| other.tokens.contains(token)).map(|token| weight(token));
+        let is_shared = |token: &&NameToken| other.tokens.iter().any(|theirs| theirs.text == token.text);
+        let same = self.tokens.iter().filter(is_shared).map(|token| token.weight);
         let (same, own, theirs) = (same.sum::<f64>(), self.weight, other.weight);
         let max_shared = same + 0.85 * (own.min(theirs) - same).max(0.0);
         // With a small tolerance, because sums of fractions are not exact.
         0.95 * 2.0 * max_shared >= (MISSPELLING_THRESHOLD - 0.001) * (own + theirs)
-            || min_edits(&self.letters, &other.letters) <= MAX_EDITS
+            || self.edits(other) <= MAX_EDITS
+    }
+
+    /// Returns the minimum typing errors between two names.
+    fn edits(&self, other: &NameParts) -> u32 {
+        min_edits(&self.letters, &other.letters)
     }
 
     /// Returns how many words of both names match, from 0 to 1.
     fn overlap(&self, other: &NameParts) -> f64 {
-        let mut free: Vec<&str> = other.tokens.iter().map(String::as_str).collect();
+        let mut free: Vec<&NameToken> = other.tokens.iter().collect();
         let mut shared = 0.0;
         for token in &self.tokens {
             let best = free
                 .iter()
                 .enumerate()
                 .map(|(index, candidate)| {
-                    (index, token_similarity(token, candidate) * weight(token).min(weight(candidate)))
+                    let similarity = token_similarity(&token.text, &candidate.text);
+                    (index, similarity * token.weight.min(candidate.weight))
                 })
                 .filter(|(_, score)| *score > 0.0)
                 .fold(None, |best: Option<(usize, f64)>, next| match best {
@@ -176,7 +190,7 @@ impl NameParts {
     }
 }
 
-/// Returns the singular if its spelling is similar to the plural: nobody who misspells `people` means `person`.
+/// Returns the singular if its spelling is similar to the plural: a misspelled `people` does not mean `person`.
 fn regular(token: &str) -> Cow<'_, str> {
     let one = singular(token);
     if token.starts_with(one.trim_end_matches('y')) { one } else { Cow::Borrowed(token) }
@@ -193,7 +207,7 @@ fn token_similarity(a: &str, b: &str) -> f64 {
         1.0
     } else if a.len().min(b.len()) >= 3 && (a.starts_with(b) || b.starts_with(a)) {
         0.85
-    } else if a.len().min(b.len()) >= 3 && close(a, b) {
+    } else if a.len().min(b.len()) >= 3 && close(a, b).is_some() {
         0.8
     } else {
         0.0
@@ -220,15 +234,16 @@ fn min_edits(a: &Letters, b: &Letters) -> u32 {
     u32::max(missing(a, b), missing(b, a))
 }
 
-/// Returns whether two words differ by one typing error if they are short, or by up to three if they are long.
-fn close(a: &str, b: &str) -> bool {
+/// Returns the similarity of two words that differ by one typing error if they are short, or by up to three if they are long.
+fn close(a: &str, b: &str) -> Option<f64> {
     let lengths = (a.chars().count(), b.chars().count());
     let length = lengths.0.max(lengths.1);
     let allowed = u32::try_from(length / 4).unwrap_or(MAX_EDITS).clamp(1, MAX_EDITS);
     let is_possible = length > 2
         && lengths.0.abs_diff(lengths.1) <= allowed as usize
         && min_edits(&letters(a), &letters(b)) <= allowed;
-    is_possible && strsim::damerau_levenshtein(a, b) <= allowed as usize
+    let edits = is_possible.then(|| strsim::damerau_levenshtein(a, b))?;
+    (edits <= allowed as usize).then(|| 1.0 - edits as f64 / length as f64)
 }
 
 #[cfg(test)]

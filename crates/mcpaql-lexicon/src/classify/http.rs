@@ -204,6 +204,13 @@ impl<'a> HttpEvidence<'a> {
                 .review(format!("it is a {}, but '{word}' is not a known read; is it a read?", self.method))
                 .confidence(Confidence::Low);
         }
+        if let Some(word) = self.unknown_verb_of_get() {
+            return self
+                .draft(Effect::Execute, Confidence::Low)
+                .with_reason(EvidenceKind::Name, format!("'{word}' is an action"))
+                .review(format!("it is a {}, but '{word}' is not a known read; is it a read?", self.method))
+                .confidence(Confidence::Low);
+        }
         match self.lead() {
             Some(verb) if verb.reads() => self
                 .draft(Effect::Read, Confidence::High)
@@ -213,6 +220,26 @@ impl<'a> HttpEvidence<'a> {
                 .with_reason(EvidenceKind::Name, format!("'{}' is the verb of the name", verb.word)),
             _ => self.draft(Effect::Read, Confidence::High),
         }
+    }
+
+    /// Returns a verb with an object that starts the name of a GET and that the table does not have, if no text says that it
+    /// reads: `recoverGroup`.
+    fn unknown_verb_of_get(&self) -> Option<&str> {
+        let [first, _, ..] = self.parts.last()?.as_slice() else { return None };
+        let is_unknown = verbs::verb(first).is_none() && verbs::is_verb(first) && !is_plural(first);
+        if !is_unknown || self.lead().is_some_and(Verb::reads) {
+            return None;
+        }
+        let prose = self.opening_prose();
+        let described_as_read = matches!(prose.opening, Opening::Reads(_) | Opening::Returns)
+            || self
+                .summary_verb()
+                .is_some_and(|verb| verb.category() == Category::Read || verb.word == "return");
+        let is_verb = match self.summary() {
+            "" => !self.shape.last.contains(first) && !self.shape.before.contains(first),
+            text => opening_action(text).as_ref() == Some(first) || is_before_object(first, text),
+        };
+        (!described_as_read && is_verb).then_some(first)
     }
 
     /// Returns the sign that a GET changes something: a verb in its name or its path, or what its text says first.
@@ -588,6 +615,14 @@ impl<'a> HttpEvidence<'a> {
             _ => self.draft(Effect::Delete, Confidence::High),
         }
     }
+}
+
+/// Returns whether a text uses the word as a verb: "allows a founder to recover a group".
+fn is_before_object(word: &str, text: &str) -> bool {
+    let words = words(text);
+    let object =
+        |next: &String| matches!(next.as_str(), "a" | "an" | "the" | "all" | "your" | "their" | "its");
+    words.windows(2).any(|pair| matches!(pair, [verb, next] if verb == word && object(next)))
 }
 
 fn leads(parts: &[Vec<String>], found: &NameVerb) -> bool {

@@ -3,6 +3,7 @@
 use super::prose::{self, Prose, READING_LANGUAGES};
 use crate::effect::{Category, Effect};
 use crate::names;
+use crate::number::singular;
 use crate::verbs::{self, Verb, VerbTrait, Weight};
 use crate::word_set::WordSet;
 use crate::words::words;
@@ -60,6 +61,15 @@ static SWITCH_VERBS: WordSet = WordSet::of(
 static HARMLESS_SWITCHES: WordSet = WordSet::of(
     "add append apply associate configure generate move put register replace restart retry stop toggle submit",
 );
+/// Verbs of switches that correct what was found: `remediate`.
+static CORRECTING: WordSet = WordSet::of(
+    "autocorrect autofix correct dedupe deduplicate fix heal quarantine remediate repair rewrite",
+);
+/// What such a switch applies: `apply_suggestions`.
+static CORRECTIONS: WordSet = WordSet::of(
+    "change changes correction corrections edit edits fix fixes migration migrations patch patches suggestion suggestions \
+     update updates",
+);
 /// Words of a place that the operation writes to, before a word of `PLACES`.
 static OUTPUTS: WordSet = WordSet::of("dest destination download dump export out output result save write");
 static PLACES: WordSet =
@@ -82,13 +92,30 @@ static LOOKING: WordSet = WordSet::of(
 );
 /// Verbs of "… to delete" in the description of a parameter.
 static TARGETED: WordSet = WordSet::of(
-    "archive book cancel create delete download overwrite publish remove replace revoke save send store update upload write",
+    "archive book cancel create delete download merge overwrite publish remove replace revoke save send store update upload write",
 );
 /// Verbs of these that tell the caller what to pass: "Send one of …".
 static CALLERS_VERBS: WordSet = WordSet::of("book create download send update upload");
 /// Words before "to delete" that name a purpose or a right, not an action of the operation.
 static PURPOSES: WordSet = WordSet::of(
     "able access allowed authorized how need needed needs permission permissions possible required right try used want",
+);
+
+/// First words of parameters that say what is done afterwards: `on_match`, `then`.
+static FOLLOWING: WordSet = WordSet::of("after afterwards finally followup if next on post then upon when");
+/// Choices that do nothing. Beside one of these, a verb is an action.
+static IDLE: WordSet =
+    WordSet::of("dont keep leave never no none noop nothing off preserve report skip warn");
+/// Last words of parameters that choose which things are returned, or how.
+static FILTER_WORDS: WordSet = WordSet::of(
+    "access activity area by category class direction event events field fields filter filters format kind level order \
+     permission permissions phase reason right rights role scope severity sort source stage state states status statuses \
+     style tag tags topic trigger type types view visibility",
+);
+/// What a caller sets.
+static NEW_VALUES: WordSet = WordSet::of(
+    "address amount balance body content data date description email key label limit name note owner parent password \
+     path position price priority quantity role setting size state status summary tag text time title type url value version",
 );
 
 /// Returns the first parameter that lets a call change something. `entries` describe parameters in the description of the
@@ -136,6 +163,8 @@ impl JudgedParam<'_, '_> {
         first
             .or_else(|| self.conditional(&words))
             .or_else(|| self.choice(&words))
+            .or_else(|| self.follow_up(&words))
+            .or_else(|| self.new_value(&words))
             .or_else(|| self.target())
             .or_else(|| self.described())
     }
@@ -150,7 +179,7 @@ impl JudgedParam<'_, '_> {
         let first = rest.next()?;
         let looks = self.lead.is_some_and(|verb| LOOKING.contains(verb.word));
         if looks && first.starts_with("dry") {
-            return None;
+            return self.described_switch();
         }
         if first == "dry" && words.iter().any(|word| word == "run") || first == "dryrun" {
             return Some(self.found("switches between a trial and a real run", Effect::Execute));
@@ -172,6 +201,15 @@ impl JudgedParam<'_, '_> {
         if let Some(verb) = named {
             return Some(self.found(&format!("can {}", verb.word), verb.effect));
         }
+        let applies = first == "apply" && words.last().is_some_and(|word| CORRECTIONS.contains(word));
+        if CORRECTING.contains(first) || applies {
+            return Some(self.found(&format!("can {first}"), Effect::Update));
+        }
+        self.described_switch()
+    }
+
+    /// "If true, deletes …", "false performs the migration".
+    fn described_switch(&self) -> Option<ChangingParam> {
         let phrase = prose::read_switch(self.param.description)?;
         Some(self.found(&format!("says '{}'", phrase.text), phrase.effect))
     }
@@ -192,7 +230,26 @@ impl JudgedParam<'_, '_> {
         let sends = second == "to"
             && matches!(
                 verb.word,
-                "post" | "send" | "save" | "email" | "copy" | "write" | "publish" | "forward" | "move"
+                "post"
+                    | "send"
+                    | "save"
+                    | "email"
+                    | "copy"
+                    | "write"
+                    | "publish"
+                    | "forward"
+                    | "move"
+                    | "rollback"
+                    | "revert"
+                    | "restore"
+                    | "reset"
+                    | "assign"
+                    | "transfer"
+                    | "rename"
+                    | "upload"
+                    | "push"
+                    | "share"
+                    | "migrate"
             );
         let acts = sends
             || (matches!(second.as_str(), "if" | "when" | "after" | "once")
@@ -267,8 +324,14 @@ impl JudgedParam<'_, '_> {
             return None;
         }
         let is_language = LANGUAGES.contains(last);
+        let is_script = || {
+            words_of(self.param.description).any(|word| {
+                matches!(word.to_ascii_lowercase().as_str(), "javascript" | "js" | "lua" | "python")
+            })
+        };
         let in_language = is_language
             || mentions(self.param.description)
+            || (is_script() && runs(self.param.description))
             || (matches!(last.as_str(), "query" | "statement" | "statements") && mentions(self.description));
         let runs = self.prose.runs || runs(self.param.description);
         let writes = match last.as_str() {
@@ -276,6 +339,7 @@ impl JudgedParam<'_, '_> {
             "sql" | "cypher" | "graphql" | "mutation" | "gremlin" | "sparql" | "statement" | "statements" => {
                 true
             }
+            "bash" | "cmd" | "command" | "commands" | "shell" => runs || in_shell(self.param.description),
             _ => runs,
         };
         writes.then(|| self.found("holds a program that may write", Effect::Execute))
@@ -288,13 +352,38 @@ impl JudgedParam<'_, '_> {
         let joined = matches!(words, [word] if matches!(word.as_str(), "dest" | "outfile" | "outputpath" | "outputfile" | "outdir" | "saveto"));
         let alone = matches!(words, [word] if word == "destination")
             && self.lead.is_some_and(|verb| verb.weight == Weight::Doubtful);
-        if pair || joined || alone {
+        // "Where to put the picture", or `out` with "File that gets the PDF".
+        let text = self.param.description.to_lowercase();
+        let is_place = || {
+            text.split(|ch: char| !ch.is_alphanumeric())
+                .any(|word| matches!(word, "file" | "folder" | "directory" | "path" | "bucket"))
+        };
+        let described = ["where to put", "where to save", "where to store", "where to write"]
+            .iter()
+            .any(|phrase| text.contains(phrase))
+            || (matches!(words, [word] if matches!(word.as_str(), "out" | "output"))
+                && !text.contains("format")
+                && is_place());
+        if pair || joined || alone || described {
             return Some(self.found("names a place to write to", Effect::Create));
         }
         if has(&HOOKS)
-            && words
-                .iter()
-                .any(|word| matches!(word.as_str(), "url" | "uri" | "endpoint" | "email" | "emails"))
+            && words.iter().any(|word| {
+                matches!(
+                    word.as_str(),
+                    "url"
+                        | "uri"
+                        | "endpoint"
+                        | "email"
+                        | "emails"
+                        | "channel"
+                        | "channels"
+                        | "room"
+                        | "team"
+                        | "user"
+                        | "users"
+                )
+            })
         {
             return Some(self.found("names a receiver", Effect::Send));
         }
@@ -332,10 +421,11 @@ impl JudgedParam<'_, '_> {
         }
         let writes = self.param.choices.iter().chain(&quoted).find(|choice| {
             let found = names::name_verbs(&names::parts(choice));
-            let lead = found.lead.map(|lead| lead.verb);
+            let lead = found.lead.map(|lead| lead.verb).or_else(|| verbs::further(choice));
             let sure = |verb: &Verb| {
                 verb.weight == Weight::Strong
                     || matches!(last.as_str(), "action" | "operation" | "op" | "method")
+                    || (CHOOSING.contains(last) && self.param.choices.iter().any(reads))
             };
             let is_noun = |verb: &Verb| verb.has(VerbTrait::Thing) && words_in(choice) > 1;
             lead.is_some_and(|verb| verb.writes() && sure(verb) && !is_noun(verb))
@@ -343,13 +433,58 @@ impl JudgedParam<'_, '_> {
         Some(self.found(&format!("can be '{writes}'"), Effect::Multiplexed))
     }
 
+    /// What is done with the results: `on_match` is `report`, `merge` or `discard`; `then` is `nothing` or `archive`.
+    fn follow_up(&self, words: &[String]) -> Option<ChangingParam> {
+        let choices = &self.param.choices;
+        let (first, last) = (words.first()?, words.last()?);
+        // States, kinds and rights: "events of the kind `push`", "who may `write`".
+        if choices.len() < 2 || FILTER_WORDS.contains(last) || choices.contains(&"read") || self.filters() {
+            return None;
+        }
+        let follows = FOLLOWING.contains(first);
+        let is_idle = choices.iter().any(|choice| IDLE.contains(&choice.to_ascii_lowercase()));
+        if !follows && !is_idle {
+            return None;
+        }
+        let writes = choices.iter().find(|choice| {
+            let lead = names::name_verbs(&names::parts(choice)).lead.filter(|found| found.word == 0);
+            let verb = lead.map(|found| found.verb).or_else(|| verbs::further(choice));
+            verb.is_some_and(|verb| verb.writes() && !(verb.has(VerbTrait::Thing) && words_in(choice) > 1))
+        })?;
+        Some(self.found(&format!("can be '{writes}'"), Effect::Multiplexed))
+    }
+
+    /// A value that is set: `new_title`, "New values, if any".
+    fn new_value(&self, words: &[String]) -> Option<ChangingParam> {
+        if self.param.form == ParamForm::Switch || self.filters() {
+            return None;
+        }
+        let is_named =
+            matches!(words, [new, what, ..] if new == "new" && NEW_VALUES.contains(&singular(what)));
+        // `patch: object`
+        let is_change = self.param.form == ParamForm::Other
+            && self.lead.is_some_and(Verb::reads)
+            && matches!(words, [one] if matches!(one.as_str(), "patch" | "updates" | "edits" | "mutations" | "upsert"));
+        let mut text = words_of(self.param.description);
+        let is_described = text.next().is_some_and(|word| word.eq_ignore_ascii_case("new"))
+            && text.next().is_some_and(|word| NEW_VALUES.contains(&singular(&word.to_ascii_lowercase())));
+        (is_named || is_described || is_change).then(|| self.found("names a new value", Effect::Update))
+    }
+
     /// "ID of the message to delete", "where to save the file".
     fn target(&self) -> Option<ChangingParam> {
         let words: Vec<&str> = words_of(self.param.description).take(40).collect();
-        if words.windows(2).any(|pair| matches!(pair, ["that" | "which", "receives" | "gets"]))
-            && self.param.form == ParamForm::Text
-        {
+        let receives = words.windows(3).any(|three| {
+            matches!(three, ["that" | "which" | "who", "receive" | "receives" | "get" | "gets" | "find" | "hear", what] if !what.ends_with("ed"))
+        });
+        if receives {
             return Some(self.found("receives the result", Effect::Create));
+        }
+        let becomes = words.windows(3).any(|three| {
+            matches!(three, ["that" | "which" | "who", "become" | "becomes", what] if *what != "available")
+        });
+        if becomes {
+            return Some(self.found("becomes something", Effect::Set));
         }
         let saved = |next: &str| {
             matches!(next, "tokens" | "time" | "bandwidth" | "space" | "context" | "money" | "cost")
@@ -374,6 +509,16 @@ fn words_in(name: &str) -> usize {
 fn quoted_words(text: &str) -> Vec<&str> {
     let pieces = text.split(['\'', '"', '`']).skip(1).step_by(2).take(20);
     pieces.filter(|word| !word.is_empty() && !word.contains(' ')).collect()
+}
+
+/// Returns whether a text is about a command line.
+fn in_shell(text: &str) -> bool {
+    words_of(text).any(|word| {
+        matches!(
+            word.to_ascii_lowercase().as_str(),
+            "bash" | "cli" | "powershell" | "shell" | "ssh" | "terminal"
+        )
+    })
 }
 
 /// Returns whether a phrase has a verb in an active form.
@@ -410,7 +555,7 @@ pub(super) fn may_hold_program(param: &ParamEvidence<'_>) -> bool {
 /// Returns whether a parameter holds content that a write stores or sends: `body`, `message`.
 pub(super) fn has_payload(params: &[ParamEvidence<'_>]) -> bool {
     static PAYLOADS: WordSet = WordSet::of(
-        "amount attachment attachments body code comment content contents data html input json lines markdown message payload \
+        "agreed amount attachment attachments attendees body code comment content contents data html input invitees json lines markdown message payload recipients \
          source subject text value values xml yaml",
     );
     params.iter().any(|param| words(param.name).last().is_some_and(|word| PAYLOADS.contains(word)))
@@ -435,7 +580,17 @@ pub(super) fn changed_field<'a>(answer: &[ParamEvidence<'a>], reads_record: bool
                 ["that" | "which", "was", word] => prose::participle(word).is_some_and(Verb::writes),
                 _ => false,
             });
-        counts || affected || made || (told && field.form != ParamForm::Text)
+        // `orders_created`: a number or a list of what the call made.
+        let lists = !reads_record
+            && field.form == ParamForm::Other
+            && words.last().and_then(|word| prose::participle(word)).is_some_and(|verb| {
+                verb.writes()
+                    && !matches!(
+                        verb.word,
+                        "add" | "change" | "remove" | "modify" | "update" | "apply" | "process"
+                    )
+            });
+        counts || affected || made || lists || (told && field.form != ParamForm::Text)
     });
     field.map(|field| field.name)
 }

@@ -16,6 +16,7 @@ use crate::verbs::{self, Verb, VerbTrait};
 
 mod idioms;
 mod lists;
+mod outcome;
 mod passive;
 mod reader;
 mod reference;
@@ -120,6 +121,12 @@ pub(super) fn read_pieces(text: &SplitDescription<'_>) -> Prose {
         prose.opening = Opening::Phrase;
     }
     prose.names_thing = sentences(&all).take(4).any(names_thing);
+    // "How many pieces are left": the answer to a question.
+    if sentences(&all).next().is_some_and(is_question) {
+        prose.opening = Opening::Reads("describe");
+        prose.opens_first = true;
+        prose.says_read = true;
+    }
     let (mut skipped_section, mut is_imperative) = (false, false);
     for (number, sentence) in sentences(&all).enumerate() {
         let Some(first) = sentence.first() else { continue };
@@ -176,6 +183,19 @@ pub(super) fn read_both(summary: &str, description: &SplitDescription<'_>) -> Pr
     }
 }
 
+/// Returns whether a sentence is a question without an answer: "Who changed a page", but not "When a user signs in, …".
+fn is_question(sentence: &[ProseWord<'_>]) -> bool {
+    let asks = sentence.first().is_some_and(|first| {
+        matches!(
+            first.word.as_ref(),
+            "how" | "what" | "when" | "where" | "whether" | "which" | "who" | "whose" | "why"
+        )
+    });
+    let is_condition = sentence.first().is_some_and(|first| matches!(first.word.as_ref(), "when" | "where"));
+    asks && sentence.len() > 2
+        && !(is_condition && sentence.iter().skip(1).any(|token| token.gap == WordGap::Comma))
+}
+
 /// Returns whether a sentence names a thing, not an action: "Balances of all accounts".
 fn names_thing(sentence: &[ProseWord<'_>]) -> bool {
     let word = |index: usize| sentence.get(index).map_or("", |token: &ProseWord<'_>| token.word.as_ref());
@@ -204,6 +224,12 @@ fn names_thing(sentence: &[ProseWord<'_>]) -> bool {
                 | "below"
                 | "to"
                 | "at"
+                | "as"
+                | "behind"
+                | "per"
+                | "since"
+                | "near"
+                | "due"
         )
     });
     // "Payment methods" are no payment.
@@ -242,6 +268,11 @@ pub(super) fn read_switch(text: &str) -> Option<WritePhrase> {
         "flag to ",
     ];
     let rest = openings.iter().find_map(|opening| lower.strip_prefix(opening)).unwrap_or(&lower);
+    // "default true; false performs the migration"
+    let off = lower.split([';', '.', ',']).map(str::trim).find_map(|part| part.strip_prefix("false "));
+    if let Some(phrase) = off.and_then(|rest| read(rest).writes) {
+        return Some(phrase);
+    }
     let shapes = ["enable", "disable", "apply", "add", "allow", "generate", "activate"]
         .iter()
         .any(|verb| rest.starts_with(verb));
@@ -259,10 +290,12 @@ pub(super) fn denies(lower: &str) -> bool {
 
 /// Returns whether a text says that only SELECT statements are accepted.
 fn selects_only(lower: &str) -> bool {
-    lower.contains("select")
-        && ["only", "nothing else", "refused", "rejected", "not allowed", "fail"]
-            .iter()
-            .any(|word| lower.contains(word))
+    let limits = ["only", "nothing else", "refused", "rejected", "not allowed", "fail"];
+    // In another sentence, such words are about something else.
+    lower
+        .lines()
+        .flat_map(|line| line.split(". "))
+        .any(|sentence| sentence.contains("select") && limits.iter().any(|word| sentence.contains(word)))
 }
 
 /// Returns a phrase that says that a call costs something: "costs 1 credit".
@@ -270,7 +303,15 @@ fn costs(lower: &str) -> Option<String> {
     if lower.contains(" uses up ") {
         return Some("uses up".to_owned());
     }
-    let verbs = ["costs ", "charges ", "consumes ", "spends "];
+    // "Items are never served twice."
+    if let Some((before, _)) = lower.split_once(" twice") {
+        let is_never = before.rsplit(' ').take(3).any(|word| matches!(word, "not" | "never"));
+        let is_served = before.rsplit(' ').next().is_some_and(|word| word.ends_with("ed") || word == "given");
+        if is_never && is_served {
+            return Some("twice".to_owned());
+        }
+    }
+    let verbs = ["costs ", "charges ", "consumes ", "spends ", "deducts ", "burns ", "bills "];
     let at = verbs.iter().find_map(|verb| lower.find(verb))?;
     let words: Vec<&str> = lower
         .get(at..)?
@@ -279,8 +320,31 @@ fn costs(lower: &str) -> Option<String> {
         .take(5)
         .collect();
     let paid = [
-        "credit", "credits", "token", "tokens", "cent", "cents", "coin", "coins", "unit", "units", "euro",
-        "dollar", "quota", "euros", "dollars", "eur", "usd", "fee", "fees",
+        "credit",
+        "credits",
+        "token",
+        "tokens",
+        "cent",
+        "cents",
+        "coin",
+        "coins",
+        "unit",
+        "units",
+        "euro",
+        "dollar",
+        "quota",
+        "euros",
+        "dollars",
+        "eur",
+        "usd",
+        "fee",
+        "fees",
+        "wallet",
+        "allowance",
+        "redemption",
+        "redemptions",
+        "balance",
+        "points",
     ];
     let end = words.iter().position(|word| paid.contains(word))?;
     words.get(..=end).map(|words| words.join(" "))
@@ -327,6 +391,12 @@ mod tests {
             ("Reads the queue. Each message is returned once.", "returned once"),
             ("Looks up an address. Each call costs 1 credit.", "costs 1 credit"),
             ("Get an access token", "access token"),
+            ("Views a story; the author sees you among the viewers.", "author sees you"),
+            ("Scans a folder; infected files go to quarantine.", "files go to"),
+            ("Analyses a repository. Findings become issues.", "findings become issues"),
+            ("Lists devices, kicking out those not seen lately.", "kicking"),
+            ("Fetches mail, where it is deleted thereafter.", "is deleted"),
+            ("Finds a code. The old one is invalid.", "one is"),
         ] {
             assert_eq!(writes_in(text).as_deref(), Some(expected), "{text}");
         }
@@ -342,6 +412,10 @@ mod tests {
             "Lists posts and comments of a user.",
             "Gets a build. To cancel it, call cancel_build.",
             "Search code. Results are sorted by date.",
+            "Lists files that will be deleted tonight.",
+            "Finds pages which the author sees.",
+            "Shows a cart. Add with `add_to_cart`.",
+            "Posts waiting for approval.",
         ] {
             assert_eq!(writes_in(text), None, "{text}");
         }
@@ -357,6 +431,8 @@ mod tests {
             ("This tool will list all users", Opening::Reads("list")),
             ("Balance of the account", Opening::Phrase),
             ("Exports a page", Opening::Doubtful("export")),
+            ("Hands out the next number", Opening::Other),
+            ("How many pieces are left", Opening::Reads("describe")),
             ("", Opening::Missing),
         ] {
             assert_eq!(read(text).opening, expected, "{text}");

@@ -21,8 +21,8 @@ static ATTRIBUTE_NOUNS: WordSet = WordSet::of(
 
 pub(super) fn classify_tool(evidence: &Evidence<'_>, words: &NameAndPath) -> ClassificationDraft {
     let text = prose::split_description(prose::truncate(evidence.description));
-    let prose = prose::read_both(evidence.summary, &text);
-    let tool = ToolEvidence { evidence, words, prose: &prose, entries: &text.entries };
+    let prose = words.prose.get_or_init(|| prose::read_both(evidence.summary, &text));
+    let tool = ToolEvidence { evidence, words, prose, entries: &text.entries };
     let hints = evidence.annotations;
     let draft = match hints.read_only {
         Some(true) if hints.destructive == Some(true) => contradictory(tool.proposal()),
@@ -53,8 +53,8 @@ pub(super) fn classify_tool(evidence: &Evidence<'_>, words: &NameAndPath) -> Cla
 /// Returns what contradicts the statement that a tool only reads: its verb, or another sign in its name or description.
 pub(super) fn contradiction(evidence: &Evidence<'_>, words: &NameAndPath) -> Option<String> {
     let text = prose::split_description(prose::truncate(evidence.description));
-    let prose = prose::read_both(evidence.summary, &text);
-    let tool = ToolEvidence { evidence, words, prose: &prose, entries: &text.entries };
+    let prose = words.prose.get_or_init(|| prose::read_both(evidence.summary, &text));
+    let tool = ToolEvidence { evidence, words, prose, entries: &text.entries };
     let acts = tool
         .lead()
         .filter(|verb| verb.acts() && !verb.has(VerbTrait::Making) && tool.claim() == NameClaim::Writes);
@@ -142,6 +142,7 @@ impl ToolEvidence<'_> {
             .or_else(|| self.glued_verb().map(|verb| sign(verb.word, verb.effect)))
             .or_else(|| joined_action(self.words).map(|word| sign(word, Effect::Execute)))
             .or_else(|| self.queried_database().map(|word| sign(word, Effect::Execute)))
+            .or_else(|| self.exclusive_thing().map(|word| sign(word, Effect::Execute)))
             .or_else(|| {
                 reversing_particle_in_name(self.words).map(|particle| sign(particle, Effect::Execute))
             })
@@ -175,6 +176,26 @@ impl ToolEvidence<'_> {
             words.find(|word| is_database(&word.to_lowercase().as_str()))
         };
         if queries { in_name.or_else(opens) } else { None }
+    }
+
+    /// Returns a thing that only one caller has at a time: getting it takes it.
+    fn exclusive_thing(&self) -> Option<&str> {
+        let gets = self.lead().is_some_and(|verb| verb.canonical == "get");
+        let last = self.words.parts.last()?.last()?;
+        let is_exclusive = matches!(last.as_str(), "lease" | "lock" | "mutex" | "semaphore" | "turn");
+        // "Shows who holds a lock."
+        let looks = matches!(self.prose.opening, Opening::Reads(_));
+        (gets && is_exclusive && !looks).then_some(last.as_str())
+    }
+
+    /// Returns whether the description is an action in the words of the name: "Swipe on the screen".
+    fn describes_gesture(&self) -> bool {
+        let mut words = self.evidence.description.split_whitespace();
+        let first = words.next().unwrap_or_default().to_ascii_lowercase();
+        let has_place =
+            words.next().is_some_and(|word| matches!(word, "at" | "in" | "into" | "on" | "onto" | "to"));
+        let in_name = || self.words.parts.iter().flatten().any(|word| *word == first);
+        has_place && verbs::further(&first).is_some() && in_name()
     }
 
     fn description_sign(&self) -> Option<WriteSign> {
@@ -302,13 +323,19 @@ impl ToolEvidence<'_> {
         // A clear name, and a later statement that agrees: "Catches wrong types. It returns the problems."
         let agrees =
             opening == Opening::Other && prose.says_read && self.lead().is_some_and(|verb| verb.reads());
-        let names_thing = opening == Opening::Phrase && prose.names_thing;
+        let names_thing = opening == Opening::Phrase
+            && (prose.names_thing || self.restates_name())
+            && !self.describes_gesture();
+        let derives = names_thing && self.derives_text();
         let reads = prose.doubt.is_none()
             && match claim {
                 NameClaim::Reads => described || computes || agrees || opening == Opening::Phrase,
-                NameClaim::Unclear => computes || matches!(opening, Opening::Reads(_)),
+                NameClaim::Unclear => computes || derives || matches!(opening, Opening::Reads(_)),
                 NameClaim::Nothing => {
-                    described || computes || (names_thing && !params::has_payload(self.evidence.params))
+                    described
+                        || computes
+                        || derives
+                        || (names_thing && !params::has_payload(self.evidence.params))
                 }
                 NameClaim::Computes("generate") => !matches!(opening, Opening::Missing | Opening::Other),
                 NameClaim::Computes(verb) => {
@@ -358,6 +385,35 @@ impl ToolEvidence<'_> {
     fn may_draw(&self, lead: &Verb, thing: &str) -> bool {
         !PICTURES.contains(&singular(thing))
             || (lead.has(VerbTrait::Making) && matches!(self.prose.opening, Opening::Doubtful(_)))
+    }
+
+    /// Returns whether the description starts with the thing that the name ends with: `reminders_due`, "Reminders due today".
+    fn restates_name(&self) -> bool {
+        let mut words = self.evidence.description.split(|ch: char| !ch.is_alphanumeric());
+        let first =
+            words.find(|word| !matches!(word.to_ascii_lowercase().as_str(), "all" | "the" | "a" | "an"));
+        let first = first.unwrap_or_default().to_ascii_lowercase();
+        let thing = singular(&first);
+        is_plural(&first)
+            && verbs::inflected(&first).is_none()
+            && self.words.parts.iter().flatten().any(|word| singular(word) == thing)
+    }
+
+    /// Returns whether the name is a verb that only derives a text from its arguments: `hash_text`.
+    fn derives_text(&self) -> bool {
+        let first = self.words.parts.last().and_then(|part| part.first()).map_or("", String::as_str);
+        matches!(
+            first,
+            "hash"
+                | "digest"
+                | "format"
+                | "slugify"
+                | "diff"
+                | "normalize"
+                | "normalise"
+                | "tokenize"
+                | "count"
+        )
     }
 
     /// Returns whether the verb starts the name.
@@ -431,7 +487,12 @@ impl ToolEvidence<'_> {
                 let is_noun = match opening {
                     Opening::Reads(_) => true,
                     Opening::Returns => lead.has(VerbTrait::Thing),
-                    Opening::Phrase => lead.has(VerbTrait::Thing) && self.prose.names_thing,
+                    // `open_incidents`, "Incidents nobody has closed"; `resolve_handle`, "User id behind a handle".
+                    Opening::Phrase => {
+                        (lead.has(VerbTrait::Thing) || lead.has(VerbTrait::Mild)) && self.prose.names_thing
+                            || (matches!(lead.word, "clean" | "complete" | "draft" | "empty" | "open")
+                                && self.restates_name())
+                    }
                     Opening::Doubtful(_) => self.prose.makes_text && !self.leads(),
                     _ => false,
                 };
@@ -556,6 +617,8 @@ fn later_changing_verb(words: &NameAndPath) -> Option<&'static Verb> {
         let changes = verb.acts() || verb.has(VerbTrait::Harming) || (ends && verb.has(VerbTrait::Risky));
         // `list_trash`, `send_status`.
         let is_noun = (lead.word == "list" && index == 1 && verb.weight == Weight::Weak)
+            // `list_send_failures`
+            || (lead.word == "list" && index + 2 == name.len() && name.last().is_some_and(|last| is_plural(last)))
             || name.get(index + 1).is_some_and(|next| ATTRIBUTE_NOUNS.contains(&singular(next)));
         (changes && !is_noun).then_some(verb)
     })

@@ -97,6 +97,48 @@ const SPEAKERS: &[&str] = &[
     "begin system",
     "system override",
     "admin override",
+    "note to llm",
+    "note to agent",
+    "note to claude",
+    "note to language",
+    "hey claude",
+    "hey assistant",
+    "hey ai",
+    "hey gpt",
+    "dear assistant",
+    "dear ai",
+    "dear model",
+    "dear llm",
+    "attention model",
+    "attention assistant",
+    "attention agent",
+    "attention all ai",
+    "attention all agents",
+    "model:",
+    "llm:",
+    "claude:",
+];
+
+/// Starts of text that people do not see.
+const CONCEALING: &[&str] = &[
+    "<!--",
+    "[hidden",
+    "[//]: #",
+    "display:none",
+    "display: none",
+    "[invisible",
+    "[for the model",
+    "[model only",
+];
+/// Pretended ends of a description.
+const ENDINGS: &[&str] = &[
+    "end of tool description",
+    "end of description",
+    "end of the description",
+    "end of documentation",
+    "end of system prompt",
+    "end of tool output",
+    "end of context",
 ];
 
 /// Speakers in brackets: `[SYSTEM OVERRIDE]`.
@@ -127,7 +169,10 @@ const ORDERS: SignalSet = SignalSet::any(&[
 static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let tags = SYSTEM_TAGS.iter().chain(NOTE_TAGS).flat_map(|tag| [format!("<{tag}"), format!("< {tag}")]);
     let brackets = BRACKETS.iter().map(|speaker| format!("[{speaker} "));
-    let fixed = [TEMPLATES, ENVELOPE_TAGS, SPEAKERS].into_iter().flatten().map(|text| (*text).to_owned());
+    let fixed = [TEMPLATES, ENVELOPE_TAGS, SPEAKERS, CONCEALING, ENDINGS]
+        .into_iter()
+        .flatten()
+        .map(|text| (*text).to_owned());
     AhoCorasick::new(fixed.chain(tags).chain(brackets)).ok()
 });
 
@@ -141,6 +186,8 @@ pub(super) fn marker(text: &str) -> Option<Marker> {
         .or_else(|| tag(text))
         .or_else(|| envelope(text))
         .or_else(|| bracket(text))
+        .or_else(|| concealed(text))
+        .or_else(|| turns(text))
         .or_else(|| speaker(text))
 }
 
@@ -241,6 +288,44 @@ fn bracket(text: &str) -> Option<Marker> {
     })
 }
 
+/// An order where people do not look, or after a pretended end of the description.
+fn concealed(text: &str) -> Option<Marker> {
+    CONCEALING.iter().chain(ENDINGS).find_map(|start| {
+        let at = text.find(start)?;
+        let rest = text.get(at + start.len()..)?;
+        let end = match *start {
+            "<!--" => rest.find("-->").unwrap_or(rest.len()),
+            _ => rest.len(),
+        };
+        let inside = rest.get(..end)?;
+        let is_example = inside.trim().len() < 12 || is_quoted(text, at) || is_mentioned(text, at);
+        (!is_example && orders(inside) >= 2).then(|| Marker {
+            range: at..at + start.len(),
+            certainty: Certainty::Suspected,
+            what: "marks text as an instruction",
+        })
+    })
+}
+
+/// Turns of a conversation that never took place.
+fn turns(text: &str) -> Option<Marker> {
+    let line = |speaker: &str| {
+        text.match_indices(speaker)
+            .map(|(at, _)| at)
+            .find(|at| text.get(..*at).is_some_and(|before| before.trim_end_matches(' ').ends_with('\n')))
+    };
+    let assistant = line("assistant:")?;
+    let user = line("user:").or_else(|| line("human:"))?;
+    let at = assistant.min(user);
+    let is_example =
+        text.get(..at).is_some_and(|before| before.trim_end().ends_with(':')) || is_mentioned(text, at);
+    (!is_example && !is_quoted(text, at) && orders(text.get(at..)?) >= 2).then_some(Marker {
+        range: at..at + 5,
+        certainty: Certainty::Suspected,
+        what: "pretends to be a message of the system",
+    })
+}
+
 /// A line or sentence that starts like a message of the system.
 fn speaker(text: &str) -> Option<Marker> {
     let starts =
@@ -254,7 +339,9 @@ fn speaker(text: &str) -> Option<Marker> {
         let said = line.get(speaker.len()..).unwrap_or_default();
         let count = orders(said.get(..floor(said, 300)).unwrap_or_default());
         // At the start of a text, "System: …" is the label of a field.
-        let enough = if at == 0 || !is_line { 3 } else { 2 };
+        let is_addressed =
+            ["hey", "dear", "note to", "attention"].iter().any(|greeting| speaker.starts_with(greeting));
+        let enough = if (at == 0 || !is_line) && !is_addressed { 3 } else { 2 };
         if count >= enough && !is_mentioned(text, at) {
             let certainty = if count >= 4 && at > 0 { Certainty::Certain } else { Certainty::Suspected };
             return Some(Marker {
@@ -304,9 +391,21 @@ fn is_mentioned(text: &str, at: usize) -> bool {
         .get(before.len() - before.len().min(60)..)
         .or_else(|| before.get(before.len() - floor_back(before, 60)..))
         .unwrap_or(before);
-    ["such as", "e.g.", "example", "for instance", "like ", "detect", "parses", "tokens ", "token "]
-        .iter()
-        .any(|word| near.contains(word))
+    [
+        "such as",
+        "e.g.",
+        "example",
+        "for instance",
+        "like ",
+        "detect",
+        "parses",
+        "tokens ",
+        "token ",
+        "style with",
+        "format with",
+    ]
+    .iter()
+    .any(|word| near.contains(word))
 }
 
 fn floor_back(text: &str, length: usize) -> usize {

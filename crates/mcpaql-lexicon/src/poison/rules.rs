@@ -37,7 +37,12 @@ pub(super) fn matches(sentence: &Sentence<'_>, place: SentencePlace<'_>) -> Vec<
     ];
     let mut found: Vec<RuleMatch> = rules.into_iter().flatten().collect();
     found.extend(shadowing(sentence));
-    // A sentence about what is detected quotes the words of an attack.
+
+    without_mentions(sentence, found)
+}
+
+/// Removes findings in a sentence about what is detected: it quotes the words of an attack.
+pub(super) fn without_mentions(sentence: &Sentence<'_>, mut found: Vec<RuleMatch>) -> Vec<RuleMatch> {
     let is_mention = |one: &RuleMatch| {
         sentence.tokens(&[Detect]).any(|token| token.start < one.end)
             && one.kind != PoisonKind::FakeSystemText
@@ -46,7 +51,12 @@ pub(super) fn matches(sentence: &Sentence<'_>, place: SentencePlace<'_>) -> Vec<
     found
 }
 
-fn found(kind: PoisonKind, what: &'static str, first: SignalWord, last: SignalWord) -> Option<RuleMatch> {
+pub(super) fn found(
+    kind: PoisonKind,
+    what: &'static str,
+    first: SignalWord,
+    last: SignalWord,
+) -> Option<RuleMatch> {
     let (start, end) = (first.start.min(last.start), first.end.max(last.end));
     Some(RuleMatch { kind, certainty: Certainty::Suspected, what, start, end })
 }
@@ -59,7 +69,7 @@ fn certain(found: Option<RuleMatch>, is_certain: bool) -> Option<RuleMatch> {
 }
 
 /// Returns whether a token is negated: "do not include".
-fn is_negated(sentence: &Sentence<'_>, token: SignalWord) -> bool {
+pub(super) fn is_negated(sentence: &Sentence<'_>, token: SignalWord) -> bool {
     has_fixed_order(sentence.language)
         && sentence.tokens(&[Not]).any(|not| {
             not.end <= token.start && token.start - not.end <= 22 && {
@@ -137,6 +147,7 @@ fn concealment(sentence: &Sentence<'_>) -> Option<RuleMatch> {
         }
         if let Some(who) = sentence.after(tell, &[TheUser, Answer], 80)
             && !sentence.between(tell, who).contains(" if ")
+            && !is_about_details(sentence, who)
             && is_about_an_action(sentence, tell, who)
         {
             return found(kind, WHAT, not, who);
@@ -165,7 +176,10 @@ fn concealment(sentence: &Sentence<'_>) -> Option<RuleMatch> {
         }
     }
     for covertly in sentence.tokens(&[Covertly]) {
-        if let Some(verb) = sentence.after(covertly, &[Give, Read], 12) {
+        // "silently fails to send"
+        if let Some(verb) = sentence.after(covertly, &[Give, Read], 12)
+            && !sentence.between(covertly, verb).contains("fail")
+        {
             return found(kind, WHAT, covertly, verb);
         }
         if let Some(verb) = sentence.tokens(&[Give]).find(|verb| verb.end < covertly.start)
@@ -178,9 +192,21 @@ fn concealment(sentence: &Sentence<'_>) -> Option<RuleMatch> {
     sentence.has_any(&[You, TheUser, Asks]).then(|| found(kind, WHAT, pretend, pretend)).flatten()
 }
 
+/// Returns whether only details of an answer are left out: "Don't bother telling the user the ids unless they ask".
+fn is_about_details(sentence: &Sentence<'_>, who: SignalWord) -> bool {
+    let after = sentence.text.get(who.end - sentence.range.start..).unwrap_or_default();
+    after.contains(" unless ") && [" id", " date", " timestamp"].iter().any(|detail| after.contains(detail))
+}
+
 /// Returns whether the thing that is not told is an action or a fact, and not how results are shown ("do not show raw ids to the
 /// user").
 fn is_about_an_action(sentence: &Sentence<'_>, tell: SignalWord, who: SignalWord) -> bool {
+    let is_detail = [" id ", " ids ", "uuid", "identifier", "raw json"]
+        .iter()
+        .any(|detail| sentence.between(tell, who).contains(detail));
+    if is_detail {
+        return false;
+    }
     let tells = |words: &[&str]| {
         let range = tell.start - sentence.range.start..tell.end - sentence.range.start;
         sentence.text.get(range).is_some_and(|verb| words.contains(&verb))
@@ -276,7 +302,7 @@ fn command(sentence: &Sentence<'_>) -> Option<RuleMatch> {
     let command = sentence.tokens(&[Command]).next()?;
     let verb = sentence.tokens(&[Call, Shell]).next()?;
     sentence
-        .has_any(&[You, Model, Must, Before, Shell, When])
+        .has_any(&[You, Model, Must, Before, Shell, When, Failure])
         .then(|| found(PoisonKind::Instructions, "orders the model to run a command", verb, command))
         .flatten()
 }
@@ -447,7 +473,7 @@ fn noun_is_yours(sentence: &Sentence<'_>, noun: SignalWord) -> bool {
 }
 
 /// Returns whether a sentence names a parameter for a secret, such as `api_key`.
-fn names_a_secret(sentence: &Sentence<'_>) -> bool {
+pub(super) fn names_a_secret(sentence: &Sentence<'_>) -> bool {
     sentence.tokens(&[Identifier]).any(|name| {
         let range = name.start - sentence.range.start..name.end - sentence.range.start;
         let name = sentence.text.get(range).unwrap_or_default();
@@ -521,12 +547,12 @@ fn shadowing(sentence: &Sentence<'_>) -> Option<RuleMatch> {
 }
 
 impl SentencePlace<'_> {
-    fn is_parameter(self) -> bool {
+    pub(super) fn is_parameter(self) -> bool {
         matches!(self.role, TextRole::Parameter(_))
     }
 
     /// Returns whether a parameter is about conversations, prompts or variables by its name: `messages`, `system_prompt`, `env`.
-    fn is_natural_place_for_texts(self) -> bool {
+    pub(super) fn is_natural_place_for_texts(self) -> bool {
         let TextRole::Parameter(name) = self.role else { return false };
         let name = name.to_ascii_lowercase();
         [

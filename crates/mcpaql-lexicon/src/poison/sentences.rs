@@ -19,7 +19,9 @@ pub(super) struct Sentence<'t> {
 /// Returns the sentences of a folded text, numbered from `first`. A sentence with words of several languages is returned once for each of them.
 pub(super) fn sentences<'t>(text: &'t str, first: usize, is_own: &dyn Fn(&str) -> bool) -> Vec<Sentence<'t>> {
     let tokens = tokens(text);
-    if tokens.is_empty() {
+    let signals_of =
+        |words: &[SignalWord]| words.iter().fold(SignalSet::default(), |all, word| all.with(word.signals));
+    if tokens.is_empty() || !may_match(signals_of(&tokens), text) {
         return Vec::new();
     }
     let mut sentences = Vec::new();
@@ -28,8 +30,7 @@ pub(super) fn sentences<'t>(text: &'t str, first: usize, is_own: &dyn Fn(&str) -
         let own = tokens.get(from..).unwrap_or_default();
         let own = own.get(..own.partition_point(|token| token.start < range.end)).unwrap_or_default();
         let Some(part) = text.get(range.clone()) else { continue };
-        let signals = own.iter().fold(SignalSet::default(), |all, word| all.with(word.signals));
-        if !may_match(signals, part) {
+        if !may_match(signals_of(own), part) {
             continue;
         }
         let mut counts = [0_usize; LANGUAGES as usize];
@@ -52,7 +53,7 @@ pub(super) fn sentences<'t>(text: &'t str, first: usize, is_own: &dyn Fn(&str) -
             let mut tokens: Vec<SignalWord> =
                 own.iter().filter(|token| token.language == language).chain(&neutral).copied().collect();
             tokens.sort_by_key(|token| token.start);
-            let all = tokens.iter().fold(SignalSet::default(), |all, token| all.with(token.signals));
+            let all = signals_of(&tokens);
             sentences.push(Sentence { text: part, range: range.clone(), number, language, tokens, all });
         }
     }
@@ -73,10 +74,23 @@ const TRIGGERS: &[(&[Signal], &[Signal])] = {
         (&[Conversation, Environment], &[]),
         (&[Secret], &[Give, Gives, Whole]),
         (&[AnyTool, Recipient], &[Change, Give, Go]),
+        (
+            &[Thought, Consequence, Distrust, OverUser, AsOrders, Decode, Lie, Ours, Unwatched, ForTheUser],
+            &[],
+        ),
+        (&[Weaken], &[Protection]),
+        (&[Seen, Record, Model], &[Give, Secret, Address]),
+        (&[Broken], &[Tool, AnyTool, ThisTool]),
+        (&[When], &[Conversation]),
+        (&[OtherServer], &[Secret]),
+        (&[Tell], &[Not]),
+        (&[Confirm], &[Void, You]),
+        (&[Ask], &[Before, Secret, Call]),
+        (&[AnswerText], &[Hide, Skip, Not, You, Model]),
     ]
 };
 
-/// Returns whether a rule may match a sentence with these signals. Most sentences are ruled out here.
+/// Returns whether a rule may match a text with these signals, or one of its sentences. Most texts are ruled out here.
 fn may_match(signals: SignalSet, text: &str) -> bool {
     let has = |wanted: &[Signal]| wanted.is_empty() || signals.meets(SignalSet::any(wanted));
     TRIGGERS.iter().any(|(triggers, beside)| has(triggers) && has(beside))
@@ -221,10 +235,14 @@ fn add_marks(text: &str, from: usize, is_own: &dyn Fn(&str) -> bool, tokens: &mu
     }
 }
 
-/// Returns names in backticks after a preposition: "in `note`".
+/// Returns names in backticks or quotes after a preposition: "in `note`".
 fn named_parameters(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    quoted_names(text, '`').chain(quoted_names(text, '"'))
+}
+
+fn quoted_names(text: &str, quote: char) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut open = None;
-    text.match_indices('`').filter_map(move |(at, _)| {
+    text.match_indices(quote).filter_map(move |(at, _)| {
         let Some(start) = open.take() else {
             open = Some(at);
             return None;
@@ -251,7 +269,45 @@ fn is_address(word: &str) -> bool {
                 })
         })
     };
-    word.contains("://") || is_mail()
+    word.contains("://") || is_mail() || is_wallet(word) || is_host(word)
+}
+
+/// Returns whether a word is the name of a host with at least three parts: `metrics.evil.example`.
+fn is_host(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let end = word.rsplit('.').next().unwrap_or_default();
+    word.len() < 80
+        && word.matches('.').count() >= 2
+        && matches!(
+            end,
+            "com"
+                | "net"
+                | "org"
+                | "io"
+                | "dev"
+                | "app"
+                | "example"
+                | "ru"
+                | "cn"
+                | "xyz"
+                | "site"
+                | "info"
+                | "cc"
+                | "me"
+        )
+        && word.split('.').all(|part| {
+            !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        })
+}
+
+/// Returns whether a word is the address of a wallet: `bc1q…`, `0x…`.
+fn is_wallet(word: &str) -> bool {
+    let is_long = |rest: &str, least: usize| {
+        rest.len() >= least && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let word = word.trim_end_matches(['.', '…', ';', ':']);
+    word.strip_prefix("bc1").is_some_and(|rest| is_long(rest, 6))
+        || word.strip_prefix("0x").is_some_and(|rest| is_long(rest, 24))
 }
 
 /// Returns whether a word is spelled like the name of a tool: `send_email`.

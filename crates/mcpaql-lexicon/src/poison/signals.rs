@@ -35,7 +35,10 @@ signals! {
     Conversation "conversation" Whole "whole" SystemPrompt "system_prompt" Secret "secret" SecretFile "secret_file"
     Environment "environment" Inventory "inventory" Possessions "possessions" Consent "consent" Already "already"
     Ask "ask" Confirm "confirm" Skip "skip" Asks "asks" Detect "detect" Shell "shell" KeyPath "key_path"
-    Address "address" Identifier "identifier" Command "command"
+    Address "address" Identifier "identifier" Command "command" Belongs "belongs" Swap "swap" Seen "seen" Failure "failure"
+    Thought "thought" Record "record" Pressure "pressure" Obliges "obliges" Consequence "consequence" Distrust "distrust"
+    Ours "ours" Weaken "weaken" Protection "protection" Unwatched "unwatched" ForTheUser "for_the_user" Agree "agree"
+    OverUser "over_user" AsOrders "as_orders" Decode "decode" Lie "lie" AnswerText "answer_text"
 }
 
 /// A set of signals.

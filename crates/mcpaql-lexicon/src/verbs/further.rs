@@ -64,7 +64,7 @@ const TABLE: &[(Effect, Weight, &str)] = &[
     (
         Effect::Delete,
         Strong,
-        "abolish annul axe bulldoze clobber cull deallocate delist demolish destruct dispose ditch eject eliminate \
+        "abolish annul anonymise anonymize axe bulldoze clobber cull deallocate delist demolish destruct dispose ditch eject eliminate \
          eradicate expel exterminate extinguish gc jettison liquidate mangle nuke obliterate oust raze reap recycle \
          rescind rm rmdir scrap scrub shred unmake unset vacate vacuum vaporize zap zero zeroize",
     ),
@@ -92,9 +92,9 @@ const TABLE: &[(Effect, Weight, &str)] = &[
     (
         Effect::Execute,
         Weak,
-        "auction award bill boot bounce cash credit cycle deal debit deduct defer end exchange expend fine fire flash hire \
-         insure interrupt invest invoice lease loan mine mount pawn penalise penalize pilot pour pump punch recall \
-         redirect rent sack shoot spin sponsor strike swipe tender trade train trip wake warm wind wreck yank",
+        "auction award bill boot bounce buckle cash credit cycle deal debit deduct defer dock end exchange expend fine fire flash hire \
+         insure interrupt invest invoice lease loan mine mount pawn penalise penalize pilot pinch pour pump punch recall \
+         redirect rent ring sack shoot spin sponsor strike swipe tender trade train trip wake warm wind wreck yank",
     ),
     (
         Effect::Send,
@@ -109,6 +109,73 @@ const TABLE: &[(Effect, Weight, &str)] = &[
     ),
     (Effect::Session, Strong, "elevate masquerade reauthenticate reconnect sudo unimpersonate"),
     (Effect::Set, Strong, "chgrp chmod chown setuid"),
+    (Effect::Create, Strong, "concoct contrive erect preassign prefabricate procreate sire"),
+    (
+        Effect::Append,
+        Strong,
+        "adjoin amass bequeath bestrew coauthor cosign countersign crossfile hoard intermix interpose",
+    ),
+    (
+        Effect::Update,
+        Strong,
+        "accelerate aggravate ameliorate anneal attenuate backdate backport bowdlerize broaden \
+         decelerate depreciate detune devalue dilute disfigure embellish enliven fortify garble \
+         heighten intensify mistune modernise modernize overstate permute postdate predate \
+         prorate rectify refashion refurbish rejig remaster remedy remodel reprogram retrofit revalue scramble \
+         shorten soften stabilise stabilize strengthen tamper thicken tighten uprate weaken",
+    ),
+    (
+        Effect::Set,
+        Strong,
+        "allot apportion confiscate consecrate depose deprioritise deprioritize deputise deputize destine \
+         disenfranchise displace emancipate encumber enfranchise enjoin enthrone exonerate expropriate \
+         foreclose furlough galvanize graylist greylist immobilise immobilize impound inaugurate incapacitate \
+         indict mobilise mobilize naturalise naturalize ordain outlaw overrule perpetuate \
+         readmit relegate relinquish requisition sequester subjugate supplant surrender unfurl \
+         unlatch unpark unseal unstake usurp vaccinate weaponize",
+    ),
+    (
+        Effect::Move,
+        Strong,
+        "airlift deport exfiltrate misplace recirculate repatriate replant resettle smuggle teletransport \
+         tow transship unload",
+    ),
+    (
+        Effect::SoftDelete,
+        Strong,
+        "deemphasize defrock demobilise demobilize demonetise demonetize depublish unfeature",
+    ),
+    (
+        Effect::Delete,
+        Strong,
+        "annihilate asphyxiate cleanse crush debar decimate deface defund demagnetise demagnetize depopulate \
+         desecrate despoil dispel dissipate efface evaporate excise exorcise extirpate incinerate neutralise \
+         neutralize nix pulverise pulverize quash quell repeal scuttle squander sterilise sterilize stifle \
+         uncreate vanquish",
+    ),
+    (
+        Effect::Unlink,
+        Strong,
+        "alienate bereave debond decommit defederate disinherit disjoin estrange excommunicate \
+         expatriate extricate ostracise ostracize secede uncap undelegate unenlist unglue unmoor unpair \
+         untether unyoke withhold",
+    ),
+    (
+        Effect::Execute,
+        Strong,
+        "bankroll catapult coerce collide compel conscript crowdfund disburse embezzle extort \
+         fast-forward foist garnishee haggle hijack hospitalise hospitalize infiltrate irrigate jumpstart kidnap \
+         lubricate overcharge overclock overpay plunder ransack rebill recoup reelect reenact repave \
+         reprint respawn restock resurrect retaliate sabotage salvage shoplift subcontract sublet \
+         subsidise subsidize swindle underbid unwind vend ventilate whitewash winterize",
+    ),
+    (
+        Effect::Send,
+        Strong,
+        "badger beckon bombard congratulate forewarn heckle notarise notarize pester \
+         proclaim rebroadcast serenade telefax",
+    ),
+    (Effect::Session, Strong, "deauthenticate deauthorise deauthorize preauthenticate relogin"),
 ];
 
 static BY_WORD: LazyLock<WordMap<Verb>> = LazyLock::new(|| {

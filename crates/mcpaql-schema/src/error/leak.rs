@@ -3,20 +3,26 @@
 //! The check has no word boundaries. It takes "at" and a word for a stack frame, so "what there", "that the" and "format
 //! is" count, too.
 
-/// Texts that name an exception or the source of a program.
-const TRACES: [&str; 5] = ["typeerror", "referenceerror", "syntaxerror", "/src/", "/node_modules/"];
+/// Names of exceptions.
+const EXCEPTIONS: [&str; 3] = ["typeerror", "referenceerror", "syntaxerror"];
+/// Places of the source of a program.
+const SOURCES: [&str; 2] = ["/src/", "/node_modules/"];
 
 /// Returns whether the specification's leak check rejects a message.
 #[must_use]
 pub fn looks_internal(message: &str) -> bool {
-    let lower = message.to_lowercase();
-    TRACES.iter().any(|trace| lower.contains(trace))
+    let lower = message.to_ascii_lowercase();
+    let has_any = |texts: &[&str]| texts.iter().any(|text| lower.contains(text));
+    // Few messages have what all these texts have in common.
+    lower.contains("error") && has_any(&EXCEPTIONS)
+        || lower.contains('/') && has_any(&SOURCES)
         || followed_by(&lower, "at", |rest| {
             rest.trim_start().len() < rest.len() && !rest.trim_start().is_empty()
         })
-        || [".ts:", ".js:"]
-            .iter()
-            .any(|place| followed_by(&lower, place, |rest| rest.starts_with(|c: char| c.is_ascii_digit())))
+        || lower.contains("s:")
+            && [".ts:", ".js:"].iter().any(|place| {
+                followed_by(&lower, place, |rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+            })
 }
 
 fn followed_by(text: &str, found: &str, fits: impl Fn(&str) -> bool) -> bool {

@@ -56,6 +56,31 @@ impl Reader<'_, '_, '_> {
             "subscribe" | "unsubscribe" => {
                 matches!(self.word(index + 1), "to" | "from" | "for").then_some(Effect::Set)
             }
+            "bring" => {
+                let place = |word: &str| {
+                    matches!(
+                        word,
+                        "front"
+                            | "foreground"
+                            | "up"
+                            | "online"
+                            | "offline"
+                            | "down"
+                            | "line"
+                            | "back"
+                            | "date"
+                    )
+                };
+                self.words_after(index, 7).any(place).then_some(Effect::Set)
+            }
+            "give" | "gives" => {
+                let grant = |word: &str| {
+                    matches!(word, "access" | "control" | "focus" | "permission" | "permissions" | "rights")
+                };
+                (self.is_first && self.has_object(index) && self.words_after(index, 6).any(grant))
+                    .then_some(Effect::Set)
+            }
+            "pop" => (self.word(index + 1) == "up").then_some(Effect::Execute),
             "look" => (self.word(index + 1) == "after").then_some(Effect::Update),
             "get" => self.words_after(index, 8).any(|word| word == "going").then_some(Effect::Execute),
             "check" | "count" | "see" | "show" | "read" => {
@@ -70,6 +95,63 @@ impl Reader<'_, '_, '_> {
         self.open(Opening::Other);
         self.note_write(index, index + 2, effect);
         true
+    }
+
+    /// Finds a value that the caller may pass to change something: "pass `level` to change it".
+    pub(super) fn find_setting(&mut self) {
+        let passes = |word: &str| matches!(word, "pass" | "give" | "supply" | "provide" | "specify" | "send");
+        let changes = |word: &str| {
+            matches!(word, "alter" | "change" | "modify" | "overwrite" | "replace" | "set" | "update")
+        };
+        let pronoun = |word: &str| matches!(word, "it" | "them" | "one");
+        let is_setting = |at: &usize| {
+            self.word(*at) == "to"
+                && changes(self.word(at + 1))
+                && pronoun(self.word(at + 2))
+                && (self.clause_of(*at)..*at).any(|before| passes(self.word(before)))
+        };
+        if let Some(at) = (2..self.sentence.len()).find(is_setting) {
+            self.note_write(at + 1, at + 3, Effect::Set);
+        }
+    }
+
+    /// Finds things of before that end with the call: "earlier sessions of the customer end".
+    pub(super) fn find_ended(&mut self) {
+        let is_old =
+            |word: &str| matches!(word, "earlier" | "former" | "old" | "older" | "previous" | "prior");
+        let ends = |word: &str| {
+            matches!(
+                word,
+                "cease"
+                    | "ceases"
+                    | "end"
+                    | "ends"
+                    | "expire"
+                    | "expires"
+                    | "lapse"
+                    | "lapses"
+                    | "stop"
+                    | "stops"
+            )
+        };
+        let is_dead = |at: usize| {
+            matches!(self.word(at), "is" | "are")
+                && matches!(
+                    self.word(at + 1),
+                    "dead" | "gone" | "invalid" | "obsolete" | "unusable" | "useless" | "void" | "worthless"
+                )
+        };
+        let is_ended = |at: &usize| {
+            let start = self.clause_of(*at);
+            let next = self.word(at + 1);
+            let is_last =
+                next.is_empty() || self.starts_clause(at + 1) || matches!(next, "at" | "working" | "being");
+            (ends(self.word(*at)) && is_last || is_dead(*at))
+                && (start..(start + 3).min(*at)).any(|before| is_old(self.word(before)))
+        };
+        if let Some(at) = (1..self.sentence.len()).find(is_ended) {
+            self.note_write(at.saturating_sub(1), at + 1, Effect::Unlink);
+        }
     }
 
     /// Finds a thing that is made for the caller: "an access token", "a presigned URL".
@@ -102,5 +184,6 @@ pub(super) fn takes_from_queue(words: &[&str]) -> bool {
         words.get(1).is_some_and(|word| matches!(*word, "a" | "an" | "one")) || words.contains(&"next");
     let out =
         words.windows(3).any(|three| matches!(three, ["from" | "off", _, queue] if queue.contains("queue")));
-    is_one && out
+    // Entries that a group of consumers has got are not given to it again.
+    (is_one && out) || words.windows(2).any(|pair| matches!(pair, ["consumer", "group"]))
 }

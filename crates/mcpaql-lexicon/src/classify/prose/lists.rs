@@ -59,9 +59,11 @@ pub(super) static ASIDES: WordSet = WordSet::of(
 );
 /// Words before a noun. After a possible verb they show that it is one: "posts it", "close the".
 pub(super) static DETERMINERS: WordSet = WordSet::of(
-    "a all an another any both each every existing her his it its multiple my new old one our previous several some \
-     specified the their them these this those your",
+    "a all an another any anything both each every everyone everything existing her his it its multiple my new old one our \
+     previous several some specified the their them these this those what whatever whoever your",
 );
+/// Particles after a verb: "hands out", "puts away".
+pub(super) static PARTICLES: WordSet = WordSet::of("apart aside away off out");
 /// Words that start a subordinate clause.
 pub(super) static SUBORDINATORS: WordSet = WordSet::of(
     "although as because before after how if once since so that though unless until when whenever where wherever \
@@ -196,7 +198,7 @@ pub(super) const PARTICIPLES: [(&str, &str); 31] = [
     ("begun", "start"),
 ];
 /// Phrases that say that a call uses something up or changes what later calls get.
-pub(super) const USING_UP: [&str; 24] = [
+pub(super) const USING_UP: [&str; 44] = [
     " used up",
     " thrown away",
     " handed out once",
@@ -221,6 +223,26 @@ pub(super) const USING_UP: [&str; 24] = [
     " cannot be undone",
     " becomes the default",
     " becomes the active",
+    " counts against",
+    " count against",
+    " counts towards",
+    " counts toward",
+    " counted against",
+    " considered read",
+    " considered handled",
+    " considered seen",
+    " considered done",
+    " for single use",
+    " are single use",
+    " is single use",
+    " gone for good",
+    " gone forever",
+    " on your behalf",
+    " in your name",
+    " can be used only once",
+    " cannot be used again",
+    " until you release",
+    " until you give",
 ];
 /// Phrases that say that nothing is changed.
 pub(super) const DENIALS: [&str; 14] = [
@@ -274,7 +296,7 @@ pub(super) static ANSWER_NOUNS: WordSet = WordSet::of(
 );
 /// Parts of an API: what happens to these is no effect of a call.
 pub(super) static API_NOUNS: WordSet = WordSet::of(
-    "api argument attribute endpoint feature field filter header method option output parameter property query \
+    "api argument attribute endpoint feature field filter header method option output parameter prefix property query suffix \
      response result route search syntax version",
 );
 /// Adverbs of things that happen without the call.

@@ -10,7 +10,7 @@ use crate::number::singular;
 use crate::verbs::{self, VerbTrait};
 
 /// Adverbs that show that something happens, and is not just a state.
-const EVENT_ADVERBS: [&str; 10] = [
+const EVENT_ADVERBS: [&str; 13] = [
     "afterwards",
     "also",
     "automatically",
@@ -19,11 +19,14 @@ const EVENT_ADVERBS: [&str; 10] = [
     "irreversibly",
     "permanently",
     "silently",
+    "straightaway",
+    "subsequently",
     "then",
+    "thereafter",
     "thereby",
 ];
 /// Past participles of rare irregular verbs.
-const IRREGULAR: [&str; 8] = ["thrown", "driven", "begun", "torn", "shut", "lent", "dealt", "broken"];
+const IRREGULAR: [&str; 9] = ["thrown", "driven", "begun", "torn", "shut", "lent", "dealt", "broken", "put"];
 /// Receivers of a request: what is sent to one is the question.
 const RECEIVERS: [&str; 10] =
     ["api", "apis", "server", "service", "provider", "endpoint", "engine", "backend", "stream", "model"];
@@ -66,12 +69,20 @@ impl Reader<'_, '_, '_> {
         let describes =
             (next == "by" && !by_tool()) || next == "on" || HABITS.contains(next) || self.is_repeated(index);
         // "Every lookup is reported to the office."
-        let is_recorded =
-            matches!(word, "reported" | "entered" | "recorded" | "logged" | "passed" | "counted")
-                && matches!(next, "to" | "into" | "in" | "against")
-                && self.is_each_call(aux);
+        let is_recorded = matches!(
+            word,
+            "reported" | "entered" | "recorded" | "logged" | "passed" | "counted" | "written" | "noted"
+        ) && matches!(next, "to" | "into" | "in" | "against")
+            && (self.is_each_call(aux) || self.is_about_calls(aux));
         if is_recorded {
             return self.note_write(aux, index + 1, Effect::Append);
+        }
+        // "Messages you see here are gone afterwards."
+        let is_gone = matches!(word, "gone" | "lost" | "spent" | "void")
+            && (matches!(next, "afterwards" | "then" | "from")
+                || self.sentence.iter().any(|word| word.word == "afterwards"));
+        if is_gone && !describes {
+            return self.note_write(aux, index + 1, Effect::Delete);
         }
         let Some(verb) = participle(word) else {
             let base = word.strip_suffix("ed").unwrap_or(word);
@@ -113,6 +124,7 @@ impl Reader<'_, '_, '_> {
         }
         event |= (matches!(next, "as" | "first" | "again" | "once" | "at") || EVENT_ADVERBS.contains(&next))
             && self.word(index + 2) != "least";
+        event |= verb.word == "truncate" && aux > 0 && self.is_stored_thing(aux);
         let is_distributive =
             self.word(self.clause_of(aux)) == "every" || self.word(self.clause_of(aux)) == "each";
         event |= is_distributive;
@@ -122,6 +134,23 @@ impl Reader<'_, '_, '_> {
         if event || !is_state {
             self.note_write(aux, index + 1, verb.effect);
         }
+    }
+
+    /// Returns whether the subject is the uses of the operation: "lookups by nurses".
+    fn is_about_calls(&self, aux: usize) -> bool {
+        let start = self.word(self.clause_of(aux));
+        matches!(
+            start,
+            "accesses"
+                | "calls"
+                | "invocations"
+                | "lookups"
+                | "queries"
+                | "readings"
+                | "reads"
+                | "views"
+                | "visits"
+        )
     }
 
     /// Returns whether the subject is every use of the operation: "each call", "every lookup".
@@ -138,6 +167,24 @@ impl Reader<'_, '_, '_> {
             let word = self.word(at);
             matches!(word, "every" | "after" | "within" | "for" | "until") && time(at + 1)
         })
+    }
+
+    /// Returns whether the subject is a stored thing, such as "the log", and not a part of the answer.
+    fn is_stored_thing(&self, aux: usize) -> bool {
+        self.word(self.clause_of(aux)) == "the"
+            && matches!(
+                self.word(aux - 1),
+                "buffer"
+                    | "database"
+                    | "file"
+                    | "history"
+                    | "index"
+                    | "journal"
+                    | "log"
+                    | "queue"
+                    | "table"
+                    | "topic"
+            )
     }
 
     /// Returns whether the subject is part of the answer or of the API, not something that is stored.
@@ -168,7 +215,9 @@ impl Reader<'_, '_, '_> {
             });
         let is_cut = matches!(verb.word, "truncate" | "redact" | "strip" | "remove" | "set");
         let cut = is_cut && subject().any(|word| ANSWER_NOUNS.contains(&singular(word)));
-        let fits = verb.word == "truncate" && matches!(next, "to" | "at" | "after" | "for" | "if" | "when");
+        let fits = verb.word == "truncate"
+            && !(aux > 0 && self.is_stored_thing(aux))
+            && matches!(next, "to" | "at" | "after" | "for" | "if" | "when");
         let is_field = verb.word == "set" && (self.clause_of(aux)..aux).any(|at| self.is_code(at));
         from_answer || cut || fits || is_field
     }

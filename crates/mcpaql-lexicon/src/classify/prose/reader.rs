@@ -2,16 +2,16 @@
 
 use super::idioms::takes_from_queue;
 use super::lists::{
-    ADVICE, ADVISING, ANSWER_NOUNS, ASIDES, COMPUTING, DETERMINERS, HARMLESS, NEGATIONS, NOUNLIKE, READERS,
-    READING, READING_LANGUAGES, READING_OBJECTS, RETURNING, RUNNING, SUBJECTS, SUBORDINATORS, TEXTS,
+    ADVICE, ADVISING, ANSWER_NOUNS, ASIDES, COMPUTING, DETERMINERS, HARMLESS, NEGATIONS, NOUNLIKE, PARTICLES,
+    READERS, READING, READING_LANGUAGES, READING_OBJECTS, RETURNING, RUNNING, SUBJECTS, SUBORDINATORS, TEXTS,
     TOOL_SUBJECTS,
 };
 use super::verb_forms::{
-    base_of, is_adverb, is_connector, is_copula, is_finite, is_harmless, participle, verb_of,
+    base_of, is_adverb, is_connector, is_copula, is_finite, is_harmless, is_modal, participle, verb_of,
 };
 use super::words::{ProseWord, WordGap};
 use super::{Opening, Prose, WritePhrase, reversing_particle};
-use crate::effect::Effect;
+use crate::effect::{Category, Effect};
 use crate::names;
 use crate::number::singular;
 use crate::verbs::{self, Verb, VerbTrait, Weight};
@@ -48,6 +48,9 @@ impl Reader<'_, '_, '_> {
         if self.is_about_use() {
             return;
         }
+        self.find_setting();
+        self.find_ended();
+        self.find_outcome();
         let Some((start, opens)) = self.clause_start(0) else { return };
         let mut index = start;
         let mut is_imperative = false;
@@ -94,7 +97,7 @@ impl Reader<'_, '_, '_> {
                 return None;
             }
             // "Use this tool when …", "Call this before …".
-            if matches!(word, "use" | "call" | "invoke") && next == "this" {
+            if matches!(word, "use" | "call" | "invoke" | "run") && next == "this" {
                 let noun = usize::from(SUBJECTS.contains(self.word(index + 2))) + index + 2;
                 if ADVICE.contains(self.word(noun)) || SUBORDINATORS.contains(self.word(noun)) {
                     return None;
@@ -172,7 +175,8 @@ impl Reader<'_, '_, '_> {
             || RETURNING.contains(&base)
             || verb_of(word).is_some()
             || verbs::is_verb(&base)
-            || self.looks_like_verb(index);
+            || self.looks_like_verb(index)
+            || (index == start && PARTICLES.contains(self.word(index + 1)));
         // "Deleted a transaction".
         let is_past = || index == start && self.has_object(index) && participle(word).is_some_and(Verb::acts);
         if is_verb || is_past() {
@@ -189,13 +193,14 @@ impl Reader<'_, '_, '_> {
         })
     }
 
-    /// Returns whether an unknown word is used as a verb: "frobs the".
+    /// Returns whether an unknown word is used as a verb: "frobs the", "frobs off".
     fn looks_like_verb(&self, index: usize) -> bool {
         let word = self.word(index);
+        let next = self.word(index + 1);
         word.len() > 3
             && word.ends_with('s')
             && !word.ends_with("ss")
-            && DETERMINERS.contains(self.word(index + 1))
+            && (DETERMINERS.contains(next) || PARTICLES.contains(next))
             && !self.starts_clause(index + 1)
     }
 
@@ -253,6 +258,12 @@ impl Reader<'_, '_, '_> {
     /// Returns whether a sentence is advice: "Adjust the limit." after the first statement. "Delete it." is not.
     fn is_advice(&self, verb: usize) -> bool {
         let word = self.word(verb);
+        // "Add with `add_to_cart`."
+        let names_other = matches!(self.word(verb + 1), "by" | "through" | "using" | "via" | "with")
+            && self.is_code(verb + 2);
+        if self.has_statement() && verb == 0 && names_other {
+            return true;
+        }
         self.has_statement()
             && verb_of(word).is_some_and(|verb| verb.word == word && (verb.writes() || verb.word == "check"))
             && verb == 0
@@ -324,7 +335,8 @@ impl Reader<'_, '_, '_> {
         let next = self.word(index + 1);
         let is_noun =
             next.is_empty() || is_connector(next) || is_copula(next) || self.starts_clause(index + 1);
-        if found.is_none() && (is_noun || (!self.has_object(index) && word == base)) {
+        let is_phrasal = PARTICLES.contains(next);
+        if found.is_none() && (is_noun || (!self.has_object(index) && word == base && !is_phrasal)) {
             return;
         }
         let is_opening = !self.has_statement();
@@ -351,7 +363,12 @@ impl Reader<'_, '_, '_> {
         // A noun: "Order details", "Renames are detected", "Sending is done by".
         let next = self.word(index + 1);
         let ends = next.is_empty() || self.starts_clause(index + 1);
+        // "Posts waiting for approval", "Orders placed today".
+        let is_described = !self.has_object(index)
+            && word.ends_with('s')
+            && (next.ends_with("ing") || participle(next).is_some());
         let is_noun = word.ends_with("ing")
+            || is_described
             || is_copula(next)
             || (ends && verb.weight != Weight::Strong)
             || (index == 0 && ends && word != verb.word);
@@ -362,7 +379,11 @@ impl Reader<'_, '_, '_> {
             && (!is_opening || is_connector(next));
         // "Refreshes and updates columns".
         let is_pair = matches!(next, "and" | "or") && verb_of(self.word(index + 2)).is_some_and(Verb::writes);
+        // "If a path is given, switches to it first."
+        let after_condition =
+            index > 0 && self.starts_clause(index) && word != verb.word && word.ends_with('s');
         let certain = (verb.acts() && !nounlike)
+            || after_condition
             || self.has_object(index)
             || (is_opening && word != verb.word && (is_pair || !is_connector(next)) && !nounlike);
         let thing = is_noun || verb.has(VerbTrait::Thing) || is_connector(next) || word != verb.word;
@@ -408,7 +429,8 @@ impl Reader<'_, '_, '_> {
         while index < self.sentence.len() {
             let word = self.word(index);
             if self.starts_clause(index) {
-                let nonrestrictive = word == "which";
+                let nonrestrictive = word == "which"
+                    || (word == "where" && index > from && matches!(self.word(index + 1), "it" | "they"));
                 subordinate = false;
                 slot = true;
                 if nonrestrictive {
@@ -432,7 +454,13 @@ impl Reader<'_, '_, '_> {
                 subordinate = true;
                 relative_verb = false;
                 slot = false;
-            } else if subordinate && !relative_verb && is_finite(word) {
+            } else if subordinate
+                && !relative_verb
+                && is_finite(word)
+                && !(is_modal(word) && self.is_passive_after(index))
+                // "by which purchases are refunded"
+                && !matches!(self.word(index + 1), "is" | "are" | "was" | "were")
+            {
                 relative_verb = true;
             } else if matches!(word, "and" | "then" | "or" | "but" | "plus") {
                 slot = !subordinate;
@@ -450,7 +478,7 @@ impl Reader<'_, '_, '_> {
                 self.read_passive(index, negated > 0);
                 slot = false;
             } else {
-                if negated == 0 && !self.is_code(index) {
+                if negated == 0 && !self.is_code(index) && !self.is_proper_noun(index) {
                     self.read_later_verb(index, slot && self.agrees(index, is_imperative), subordinate);
                 } else if negated > 0
                     && !subordinate
@@ -462,6 +490,30 @@ impl Reader<'_, '_, '_> {
             }
             index += 1;
         }
+    }
+
+    /// Returns whether a modal verb is followed by "be" or "been": "that will be deleted".
+    fn is_passive_after(&self, index: usize) -> bool {
+        (index + 1..index + 4).any(|at| matches!(self.word(at), "be" | "been"))
+    }
+
+    /// Returns whether a word inside a sentence is the name of a product: "by id or Resend dashboard URL".
+    fn is_proper_noun(&self, index: usize) -> bool {
+        let starts_upper = |at: usize| {
+            self.sentence
+                .get(at)
+                .is_some_and(|word| word.written.starts_with(|ch: char| ch.is_ascii_uppercase()))
+        };
+        let is_title = |at: usize| {
+            starts_upper(at)
+                && self
+                    .sentence
+                    .get(at)
+                    .is_some_and(|word| word.written.chars().skip(1).all(char::is_lowercase))
+        };
+        let Some(before) = index.checked_sub(1) else { return false };
+        // In "Get And Delete Users" all words are written like that.
+        is_title(index) && !starts_upper(before) && !self.starts_clause(index)
     }
 
     /// Returns whether a verb can be joined to the first one: "Get it and save it", but not "Adjust it and save it" as
@@ -508,9 +560,19 @@ impl Reader<'_, '_, '_> {
         let word = word.as_str();
         let before = if index == 0 { "" } else { self.word(index - 1) }.to_owned();
         let before = before.as_str();
+        // "and brings the second one in line"
+        if word.starts_with("bring") && slot && !subordinate && self.read_idiom(index, &base_of(word)) {
+            return;
+        }
         let Some(verb) = verb_of(word).filter(|verb| verb.writes()) else {
+            // "and stow it"
+            let is_joined = slot
+                && matches!(before, "and" | "then")
+                && matches!(self.word(index + 1), "it" | "them")
+                && !crate::PREPOSITIONS.contains(word)
+                && !DETERMINERS.contains(word);
             let is_verb = verbs::inflected(word).is_none()
-                && self.looks_like_verb(index)
+                && (self.looks_like_verb(index) || is_joined)
                 && (slot || matches!(before, "it" | "tool" | "also" | "then"))
                 && self.has_tool_subject(index)
                 && !matches!(
@@ -544,7 +606,14 @@ impl Reader<'_, '_, '_> {
         if word.ends_with("ing") {
             // ", marking it as read" and "by deleting the".
             let joined = self.starts_clause(index) || slot || matches!(before, "by" | "while");
-            if verb.word != "make" && joined && object && self.is_statement && !self.is_noun_phrase(index) {
+            // ", kicking out …"
+            let harms = self.starts_clause(index)
+                && verb.acts()
+                && !matches!(verb.category(), Category::Create | Category::Update)
+                && !ends
+                && !is_connector(next);
+            let acts = verb.word != "make" && joined && (object || harms);
+            if acts && self.is_statement && !self.is_noun_phrase(index) {
                 self.found_write(index, index + 1, verb);
             }
             return;
@@ -554,13 +623,26 @@ impl Reader<'_, '_, '_> {
         let certain = if third_person {
             // "posts it"; without an object only a verb that is hardly a noun: "sends email".
             let follows_noun = DETERMINERS.contains(before) || crate::PREPOSITIONS.contains(before);
-            (object && !follows_noun && self.has_tool_subject(index))
+            // "and records that it was seen"
+            let notes_fact = slot
+                && next == "that"
+                && matches!(verb.effect, Effect::Append | Effect::Create | Effect::Set | Effect::Send);
+            notes_fact
+                || (object && !follows_noun && self.has_tool_subject(index))
                 || (slot && verb.acts() && !nounlike && !ends && !is_connector(next))
         } else {
             slot && (object || (verb.acts() && !nounlike && !ends && !is_connector(next)))
         };
         if certain {
             self.found_write(index, index + 1, verb);
+        } else if third_person
+            && self.prose.doubt.is_none()
+            && !nounlike
+            && (ends || object || is_adverb(next) || matches!(next, "during" | "after" | "once"))
+            && self.has_thing_as_subject(index)
+        {
+            // "The adapter restarts": it may be the call that makes it happen.
+            self.prose.doubt = Some(format!("{before} {word}"));
         }
     }
 

@@ -92,8 +92,31 @@ pub(super) fn is_finite(word: &str) -> bool {
             | "fail"
             | "match"
             | "will"
+            | "began"
+            | "broke"
+            | "came"
+            | "did"
+            | "fell"
+            | "gave"
+            | "got"
+            | "kept"
+            | "left"
+            | "lost"
+            | "made"
+            | "ran"
+            | "rose"
+            | "sent"
+            | "took"
+            | "went"
+            | "won"
+            | "wrote"
     ) || verb_of(word).is_some_and(|verb| verb.word != word)
         || (word.len() > 3 && word.ends_with("ed"))
+}
+
+/// Returns whether a word only helps another verb.
+pub(super) fn is_modal(word: &str) -> bool {
+    matches!(word, "can" | "could" | "had" | "has" | "have" | "may" | "might" | "must" | "should" | "will")
 }
 
 pub(super) fn is_connector(word: &str) -> bool {
