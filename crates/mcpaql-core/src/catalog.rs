@@ -45,7 +45,9 @@ use crate::policy::{HintSet, Hints};
 use crate::schema::SchemaSet;
 use crate::validate::{CompiledParams, SizeLimits};
 use indexmap::IndexMap;
+use mcpaql_shape::HiddenFields;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -66,6 +68,10 @@ pub struct Catalog {
     pub results: ResultForm,
     /// Whether tools also have their title in `annotations`.
     pub title_in_annotations: bool,
+    /// Fields that no answer has: those of the document and those of the operator.
+    pub hide: HiddenFields,
+    /// Maximum tokens of an answer.
+    pub answer_budget: usize,
     /// Size limits of calls.
     pub limits: SizeLimits,
     /// All operations; `introspect` is the last one.
@@ -220,6 +226,12 @@ impl Catalog {
             .map(FlaggedOperation::refusal)
     }
 
+    /// Returns whether the operator allows a prompt or resource with this name in spite of its texts.
+    #[must_use]
+    pub fn is_flagged_text_allowed(&self, name: &str) -> bool {
+        self.allow_flagged.iter().any(|allowed| allowed == name)
+    }
+
     /// Returns the error of calling a tool whose operation is withheld; `None` if it is not.
     #[must_use]
     pub fn withheld_tool_error(&self, tool: &str) -> Option<OpError> {
@@ -289,6 +301,12 @@ impl Catalog {
             ToolScope::Adapter => (0..self.operations.len()).collect(),
             ToolScope::Operation(index) => vec![*index],
         }
+    }
+
+    /// Returns the fields that the answers of an operation never have.
+    #[must_use]
+    pub fn hidden_fields<'c>(&'c self, operation: &'c Operation) -> Cow<'c, HiddenFields> {
+        self.hide.join(&operation.hide)
     }
 
     /// Returns whether any operation runs in the background.

@@ -41,6 +41,7 @@ use crate::operation::{
 use crate::policy::{self, HintSet, Hints, Policy};
 use crate::reader::short_value;
 use crate::schema::SchemaSet;
+use crate::shape::DEFAULT_ANSWER_BUDGET;
 use crate::signature;
 use crate::surface;
 use crate::targets;
@@ -96,8 +97,8 @@ fn effective_settings(settings: &AdapterSettings, adapter: &Adapter) -> AdapterS
     match settings.sharing {
         None => settings.clone().with_fallback(own),
         Some(sharing) => {
-            let own =
-                AdapterSettings { policy: own.policy, errors: own.errors, ..AdapterSettings::default() };
+            let AdapterSettings { policy, errors, answer_budget, .. } = own;
+            let own = AdapterSettings { policy, errors, answer_budget, ..AdapterSettings::default() };
             AdapterSettings::for_shared_tools(sharing).with_fallback(settings.clone()).with_fallback(own)
         }
     }
@@ -241,6 +242,8 @@ impl AdapterCompiler {
             results: self.results(mode, settings),
             title_in_annotations: context.policy.title_in_annotations,
             limits: context.limits,
+            hide: adapter.hide.join(&settings.hide).into_owned(),
+            answer_budget: settings.answer_budget.unwrap_or(DEFAULT_ANSWER_BUDGET),
             by_name: index(&entries),
             operations: entries,
             endpoints,
@@ -260,6 +263,12 @@ impl AdapterCompiler {
             return None;
         }
         catalog.tools = surface::tools(&catalog, &kept, settings);
+        if let Some(tokens) = settings.answer_budget {
+            let reads = reading_tools(&catalog);
+            for (tool, _) in catalog.tools.iter_mut().zip(reads).filter(|(_, reads)| *reads) {
+                tool.max_result_chars = Some(tokens.saturating_mul(CHARS_PER_TOKEN));
+            }
+        }
         Some(catalog)
     }
 
@@ -453,6 +462,20 @@ impl AdapterCompiler {
         }
         fix_examples(operation, params, context.types, schemas, &context.limits);
     }
+}
+
+/// Characters of a token in most answers.
+const CHARS_PER_TOKEN: usize = 4;
+
+/// Returns for each tool whether its answers have a budget: those of operations that read, in an envelope.
+fn reading_tools(catalog: &Catalog) -> Vec<bool> {
+    let reads =
+        |index: usize| catalog.operations.get(index).is_some_and(|entry| entry.operation.takes_controls());
+    let has_budget = |name: &str| {
+        let route = catalog.route(name).filter(|_| catalog.results == ResultForm::Envelope);
+        route.is_some_and(|route| catalog.operations_in_scope(&route.scope).into_iter().any(reads))
+    };
+    catalog.tools.iter().map(|tool| has_budget(&tool.name)).collect()
 }
 
 /// Checks the parameters as the author wrote them: wrong schemas and defaults that do not fit.

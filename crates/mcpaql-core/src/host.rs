@@ -70,7 +70,9 @@ pub fn address_problem(address: &str) -> Option<&'static str> {
 #[must_use]
 pub fn is_dot_segment(segment: &str) -> bool {
     // The longest one is `%2e%2e`.
-    segment.len() <= 6 && matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..")
+    segment.len() <= 6
+        && segment.starts_with(['.', '%'])
+        && matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..")
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ pub(crate) mod list;
 mod mentioned;
 pub(crate) mod page;
 mod params;
+mod plan;
 mod protocol;
 mod types;
 
@@ -133,7 +134,7 @@ pub(crate) fn answer_by_name(
     } else {
         data.insert(key.to_owned(), found.pop().unwrap_or(Value::Null));
     }
-    Answer { warnings, ..Answer::new(Value::Object(data)) }
+    Answer::new(Value::Object(data)).with_warnings(warnings)
 }
 
 pub(crate) fn not_found_warning(kind: &str, name: &str, near: &[&str]) -> Warning {

@@ -63,6 +63,8 @@
 //! | [`library`] | operations that are read on demand, for large APIs |
 //! | [`compile`](mod@compile), [`catalog`] | adapter → catalog |
 //! | [`request`], [`response`], [`error`] | arguments → a validated call; outcome → answer; the table of error codes |
+//! | [`batch`] | several calls in one |
+//! | [`shape`] | query controls: the part of an answer that a call asks for |
 //! | [`introspect`], [`search`] | discovery for agents |
 //! | [`policy`], [`naming`] | hints and names of tools |
 //! | [`diagnostic`] | problems of documents |
@@ -75,10 +77,12 @@
 //! Until 1.0, minor versions may change this API; patch versions do not. Modules without an entry in this documentation are not part
 //! of the API.
 
+pub mod batch;
 pub mod capture;
 pub mod catalog;
 pub mod compile;
 pub mod evidence;
+pub mod failure_codes;
 pub mod flagged;
 #[doc(hidden)]
 pub mod groups;
@@ -115,5 +119,7 @@ pub mod variables;
 #[doc(inline)]
 pub use mcpaql_schema::{diagnostic, error, schema};
 #[doc(hidden)]
-pub use mcpaql_schema::{extends, reader, sample, suggest};
+pub use mcpaql_schema::{extends, reader, sample, suggest, syntax};
+#[doc(inline)]
+pub use mcpaql_shape as shape;
 pub use model::{adapter, exchange, facts, hints, library, lifecycle, operation};

@@ -18,16 +18,20 @@
 //! assert!(error.message.contains("Did you mean 'list_tasks'?"));
 //! ```
 //!
-//! The checks run in this order: envelope, known operation, right endpoint, then the parameters
-//! ([`validate`](crate::validate)). The agent can recover from all of these errors, except for arguments that are not
+//! The checks run in this order: envelope, known operation, right endpoint, dry run, query controls ([`shape`]), then
+//! the parameters ([`validate`](crate::validate)). The agent can recover from all of these errors, except for arguments that are not
 //! an envelope.
 
+use crate::batch;
 use crate::catalog::{Catalog, CatalogEntry, FullOperation, ToolScope};
 use crate::error::{Code, OpError};
-use crate::operation::{INTROSPECT, Operation};
+use crate::operation::{Binding, Category, INTROSPECT, Operation, StoreAction};
 use crate::response::Warning;
+pub(crate) use crate::response::quoted_name;
 use crate::schema::type_name;
+use crate::shape::{self, PageRequest, QueryControls};
 use crate::signature;
+use crate::validate::DRY_RUN;
 use serde_json::{Map, Value};
 
 /// The specification's field beside `operation` that names a kind of resource.
@@ -48,6 +52,10 @@ pub struct PreparedCall<'c> {
     pub full_operation: FullOperation<'c>,
     /// Arguments by parameter name, with defaults.
     pub args: Map<String, Value>,
+    /// The query controls, if the call has any.
+    pub controls: Option<Box<QueryControls>>,
+    /// The caller asks what the call would do, without making it.
+    pub dry_run: bool,
     /// Warnings for the agent.
     pub warnings: Vec<Warning>,
 }
@@ -74,7 +82,13 @@ pub fn prepare<'c>(
             let Some(entry) = catalog.operations.get(*index) else {
                 return Err(no_tool(tool));
             };
-            (entry, flat_params(full_operation(catalog, entry)?.operation, arguments)?)
+            let full = full_operation(catalog, entry)?;
+            if batch::is_batch(&arguments) && !full.params.accepts(batch::OPERATIONS) {
+                return Err(batch::no_batch_error(tool));
+            }
+            let mut params = flat_params(full.operation, arguments)?;
+            params.retain(|name, _| !is_foreign(full, name));
+            (entry, params)
         }
         scope => {
             let (operation, mut params) = split_envelope(arguments)?;
@@ -88,6 +102,10 @@ pub fn prepare<'c>(
             note_alias(entry, &name, &mut warnings);
             if let Some(kind) = params.element_type.take() {
                 place_element_type(catalog, entry, kind, &mut params.own, &mut warnings)?;
+            }
+            if !params.beside.is_empty() {
+                let full = full_operation(catalog, entry)?;
+                params.own.retain(|name, _| !params.beside.contains(name) || !is_foreign(full, name));
             }
             (entry, params.own)
         }
@@ -130,17 +148,106 @@ pub(crate) fn wrong_endpoint_error(
 fn finish<'c>(
     catalog: &'c Catalog,
     entry: &'c CatalogEntry,
-    params: Map<String, Value>,
+    mut params: Map<String, Value>,
     mut warnings: Vec<Warning>,
 ) -> Result<PreparedCall<'c>, OpError> {
     let full = full_operation(catalog, entry)?;
+    let dry_run = take_dry_run(full, &mut params)?;
+    let controls =
+        if full.operation.takes_controls() { take_controls(full, &mut params, &mut warnings)? } else { None };
     let args = full.params.validate(params, full.schemas, &catalog.limits)?;
     if let Some(instead) = &entry.operation.deprecated {
         let name = &entry.operation.name;
         let text = format!("The operation '{name}' is deprecated. {instead}");
         warnings.push(deprecated("operation", name, text.trim_end()));
     }
-    Ok(PreparedCall { entry, full_operation: full, args, warnings })
+    Ok(PreparedCall { entry, full_operation: full, args, controls, dry_run, warnings })
+}
+
+/// Names of the protocol that are no parameters.
+const PROTOCOL_NAMES: [&str; 2] = ["_meta", "_confirmation"];
+/// The name that always asks for a dry run, even if the operation has a parameter `dry_run`.
+const DRY_RUN_ALWAYS: &str = "_dry_run";
+
+/// Takes the request for a dry run out of the parameters. Such a request is never ignored, because the call would then run.
+fn take_dry_run(full: FullOperation<'_>, params: &mut Map<String, Value>) -> Result<bool, OpError> {
+    let mut wanted = false;
+    for name in [DRY_RUN, "dryRun", DRY_RUN_ALWAYS].into_iter().filter(|name| !full.params.accepts(name)) {
+        let Some(value) = params.shift_remove(name) else { continue };
+        let operation = full.operation;
+        if !operation.takes_dry_run() {
+            let why = if operation.category == Category::Read { ", because it only reads" } else { "" };
+            let message =
+                format!("The operation '{}' has no dry run{why}; call it without '{name}'.", operation.name);
+            return Err(OpError::new(Code::UnknownParam, message)
+                .with_detail("operation", operation.name.as_str())
+                .with_detail("unknown_params", vec![name])
+                .with_detail("signature", full.params.signature()));
+        }
+        wanted |= match value {
+            Value::Bool(wanted) => wanted,
+            Value::Null => false,
+            other => {
+                let message = format!("Parameter '{name}' must be true or false.");
+                return Err(OpError::new(Code::InvalidType, message)
+                    .with_detail("param_name", name)
+                    .with_detail("expected_type", "boolean")
+                    .with_detail("actual_type", type_name(&other)));
+            }
+        };
+    }
+    Ok(wanted)
+}
+
+/// Returns whether a name belongs neither to the operation nor to the protocol.
+fn is_foreign(full: FullOperation<'_>, name: &str) -> bool {
+    name.starts_with('_')
+        && name != DRY_RUN_ALWAYS
+        && !full.params.accepts(name)
+        && shape::control_of(name).is_none()
+}
+
+/// Takes the query controls out of the parameters.
+fn take_controls(
+    full: FullOperation<'_>,
+    params: &mut Map<String, Value>,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<Box<QueryControls>>, OpError> {
+    if params.keys().all(|name| full.params.accepts(name)) {
+        return Ok(None);
+    }
+    let unknown =
+        params.keys().find(|name| is_foreign(full, name) && !PROTOCOL_NAMES.contains(&name.as_str()));
+    if let Some(unknown) = unknown {
+        return Err(full.params.unknown_control(unknown));
+    }
+    // A store pages through its records itself, but a query needs all of them.
+    let is_list = is_store_list(full.operation);
+    let queries_store = is_list
+        && params
+            .keys()
+            .any(|name| !full.params.accepts(name) && shape::control_of(name).is_some_and(is_query));
+    let is_own =
+        |name: &str| full.params.accepts(name) && !(queries_store && matches!(name, "first" | "after"));
+    let declared = full.operation.fields.as_deref();
+    let mut controls = QueryControls::take(params, declared, is_own, warnings)?;
+    if let Some(controls) = controls.as_mut().filter(|controls| is_list && controls.needs_whole_list())
+        && controls.page.is_none()
+        && !controls.all_pages
+        && (controls.aggregate.is_none() || controls.include_items)
+    {
+        controls.page = Some(PageRequest::First { size: shape::DEFAULT_PAGE_ITEMS, after: None });
+    }
+    Ok(controls)
+}
+
+/// Returns whether a control is about the whole list and not about the fields of an answer.
+fn is_query(control: &str) -> bool {
+    !matches!(control, "fields" | "preset" | "part" | "answer_budget" | "include_items")
+}
+
+fn is_store_list(operation: &Operation) -> bool {
+    matches!(&operation.binding, Binding::Store(binding) if matches!(binding.action, StoreAction::List | StoreAction::Search))
 }
 
 fn full_operation<'c>(catalog: &'c Catalog, entry: &'c CatalogEntry) -> Result<FullOperation<'c>, OpError> {
@@ -195,6 +302,8 @@ fn flat_params(
 /// The parameters of a call, and the specification's field for the kind of resource beside them.
 struct EnvelopeParams {
     own: Map<String, Value>,
+    /// Names beside `params` that start with `_`. Those that nobody knows are allowed there.
+    beside: Vec<String>,
     element_type: Option<Value>,
 }
 
@@ -235,7 +344,12 @@ fn split_envelope(mut arguments: Map<String, Value>) -> Result<(Option<String>, 
     };
     let params = take_params(&mut arguments)?;
     let element_type = arguments.shift_remove(ELEMENT_TYPE);
-    Ok((operation, EnvelopeParams { own: merge_params(params, arguments), element_type }))
+    let beside = arguments
+        .keys()
+        .filter(|name| name.starts_with('_') && !params.contains_key(*name))
+        .cloned()
+        .collect();
+    Ok((operation, EnvelopeParams { own: merge_params(params, arguments), beside, element_type }))
 }
 
 /// Removes `params` from the arguments and returns it.
@@ -258,14 +372,6 @@ fn merge_params(mut params: Map<String, Value>, beside: Map<String, Value>) -> M
         params.entry(name).or_insert(value);
     }
     params
-}
-
-/// Quotes a caller's name for a message. Returns an empty text if it is not a plain name, so that callers cannot put
-/// their own sentences into a message.
-pub(crate) fn quoted_name(name: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
-    let is_name = !name.is_empty() && name.chars().count() <= 64 && name.chars().all(plain);
-    if is_name { format!(" '{name}'") } else { String::new() }
 }
 
 fn params_not_object(found: &str) -> OpError {

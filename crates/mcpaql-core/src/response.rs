@@ -15,13 +15,16 @@
 
 use crate::adapter::ErrorPolicy;
 use crate::error::{self, OpError, Remedy};
+use mcpaql_schema::syntax::inexact_integer;
+pub(crate) use mcpaql_shape::quoted_name;
+pub use mcpaql_shape::{Payload, Warning};
 use serde::Serialize;
 use serde::ser::SerializeMap;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// The answer of a target.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Answer {
     /// The operation's own data.
     pub data: Payload,
@@ -31,78 +34,66 @@ pub struct Answer {
     pub blocks: Vec<Value>,
     /// The result of the MCP server that answered, unchanged, if the caller wants plain results.
     pub original: Option<Map<String, Value>>,
+    /// A message of the protocol that the client gets in place of a result.
+    pub protocol: Option<Box<ProtocolReply>>,
+    /// The address of the next page, if the upstream names it in a `Link` header.
+    pub next_page: Option<String>,
+}
+
+/// A message of the protocol in place of the result of a tool. The MCP server behind the tool sent it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProtocolReply {
+    /// The server needs input of the client: `inputRequests` and `requestState`, for the next call.
+    InputRequired(Map<String, Value>),
+    /// A JSON-RPC error that the client must handle.
+    Error {
+        /// The code.
+        code: i64,
+        /// The message.
+        message: String,
+        /// Additional data.
+        data: Option<Value>,
+    },
 }
 
 impl Answer {
     /// Creates an answer without warnings.
     pub fn new(data: impl Into<Payload>) -> Self {
-        Answer { data: data.into(), warnings: Vec::new(), blocks: Vec::new(), original: None }
-    }
-}
-
-/// The data of an answer.
-#[derive(Debug, Clone)]
-pub enum Payload {
-    /// A value that this program built.
-    Value(Value),
-    /// JSON text from an upstream, known to be one valid value.
-    Raw(Box<RawValue>),
-}
-
-impl Payload {
-    /// Returns the data as a value. Parses raw JSON text.
-    #[must_use]
-    pub fn into_value(self) -> Value {
-        match self {
-            Payload::Value(value) => value,
-            Payload::Raw(raw) => serde_json::from_str(raw.get()).unwrap_or(Value::Null),
+        Answer {
+            data: data.into(),
+            warnings: Vec::new(),
+            blocks: Vec::new(),
+            original: None,
+            protocol: None,
+            next_page: None,
         }
     }
-}
 
-impl From<Value> for Payload {
-    fn from(value: Value) -> Self {
-        Payload::Value(value)
-    }
-}
-
-impl From<Box<RawValue>> for Payload {
-    fn from(raw: Box<RawValue>) -> Self {
-        Payload::Raw(raw)
-    }
-}
-
-impl Serialize for Payload {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Payload::Value(value) => value.serialize(serializer),
-            Payload::Raw(raw) => raw.serialize(serializer),
-        }
-    }
-}
-
-/// A warning for the agent about a call that succeeded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Warning {
-    /// The warning's code, such as `DEPRECATION_WARNING`.
-    pub code: &'static str,
-    /// One sentence.
-    pub message: String,
-    /// Machine-readable details.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub details: Map<String, Value>,
-}
-
-impl Warning {
-    /// Creates a warning without details.
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Warning { code, message: message.into(), details: Map::new() }
-    }
-
-    /// Adds a detail.
+    /// Replaces the warnings.
     #[must_use]
-    pub fn with_detail(mut self, key: &str, value: impl Into<Value>) -> Self {
-        self.details.insert(key.to_owned(), value.into());
+    pub fn with_warnings(mut self, warnings: Vec<Warning>) -> Self {
+        self.warnings = warnings;
+        self
+    }
+
+    /// Replaces the content blocks.
+    #[must_use]
+    pub fn with_blocks(mut self, blocks: Vec<Value>) -> Self {
+        self.blocks = blocks;
+        self
+    }
+
+    /// Replaces the result by a message of the protocol.
+    #[must_use]
+    pub fn with_protocol(mut self, protocol: ProtocolReply) -> Self {
+        self.protocol = Some(Box::new(protocol));
+        self
+    }
+
+    /// Keeps the result of the MCP server that answered, unchanged.
+    #[must_use]
+    pub fn with_original(mut self, original: Map<String, Value>) -> Self {
+        self.original = Some(original);
         self
     }
 }
@@ -133,6 +124,12 @@ pub struct ToolReply {
     pub structured: Option<Value>,
     /// MCP's `_meta`.
     pub meta: Option<Map<String, Value>>,
+    /// Whether this is the result of another MCP server. Its blocks are the whole content.
+    pub is_passed_on: bool,
+    /// Whether `isError` is left out, as that server did.
+    pub omits_is_error: bool,
+    /// A message of the protocol in place of this result.
+    pub protocol: Option<Box<ProtocolReply>>,
 }
 
 impl ToolReply {
@@ -175,6 +172,18 @@ pub fn error_json(error: &OpError) -> Value {
         out.insert("details".into(), Value::Object(details));
     }
     Value::Object(out)
+}
+
+/// The envelope of an outcome, as a part of another text.
+pub(crate) struct OutcomeEnvelope<'a>(pub(crate) &'a Result<Answer, OpError>);
+
+impl Serialize for OutcomeEnvelope<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Ok(answer) => SuccessEnvelope(answer).serialize(serializer),
+            Err(error) => FailureEnvelope(error).serialize(serializer),
+        }
+    }
 }
 
 struct FailureEnvelope<'a>(&'a OpError);
@@ -223,22 +232,48 @@ pub fn plain_result(outcome: &Result<Answer, OpError>, is_structured: bool) -> T
     let mut reply = match &answer.original {
         Some(result) => passed_on(result),
         None => {
-            let (text, structured) = match &answer.data {
-                Payload::Value(Value::String(text)) => (text.clone(), None),
-                Payload::Value(value) => (json(value), is_structured.then(|| value.clone())),
-                Payload::Raw(raw) => match serde_json::from_str(raw.get()) {
-                    Ok(Value::String(text)) => (text, None),
-                    value => (raw.get().to_owned(), value.ok().filter(|_| is_structured)),
-                },
+            // Clients check types against the output schema, so an integer stays a number even if it loses digits.
+            let value = match &answer.data {
+                Payload::Raw(raw) => serde_json::from_str(raw.get()).ok(),
+                Payload::Value(value) => Some(value.clone()),
             };
-            // A tool with an output schema always has structured content, which is an object.
-            let empty = is_structured.then(|| Value::Object(Map::new()));
-            let structured = structured.filter(Value::is_object).or(empty);
-            ToolReply { blocks: answer.blocks.clone(), structured, ..ToolReply::text(text, false) }
+            let value = value.unwrap_or_else(|| answer.data.clone().into_value());
+            let text = match (&answer.data, &value) {
+                (Payload::Raw(raw), Value::String(text)) if raw.get().starts_with('"') => {
+                    serde_json::from_str(raw.get()).unwrap_or_else(|_| text.clone())
+                }
+                (Payload::Raw(raw), _) => raw.get().to_owned(),
+                (Payload::Value(_), Value::String(text)) => text.clone(),
+                (Payload::Value(_), value) => json(value),
+            };
+            let lost = lost_digits(&answer.data).filter(|_| is_structured);
+            let structured = is_structured.then(|| structured_content(value));
+            let blocks = answer.blocks.iter().cloned().chain(lost).collect();
+            ToolReply { blocks, structured, ..ToolReply::text(text, false) }
         }
     };
     reply.blocks.extend(warnings);
     reply
+}
+
+/// Returns data as structured content, which a tool with an output schema always has and which is an object. Other data is in
+/// its member `result`.
+fn structured_content(data: Value) -> Value {
+    match data {
+        Value::Object(_) => data,
+        Value::Null => Value::Object(Map::new()),
+        other => serde_json::json!({ "result": other }),
+    }
+}
+
+/// Warns, as a content block, that the structured content of JSON text has other integers than the text.
+fn lost_digits(data: &Payload) -> Option<Value> {
+    let Payload::Raw(raw) = data else { return None };
+    let integer: String = inexact_integer(raw.get())?.chars().take(40).collect();
+    let text = format!(
+        "Warning: Integers of more than 64 bits, such as {integer}, lost digits in structuredContent. The text has all digits."
+    );
+    Some(serde_json::json!({"type": "text", "text": text}))
 }
 
 /// The result of another MCP server, with its blocks in their order.
@@ -250,10 +285,13 @@ fn passed_on(result: &Map<String, Value>) -> ToolReply {
         is_error: result.get("isError") == Some(&Value::Bool(true)),
         structured: result.get("structuredContent").cloned(),
         meta: result.get("_meta").and_then(Value::as_object).cloned(),
+        is_passed_on: true,
+        omits_is_error: !result.contains_key("isError"),
+        protocol: None,
     }
 }
 
-fn json(value: &impl Serialize) -> String {
+pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| {
         // Maps with string keys, and numbers that came from JSON, always serialize.
         r#"{"success":false,"error":{"code":"INTERNAL_ERROR","message":"The response could not be serialized."}}"#

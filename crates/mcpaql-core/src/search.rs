@@ -1,7 +1,7 @@
 //! Search: finds operations by a question in plain words. It ranks in memory and runs no model.
 //!
-//! Three opinions are combined: the structure of question and operation, plain words (BM25), and the meaning of both
-//! texts from a table of word vectors.
+//! Four opinions are combined: the structure of question and operation, plain words (BM25), and, from a table of word
+//! vectors, related words and the meaning of both texts.
 //!
 //! ```
 //! use mcpaql_core::operation::Category;
@@ -95,6 +95,13 @@ pub struct SearchHit {
     pub position: usize,
     /// How well it matches. Scores are comparable only within one question.
     pub score: f32,
+}
+
+/// Returns whether a question asks for a change of this category. A question without a verb asks for none.
+pub(crate) fn asks_for_change(question: &str, category: Category) -> bool {
+    let words = question::split(question);
+    let intent = question::parse_question(&words, vocabulary::Vocabulary::get()).intent;
+    !intent.is_unknown() && intent.agreement(category) >= 0.5
 }
 
 #[cfg(test)]

@@ -63,34 +63,77 @@ pub fn call(op: &Operation) -> String {
 /// `…(+12)`. If the required ones do not fit, their types are left out.
 #[must_use]
 pub fn brief(op: &Operation, tokens: usize) -> String {
-    brief_with(op, tokens, &[])
+    brief_with(op, &BriefOptions { tokens, ..BriefOptions::default() })
 }
 
-/// Like [`brief`]. The optional parameters with these names come first.
+/// What a brief call shows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BriefOptions<'a> {
+    /// Maximum estimated tokens.
+    pub tokens: usize,
+    /// Maximum estimated tokens up to the last parameter that is required or asked for, if this is more.
+    pub needed_tokens: usize,
+    /// Optional parameters that a caller asks for. They come before the other optional ones.
+    pub asked: &'a [&'a str],
+    /// Named types. They are written out instead of named while they fit.
+    pub types: Option<&'a IndexMap<String, Value>>,
+    /// Whether a parameter without a type is a string.
+    pub implied_strings: bool,
+}
+
+/// Like [`brief`], with options.
 #[must_use]
-pub fn brief_with(op: &Operation, tokens: usize, first: &[&str]) -> String {
+pub fn brief_with(op: &Operation, options: &BriefOptions<'_>) -> String {
     let (required, mut optional) = in_order(op);
-    let place = |param: &Param| first.iter().position(|name| *name == param.name).unwrap_or(first.len());
+    let asked = options.asked;
+    let place = |param: &Param| asked.iter().position(|name| *name == param.name).unwrap_or(asked.len());
     optional.sort_by_key(|param| place(param));
-    let texts: Vec<String> = required.iter().map(|param| param_text(op, param, TypeFormat::LINE)).collect();
-    let mut inside = texts.join(", ");
-    if tokens::estimate(&op.name) + tokens::estimate(&inside) > tokens {
-        inside = required.iter().map(|param| key(&param.name)).collect::<Vec<_>>().join(", ");
+    let name = tokens::estimate(&op.name);
+    let needed = options.tokens.max(options.needed_tokens);
+    let fits = |inside: &str, max: usize| name + tokens::estimate(inside) <= max;
+    let plain = |param: &Param| shortened(param_text(op, param, TypeFormat::LINE), options);
+    let whole = |param: &Param| {
+        let format = TypeFormat { types: options.types, ..TypeFormat::NEEDED };
+        shortened(param_text(op, param, format), options)
+    };
+    let mut texts: Vec<String> = required.iter().map(|param| plain(param)).collect();
+    if !fits(&texts.join(", "), needed) {
+        texts = required.iter().map(|param| key(&param.name)).collect();
     }
+    for (at, param) in required.iter().enumerate() {
+        let mut longer = texts.clone();
+        if let Some(text) = longer.get_mut(at) {
+            *text = whole(param);
+        }
+        if fits(&longer.join(", "), needed) {
+            texts = longer;
+        }
+    }
+    let mut inside = texts.join(", ");
     let mut left = optional.len();
     for param in optional {
-        let longer = appended(&inside, &param_text(op, param, TypeFormat::LINE));
+        let is_asked = place(param) < asked.len();
+        let max = if is_asked { needed } else { options.tokens };
+        let texts = if is_asked { [whole(param), plain(param)] } else { [plain(param), String::new()] };
         // A long one may be followed by one that still fits.
-        if tokens::estimate(&op.name) + tokens::estimate(&longer) + 3 > tokens {
-            continue;
+        let longer = texts.iter().filter(|text| !text.is_empty()).map(|text| appended(&inside, text));
+        if let Some(longer) = longer.into_iter().find(|longer| fits(longer, max.saturating_sub(3))) {
+            inside = longer;
+            left -= 1;
         }
-        inside = longer;
-        left -= 1;
     }
     if left > 0 {
         inside = appended(&inside, &format!("…(+{left})"));
     }
     format!("{}({inside})", op.name)
+}
+
+/// Leaves out the type of a string, if it is implied.
+fn shortened(param: String, options: &BriefOptions<'_>) -> String {
+    match param.strip_suffix(": string").filter(|_| options.implied_strings) {
+        Some(name) => name.to_owned(),
+        None => param,
+    }
 }
 
 fn appended(list: &str, next: &str) -> String {

@@ -18,14 +18,14 @@ use crate::naming::ToolSubject;
 use crate::operation::{Category, INTROSPECT, Operation, Param};
 use crate::policy::{self, HintSet, Hints};
 use crate::tokens;
-use describe::{DescriptionDetail, DescriptionWriter, introspect_through, title};
+use describe::{DescriptionDetail, DescriptionWriter, search_in, title};
 use discrete::operation_tool;
-pub use instructions::instructions;
+pub use instructions::{instructions, instructions_of_a_project};
 use serde_json::{Value, json};
 pub(crate) use unified::unified;
 
 /// Maximum estimated tokens of a semantic surface.
-pub const SEMANTIC_BUDGET: usize = 1200;
+pub const SEMANTIC_BUDGET: usize = 1350;
 /// Maximum estimated tokens of a single tool.
 pub const SINGLE_BUDGET: usize = 450;
 /// Minimum tokens of a name and its comma.
@@ -70,8 +70,9 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec
             name: entries.first().map(|entry| entry.tool.clone()).unwrap_or_default(),
             title: format!("{} — {}", title(catalog), endpoint.title),
             description: writer.endpoint(name, endpoint, detail),
-            input_schema: input_schema(entries, operation_enum),
+            input_schema: input_schema(entries, operation_enum, shows_batches(detail)),
             output_schema: None,
+            max_result_chars: None,
             hints: endpoint.hints.select(endpoint.written_hints),
             title_in_annotations: catalog.title_in_annotations,
         };
@@ -148,8 +149,9 @@ fn base_cost(category: Category) -> usize {
         name: String::new(),
         title: String::new(),
         description: describe::base_description(category),
-        input_schema: input_schema(&[], false),
+        input_schema: input_schema(&[], false, false),
         output_schema: None,
+        max_result_chars: None,
         hints: hints.select(policy::default().written_hints(category)),
         title_in_annotations: false,
     })
@@ -178,8 +180,9 @@ fn adapter_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Optio
         name: name.to_owned(),
         title: title(catalog),
         description: writer.adapter(detail),
-        input_schema: input_schema(&entries, operation_enum),
+        input_schema: input_schema(&entries, operation_enum, shows_batches(detail)),
         output_schema: None,
+        max_result_chars: None,
         hints: hints.select(written),
         title_in_annotations: catalog.title_in_annotations,
     };
@@ -211,7 +214,7 @@ fn members<'c>(catalog: &'c Catalog, indexes: &[usize]) -> Vec<&'c CatalogEntry>
     indexes.iter().filter_map(|index| catalog.operations.get(*index)).collect()
 }
 
-fn input_schema(entries: &[&CatalogEntry], operation_enum: bool) -> Value {
+fn input_schema(entries: &[&CatalogEntry], operation_enum: bool, with_batches: bool) -> Value {
     let mut operation = json!({
         "type": "string",
         "description": "Operation name",
@@ -221,14 +224,29 @@ fn input_schema(entries: &[&CatalogEntry], operation_enum: bool) -> Value {
         let names: Vec<&str> = entries.iter().map(|entry| entry.operation.name.as_str()).collect();
         map.insert("enum".into(), json!(names));
     }
-    json!({
+    let mut schema = json!({
         "type": "object",
         "properties": {
             "operation": operation,
             "params": {"type": "object", "description": "Operation parameters", "additionalProperties": true},
         },
-        "required": ["operation"],
-    })
+    });
+    if let Some(properties) =
+        schema.pointer_mut("/properties").and_then(Value::as_object_mut).filter(|_| with_batches)
+    {
+        properties.insert("operations".into(), batch_schema("{operation, params}"));
+    }
+    schema
+}
+
+/// Describes the items of a batch. A call has either this or an operation, so no property is required.
+fn batch_schema(item: &str) -> Value {
+    json!({"type": "array", "items": {"type": "object"}, "description": format!("Or several: {item}")})
+}
+
+/// Returns whether the schema shows batches. The least detail has no room for them; batches work nevertheless.
+fn shows_batches(detail: DescriptionDetail) -> bool {
+    detail != DescriptionDetail::Counts
 }
 
 /// Returns the cost of a tool under its name without a prefix. So a prefix changes names, but never the descriptions.
@@ -240,15 +258,20 @@ fn planned_cost(catalog: &Catalog, tool: &Tool, subject: ToolSubject<'_>) -> usi
     let plain_tool =
         catalog.get(INTROSPECT).and_then(|entry| name(ToolSubject::Endpoint(&entry.operation.endpoint)));
     if let (Some(current), Some(plain_tool)) = (catalog.introspect_tool(), plain_tool) {
-        plain.description =
-            plain.description.replace(&introspect_through(current), &introspect_through(&plain_tool));
+        plain.description = plain.description.replace(&search_in(current), &search_in(&plain_tool));
     }
     cost(&plain)
 }
 
 fn cost(tool: &Tool) -> usize {
-    tokens::estimate(&tool.to_json().to_string()) + tool.description.matches('"').count() / QUOTES_PER_TOKEN
+    let estimate = tokens::estimate(&tool.to_json().to_string())
+        + tool.description.matches('"').count() / QUOTES_PER_TOKEN;
+    estimate.saturating_sub(FRAME_OVERESTIMATE)
 }
+
+/// The JSON around name, title and description is the same in every tool of a surface, and it is estimated this many
+/// tokens too high.
+const FRAME_OVERESTIMATE: usize = 12;
 
 /// Quotes of a description are escaped in JSON, and the estimate counts too little for escapes: one more token for this
 /// many of them.

@@ -55,6 +55,8 @@ use std::collections::HashMap;
 const MAX_KEY_LENGTH: usize = 96;
 /// The object that carries the fields of an update.
 pub(crate) const INPUT: &str = "input";
+/// The parameter that asks for a dry run.
+pub(crate) const DRY_RUN: &str = "dry_run";
 
 /// The parameters of one operation, ready to validate calls.
 #[derive(Debug, Clone)]
@@ -69,6 +71,9 @@ pub struct CompiledParams {
     /// snake_case of a declared name → position, if only one parameter has it.
     spelled: HashMap<String, usize>,
     takes_input: bool,
+    /// Callers may also send query controls.
+    takes_controls: bool,
+    takes_dry_run: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -129,6 +134,8 @@ impl CompiledParams {
                 wire,
                 spelled,
                 takes_input,
+                takes_controls: op.takes_controls(),
+                takes_dry_run: op.takes_dry_run(),
             },
             problems,
         )
@@ -171,6 +178,14 @@ impl CompiledParams {
             }
         }
         Ok(params)
+    }
+
+    /// Returns whether a caller may send a parameter under this name: its own, another spelling or the wire name.
+    #[must_use]
+    pub fn accepts(&self, name: &str) -> bool {
+        self.exact.contains_key(name)
+            || self.takes_input && name == INPUT
+            || self.param_by_spelling(name).is_some()
     }
 
     fn param(&self, index: usize) -> Option<&CompiledParam> {

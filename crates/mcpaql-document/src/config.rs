@@ -31,7 +31,10 @@
 //!
 //! `conventions` and `audit` are read by `mcpaql-audit`; this module only accepts the keys.
 
-use crate::load::{adapter_name, default_target, load_targets, mcp_target, read_auth};
+use crate::load::{
+    DOCUMENT_SCHEMA, adapter_name, default_target, load_targets, mcp_target, read_answer_budget, read_auth,
+    read_hidden,
+};
 use mcpaql_core::adapter::{Auth, ErrorPolicy, McpTarget, Mode, ResultForm, TargetConfig};
 use mcpaql_core::catalog::{AdapterSettings, Sharing};
 use mcpaql_core::diagnostic::{Diagnostic, capitalize};
@@ -39,10 +42,22 @@ use mcpaql_core::error::Code;
 use mcpaql_core::naming::{self, NameProblem};
 use mcpaql_core::policy::{self, Policy};
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
+use mcpaql_core::suggest;
 use serde_json::{Map, Value};
 
-const SETTING_KEYS: &[&str] =
-    &["mode", "profile", "pattern", "prefix", "policy", "operation_enum", "errors", "results", "budget"];
+const SETTING_KEYS: &[&str] = &[
+    "mode",
+    "profile",
+    "pattern",
+    "prefix",
+    "policy",
+    "operation_enum",
+    "errors",
+    "results",
+    "budget",
+    "hide",
+    "answer_budget",
+];
 const TOP_KEYS: &[&str] = &["data", "list_timeout", "adapters", "policies", "conventions", "audit"];
 const ORIGIN_KEYS: &[&str] = &["document", "builtin", "openapi", "mcp"];
 const ENTRY_KEYS: &[&str] = &[
@@ -57,6 +72,33 @@ const ENTRY_KEYS: &[&str] = &[
     "allow_flagged",
 ];
 const LIMIT_KEYS: &[&str] = &["timeout", "max_response_bytes"];
+
+/// The schema of everything that only `mcpaql.yaml` has.
+const CONFIG_SCHEMA: &str = include_str!("config/config.schema.json");
+/// The definitions that `mcpaql.yaml` shares with documents.
+const SHARED_DEFINITIONS: &[&str] = &["Auth", "AuthConfig", "Alternative", "Strings"];
+
+/// Returns the JSON Schema of `mcpaql.yaml`, for editors. What the file shares with documents is taken from [`DOCUMENT_SCHEMA`].
+///
+/// # Errors
+/// When one of the two schemas is not JSON, which tests rule out.
+pub fn config_schema() -> serde_json::Result<Value> {
+    let mut schema: Value = serde_json::from_str(CONFIG_SCHEMA)?;
+    let mut document: Value = serde_json::from_str(DOCUMENT_SCHEMA)?;
+    let own = schema.get_mut("$defs").and_then(Value::as_object_mut);
+    let shared = document.get_mut("$defs").and_then(Value::as_object_mut);
+    if let (Some(own), Some(shared)) = (own, shared) {
+        for name in SHARED_DEFINITIONS {
+            own.extend(shared.remove_entry(*name));
+        }
+        // The key `mcp` already says the transport.
+        if let Some(Value::Object(mut server)) = shared.remove("McpTarget") {
+            server.remove("required");
+            own.insert("McpServer".to_owned(), Value::Object(server));
+        }
+    }
+    Ok(schema)
+}
 
 /// The content of `mcpaql.yaml`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -215,6 +257,15 @@ pub fn check_policy_exists(reader: &mut DocumentReader, pointer: &str, name: &st
     is_known
 }
 
+/// Whether an unknown key of an entry is a misspelled key of an origin.
+fn names_misspelled_origin(entry: &Value, keys: &[&str]) -> bool {
+    let unknown = entry.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+    let mut unknown = unknown.filter(|key| !keys.contains(key));
+    unknown.any(|key| {
+        suggest::nearest(key, keys.iter().copied()).is_some_and(|near| ORIGIN_KEYS.contains(&near))
+    })
+}
+
 fn entry(
     reader: &mut DocumentReader,
     item: &Value,
@@ -231,6 +282,8 @@ fn entry(
     let origins: Vec<&str> = ORIGIN_KEYS.iter().copied().filter(|key| object.get(key).is_some()).collect();
     let key = match origins.as_slice() {
         [key] => *key,
+        // The unknown key is already reported, with the right one.
+        [] if names_misspelled_origin(item, &keys) => return None,
         [] => {
             reader.missing(
                 &object,
@@ -302,6 +355,8 @@ fn settings(
         errors: reader.choice(object, "errors", ErrorPolicy::WORDS, ErrorPolicy::parse),
         results: reader.choice(object, "results", ResultForm::WORDS, ResultForm::parse),
         allow_flagged: Vec::new(),
+        hide: read_hidden(reader, object),
+        answer_budget: read_answer_budget(reader, object),
         targets: targets(object),
         budget: reader.unsigned(object, "budget").and_then(|budget| usize::try_from(budget).ok()),
     }

@@ -20,6 +20,7 @@ mod dialect;
 #[cfg(test)]
 mod document_schema;
 mod exchange;
+mod fields;
 mod http;
 mod identity;
 mod lifecycle;
@@ -52,6 +53,7 @@ use std::collections::{HashMap, HashSet};
 
 pub(crate) use auth::read as read_auth;
 pub use dialect::SCHEMA_KEYS;
+pub(crate) use fields::{answer_budget as read_answer_budget, hidden as read_hidden};
 pub(crate) use identity::{adapter_name, shown_name};
 pub(crate) use mcp::target as mcp_target;
 pub use operation::guard_of;
@@ -88,6 +90,8 @@ const ELEMENT_KEYS: &[&str] = &[
     "annotations",
     "errors",
     "results",
+    "hide",
+    "answer_budget",
     "trust",
     "rate_limits",
     "author",
@@ -114,6 +118,8 @@ const GENERATOR_KEYS: &[&str] = &[
     "annotations",
     "errors",
     "results",
+    "hide",
+    "answer_budget",
     "trust",
     "rate_limits",
     "$schema",
@@ -399,6 +405,7 @@ fn assemble(
         params::report_schemas(reader, &rejected, &form.types);
         check_producers(reader, &mut operations, origins);
     }
+    fields::check_hidden(reader, &operations.list, &form.types, origins);
     let profile = form.profile.then(|| profile::read(reader, document, &mut operations)).flatten();
     // Whether the policy exists is checked later: the configuration can define policies, too.
     let policy = reader.string(document, "policy");
@@ -418,6 +425,8 @@ fn assemble(
         policy,
         errors: errors(reader, document),
         results: reader.choice(document, "results", ResultForm::WORDS, ResultForm::parse),
+        hide: fields::hidden(reader, document),
+        answer_budget: fields::answer_budget(reader, document),
         types: form.types.clone(),
         default_target: targets::default(reader, document, &targets),
         targets,

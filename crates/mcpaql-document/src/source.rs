@@ -30,6 +30,7 @@ pub use json::NOT_JSON;
 
 use lines::LineIndex;
 use mcpaql_core::diagnostic::{Diagnostic, Span};
+use mcpaql_core::syntax::is_html_page;
 use problem::SourceProblem;
 use serde_json::Value;
 use std::ops::Range;
@@ -260,12 +261,12 @@ impl Source {
             return Err(SourceProblem::syntax(0..0, message)
                 .suggest("write an adapter document: front matter, YAML or JSON"));
         }
-        if is_web_page(content) {
+        if is_html_page(content) {
             let problem = SourceProblem::syntax(0..0, "This is a web page, not YAML or JSON");
             return Err(match named_description(content) {
                 Some(address) => problem.suggest(format!("the page shows '{address}'; use that file or URL")),
                 None => problem.suggest(
-                    "save the document itself; for an API, it is often at /openapi.json or /openapi.yaml",
+                    "pass the document itself; for an API, it is often at /openapi.json or /openapi.yaml",
                 ),
             });
         }
@@ -299,13 +300,6 @@ impl Source {
     fn extension_format(&self) -> Option<SourceFormat> {
         SourceFormat::of_extension(&self.name)
     }
-}
-
-/// Whether a text is an HTML page.
-fn is_web_page(text: &str) -> bool {
-    let text = text.trim_start();
-    let starts_with = |tag: &str| text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
-    starts_with("<!doctype html") || starts_with("<html")
 }
 
 /// Returns the description that a page of Swagger UI, Redoc or a similar viewer loads.

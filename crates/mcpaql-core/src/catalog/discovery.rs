@@ -70,6 +70,30 @@ impl Catalog {
     }
 
     /// Returns the inferred producers of the operation at `position`.
+    /// Returns the producers of an operation's identifiers, without identifiers that callers already have.
+    pub(crate) fn specific_producers<'c>(&'c self, entry: &'c CatalogEntry) -> Producers<'c> {
+        let Some(position) = self.position(entry) else { return Vec::new() };
+        let common = |param: &str| {
+            self.links().for_operation(position).any(|link| link.everywhere && link.param == param)
+        };
+        let mut producers = self.producers(entry);
+        producers.retain(|(param, _)| !common(param));
+        producers
+    }
+
+    /// Returns all known producers of a parameter, best first.
+    pub(crate) fn all_producers<'c>(&'c self, entry: &'c CatalogEntry, param: &str) -> Vec<&'c CatalogEntry> {
+        let declared = self.full_operation(entry).and_then(|full| full.operation.param(param));
+        let declared = declared.map(|param| param.from.as_slice()).unwrap_or_default();
+        if !declared.is_empty() {
+            return declared.iter().filter_map(|name| self.get(name)).collect();
+        }
+        let links =
+            self.position(entry).into_iter().flat_map(|position| self.links().for_operation(position));
+        let positions = links.filter(|link| link.param == param).flat_map(|link| &link.producers);
+        positions.filter_map(|position| self.operations.get(usize::try_from(*position).ok()?)).collect()
+    }
+
     fn inferred_producers_at(&self, position: usize) -> Producers<'_> {
         let sources = self.links().for_operation(position).map(|source| {
             let best = source.best().iter().filter_map(|producer| usize::try_from(*producer).ok());

@@ -2,6 +2,7 @@
 
 use crate::adapter::{Adapter, ErrorPolicy, Mode, ResultForm};
 use crate::policy::Policy;
+use mcpaql_shape::HiddenFields;
 use serde_json::{Map, Value};
 
 /// The name of the standard profile.
@@ -35,6 +36,10 @@ pub struct AdapterSettings {
     pub budget: Option<usize>,
     /// Operations that are served although their texts look like an attack, by name or original id. Only the operator sets this.
     pub allow_flagged: Vec<String>,
+    /// Fields that no answer has, in addition to those of the document.
+    pub hide: HiddenFields,
+    /// Maximum tokens of an answer.
+    pub answer_budget: Option<usize>,
     /// `targets` and `default_target`, as a document writes them.
     pub targets: Option<Map<String, Value>>,
 }
@@ -56,6 +61,8 @@ impl AdapterSettings {
             results: self.results.or(wider.results),
             budget: self.budget.or(wider.budget),
             allow_flagged: [self.allow_flagged, wider.allow_flagged].concat(),
+            hide: self.hide.join(&wider.hide).into_owned(),
+            answer_budget: self.answer_budget.or(wider.answer_budget),
             targets: self.targets.or(wider.targets),
         }
     }
@@ -87,6 +94,7 @@ impl AdapterSettings {
             policy: adapter.policy.clone(),
             errors: Some(adapter.errors),
             results: adapter.results,
+            answer_budget: adapter.answer_budget,
             ..AdapterSettings::default()
         }
     }
@@ -105,14 +113,19 @@ impl Sharing {
     /// The words in configuration and flags.
     pub const WORDS: [&str; 2] = ["unified", "unified-single"];
 
+    /// Returns the word in configuration and flags.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Sharing::Five => "unified",
+            Sharing::One => "unified-single",
+        }
+    }
+
     /// Parses the word in configuration and flags.
     #[must_use]
     pub fn parse(text: &str) -> Option<Sharing> {
-        match text {
-            "unified" => Some(Sharing::Five),
-            "unified-single" => Some(Sharing::One),
-            _ => None,
-        }
+        [Sharing::Five, Sharing::One].into_iter().find(|sharing| sharing.as_str() == text)
     }
 
     /// Returns whether there is a single tool.

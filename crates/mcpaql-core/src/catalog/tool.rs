@@ -3,6 +3,9 @@
 use crate::hints::{Hint, HintOverrides};
 use serde_json::{Map, Value, json};
 
+/// The key in `_meta` for the maximum characters of a result.
+const MAX_RESULT_CHARS: &str = "anthropic/maxResultSizeChars";
+
 /// One tool, as a client sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
@@ -16,6 +19,8 @@ pub struct Tool {
     pub input_schema: Value,
     /// JSON Schema of the structured content, if it has any.
     pub output_schema: Option<Value>,
+    /// Maximum characters of a result, for clients that ask for it. Not set: the client's own maximum.
+    pub max_result_chars: Option<usize>,
     /// The hints that it states explicitly. MCP's defaults apply to the others.
     pub hints: HintOverrides,
     /// Whether the title is also in `annotations.title`.
@@ -41,6 +46,9 @@ impl Tool {
             if !annotations.is_empty() {
                 tool.insert("annotations".into(), annotations.into());
             }
+            if let Some(chars) = self.max_result_chars {
+                tool.insert("_meta".into(), json!({MAX_RESULT_CHARS: chars}));
+            }
         }
         tool
     }
@@ -60,6 +68,10 @@ impl Tool {
             description: text("description")?,
             input_schema: value.get("inputSchema").filter(|schema| schema.is_object())?.clone(),
             output_schema: value.get("outputSchema").cloned(),
+            max_result_chars: value
+                .get("_meta")
+                .and_then(|meta| meta.get(MAX_RESULT_CHARS)?.as_u64())
+                .and_then(|chars| usize::try_from(chars).ok()),
             hints: HintOverrides {
                 read_only: hint(Hint::ReadOnly)?,
                 destructive: hint(Hint::Destructive)?,

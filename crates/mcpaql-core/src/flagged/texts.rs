@@ -1,7 +1,7 @@
 //! Walks all texts that a model may read: descriptions, titles, names, values, defaults and examples, at every depth.
 
 use super::FlaggedText;
-use crate::operation::Operation;
+use crate::operation::{Binding, McpBinding, Operation};
 use crate::schema::keywords::{KeywordValue, keyword_value};
 use mcpaql_lexicon::poison::{TextRole, scan};
 use mcpaql_lexicon::unicode;
@@ -56,6 +56,20 @@ impl<'s> TextScan<'s> {
 
     /// Scans everything that models read of an operation.
     pub(super) fn operation(mut self, operation: &'s Operation) -> Vec<FlaggedText> {
+        self.walk_operation(operation);
+        if let Binding::Mcp(McpBinding { input_schema: Some(schema), .. }) = &operation.binding {
+            let known = std::mem::take(&mut self.found);
+            self.at("inputSchema", |scan| scan.walk_schema(schema, None));
+            // Most of its texts are those of the parameters.
+            let is_new = |text: &FlaggedText| !known.iter().any(|known| known.finding == text.finding);
+            let new: Vec<FlaggedText> = self.found.drain(..).filter(is_new).collect();
+            self.found = known;
+            self.found.extend(new);
+        }
+        self.found
+    }
+
+    fn walk_operation(&mut self, operation: &'s Operation) {
         self.at("title", |scan| scan.add(&operation.title, TextRole::Description));
         self.at("description", |scan| scan.add(&operation.description, TextRole::Description));
         if let Some(instead) = &operation.deprecated {
@@ -90,7 +104,6 @@ impl<'s> TextScan<'s> {
                 example.params.values().for_each(|value| scan.walk_values(value));
             });
         }
-        self.found
     }
 
     fn at(&mut self, key: impl Into<Cow<'s, str>>, visit: impl FnOnce(&mut TextScan<'s>)) {
@@ -185,7 +198,11 @@ pub fn clean_value(value: &mut Value) {
 
 /// Removes invisible characters from all texts of an operation.
 pub(super) fn clean_operation(operation: &mut Operation) {
-    let Operation { title, description, params, returns, examples, tags, deprecated, .. } = operation;
+    let Operation { title, description, params, returns, examples, tags, deprecated, binding, .. } =
+        operation;
+    if let Binding::Mcp(McpBinding { input_schema: Some(schema), .. }) = binding {
+        clean_value(schema);
+    }
     [title, description].into_iter().chain(tags).chain(deprecated).for_each(clean);
     for param in params {
         clean(&mut param.description);

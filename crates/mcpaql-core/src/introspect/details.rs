@@ -8,9 +8,10 @@ use crate::catalog::{Catalog, CatalogEntry, FullOperation};
 use crate::lifecycle::{ExecutionAction, ExecutionStatus, Lifecycle};
 use crate::links::MAX_NAMED_PRODUCERS;
 use crate::operation::{Operation, Param, assumed_default, fills_default};
-use crate::signature::{self, TypeBudget};
+use crate::shape::{self, CONTROLS, DeclaredFields, FieldPath, FieldPreset};
+use crate::signature::{self, BriefOptions, TypeBudget};
 use crate::tokens;
-use crate::validate::INPUT;
+use crate::validate::{DRY_RUN, INPUT};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -33,9 +34,13 @@ pub(super) fn operation(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value
     if full.params.takes_input() {
         parameters.push(input(operation));
     }
+    parameters.extend(common(full));
     out.insert("parameters".into(), parameters.into());
     out.insert("returns".into(), returns(full));
     out.insert("examples".into(), examples(operation));
+    if operation.takes_controls() {
+        out.insert("aggregation_support".into(), aggregation_support());
+    }
     if entry.operation.lifecycle.is_some() {
         out.insert("lifecycle".into(), lifecycle());
     }
@@ -63,6 +68,9 @@ pub(super) fn full(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
     members.insert("danger".into(), operation.danger.as_str().into());
     members.insert("idempotent".into(), entry.hints.idempotent.into());
     members.insert("signature".into(), signature::line_with_types(operation, full.types).into());
+    if let Some(declared) = &operation.fields {
+        members.extend(declared_fields(declared));
+    }
     if !operation.tags.is_empty() {
         members.insert("tags".into(), json!(operation.tags));
     }
@@ -85,6 +93,8 @@ pub(super) fn full(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
 const MAX_CALL_TYPES: usize = 12;
 /// Maximum estimated tokens of what a call needs.
 const MAX_CALL_TOKENS: usize = 118;
+/// Maximum bytes of the same. Long names of types cost more tokens than estimated.
+const MAX_CALL_BYTES: usize = 570;
 /// Maximum tokens of a signature, and maximum producers of an identifier, from long to short.
 const CALL_SIZES: [(usize, usize); 6] = [(110, 3), (110, 1), (95, 1), (80, 1), (60, 1), (60, 0)];
 
@@ -108,7 +118,10 @@ pub(super) fn signature_with_types(catalog: &Catalog, entry: &CatalogEntry) -> O
         }
         Value::Object(out)
     };
-    let fits = |shown: &Value| tokens::estimate(&shown.to_string()) <= MAX_CALL_TOKENS;
+    let fits = |shown: &Value| {
+        let text = shown.to_string();
+        text.len() <= MAX_CALL_BYTES && tokens::estimate(&text) <= MAX_CALL_TOKENS
+    };
     let budget = TypeBudget { lines: MAX_CALL_TYPES, tokens: MAX_CALL_TOKENS };
     if let Some(whole) = signature::line_with_all_types(&call, full.types, budget)
         && let Some(shown) =
@@ -118,7 +131,8 @@ pub(super) fn signature_with_types(catalog: &Catalog, entry: &CatalogEntry) -> O
     }
     let mut shown = Value::Null;
     for (tokens, named) in CALL_SIZES {
-        shown = describe(signature::brief(&call, tokens), named);
+        let options = BriefOptions { tokens, types: Some(full.types), ..BriefOptions::default() };
+        shown = describe(signature::brief_with(&call, &options), named);
         if fits(&shown) {
             break;
         }
@@ -135,6 +149,34 @@ pub(super) fn list_signature(catalog: &Catalog, entry: &CatalogEntry) -> Option<
         None => signature::call(&call),
     };
     Some(json!({"name": call.name, "signature": signature}))
+}
+
+/// Describes `aggregate`, in the closed shape of the specification's `AggregationSupport`.
+fn aggregation_support() -> Value {
+    json!({"supported": true, "default_mode": "summary_only", "functions": shape::FUNCTIONS})
+}
+
+/// Describes what the document declares about the fields of answers.
+fn declared_fields(declared: &DeclaredFields) -> Map<String, Value> {
+    fn names(paths: &[FieldPath]) -> Vec<&str> {
+        paths.iter().map(FieldPath::as_str).collect()
+    }
+    let mut out = Map::new();
+    if let Some(default) = &declared.default_fields {
+        let preset = default.preset.map(FieldPreset::as_str);
+        let shown = preset.map_or_else(|| json!(names(&default.declared)), Value::from);
+        out.insert("default_fields".into(), shown);
+    }
+    if !declared.presets.is_empty() {
+        let presets = declared.presets.iter().map(|(name, paths)| (name.clone(), json!(names(paths))));
+        out.insert("presets".into(), Value::Object(presets.collect()));
+    }
+    if !declared.computed.is_empty() {
+        let fields =
+            declared.computed.iter().map(|(name, source)| (format!("_computed.{name}"), source.clone()));
+        out.insert("computed_fields".into(), Value::Object(fields.collect()));
+    }
+    out
 }
 
 /// Describes the states of an execution, in the closed shape of the specification's `LifecycleInfo`.
@@ -181,6 +223,38 @@ fn parameter(operation: &Operation, param: &Param) -> Value {
         out.insert("sensitive".into(), true.into());
     }
     Value::Object(out)
+}
+
+/// Describes the parameters that many operations have, without those that the operation has itself: query controls, dry run.
+fn common(full: FullOperation<'_>) -> Vec<Value> {
+    let (controls, dry_run) = (full.operation.takes_controls(), full.operation.takes_dry_run());
+    let controls = CONTROLS.iter().filter(|_| controls).copied();
+    let dry_run = dry_run.then_some((DRY_RUN, "Show the request and send nothing"));
+    let shown = controls.chain(dry_run).filter(|(name, _)| !full.params.accepts(name));
+    let describe = |(name, text): (&'static str, &'static str)| {
+        let mut out = json!({"name": name, "type": common_type(name), "required": false});
+        // The names of the others say enough.
+        if let Some(members) = out.as_object_mut().filter(|_| DESCRIBED.contains(&name)) {
+            members.insert("description".into(), text.into());
+        }
+        out
+    };
+    shown.map(describe).collect()
+}
+
+/// The common parameters whose form is not clear from their name and type.
+const DESCRIBED: [&str; 6] = ["fields", "filter", "sort", "aggregate", "part", DRY_RUN];
+
+/// Returns the type of a common parameter.
+fn common_type(name: &str) -> &'static str {
+    match name {
+        "fields" => "string | string[]",
+        "preset" | "after" | "before" => "string",
+        "filter" | "aggregate" | "part" => "object",
+        "sort" => "object | object[]",
+        "include_items" | "all_pages" | DRY_RUN => "boolean",
+        _ => "integer",
+    }
 }
 
 /// Describes `input`, which carries the fields of an update.

@@ -57,18 +57,25 @@ pub(crate) fn operations(catalog: &Catalog, options: &IntrospectArgs<'_>) -> Res
     if !about.is_null() {
         data.insert("_protocol".into(), about);
     }
-    let rows = match (options.detail, options.search) {
+    let (rows, plan) = match (options.detail, options.search) {
         (None, Some(question)) => {
-            hits::rows(catalog, question, &hits_with_producers(catalog, options, question, &page, &shown))
+            let hits: Vec<_> = hits_with_producers(catalog, options, question, &page, &shown)
+                .into_iter()
+                .map(|(entry, producers)| (catalog, entry, producers))
+                .collect();
+            hits::rows_and_plan(question, &hits, false, options.paged())
         }
-        (detail, _) => rows(catalog, detail.unwrap_or(DetailLevel::Summary), &shown),
+        (detail, _) => (rows(catalog, detail.unwrap_or(DetailLevel::Summary), &shown), None),
     };
     data.insert("operations".into(), rows);
+    if let Some(plan) = plan {
+        data.insert("plan".into(), plan);
+    }
     let mut warnings: Vec<Warning> = page.clamped_warning().into_iter().collect();
     if found.is_empty() {
         warnings.push(empty_list_warning(catalog, options));
     }
-    Ok(Answer { warnings, ..Answer::new(Value::Object(data)) })
+    Ok(Answer::new(Value::Object(data)).with_warnings(warnings))
 }
 
 /// The hint in an answer with a long list.

@@ -1,7 +1,7 @@
 //! `_protocol`: the adapter's identity, capabilities and limits; the page of a list.
 
 use super::page::Page;
-use crate::adapter::TargetConfig;
+use crate::adapter::{Mode, TargetConfig};
 use crate::catalog::Catalog;
 use serde_json::{Value, json};
 
@@ -9,7 +9,18 @@ use serde_json::{Value, json};
 pub const PROTOCOL_VERSION: &str = "1.0.0-draft";
 
 /// The level that the specification's own test runner confirms (`.ci/spec`).
-pub const CONFORMANCE: &str = "level-1";
+pub const CONFORMANCE: &str = "level-2";
+
+/// The query controls in one sentence, instead of parameters of each operation.
+const QUERY_CONTROLS: &str = "READ operations also take in params: fields (minimal, standard, full or a list of paths), filter {field: value, list or {gt, gte, lt, lte, contains, starts_with, in, not, exists}}, sort {field, order}, aggregate {label: {count, group_by, sum, avg, min, max}}, pages (first and after, last and before, limit and offset, page and page_size), all_pages. Where an operation has its own parameter of that name, write _fields, _filter";
+
+/// Dry runs in one sentence.
+const DRY_RUN: &str =
+    "Operations that change something take dry_run: true, which shows the request and sends nothing";
+
+/// Batches in one sentence.
+const BATCH: &str = "Send up to 50 calls as {operations: [{operation, params}]}. They run in order, and a failure stops none. A later one can use an earlier result: {\"$result\": \"0.data.id\"}";
+const NO_BATCH: &str = "Not in this mode: each tool is one operation";
 
 /// Returns `_protocol` of an answer that only says which page it is. A list has no other place for that.
 pub(crate) fn page_protocol(page: &Page) -> Value {
@@ -19,6 +30,11 @@ pub(crate) fn page_protocol(page: &Page) -> Value {
 /// Returns `_protocol`.
 pub(super) fn protocol(catalog: &Catalog) -> Value {
     let limits = &catalog.limits;
+    let takes_batches = catalog.mode != Mode::Discrete;
+    let has_computed_fields = catalog
+        .operations
+        .iter()
+        .any(|entry| entry.operation.fields.as_ref().is_some_and(|declared| !declared.computed.is_empty()));
     json!({
         "version": PROTOCOL_VERSION,
         "conformance": CONFORMANCE,
@@ -27,10 +43,10 @@ pub(super) fn protocol(catalog: &Catalog) -> Value {
         "adapter": catalog.adapter.name,
         "display_name": catalog.adapter.display_name,
         "capabilities": {
-            "batch": false,
-            "field_selection": false,
-            "aggregations": false,
-            "computed_fields": false,
+            "batch": takes_batches,
+            "field_selection": true,
+            "aggregations": true,
+            "computed_fields": has_computed_fields,
             "pagination": true,
             "relationship_queries": false,
             "warnings": true,
@@ -44,6 +60,9 @@ pub(super) fn protocol(catalog: &Catalog) -> Value {
             "max_array_elements": limits.array_items,
             "max_nesting_depth": limits.depth,
         },
+        "query_controls": QUERY_CONTROLS,
+        "dry_run": DRY_RUN,
+        "batch": if takes_batches { BATCH } else { NO_BATCH },
         "concurrency": "fully-concurrent",
         "supports_etag": matches!(catalog.adapter.target, TargetConfig::Store(_)),
     })

@@ -49,7 +49,7 @@ pub(super) fn list(catalog: &Catalog, options: &IntrospectArgs<'_>) -> Result<An
         warnings.push(truncated_warning(&page, names.len()));
     }
     data.insert("types".into(), rows);
-    Ok(Answer { warnings, ..Answer::new(Value::Object(data)) })
+    Ok(Answer::new(Value::Object(data)).with_warnings(warnings))
 }
 
 fn truncated_warning(page: &Page, total: usize) -> Warning {
@@ -212,7 +212,7 @@ fn protocol_type(name: &str) -> Option<Value> {
             ],
         }),
         "FieldSelection" => json!({
-            "name": name, "kind": "union", "description": "Which fields of a result to return (not supported by this server yet)",
+            "name": name, "kind": "union", "description": "Which fields of a result to return: minimal, standard, full, or a list of paths",
             "members": ["string", "string[]"],
         }),
         _ => return None,

@@ -11,6 +11,7 @@
 use crate::hints::HintOverrides;
 use crate::operation::{BodyForm, Category, Operation};
 use indexmap::IndexMap;
+use mcpaql_shape::{DeclaredFields, HiddenFields};
 use serde_json::Value;
 
 /// An API and how it is served.
@@ -54,6 +55,10 @@ pub struct Adapter {
     pub results: Option<ResultForm>,
     /// Words for discovery.
     pub tags: Vec<String>,
+    /// Fields that no answer has.
+    pub hide: HiddenFields,
+    /// Maximum tokens of an answer, if the document sets it.
+    pub answer_budget: Option<usize>,
 }
 
 impl Adapter {
@@ -80,6 +85,8 @@ impl Adapter {
             errors: ErrorPolicy::default(),
             results: None,
             tags: Vec::new(),
+            hide: HiddenFields::default(),
+            answer_budget: None,
         }
     }
 }
@@ -245,6 +252,10 @@ pub struct Resource {
     pub required: Vec<String>,
     /// Fields that search covers; all fields of free text if empty.
     pub search: Vec<String>,
+    /// Fields that no answer has.
+    pub hide: HiddenFields,
+    /// What the document declares about the fields of its records.
+    pub declared: Option<Box<DeclaredFields>>,
 }
 
 /// Local programs.

@@ -1,7 +1,7 @@
 //! How requests and answers of an HTTP API differ from plain fields and plain data: fixed values, a template of the
 //! body, the part of the answer that is the result, and failures that have the status of a success.
 
-use super::operation::Param;
+use super::operation::{Binding, Operation, Param, Segment};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -91,6 +91,12 @@ impl AnswerPath {
         parts.iter().all(|part| !part.is_empty()).then_some(AnswerPath(parts))
     }
 
+    /// Returns the names of members and the positions in arrays, from the outside.
+    #[must_use]
+    pub fn parts(&self) -> &[String] {
+        &self.0
+    }
+
     /// Returns the value at this path.
     #[must_use]
     pub fn select<'v>(&self, value: &'v Value) -> Option<&'v Value> {
@@ -125,6 +131,34 @@ impl fmt::Display for AnswerPath {
     }
 }
 
+/// Returns whether the document expects a page: the result is declared as text, or the path names a page. Without a
+/// declared result the answer of an API is expected to be data.
+#[must_use]
+pub fn expects_page(operation: &Operation) -> bool {
+    let names_page = match &operation.binding {
+        Binding::Http(binding) => match binding.path.last() {
+            Some(Segment::Literal(text)) => {
+                let path = text.split('?').next().unwrap_or_default();
+                [".html", ".htm", ".xhtml"].iter().any(|end| path.ends_with(end))
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    names_page || operation.returns.as_ref().is_some_and(|returns| accepts_text(&returns.schema))
+}
+
+/// Returns whether a value of this schema may be a text.
+#[must_use]
+pub fn accepts_text(schema: &Value) -> bool {
+    let variants = ["oneOf", "anyOf", "allOf"].into_iter().filter_map(|key| schema.get(key)?.as_array());
+    match schema.get("type") {
+        Some(Value::String(one)) => one == "string",
+        Some(Value::Array(several)) => several.iter().any(|one| one == "string"),
+        _ => variants.flatten().any(accepts_text),
+    }
+}
+
 /// The names of the placeholders in a template: texts of the form `{name}`.
 #[must_use]
 pub fn placeholders(template: &Value) -> Vec<&str> {
@@ -136,8 +170,9 @@ pub fn placeholders(template: &Value) -> Vec<&str> {
     }
 }
 
-/// Fills a template. A text `{name}` becomes the argument with its type; members and elements without an argument are
-/// left out. `None` if the whole template is a placeholder without an argument.
+/// Fills a template. A text `{name}` becomes the argument with its type; members without an argument are left out. An
+/// element without an argument is null, so that later elements keep their positions; at the end of a list it is left
+/// out. `None` if the whole template is a placeholder without an argument.
 #[must_use]
 pub fn fill_template(template: &Value, args: &Map<String, Value>) -> Option<Value> {
     Some(match template {
@@ -145,7 +180,12 @@ pub fn fill_template(template: &Value, args: &Map<String, Value>) -> Option<Valu
             Some(name) => args.get(name)?.clone(),
             None => template.clone(),
         },
-        Value::Array(items) => items.iter().filter_map(|item| fill_template(item, args)).collect(),
+        Value::Array(items) => {
+            let mut filled: Vec<_> = items.iter().map(|item| fill_template(item, args)).collect();
+            let end = filled.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+            filled.truncate(end);
+            filled.into_iter().map(Option::unwrap_or_default).collect()
+        }
         Value::Object(members) => {
             let filled =
                 |(name, member): (&String, &Value)| Some((name.clone(), fill_template(member, args)?));
@@ -198,10 +238,19 @@ mod tests {
         });
         let args = json!({"id": 7, "unused": 1}).as_object().unwrap().clone();
         let filled = fill_template(&template, &args).unwrap();
-        assert_eq!(filled["params"], json!({"id": 7, "deep": [{}, 7]}));
+        assert_eq!(filled["params"], json!({"id": 7, "deep": [{}, null, 7]}));
         assert_eq!(filled["query"], "{ user { name } }");
         assert_eq!(placeholders(&template), ["id", "tag", "tag", "id"]);
         assert_eq!(fill_template(&json!("{tag}"), &args), None);
+        // Positions have a meaning, for example in JSON-RPC.
+        for (list, expected) in [
+            (json!(["{tag}", "{id}"]), json!([null, 7])),
+            (json!(["{id}", "{tag}", "{tag}"]), json!([7])),
+            (json!(["{tag}", "{tag}"]), json!([])),
+            (json!([null, "{tag}"]), json!([null])),
+        ] {
+            assert_eq!(fill_template(&list, &args), Some(expected), "{list}");
+        }
     }
 
     #[test]

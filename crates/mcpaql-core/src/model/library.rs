@@ -137,7 +137,7 @@ fn field_names(schema: &Value) -> Vec<String> {
 }
 
 /// Follows references up to a limit. Returns the schema and the name of the first reference.
-fn resolve_reference<'v>(
+pub(crate) fn resolve_reference<'v>(
     schema: &'v Value,
     types: &'v IndexMap<String, Value>,
 ) -> (Option<String>, &'v Value) {

@@ -20,6 +20,7 @@ use crate::hints::HintOverrides;
 use crate::lifecycle::{ExecutionAction, Lifecycle};
 use indexmap::IndexMap;
 pub use mcpaql_lexicon::{Category, Danger};
+use mcpaql_shape::{DeclaredFields, HiddenFields};
 use serde_json::Value;
 
 /// The operation that every adapter has.
@@ -62,6 +63,10 @@ pub struct Operation {
     pub pagination: Option<Pagination>,
     /// Set if it runs in the background, as an execution.
     pub lifecycle: Option<Lifecycle>,
+    /// Fields that its answers never have, in addition to those of the adapter.
+    pub hide: HiddenFields,
+    /// What the document declares about the fields of its answers.
+    pub fields: Option<Box<DeclaredFields>>,
     /// How it calls the target.
     pub binding: Binding,
 }
@@ -88,6 +93,8 @@ impl Operation {
             source_id: None,
             pagination: None,
             lifecycle: None,
+            hide: HiddenFields::default(),
+            fields: None,
             binding,
         }
     }
@@ -101,6 +108,19 @@ impl Operation {
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|param| param.name == name)
+    }
+
+    /// Returns whether callers may send query controls: everything that reads, except introspection, which has its own.
+    #[must_use]
+    pub fn takes_controls(&self) -> bool {
+        self.category == Category::Read && self.binding != Binding::Introspect
+    }
+
+    /// Returns whether callers may ask what a call would do, without making it: everything that changes something, except
+    /// for the operations on executions.
+    #[must_use]
+    pub fn takes_dry_run(&self) -> bool {
+        self.category != Category::Read && !matches!(self.binding, Binding::Execution(_))
     }
 
     /// Returns whether a repeated call does no harm, so it may be retried if there was no response.
@@ -382,6 +402,9 @@ pub struct McpBinding {
     pub tool: String,
     /// Arguments with fixed values that callers do not see, such as the action of a tool with several operations.
     pub fixed: serde_json::Map<String, Value>,
+    /// The server's own schema of the arguments, if the operation is the whole tool and plain results are served. It has
+    /// keywords that parameters do not have.
+    pub input_schema: Option<Value>,
 }
 
 /// One HTTP request.

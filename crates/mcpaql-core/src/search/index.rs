@@ -169,6 +169,8 @@ pub struct SearchIndex {
     names: Vec<(Box<str>, u32)>,
     /// The vector of each operation; empty without a table of vectors.
     pub(super) vectors: Vec<TextVector>,
+    /// The vector of each stem; empty without a table of vectors.
+    pub(super) stem_vectors: Vec<TextVector>,
     /// Mean number of words in the text about an operation.
     pub(super) mean_length: f32,
     /// Share of the operations that have a path.
@@ -290,6 +292,8 @@ pub struct SearchIndexBuilder {
     /// All words so far, so that each is stemmed once.
     words: HashMap<Box<str>, WordInfo>,
     numbers: HashMap<Box<str>, u32>,
+    /// The vector of the first word with each stem.
+    stem_vectors: Vec<TextVector>,
     /// Stem and posting.
     found: Vec<(u32, Posting)>,
     docs: Vec<DocInfo>,
@@ -305,6 +309,8 @@ pub struct SearchIndexBuilder {
     /// The text of the current operation: its vector, and its number of words.
     sum: VectorSum,
     length: u16,
+    /// Whether the current field only repeats the name, such as a title made from it. It is no further text.
+    repeats_name: bool,
     paths: usize,
 }
 
@@ -314,7 +320,9 @@ impl SearchIndexBuilder {
         let vocabulary = Vocabulary::get();
         self.read(doc.name, IndexField::Name, vocabulary);
         let single = self.read_path(doc.path, vocabulary);
+        self.repeats_name = snake_case(doc.summary) == doc.name;
         self.read(doc.summary, IndexField::Summary, vocabulary);
+        self.repeats_name = false;
         for tag in doc.tags {
             self.read(tag, IndexField::Tag, vocabulary);
         }
@@ -364,6 +372,7 @@ impl SearchIndexBuilder {
             if let Some(slot) = place.get_mut(*id as usize) {
                 *slot = number(at);
             }
+            index.stem_vectors.extend(self.stem_vectors.get(*id as usize));
             index.text.push_str(stem);
             index.ends.push(number(index.text.len()));
         }
@@ -425,6 +434,14 @@ impl SearchIndexBuilder {
             table.pieces(word, |piece| self.pieces.push(piece));
         }
         let count = self.pieces.len().saturating_sub(start as usize);
+        if stem == next
+            && let Some(table) = VectorTable::get()
+        {
+            let mut sum = VectorSum::default();
+            let pieces = self.pieces.get(start as usize..).unwrap_or_default();
+            pieces.iter().filter(|_| !empty).for_each(|piece| table.add(*piece, &mut sum));
+            self.stem_vectors.push(sum.vector());
+        }
         let pieces = (start, u8::try_from(count).unwrap_or(u8::MAX));
         let known = WordInfo { stem, empty, names, pieces };
         self.words.insert(word.into(), known);
@@ -520,7 +537,8 @@ impl SearchIndexBuilder {
 
     /// Adds a word. It counts once for each field.
     fn add_occurrence(&mut self, known: WordInfo, place: IndexField, marks: u8) {
-        if place.is_text() {
+        let is_text = place.is_text() && !self.repeats_name;
+        if is_text {
             self.add_to_vector(known);
             self.length = self.length.saturating_add(u16::from(!known.empty));
         }
@@ -538,7 +556,7 @@ impl SearchIndexBuilder {
             occurrence.weight += place.weight();
         }
         occurrence.marks |= marks;
-        occurrence.count = occurrence.count.saturating_add(u8::from(place.is_text()));
+        occurrence.count = occurrence.count.saturating_add(u8::from(is_text));
         if place.is_head() && known.names {
             occurrence.marks |= HEAD;
         }

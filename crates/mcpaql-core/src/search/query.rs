@@ -26,10 +26,12 @@ pub(super) struct Query {
     pub(super) intent: Intent,
     /// Whether the question asks for one thing or several, if known.
     pub(super) number: Option<GrammaticalNumber>,
-    /// The stems of all words that are not stop words, as they are in the index.
-    pub(super) words: Vec<usize>,
+    /// The stems of all words that are not stop words, as they are in the index, and how much each word says.
+    pub(super) words: Vec<(usize, f32)>,
     /// The vector of the question.
     pub(super) vector: TextVector,
+    /// The vector and the weight of each word that is not a stop word.
+    pub(super) word_vectors: Vec<(TextVector, f32)>,
     /// Operations whose exact name is in the question.
     pub(super) named: Vec<u32>,
 }
@@ -63,18 +65,34 @@ pub(super) fn read(index: &SearchIndex, question: &str) -> Query {
     let words = question::split(question);
     let parsed = question::parse_question(&words, vocabulary);
     let concepts = concepts(index, &parsed.terms, parsed.intent, vocabulary);
+    let table = VectorTable::get().filter(|_| !index.vectors.is_empty());
     let mut sum = VectorSum::default();
-    if let Some(table) = VectorTable::get().filter(|_| !index.vectors.is_empty()) {
-        for word in &words {
-            table.pieces(word.text(), |piece| table.add(piece, &mut sum));
+    let (mut matched, mut word_vectors) = (Vec::new(), Vec::new());
+    let mut seen: Vec<&str> = Vec::new();
+    for word in &words {
+        let mut own = VectorSum::default();
+        if let Some(table) = table {
+            table.pieces(word.text(), |piece| {
+                table.add(piece, &mut sum);
+                table.add(piece, &mut own);
+            });
         }
+        // A repeated word is no more important.
+        let Some(stem) = word.meaningful_stem().filter(|stem| !seen.contains(stem)) else { continue };
+        seen.push(stem);
+        let length = own.length();
+        if length > 0.0 {
+            word_vectors.push((own.vector(), length));
+        }
+        matched.extend(index.find(stem).map(|id| (id, if length > 0.0 { length } else { 1.0 })));
     }
     Query {
         concepts,
         intent: parsed.intent,
         number: parsed.number,
-        words: words.iter().filter_map(|word| index.find(word.meaningful_stem()?)).collect(),
+        words: matched,
         vector: sum.vector(),
+        word_vectors,
         named: named(index, question),
     }
 }

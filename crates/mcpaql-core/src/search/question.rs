@@ -8,15 +8,15 @@ use super::query::GrammaticalNumber;
 use super::vocabulary::{QueryPhrase, Vocabulary};
 use crate::operation::Category;
 use mcpaql_lexicon::questions::{
-    CLAUSE_OPENERS, DETERMINERS, PARTICLES, PERSON_NOUNS, QUESTION_WORDS, QUOTE_OPENERS, STOP_WORDS,
-    YES_NO_WORDS,
+    CLAUSE_OPENERS, DETERMINERS, PARTICLES, PERSON_NOUNS, PHASE_VERBS, QUESTION_WORDS, QUOTE_OPENERS,
+    STOP_WORDS, YES_NO_WORDS,
 };
 use mcpaql_lexicon::{is_plural, singular, stem};
 
 /// Maximum bytes of a question. The rest is ignored.
 const MAX_QUESTION_BYTES: usize = 4096;
 /// Maximum words of a question. The rest is ignored.
-const MAX_QUESTION_WORDS: usize = 48;
+const MAX_QUESTION_WORDS: usize = 96;
 /// Weight of a verb that half of all operations start with.
 const COMMON_VERB: f32 = 0.3;
 /// Weight of a word that looks like part of a person's name or a title.
@@ -171,6 +171,8 @@ impl<'q> ParsedQuestion<'q> {
         } else if self.verb_next && self.intent.is_unknown() && is_stop_doing(word, next) {
             self.intent = Intent::of(Category::Delete);
             self.verb_next = false;
+        } else if self.verb_next && PHASE_VERBS.contains(&word.text) && next.is_some_and(is_gerund) {
+            // The next word is the verb.
         } else {
             self.take_word(word, at == 0, next);
         }
@@ -301,8 +303,12 @@ fn means_caller(words: &[QuestionWord], at: usize) -> bool {
 
 /// Returns whether this is `stop following`, the opposite of following.
 fn is_stop_doing(word: &QuestionWord, next: Option<&QuestionWord>) -> bool {
-    matches!(word.text.as_str(), "cease" | "quit" | "stop")
-        && next.is_some_and(|next| next.text.ends_with("ing") && next.text.len() > 5)
+    matches!(word.text.as_str(), "cease" | "quit" | "stop") && next.is_some_and(is_gerund)
+}
+
+/// Returns whether a word looks like `following`.
+fn is_gerund(word: &QuestionWord) -> bool {
+    word.text.ends_with("ing") && word.text.len() > 5
 }
 
 impl QuestionWord {

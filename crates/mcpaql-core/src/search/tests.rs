@@ -190,6 +190,7 @@ fn to_stop_doing_something_is_to_undo_it() {
         ("stop_printer", "/printers/{id}/stop", Execute),
     ];
     assert_eq!(best("stop following an author", &follows), "unfollow_author");
+    assert_eq!(best("start following an author", &follows), "follow_author");
     assert_eq!(best("stop the printer", &follows), "stop_printer");
 }
 

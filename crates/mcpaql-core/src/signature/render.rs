@@ -3,12 +3,17 @@
 use super::bounds::{bounds, default_comment, only_length};
 use super::{key, pascal_case, type_name};
 use crate::schema::{required_fields, shorten};
+use crate::tokens;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 
 /// Maximum values of an enum on the line. A longer one is cut.
 const MAX_ENUM_VALUES: usize = 8;
+/// The same for a parameter that a call needs.
+const MAX_NEEDED_ENUM_VALUES: usize = 16;
+/// Maximum estimated tokens of a named type that is written out on the line.
+const MAX_INLINE_TYPE_TOKENS: usize = 56;
 /// Number of values that a cut enum shows.
 const ENUM_SAMPLE: usize = 4;
 /// Number of values that an enum shows if it does not fit below the line either.
@@ -32,6 +37,10 @@ pub(super) struct TypeFormat<'l> {
     pub(super) hints: bool,
     /// Collects types that do not fit on the line.
     pub(super) hoisted: Option<&'l HoistedTypes<'l>>,
+    /// Types that are written out if they are small.
+    pub(super) types: Option<&'l IndexMap<String, Value>>,
+    /// Whether this is the body of such a type. The types in it are not written out.
+    pub(super) nested: bool,
 }
 
 /// Types that do not fit on the line, each with a name that is not in use yet.
@@ -99,13 +108,22 @@ impl TypeText {
 
 impl TypeFormat<'_> {
     /// For a line: only small types.
-    pub(super) const LINE: TypeFormat<'static> =
-        TypeFormat { enums: Some((MAX_ENUM_VALUES, ENUM_SAMPLE)), expand: 0, hints: false, hoisted: None };
+    pub(super) const LINE: TypeFormat<'static> = TypeFormat {
+        enums: Some((MAX_ENUM_VALUES, ENUM_SAMPLE)),
+        expand: 0,
+        hints: false,
+        hoisted: None,
+        types: None,
+        nested: false,
+    };
+    /// For a parameter that a call needs: larger enums, too.
+    pub(super) const NEEDED: TypeFormat<'static> =
+        TypeFormat { enums: Some((MAX_NEEDED_ENUM_VALUES, ENUM_SAMPLE)), ..TypeFormat::LINE };
     /// For a single type: small objects, complete enums.
     pub(super) const TYPE: TypeFormat<'static> = TypeFormat { enums: None, ..TypeFormat::LINE };
     /// For the body of a named type: everything.
     pub(super) const FULL: TypeFormat<'static> =
-        TypeFormat { enums: None, expand: usize::MAX, hints: true, hoisted: None };
+        TypeFormat { enums: None, expand: usize::MAX, hints: true, ..TypeFormat::LINE };
     /// For the body of a named type that does not fit.
     pub(super) const FLAT: TypeFormat<'static> =
         TypeFormat { enums: Some((LARGE_ENUM_SAMPLE, LARGE_ENUM_SAMPLE)), expand: 1, ..TypeFormat::FULL };
@@ -130,7 +148,8 @@ impl TypeFormat<'_> {
 
     fn body(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> TypeText {
         if let Some(target) = map.get("$ref").and_then(Value::as_str) {
-            return TypeText::plain(type_name(target));
+            let name = type_name(target);
+            return self.written_out(&name, depth).unwrap_or_else(|| TypeText::plain(name));
         }
         if let Some(value) = map.get("const") {
             return TypeText::plain(literal(value));
@@ -156,6 +175,17 @@ impl TypeFormat<'_> {
             Some(only) if all.is_empty() => only,
             last => TypeText::joined(all.into_iter().chain(last).map(TypeText::in_parentheses), " & "),
         }
+    }
+
+    /// Writes a named type instead of its name, if it is small and says more. A type in a type is only an object.
+    fn written_out(self, name: &str, depth: usize) -> Option<TypeText> {
+        let schema = self.types?.get(name)?;
+        if self.nested {
+            return schema.get("properties").map(|_| TypeText::plain("object"));
+        }
+        let text = TypeFormat { nested: true, expand: depth + 2, ..self }.render(schema, depth + 1);
+        let is_known = !matches!(text.text.as_str(), "any" | "object");
+        (is_known && tokens::estimate(&text.text) <= MAX_INLINE_TYPE_TOKENS).then_some(text)
     }
 
     /// Writes the type that `type` and related keywords describe.

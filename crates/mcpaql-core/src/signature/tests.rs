@@ -225,6 +225,34 @@ fn a_brief_call_keeps_what_is_required() {
 }
 
 #[test]
+fn a_brief_call_writes_out_what_is_needed() {
+    let mut op = operation("create_issue", Category::Create);
+    let text = json!({"type": "string"});
+    let states: Vec<String> = (0..12).map(|n| format!("s{n}")).collect();
+    op.params = vec![
+        param("title", ParamLocation::Body, true, text.clone()),
+        param("label", ParamLocation::Body, true, json!({"$ref": "#/types/Label"})),
+        param("note", ParamLocation::Body, false, text),
+        param("state", ParamLocation::Body, false, json!({"enum": states})),
+    ];
+    let owner = json!({"type": "object", "properties": {"id": {"type": "string"}}});
+    let label = json!({"type": "object", "properties": {
+        "color": {"type": "string"}, "owner": {"$ref": "#/types/Owner"}
+    }});
+    let types: IndexMap<String, Value> =
+        IndexMap::from([("Label".to_owned(), label), ("Owner".to_owned(), owner)]);
+    let options =
+        BriefOptions { tokens: 12, types: Some(&types), implied_strings: true, ..BriefOptions::default() };
+    assert_eq!(brief_with(&op, &options), "create_issue(title, label: Label, …(+2))");
+    let needed = BriefOptions { needed_tokens: 100, asked: &["state"], ..options };
+    let all = states.iter().map(|state| format!("\"{state}\"")).collect::<Vec<_>>().join("|");
+    assert_eq!(
+        brief_with(&op, &needed),
+        format!("create_issue(title, label: {{ color?: string, owner?: object }}, state?: {all}, …(+1))")
+    );
+}
+
+#[test]
 fn types_follow_the_line_transitively_and_once() {
     let types: IndexMap<String, Value> = IndexMap::from([
         ("Unused".to_owned(), json!({"type": "string"})),

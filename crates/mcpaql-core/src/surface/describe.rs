@@ -40,9 +40,9 @@ pub(super) struct DescriptionWriter<'c> {
     example: Option<String>,
 }
 
-/// Names the tool to introspect with. This is the only tool name in a description that does not come from the author.
-pub(super) fn introspect_through(tool: &str) -> String {
-    format!("introspect through {tool}")
+/// Names the tool to search with. This is the only tool name in a description that does not come from the author.
+pub(super) fn search_in(tool: &str) -> String {
+    format!("Search operations in {tool}")
 }
 
 impl<'c> DescriptionWriter<'c> {
@@ -72,7 +72,7 @@ impl<'c> DescriptionWriter<'c> {
         }
         parts.extend(background(entries));
         if let Some(example) = &self.example {
-            parts.push(format!("Quick start example:\n{example}"));
+            parts.push(format!("Quick start:\n{example}"));
         }
         parts.push(self.discovery(name, detail));
         parts.join("\n\n")
@@ -98,7 +98,7 @@ impl<'c> DescriptionWriter<'c> {
         parts.push(lines.join("\n"));
         parts.extend(background(self.entries));
         if let Some(example) = &self.example {
-            parts.push(format!("Quick start example:\n{example}"));
+            parts.push(format!("Quick start:\n{example}"));
         }
         parts.push(discovery_call());
         parts.join("\n\n")
@@ -111,23 +111,16 @@ impl<'c> DescriptionWriter<'c> {
         if home == Some(endpoint) {
             return discovery_call();
         }
-        let through = introspect_through(self.catalog.introspect_tool().unwrap_or_default());
-        let names = self.entries.iter().map(|entry| entry.operation.name.as_str());
-        let shortest = names.min_by_key(|name| name.len()).unwrap_or_default();
-        match detail {
-            DescriptionDetail::Counts => format!("Search operations with {through}."),
-            DescriptionDetail::SomeGroups | DescriptionDetail::Groups => {
-                format!("Search operations with {through}:\n{SHORT_SEARCH_CALL}")
-            }
-            DescriptionDetail::Names | DescriptionDetail::Signatures => {
-                format!("Discover required parameters with {through}:\n{}", detail_call(shortest))
-            }
+        let search = search_in(self.catalog.introspect_tool().unwrap_or_default());
+        if detail == DescriptionDetail::Counts {
+            return format!("{search} with introspect.");
         }
+        format!("{search}:\n{SHORT_SEARCH_CALL}")
     }
 }
 
 fn discovery_call() -> String {
-    format!("Call operations directly when their signatures are shown. Search the others:\n{SEARCH_CALL}")
+    format!("Call an operation directly when its signature is shown, else search:\n{SEARCH_CALL}")
 }
 
 /// Returns the shortest text that the description of an endpoint's tool always has.
@@ -140,12 +133,7 @@ pub(super) fn base_description(category: Category) -> String {
     let shortest =
         texts.into_iter().min_by_key(|texts| tokens::estimate(&texts.join("\n\n"))).unwrap_or_default();
     let [purpose, effect] = shortest;
-    [purpose, "Supported operations:", effect, &introspect_through("")].join("\n\n")
-}
-
-/// The call that describes one operation.
-fn detail_call(name: &str) -> String {
-    format!(r#"{{"operation":"introspect","params":{{"name":"{name}"}}}}"#)
+    [purpose, "Supported operations:", effect, &search_in("")].join("\n\n")
 }
 
 /// A search, for tools that only name the tool to search with.
@@ -205,9 +193,9 @@ pub(super) fn purpose(category: Category, hints: Hints) -> &'static str {
 pub(super) fn effect(category: Category, hints: Hints) -> &'static str {
     match category {
         Category::Create if hints.destructive => "Some of them may overwrite or remove existing data.",
-        Category::Create => "They add data and leave existing data untouched.",
+        Category::Create => "They leave existing data untouched.",
         Category::Read if !hints.read_only => "Some of them may do more than read.",
-        Category::Read => "They only read and never change anything.",
+        Category::Read => "They never change anything.",
         Category::Update if !hints.destructive => "They change data and remove nothing.",
         Category::Update => "They may overwrite previous values.",
         Category::Delete if !hints.destructive => "They remove data. Use with caution.",

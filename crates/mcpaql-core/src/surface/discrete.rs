@@ -2,7 +2,7 @@
 
 use crate::adapter::ResultForm;
 use crate::catalog::{Catalog, CatalogEntry, Tool};
-use crate::operation::{Operation, Param, assumed_default, fills_default};
+use crate::operation::{Binding, McpBinding, Operation, Param, assumed_default, fills_default};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -17,6 +17,55 @@ pub(super) fn operation_tool(catalog: &Catalog, entry: &CatalogEntry, params: &[
         None if catalog.is_deferred(entry) => return None,
         None => (&entry.operation, params, &catalog.types),
     };
+    let schema =
+        own_schema(catalog, operation, params).unwrap_or_else(|| built_schema(operation, params, types));
+    let description = if operation.description.is_empty() {
+        operation.title.clone()
+    } else {
+        operation.description.clone()
+    };
+    let description = match entry.operation.lifecycle {
+        Some(_) => format!("{description} {BACKGROUND}"),
+        None => description,
+    };
+    let description = match operation.deprecated.as_deref().map(str::trim) {
+        None => description,
+        Some("") => format!("Deprecated. {description}"),
+        Some(instead) => format!("Deprecated. {instead} {description}"),
+    };
+    Some(Tool {
+        name: entry.tool.clone(),
+        title: operation.title.clone(),
+        description,
+        input_schema: schema,
+        output_schema: output_schema(catalog, operation, types),
+        max_result_chars: None,
+        hints: entry.hints.select(entry.written_hints),
+        title_in_annotations: catalog.title_in_annotations,
+    })
+}
+
+/// The schema of the MCP server that runs the tool, for plain results. Parameters are accepted by the server's own names.
+fn own_schema(catalog: &Catalog, operation: &Operation, params: &[Param]) -> Option<Value> {
+    let Binding::Mcp(McpBinding { input_schema: Some(Value::Object(own)), .. }) = &operation.binding else {
+        return None;
+    };
+    // A call that selects its server has a parameter that the server does not know.
+    if catalog.results != ResultForm::Plain || !catalog.adapter.targets.is_empty() {
+        return None;
+    }
+    let mut schema = own.clone();
+    let names = schema.get("properties").and_then(Value::as_object);
+    let is_listed = |param: &Param| names.is_some_and(|names| names.contains_key(&param.wire));
+    if params.iter().all(is_listed) {
+        // Calls with other parameters are refused, whatever the server says.
+        schema.insert("additionalProperties".into(), false.into());
+    }
+    Some(Value::Object(schema))
+}
+
+/// Builds the schema from the parameters that calls are validated with.
+fn built_schema(operation: &Operation, params: &[Param], types: &IndexMap<String, Value>) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for param in params {
@@ -45,35 +94,13 @@ pub(super) fn operation_tool(catalog: &Catalog, entry: &CatalogEntry, params: &[
     if let (Some(root), false) = (schema.as_object_mut(), defs.is_empty()) {
         root.insert("$defs".into(), Value::Object(defs));
     }
-    let description = if operation.description.is_empty() {
-        operation.title.clone()
-    } else {
-        operation.description.clone()
-    };
-    let description = match entry.operation.lifecycle {
-        Some(_) => format!("{description} {BACKGROUND}"),
-        None => description,
-    };
-    let description = match operation.deprecated.as_deref().map(str::trim) {
-        None => description,
-        Some("") => format!("Deprecated. {description}"),
-        Some(instead) => format!("Deprecated. {instead} {description}"),
-    };
-    Some(Tool {
-        name: entry.tool.clone(),
-        title: operation.title.clone(),
-        description,
-        input_schema: schema,
-        output_schema: output_schema(catalog, operation, types),
-        hints: entry.hints.select(entry.written_hints),
-        title_in_annotations: catalog.title_in_annotations,
-    })
+    schema
 }
 
 /// The schema of plain results, if the result is declared as an object.
 fn output_schema(catalog: &Catalog, operation: &Operation, types: &IndexMap<String, Value>) -> Option<Value> {
     let returns = operation.returns.as_ref().filter(|_| catalog.results == ResultForm::Plain)?;
-    let schema = tolerant(&returns.schema, types, MAX_OUTPUT_DEPTH);
+    let schema = tolerant(&returns.schema, types, MAX_OUTPUT_DEPTH, true);
     // The protocol requires an object.
     (schema.get("type").is_some_and(|kind| kind == "object")).then_some(schema)
 }
@@ -82,16 +109,15 @@ fn output_schema(catalog: &Catalog, operation: &Operation, types: &IndexMap<Stri
 const MAX_OUTPUT_DEPTH: usize = 6;
 
 /// Returns a schema that describes a value but rejects only wrong types. Clients reject a whole answer that does not match
-/// its schema, and APIs return more, less and other values than they declare.
-fn tolerant(schema: &Value, types: &IndexMap<String, Value>, depth: usize) -> Value {
+/// its schema, and APIs return more, less and other values than they declare. Only the root is never null.
+fn tolerant(schema: &Value, types: &IndexMap<String, Value>, depth: usize, is_root: bool) -> Value {
     let named = schema.get("$ref").and_then(Value::as_str).and_then(|name| name.strip_prefix("#/types/"));
     if let Some(name) = named {
         let next = types.get(name).filter(|_| depth > 0);
-        return next.map_or_else(|| json!({}), |schema| tolerant(schema, types, depth - 1));
+        return next.map_or_else(|| json!({}), |schema| tolerant(schema, types, depth - 1, is_root));
     }
     let Value::Object(members) = schema else { return json!({}) };
     let mut out = Map::new();
-    let is_root = depth == MAX_OUTPUT_DEPTH;
     match members.get("type") {
         Some(Value::String(kind)) if is_root => drop(out.insert("type".into(), kind.as_str().into())),
         Some(Value::String(kind)) if kind != "null" => {
@@ -105,11 +131,11 @@ fn tolerant(schema: &Value, types: &IndexMap<String, Value>, depth: usize) -> Va
     out.extend(members.get("description").cloned().map(|text| ("description".to_owned(), text)));
     if let Some(Value::Object(properties)) = members.get("properties").filter(|_| depth > 0) {
         let properties =
-            properties.iter().map(|(name, inner)| (name.clone(), tolerant(inner, types, depth - 1)));
+            properties.iter().map(|(name, inner)| (name.clone(), tolerant(inner, types, depth - 1, false)));
         out.insert("properties".into(), Value::Object(properties.collect()));
     }
     if let Some(items) = members.get("items").filter(|_| depth > 0) {
-        out.insert("items".into(), tolerant(items, types, depth - 1));
+        out.insert("items".into(), tolerant(items, types, depth - 1, false));
     }
     Value::Object(out)
 }

@@ -1,7 +1,7 @@
 //! Builds the tools that all adapters share. Their size does not depend on the number of adapters.
 
-use super::describe::{SHORT_SEARCH_CALL, effect, label, purpose, title};
-use super::{SEMANTIC_BUDGET, SINGLE_BUDGET, cost};
+use super::describe::{SHORT_SEARCH_CALL, effect, label, purpose, search_in, title};
+use super::{SEMANTIC_BUDGET, SINGLE_BUDGET, batch_schema, cost};
 use crate::catalog::{Catalog, Endpoint, Tool};
 use crate::operation::{Category, INTROSPECT};
 use crate::policy::{HintSet, Hints};
@@ -78,7 +78,7 @@ fn endpoint(catalogs: &[&Catalog], category: Category, size: AdapterListSize) ->
         format!("Search the operations of all adapters, with their parameters:\n{SEARCH_CALL}")
     } else {
         let reader = catalogs.iter().find_map(|catalog| catalog.introspect_tool()).unwrap_or_default();
-        format!("Search operations with introspect through {reader}:\n{SHORT_SEARCH_CALL}")
+        format!("{}:\n{SHORT_SEARCH_CALL}", search_in(reader))
     });
     Some(Tool {
         name: tool.name.clone(),
@@ -86,6 +86,7 @@ fn endpoint(catalogs: &[&Catalog], category: Category, size: AdapterListSize) ->
         description: parts.join("\n\n"),
         input_schema: input_schema(),
         output_schema: None,
+        max_result_chars: None,
         hints: hints.select(written),
         title_in_annotations: catalogs.iter().any(|catalog| catalog.title_in_annotations),
     })
@@ -110,6 +111,7 @@ fn single_tool(catalogs: &[&Catalog], size: AdapterListSize) -> Option<Tool> {
         description: parts.join("\n\n"),
         input_schema: input_schema(),
         output_schema: None,
+        max_result_chars: None,
         hints: hints.select(written),
         title_in_annotations: catalogs.iter().any(|catalog| catalog.title_in_annotations),
     })
@@ -145,7 +147,7 @@ fn input_schema() -> Value {
             "adapter": {"type": "string", "description": "Adapter name; optional if only one adapter has the operation"},
             "operation": {"type": "string", "description": "Operation name", "x-mcp-header": "Operation"},
             "params": {"type": "object", "description": "Operation parameters", "additionalProperties": true},
+            "operations": batch_schema("{adapter, operation, params}"),
         },
-        "required": ["operation"],
     })
 }

@@ -90,23 +90,29 @@ fn search(
         })
         .collect();
     let mut data = Map::new();
-    let rows = match options.detail {
-        None => hits::rows_of(question, &shown, true),
-        Some(detail) => shown
-            .iter()
-            .filter_map(|(catalog, entry, _)| {
-                let adapter = catalog.adapter.name.as_str();
-                match list::row(catalog, detail, entry)? {
-                    Value::Object(mut map) => {
-                        map.shift_insert(0, "adapter".into(), adapter.into());
-                        Some(Value::Object(map))
+    let (rows, plan) = match options.detail {
+        None => hits::rows_and_plan(question, &shown, true, options.paged()),
+        Some(detail) => (
+            shown
+                .iter()
+                .filter_map(|(catalog, entry, _)| {
+                    let adapter = catalog.adapter.name.as_str();
+                    match list::row(catalog, detail, entry)? {
+                        Value::Object(mut map) => {
+                            map.shift_insert(0, "adapter".into(), adapter.into());
+                            Some(Value::Object(map))
+                        }
+                        name => Some(json!({"adapter": adapter, "name": name})),
                     }
-                    name => Some(json!({"adapter": adapter, "name": name})),
-                }
-            })
-            .collect(),
+                })
+                .collect(),
+            None,
+        ),
     };
     data.insert("operations".into(), rows);
+    if let Some(plan) = plan {
+        data.insert("plan".into(), plan);
+    }
     if options.paged() {
         data.insert("_protocol".into(), page_protocol(&page));
     }
@@ -115,7 +121,7 @@ fn search(
         let message = "No operation found in any adapter. Search with other words, or list the adapters.";
         warnings.push(Warning::new("NOT_FOUND", message));
     }
-    Ok(Answer { warnings, ..Answer::new(Value::Object(data)) })
+    Ok(Answer::new(Value::Object(data)).with_warnings(warnings))
 }
 
 fn adapters(catalogs: &[&Catalog], options: &IntrospectArgs<'_>) -> Result<Answer, OpError> {
@@ -138,7 +144,7 @@ fn adapters(catalogs: &[&Catalog], options: &IntrospectArgs<'_>) -> Result<Answe
     }
     data.insert("hint".into(), HINT.into());
     let warnings = page.clamped_warning().into_iter().collect();
-    Ok(Answer { warnings, ..Answer::new(Value::Object(data)) })
+    Ok(Answer::new(Value::Object(data)).with_warnings(warnings))
 }
 
 fn adapter(catalog: &Catalog) -> Value {

@@ -2,10 +2,11 @@
 //! signature.
 
 use super::limits::LimitExceeded;
-use super::{CompiledParam, CompiledParams, INPUT, ParamViolation};
+use super::{CompiledParam, CompiledParams, DRY_RUN, INPUT, ParamViolation};
 use crate::error::{self, Code, LimitType, OpError};
 use crate::operation::Param;
 use crate::schema::{PathPart, Violation, ViolationKind, path_text, shorten, type_name};
+use crate::shape::CONTROLS;
 use crate::signature::type_of;
 use crate::suggest::nearest;
 use serde_json::{Map, Value};
@@ -81,8 +82,11 @@ impl CompiledParams {
     pub(super) fn unknown_params(&self, unknown: &[String]) -> OpError {
         let mut valid = self.names(|_| true);
         valid.extend(self.takes_input.then(|| INPUT.to_owned()));
-        let suggestions = nearest_names(unknown, &valid);
-        let hint = if valid.is_empty() {
+        let controls = CONTROLS.iter().filter(|_| self.takes_controls).map(|(name, _)| (*name).to_owned());
+        let dry_run = self.takes_dry_run.then(|| DRY_RUN.to_owned());
+        let known: Vec<String> = valid.iter().cloned().chain(controls).chain(dry_run).collect();
+        let suggestions = nearest_names(unknown, &known);
+        let hint = if valid.is_empty() && suggestions.is_empty() {
             ". It takes no parameters".to_owned()
         } else if suggestions.is_empty() {
             format!(". Valid parameters: {}", join_names(&valid))
@@ -99,6 +103,22 @@ impl CompiledParams {
             error = error.with_detail("did_you_mean", suggestions);
         }
         self.with_signature_detail(error)
+    }
+
+    /// Returns the error of a name with an underscore that is no query control.
+    pub(crate) fn unknown_control(&self, name: &str) -> OpError {
+        let controls: Vec<String> = CONTROLS.iter().map(|(control, _)| format!("_{control}")).collect();
+        let suggestions = nearest_names(&[name.to_owned()], &controls);
+        let hint = if suggestions.is_empty() {
+            format!(". Query controls: {}", join_names(&controls))
+        } else {
+            did_you_mean(&suggestions, 1)
+        };
+        let unknown = [name.to_owned()];
+        let message =
+            format!("Unknown parameter for operation '{}': {}{hint}", self.operation, join_names(&unknown));
+        let error = self.error(Code::UnknownParam, message).with_detail("unknown_params", texts(&unknown));
+        self.with_signature_detail(error.with_detail("valid_params", self.names(|_| true)))
     }
 
     pub(super) fn unknown_input_fields(&self, unknown: &[String]) -> OpError {

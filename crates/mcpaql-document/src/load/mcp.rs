@@ -127,5 +127,8 @@ pub(super) fn binding(
             .suggest(format!("remove it from `fixed`, or remove the parameter `{}`", param.name)),
         );
     }
-    Some(BoundOperation { binding: Binding::Mcp(McpBinding { tool: tool?, fixed }), params })
+    Some(BoundOperation {
+        binding: Binding::Mcp(McpBinding { tool: tool?, fixed, input_schema: None }),
+        params,
+    })
 }

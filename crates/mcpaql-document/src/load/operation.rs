@@ -3,7 +3,7 @@
 use super::binding::{self, BoundOperation};
 use super::dialect;
 use super::origins::Origins;
-use super::{identity, lifecycle, pagination, params};
+use super::{fields, identity, lifecycle, pagination, params};
 use crate::effects;
 use mcpaql_core::adapter::TargetConfig;
 use mcpaql_core::diagnostic::Diagnostic;
@@ -57,6 +57,9 @@ pub(super) const OPERATION_KEYS: &[&str] = &[
     "lifecycle",
     "supports_fields",
     "default_fields",
+    "presets",
+    "computed",
+    "hide",
     "requires_confirmation",
 ];
 /// Keys of `danger` as an object.
@@ -86,14 +89,10 @@ pub(super) fn read(
     reader.check_keys(&object, OPERATION_KEYS);
     reader.warn_unsupported_keys(
         &object,
-        &[
-            ("supports_fields", "answers are always complete"),
-            ("default_fields", "answers are always complete"),
-            (
-                "requires_confirmation",
-                "the operation runs without confirmation; rely on the client's approval",
-            ),
-        ],
+        &[(
+            "requires_confirmation",
+            "the operation runs without confirmation; rely on the client's approval",
+        )],
     );
     let name = name(reader, &object);
     let drafts = params::read(reader, &object, context.types);
@@ -119,6 +118,8 @@ pub(super) fn read(
         source_id: reader.string(&object, "source_id"),
     };
     let lifecycle = lifecycle::read(reader, &object, category, context.target);
+    let hide = fields::hidden(reader, &object);
+    let declared = fields::declared(reader, &object);
     let BoundOperation { binding, params } = bound?;
     let pagination = pagination::read(reader, &object, &params);
     check_contradictions(reader, &object, category, effect, danger, &binding);
@@ -157,6 +158,8 @@ pub(super) fn read(
         source_id: metadata.source_id,
         pagination,
         lifecycle,
+        hide,
+        fields: declared,
         binding,
     };
     let contradiction = contradiction.map(|reason| {

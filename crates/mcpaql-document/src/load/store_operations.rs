@@ -33,14 +33,21 @@ pub fn operations(name: &str, resource: &Resource) -> Vec<Operation> {
         singular: &spaced(name),
         many: &spaced(&resource.plural),
     };
-    vec![
+    let mut operations = vec![
         create(&words, resource),
         get(&words, resource),
         list(&words, resource),
         search(&words, resource),
         update(&words, resource),
         delete(&words),
-    ]
+    ];
+    for operation in &mut operations {
+        operation.hide = resource.hide.clone();
+        if operation.category == Category::Read {
+            operation.fields = resource.declared.clone();
+        }
+    }
+    operations
 }
 
 /// Returns the fields that `search` reads: the declared ones, or else all fields of free text.
@@ -163,7 +170,12 @@ fn update(words: &ResourceNames<'_>, resource: &Resource) -> Operation {
     let input = json!({"type": "object", "properties": properties.clone(), "additionalProperties": false});
     let mut params = vec![
         id(words),
-        param("input", input, false, "The fields to change. Objects merge, arrays replace, null removes."),
+        param(
+            "input",
+            input,
+            false,
+            "The fields to change. Objects merge, arrays replace, null removes. Only the store sets _etag, id, created_at, updated_at.",
+        ),
         if_match("The _etag you read. The update is refused if the record has changed since."),
     ];
     params.extend(flat);

@@ -12,6 +12,8 @@ fn resource(fields: Value, required: &[&str]) -> Resource {
         fields: fields.into_iter().collect::<IndexMap<_, _>>(),
         required: required.iter().map(|&name| name.to_owned()).collect(),
         search: Vec::new(),
+        hide: Default::default(),
+        declared: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads `target`: the API, store, program or MCP server that calls are sent to.
 
 use super::http::SERIALIZATIONS;
-use super::{ELEMENT_KEYS, address, dialect, params, texts};
+use super::{ELEMENT_KEYS, address, dialect, fields as answer_fields, params, texts};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{
     CodeTarget, CommandTarget, HttpTarget, McpLink, McpTarget, Resource, StoreTarget, TargetConfig,
@@ -30,8 +30,18 @@ pub(super) const HTTP_KEYS: &[&str] = &[
     "version",
 ];
 pub(super) const STORE_KEYS: &[&str] = &["transport", "protocol", "serialization", "resources"];
-pub(super) const RESOURCE_KEYS: &[&str] =
-    &["description", "plural", "fields", "properties", "required", "search"];
+pub(super) const RESOURCE_KEYS: &[&str] = &[
+    "description",
+    "plural",
+    "fields",
+    "properties",
+    "required",
+    "search",
+    "hide",
+    "default_fields",
+    "presets",
+    "computed",
+];
 pub(super) const COMMAND_KEYS: &[&str] =
     &["transport", "protocol", "serialization", "cwd", "env", "set_env", "timeout", "max_output_bytes"];
 
@@ -268,6 +278,8 @@ fn resource(
         fields,
         required,
         search,
+        hide: answer_fields::hidden(reader, object),
+        declared: answer_fields::declared(reader, object),
     }
 }
 

@@ -243,7 +243,7 @@ fn the_surface_of_eleven_thousand_operations_keeps_its_budget_in_real_tokens() {
             _ => format!("{index:05} {}", ODD[index % 4]),
         };
         let operations = operations(11_000, tag);
-        for (mode, budget) in [(Mode::Semantic, 1200), (Mode::Single, 450)] {
+        for (mode, budget) in [(Mode::Semantic, 1350), (Mode::Single, 450)] {
             let settings = AdapterSettings { mode: Some(mode), ..AdapterSettings::default() };
             let (catalog, shelf) = shelved(adapter.clone(), operations.clone(), types(3), &settings);
             let cost = surface(&catalog);
@@ -266,7 +266,7 @@ fn the_surface_shows_how_to_search_with_many_operations_and_with_few() {
     assert!(tool(&catalog, "demo_mcpaql_read").description.ends_with(call));
     let delete = &tool(&catalog, "demo_mcpaql_delete").description;
     let short = r#"{"operation":"introspect","params":{"search":"words"}}"#;
-    let expected = format!("Search operations with introspect through demo_mcpaql_read:\n{short}");
+    let expected = format!("Search operations in demo_mcpaql_read:\n{short}");
     assert!(delete.ends_with(&expected), "{delete}");
     let single = AdapterSettings { mode: Some(Mode::Single), ..AdapterSettings::default() };
     let (catalog, _) = shelved(bare(), operations(500, |_| "things".to_owned()), types(3), &single);
@@ -327,7 +327,7 @@ fn a_search_answers_with_calls_and_where_their_identifiers_come_from() {
             "from": {"person_id": ["search_people", "list_popular_people"]},
         })
     );
-    assert_eq!(object(data).keys().collect::<Vec<_>>(), ["operations"], "nothing but the operations");
+    assert_eq!(object(data).keys().collect::<Vec<_>>(), ["operations", "plan"], "and how to combine them");
 }
 
 #[test]

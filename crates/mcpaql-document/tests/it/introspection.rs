@@ -4,7 +4,9 @@ use crate::generated::plans;
 use crate::support::{catalog, catalog_of, details, document, full_details, introspect, object, tool};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
+use mcpaql_core::error::Code;
 use mcpaql_core::request;
+use mcpaql_core::shape::{CONTROLS, control_of};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -64,7 +66,7 @@ fn the_list_describes_the_adapter_and_its_limits() {
     let protocol = &data["_protocol"];
     for (key, expected) in [
         ("version", json!("1.0.0-draft")),
-        ("conformance", json!("level-1")),
+        ("conformance", json!("level-2")),
         ("mode", json!("semantic")),
         ("profile", json!("crude")),
         ("adapter", json!("demo")),
@@ -122,11 +124,32 @@ fn one_name_returns_all_details() {
                 {"name": "owner", "type": "CreateIssueOwner", "required": false},
                 {"name": "notify", "type": "string | boolean", "required": false, "description": "Form: string(3.. chars) | boolean."},
                 {"name": "key", "type": "string", "required": false, "sensitive": true},
+                {"name": "dry_run", "type": "boolean", "required": false, "description": "Show the request and send nothing"},
             ],
             "returns": {"name": "Label", "kind": "object"},
             "examples": [{"request": {"operation": "create_issue", "params": {"title": "some title"}}}],
         })
     );
+}
+
+/// Returns the parameters of an operation without the query controls, which every read has.
+fn own_parameters(operation: &Value) -> Vec<Value> {
+    let is_own =
+        |param: &&Value| param["name"] != "dry_run" && control_of(param["name"].as_str().unwrap()).is_none();
+    operation["parameters"].as_array().expect("a list").iter().filter(is_own).cloned().collect()
+}
+
+#[test]
+fn reads_list_the_query_controls_after_their_own_parameters() {
+    let operation = details(&issues(), "list_issues");
+    let names: Vec<&str> = operation["parameters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|param| param["name"].as_str().unwrap())
+        .collect();
+    let controls = CONTROLS.iter().map(|(name, _)| *name);
+    assert_eq!(names, ["state", "per_page"].into_iter().chain(controls).collect::<Vec<_>>());
 }
 
 #[test]
@@ -161,7 +184,7 @@ fn deprecation_defaults_and_bounds_are_shown() {
     assert_eq!(operation["idempotent"], true);
     assert_eq!(operation["danger"], "safe");
     assert_eq!(
-        operation["parameters"],
+        json!(own_parameters(&operation)),
         json!([
             {"name": "state", "type": "State", "required": false, "default": "open"},
             {"name": "per_page", "type": "integer", "required": false, "minimum": 1, "maximum": 100, "default": 20},
@@ -180,7 +203,7 @@ fn what_the_api_assumes_is_shown_and_never_sent() {
     let catalog = catalog(rest);
     let operation = details(&catalog, "list_things");
     let expected = json!([{"name": "per_page", "type": "integer", "required": false, "default": 30}]);
-    assert_eq!(operation["parameters"], expected);
+    assert_eq!(json!(own_parameters(&operation)), expected);
     let operation = full_details(&catalog, "list_things");
     assert_eq!(operation["parameters"][0]["api_default"], 30);
     assert_eq!(operation["signature"], "list_things(per_page?: integer /* default 30 */)");
@@ -351,8 +374,16 @@ proptest! {
         for entry in &catalog.operations {
             let name = &entry.operation.name;
             let details = details(&catalog, name);
+            let entry = catalog.full_operation(entry).expect("it is compiled");
             let shown: Vec<&str> = details["parameters"].as_array().expect("a list").iter()
                 .map(|parameter| parameter["name"].as_str().expect("a name")).collect();
+            let (shown, common): (Vec<&str>, Vec<&str>) =
+                shown.into_iter().partition(|parameter| entry.params.accepts(parameter));
+            for parameter in common {
+                let sent = object(json!({parameter: null}));
+                let outcome = request::prepare_operation(&catalog, name, sent);
+                prop_assert!(outcome.err().is_none_or(|error| error.code != Code::UnknownParam), "{}", parameter);
+            }
             let unknown = object(json!({"certainly_not_declared": 1}));
             let error = request::prepare_operation(&catalog, name, unknown).expect_err("it is unknown");
             prop_assert_eq!(&error.details["valid_params"], &json!(shown));

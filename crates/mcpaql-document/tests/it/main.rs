@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+mod answer_fields;
 mod credentials;
 mod discovery;
 mod exchange;
@@ -16,6 +17,7 @@ mod introspection;
 mod library;
 mod messages;
 mod names;
+mod plans;
 mod policies;
 mod problems;
 mod requests;

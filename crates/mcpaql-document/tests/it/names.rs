@@ -7,6 +7,7 @@ use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::error::Code;
 use mcpaql_core::naming;
 use mcpaql_core::policy::Policy;
+use mcpaql_core::shape::HiddenFields;
 use mcpaql_document::check;
 use mcpaql_document::render::DiagnosticFormat;
 use mcpaql_document::source::Source;
@@ -195,6 +196,8 @@ fn every_setting_is_layered() {
         results: Some(ResultForm::Plain).filter(|_| word == "a"),
         budget: Some(word.len()),
         allow_flagged: Vec::new(),
+        hide: HiddenFields::default(),
+        answer_budget: Some(word.len()),
         targets: None,
         sharing: None,
     };

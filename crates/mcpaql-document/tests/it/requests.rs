@@ -134,8 +134,10 @@ fn params_may_be_an_object_written_as_a_string() {
 #[test]
 fn camel_case_spellings_and_fields_of_the_protocol_are_accepted() {
     let catalog = issues();
-    let arguments = json!({"operation": "list_issues", "params": {"perPage": 5, "_trace": "x"}, "_meta": {"progressToken": 1}});
+    let arguments = json!({"operation": "list_issues", "params": {"perPage": 5}, "_trace": "x", "_meta": {"progressToken": 1}});
     assert_eq!(Value::Object(call(&catalog, READ, arguments).unwrap().args), json!({"per_page": 5}));
+    let error = refused(&catalog, READ, json!({"operation": "list_issues", "params": {"_trace": "x"}}));
+    assert_eq!(error.details["unknown_params"], json!(["_trace"]));
 }
 
 #[test]
@@ -207,7 +209,7 @@ fn envelopes_are_minified_and_a_failure_is_bare() {
         response::envelope(&Ok(answer.clone()), ErrorPolicy::All).text,
         r#"{"success":true,"data":{"id":1}}"#
     );
-    let warned = Answer { warnings: vec![Warning::new("SOME", "Mind.")], ..answer };
+    let warned = answer.with_warnings(vec![Warning::new("SOME", "Mind.")]);
     assert_eq!(
         response::envelope(&Ok(warned), ErrorPolicy::All).text,
         r#"{"success":true,"data":{"id":1},"warnings":[{"code":"SOME","message":"Mind."}]}"#

@@ -31,7 +31,7 @@ const OPERATION: Shape = Shape {
         "parameters",
         "returns",
     ],
-    optional: &["examples", "lifecycle"],
+    optional: &["examples", "aggregation_support", "lifecycle"],
 };
 const PARAMETER: Shape = Shape {
     required: &["name", "type", "required"],
@@ -56,6 +56,8 @@ const EXAMPLE: Shape = Shape { required: &["request"], optional: &["description"
 const LIFECYCLE: Shape =
     Shape { required: &["states"], optional: &["supports_cancel", "supports_retry", "progress_reporting"] };
 
+const AGGREGATION: Shape = Shape { required: &["supported"], optional: &["default_mode", "functions"] };
+
 fn fits(value: &Value, shape: &Shape) -> Result<(), String> {
     let object = value.as_object().ok_or_else(|| format!("{value} is no object"))?;
     if let Some(missing) = shape.required.iter().find(|key| !object.contains_key(**key)) {
@@ -78,6 +80,7 @@ fn operation_fits(operation: &Value) -> Result<(), String> {
     list(operation, "parameters").iter().try_for_each(|parameter| fits(parameter, &PARAMETER))?;
     fits(&operation["returns"], &TYPE_ROW)?;
     list(operation, "examples").iter().try_for_each(|example| fits(example, &EXAMPLE))?;
+    operation.get("aggregation_support").map_or(Ok(()), |support| fits(support, &AGGREGATION))?;
     operation.get("lifecycle").map_or(Ok(()), |lifecycle| fits(lifecycle, &LIFECYCLE))
 }
 
@@ -173,7 +176,8 @@ fn input_of_an_update_is_listed_and_accepted() {
         .iter()
         .map(|parameter| parameter["name"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(names, ["id", "format", "input"]);
+    assert_eq!(names, ["id", "format", "input", "dry_run"]);
+    let names = &names[..3];
     let sent = object(json!({"id": "1", "input": {"format": "x"}}));
     let call = request::prepare_operation(&catalog, "update_at", sent).unwrap();
     assert_eq!(json!(call.args), json!({"id": "1", "format": "x"}));
@@ -246,13 +250,12 @@ fn keys_of_the_specification_are_read_and_those_without_effect_are_named() {
     let pagination = operation("list_repos").pagination.as_ref().expect("pages");
     assert_eq!((pagination.kind.as_str(), pagination.at.as_deref()), ("link", Some("page")));
     assert_eq!(pagination.size.as_deref(), Some("per_page"));
+    assert!(operation("list_repos").fields.as_ref().is_some_and(|fields| fields.default_fields.is_some()));
     let Auth::Bearer { token_env, .. } = &catalog.adapter.auth else { panic!("{:?}", catalog.adapter.auth) };
     assert_eq!(token_env, "DEMO_TOKEN");
     let warned: Vec<&str> = checked.diagnostics.iter().map(|one| one.pointer.as_str()).collect();
     let expected = [
         "/auth",
-        "/operations/read/0/supports_fields",
-        "/operations/read/0/default_fields",
         "/operations/read/0/pagination/default_limit",
         "/operations/read/0/pagination/max_limit",
         "/operations/delete/0/danger/reasons",

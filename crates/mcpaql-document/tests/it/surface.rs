@@ -5,8 +5,7 @@ use crate::support::{catalog, catalog_of, document, tool, tool_names};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::schema::SchemaSet;
-use mcpaql_core::surface::{SEMANTIC_BUDGET, SINGLE_BUDGET};
-use mcpaql_core::tokens;
+use mcpaql_core::surface::{SEMANTIC_BUDGET, SINGLE_BUDGET, surface_cost};
 use mcpaql_document::source::Source;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -38,13 +37,13 @@ fn every_endpoint_describes_its_effect_and_names_introspect() {
 Supported operations:
 create_note(text: string)
 
-They add data and leave existing data untouched.
+They leave existing data untouched.
 
-Quick start example:
+Quick start:
 {\"operation\":\"create_note\",\"params\":{\"text\":\"some text\"}}
 
-Discover required parameters with introspect through demo_mcpaql_read:
-{\"operation\":\"introspect\",\"params\":{\"name\":\"create_note\"}}"
+Search operations in demo_mcpaql_read:
+{\"operation\":\"introspect\",\"params\":{\"search\":\"words\"}}"
     );
     let single = in_mode(TWO, Mode::Single);
     for name in ["create_note", "get_note", "introspect"] {
@@ -89,7 +88,9 @@ fn the_envelope_shows_the_operation_to_proxies() {
     for tool in &catalog.tools {
         let schema = &tool.input_schema;
         assert_eq!(schema["type"], "object");
-        assert_eq!(schema["required"], json!(["operation"]));
+        // A batch has no operation of its own.
+        assert!(schema.get("required").is_none());
+        assert_eq!(schema["properties"]["operations"]["type"], "array");
         assert_eq!(schema["properties"]["operation"]["x-mcp-header"], "Operation");
         assert_eq!(schema["properties"]["params"]["type"], "object");
         assert!(schema["properties"]["operation"].get("enum").is_none(), "off unless asked for");
@@ -136,10 +137,6 @@ fn large(count: usize) -> Source {
     Source::new("large.json", document.to_string())
 }
 
-fn cost(catalog: &Catalog) -> usize {
-    catalog.tools.iter().map(|tool| tokens::estimate(&tool.to_json().to_string())).sum()
-}
-
 #[test]
 fn the_surface_keeps_its_budget() {
     for count in [5, 50, 500, 5000] {
@@ -147,7 +144,11 @@ fn the_surface_keeps_its_budget() {
         for (mode, budget) in [(Mode::Semantic, SEMANTIC_BUDGET), (Mode::Single, SINGLE_BUDGET)] {
             let catalog =
                 catalog_of(&source, &AdapterSettings { mode: Some(mode), ..AdapterSettings::default() });
-            assert!(cost(&catalog) <= budget, "{count} operations cost {} in mode {mode:?}", cost(&catalog));
+            assert!(
+                surface_cost(&catalog) <= budget,
+                "{count} operations cost {} in mode {mode:?}",
+                surface_cost(&catalog)
+            );
         }
     }
 }
@@ -156,7 +157,7 @@ fn the_surface_keeps_its_budget() {
 fn the_surface_does_not_grow_with_the_number_of_operations() {
     for mode in [Mode::Semantic, Mode::Single] {
         let of = |count: usize| {
-            cost(&catalog_of(
+            surface_cost(&catalog_of(
                 &large(count),
                 &AdapterSettings { mode: Some(mode), ..AdapterSettings::default() },
             ))
@@ -176,7 +177,7 @@ fn a_small_surface_shows_signatures_and_a_large_one_shows_counts() {
     };
     let small = create(&document(TWO), None);
     assert!(small.contains("create_note(text: string)"), "{small}");
-    let named = create(&large(50), Some(1600));
+    let named = create(&large(50), Some(1500));
     assert!(named.contains("create_issue_0, create_pull_request_5, "), "{named}");
     let counted = create(&large(500), None);
     assert!(counted.contains("Supported operations: 100 in "), "{counted}");

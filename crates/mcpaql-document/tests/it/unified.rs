@@ -3,7 +3,6 @@
 use mcpaql_core::catalog::{AdapterSettings, Catalog, Sharing, Tool};
 use mcpaql_core::response::envelope;
 use mcpaql_core::surface::{SEMANTIC_BUDGET, SINGLE_BUDGET};
-use mcpaql_core::tokens;
 use mcpaql_core::unified::{Unified, UnifiedRoute};
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
@@ -171,8 +170,9 @@ fn the_surface_does_not_grow_with_the_number_of_adapters() {
             ("delete_thing", "delete"),
             ("run_thing", "execute"),
         ];
+        let tokens = tiktoken_rs::o200k_base_singleton();
         let cost = |tools: &[Tool]| {
-            tools.iter().map(|tool| tokens::estimate(&tool.to_json().to_string())).sum::<usize>()
+            tools.iter().map(|tool| tokens.encode_ordinary(&tool.to_json().to_string()).len()).sum::<usize>()
         };
         for count in [1, 40, 200] {
             let catalogs: Vec<Catalog> = (0..count)
