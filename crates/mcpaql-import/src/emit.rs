@@ -101,7 +101,7 @@ fn has_written_operations(adapter: &Adapter) -> bool {
     !matches!(adapter.target, TargetConfig::Store(_))
 }
 
-/// Returns a configuration file with these adapters, without settings and `auth`. The same entries always give the same bytes.
+/// Returns a configuration file with these adapters, without settings. The same entries always give the same bytes.
 #[must_use]
 pub fn configuration(entries: &[AdapterEntry]) -> String {
     configuration::write(entries)

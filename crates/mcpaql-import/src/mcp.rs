@@ -61,6 +61,8 @@ pub struct McpImportOptions {
     pub selection: Selection,
     /// The author's corrections.
     pub overrides: Overrides,
+    /// Keep the server's own schemas of arguments. A document cannot contain them; a gateway with plain results shows them.
+    pub keep_input_schemas: bool,
 }
 
 /// An imported MCP server.
@@ -111,7 +113,10 @@ pub fn import_tools(
     let mut taken = Vec::with_capacity(plans.len());
     for plan in &plans {
         let Some(tool) = tools.get(plan.tool) else { continue };
-        let built = build_operation(tool, plan, BuildExtent::Whole, &mut problems);
+        let mut built = build_operation(tool, plan, BuildExtent::Whole, &mut problems);
+        if options.keep_input_schemas {
+            keep_input_schema(&mut built.operation, tool, plan);
+        }
         let wanted = plan.correction.as_ref().and_then(|correction| correction.include);
         let is_taken = wanted.unwrap_or_else(|| options.selection.takes(&built.operation, ""));
         idle.retain(|rule| !rule.fits(&built.operation, ""));
@@ -243,7 +248,7 @@ fn build_operation(
     let mut params = if is_whole { arguments::params(tool.input) } else { ConvertedSchema::default() };
     let fixed = fix_switch_params(&mut params.converted, plan, problems);
     let returns = if is_whole { arguments::returns(tool.output) } else { ConvertedSchema::default() };
-    let binding = Binding::Mcp(McpBinding { tool: tool.name.to_owned(), fixed });
+    let binding = Binding::Mcp(McpBinding { tool: tool.name.to_owned(), fixed, input_schema: None });
     let facts = decided_facts(&decision, category, guard_of(&params.converted), &binding);
     let mut operation = Operation::new(name, category, facts, binding);
     let own_title = tool.title.clone().filter(|_| !matches!(plan.kind, ToolPart::Value { .. }));
@@ -284,6 +289,17 @@ fn build_operation(
         classified,
         notes: params.notes.into_iter().chain(returns.notes).collect(),
         locals,
+    }
+}
+
+/// Keeps the server's own schema of the arguments, unless the operation has other parameters.
+fn keep_input_schema(operation: &mut Operation, tool: &ListedTool<'_>, plan: &PlannedOperation) {
+    let is_corrected = plan.correction.as_ref().is_some_and(|correction| !correction.params.is_empty());
+    if let Binding::Mcp(binding) = &mut operation.binding
+        && matches!(plan.kind, ToolPart::Whole)
+        && !is_corrected
+    {
+        binding.input_schema = tool.input.filter(|schema| schema.is_object()).cloned();
     }
 }
 

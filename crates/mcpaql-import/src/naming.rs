@@ -12,12 +12,14 @@
 
 mod id;
 mod path;
+mod summary;
 mod verb;
 
 use mcpaql_core::lifecycle::ExecutionAction;
 use mcpaql_core::naming::{MAX_TOOL_NAME_LENGTH, RESERVED};
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::PREPOSITIONS;
+use mcpaql_lexicon::classify::path::is_version;
 use path::{LiteralCache, PathWords};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -141,8 +143,16 @@ impl<'a> NameRequest<'a> {
             }
             cut = cut.or(Some(name));
         }
-        cut.or_else(|| self.with_api().filter(|name| !taken.contains(name)))
+        cut.or_else(|| self.with_version().filter(|name| !taken.contains(name)))
+            .or_else(|| self.with_api().filter(|name| !taken.contains(name)))
             .unwrap_or_else(|| self.numbered(taken))
+    }
+
+    /// Returns the first choice with the version in the path, for two versions of an operation.
+    fn with_version(&self) -> Option<String> {
+        let is_version = |part: &&str| part.len() > 1 && part.starts_with('v') && is_version(part);
+        let version = self.input.path.split('/').find(is_version)?;
+        self.legal_name(&[self.choices.first()?.as_slice(), &[version.into()]].concat())
     }
 
     /// Returns the first choice with the word `api`, for names that are reserved.

@@ -174,7 +174,7 @@ impl Selection {
         let warning = |rule: &&SelectionRule| {
             let list = if self.include.contains(rule) { "include" } else { "exclude" };
             let message = format!("The rule '{}' in `{list}` matches no operation", rule.written());
-            without_place(Diagnostic::warning(Code::SchemaUnresolvedRef, "", message))
+            without_place(Diagnostic::warning(Code::SchemaUnresolvedRef, "", message)).suggest(SYNTAX)
         };
         idle.iter().map(warning).collect()
     }
@@ -183,7 +183,8 @@ impl Selection {
 /// The error for a selection that excludes all operations.
 pub(crate) fn empty_selection(operations: usize) -> Diagnostic {
     let message = format!("`include` and `exclude` select none of the {operations} operations");
-    without_place(Diagnostic::error(Code::SchemaInvalidValue, "", message)).suggest("change the rules")
+    without_place(Diagnostic::error(Code::SchemaInvalidValue, "", message))
+        .suggest(format!("change the rules; {SYNTAX}"))
 }
 
 /// Rules come from flags or from the configuration, not from the text that is imported.

@@ -1,11 +1,11 @@
 //! Writes the `adapters` of `mcpaql.yaml`.
 
 use super::operation::MembersBuilder;
-use super::target::mcp_members;
+use super::target::{auth, mcp_members};
 use super::yaml::{self, YamlValue};
 use mcpaql_document::config::{AdapterEntry, AdapterOrigin};
 
-/// Returns a configuration with these adapters, without settings and `auth`.
+/// Returns a configuration with these adapters, without settings.
 pub(super) fn write(entries: &[AdapterEntry]) -> String {
     let mut out = String::from("adapters:\n");
     for entry in entries {
@@ -16,6 +16,9 @@ pub(super) fn write(entries: &[AdapterEntry]) -> String {
             AdapterOrigin::Builtin(name) => lines.put("builtin", name.as_str()),
             AdapterOrigin::Openapi(source) => lines.put("openapi", source.as_str()),
             AdapterOrigin::Mcp(target) => lines.put("mcp", YamlValue::Tall(mcp_members(target))),
+        }
+        if let Some(own) = &entry.auth {
+            lines.put("auth", auth(own));
         }
         lines.put_texts("include", &entry.include);
         lines.put_texts("exclude", &entry.exclude);
@@ -42,7 +45,7 @@ mod tests {
             {"name": "remote", "mcp": {"url": "https://example.com/mcp", "headers": {"X-A": "b"},
                 "caller_headers": ["X-Token", "X-Team"]}},
             {"name": "plain", "mcp": {"url": "http://10.0.0.1/mcp", "allow_http": true}},
-            {"document": "a-adapter.md"},
+            {"document": "a-adapter.md", "auth": {"type": "bearer", "token_env": "A_TOKEN"}},
             {"builtin": "notebook"},
             {"name": "shop", "openapi": "shop.json", "overrides": "fix.yaml"},
         ]});

@@ -14,6 +14,7 @@ use mcpaql_core::operation::{
     Output, Pagination, Param, ParamLocation, ParamStyle, Returns, Segment, Stdin, StyleForm,
 };
 use mcpaql_core::policy;
+use mcpaql_core::shape::{DeclaredFields, FieldPath, HiddenFields};
 use mcpaql_document::effects;
 use mcpaql_document::load::guard_of;
 use serde_json::{Map, Value};
@@ -47,6 +48,8 @@ pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> YamlVa
     }
     declared_facts(&mut out, operation, &adapter.target);
     out.0.extend(hints(&operation.hints).map(|hints| (Cow::Borrowed("annotations"), hints)));
+    hidden(&mut out, &operation.hide);
+    declared(&mut out, operation.fields.as_deref());
     if let Some(pages) = &operation.pagination {
         out.put("pagination", pagination(pages));
     }
@@ -239,6 +242,30 @@ fn idempotent(operation: &Operation, inferred: impl Fn(Option<bool>) -> Facts) -
         .or_else(|| find(&|facts| announced(facts) == announced(&operation.facts)))
         .or_else(|| find(&|facts| facts.repeat == Repeat::Accumulates))
         .flatten()
+}
+
+/// Writes `hide`.
+pub(super) fn hidden<'a>(out: &mut MembersBuilder<'a>, hidden: &'a HiddenFields) {
+    out.put_if(!hidden.is_empty(), "hide", || paths(hidden.paths()));
+}
+
+fn paths(paths: &[FieldPath]) -> YamlValue<'_> {
+    YamlValue::List(paths.iter().map(|path| path.as_str().into()).collect())
+}
+
+/// Writes `default_fields`, `presets` and `computed`.
+pub(super) fn declared<'a>(out: &mut MembersBuilder<'a>, declared: Option<&'a DeclaredFields>) {
+    let Some(DeclaredFields { default_fields, presets, computed }) = declared else { return };
+    if let Some(selection) = default_fields {
+        match selection.preset {
+            Some(preset) => out.put("default_fields", preset.as_str()),
+            None => out.put("default_fields", paths(&selection.declared)),
+        }
+    }
+    let named = presets.iter().map(|(name, fields)| (Cow::from(name), paths(fields)));
+    out.put_if(!presets.is_empty(), "presets", || YamlValue::Map(named.collect()));
+    let expressions = computed.iter().map(|(name, source)| (Cow::from(name), YamlValue::from(source)));
+    out.put_if(!computed.is_empty(), "computed", || YamlValue::Map(expressions.collect()));
 }
 
 fn pagination(pages: &Pagination) -> YamlValue<'_> {

@@ -85,6 +85,8 @@ fn store_target(store: &StoreTarget) -> YamlMembers<'_> {
         out.put("fields", YamlValue::Tall(fields.collect()));
         out.put_texts("required", &resource.required);
         out.put_texts("search", &resource.search);
+        super::operation::hidden(&mut out, &resource.hide);
+        super::operation::declared(&mut out, resource.declared.as_deref());
         (Cow::from(name), YamlValue::Tall(out.0))
     });
     out.put("resources", YamlValue::Tall(resources.collect()));
@@ -221,6 +223,10 @@ pub(super) fn presentation<'a>(out: &mut MembersBuilder<'a>, adapter: &'a Adapte
         YamlValue::Map(vec![(Cow::Borrowed("is_error"), YamlValue::from("all"))])
     });
     out.put_some("results", adapter.results.map(ResultForm::as_str));
+    super::operation::hidden(out, &adapter.hide);
+    if let Some(tokens) = adapter.answer_budget {
+        out.put("answer_budget", YamlValue::Number(tokens.into()));
+    }
     let mut names = MembersBuilder::default();
     names.put_some("pattern", adapter.tool_names.pattern.as_deref());
     names.put_some("prefix", adapter.tool_names.prefix.as_deref());

@@ -1,12 +1,14 @@
 //! Names operations by their ids, if an id gives a better name than method and path.
 
 use super::path::{Literal, LiteralCache, PathWords, singular_word};
+use super::summary::SummaryObject;
 use super::verb::{GENERIC_VERBS, IdVerb, id_verb, instead_of_read, summary_verb};
 use super::{NameInput, NameWord};
+use mcpaql_core::operation::Category;
 use mcpaql_lexicon::classify::path::is_version;
 use mcpaql_lexicon::classify::strip_method;
 use mcpaql_lexicon::names::split_parts;
-use mcpaql_lexicon::verbs;
+use mcpaql_lexicon::verbs::{self, VerbTrait, Weight};
 use mcpaql_lexicon::{PREPOSITIONS, WordSet, first_words, is_plural, plural, singular};
 use std::collections::HashSet;
 
@@ -15,7 +17,8 @@ static FRAMEWORK_WORDS: WordSet = WordSet::of("controller controllers viewset");
 /// Such words that are also nouns of APIs. They are framework words only at the start or the end of a part of an id.
 static FRAMEWORK_NOUNS: WordSet = WordSet::of("api endpoint endpoints method operation rest svc");
 /// Such words that end the name of a class.
-static CLASS_NOUNS: WordSet = WordSet::of("handler resource service");
+static CLASS_NOUNS: WordSet =
+    WordSet::of("handler impl interface management manager repository resource service storage");
 /// Words before a noun that add no information.
 static ARTICLES: WordSet = WordSet::of("a all an multiple one several single the");
 static IDENTIFIERS: WordSet = WordSet::of("guid id ids key pk sid uuid");
@@ -29,6 +32,9 @@ pub(super) fn names<'a>(
     cache: &mut LiteralCache<'a>,
 ) -> Vec<Vec<NameWord>> {
     let Some(id) = input.operation_id.map(str::trim).filter(|id| !id.is_empty()) else { return Vec::new() };
+    if path.marks_state(method, input) {
+        return Vec::new();
+    }
     let id = without_path(id, input.path, method);
     let id = strip_method(without_checksum(id), Some(method));
     let mut parts: Vec<Vec<NameWord>> =
@@ -38,11 +44,16 @@ pub(super) fn names<'a>(
     if id.contains(' ') && starts_with_verb() {
         parts = vec![parts.concat()];
     }
-    let parts = clean(parts, input, method, path);
+    let parts = clean(split_at_versions(parts), input, method, path);
     if parts.iter().flatten().any(|word| is_code(word)) {
         return Vec::new();
     }
     let short: Vec<Vec<NameWord>> = without_versions(&parts);
+    if let Some(plain) = without_copy_mark(&short)
+        && let Some(phrase) = phrase(&plain, input, method, path)
+    {
+        return names_of_copy(phrase.names(input, method, path), &short, path);
+    }
     let Some(phrase) = phrase(&short, input, method, path) else { return Vec::new() };
     let mut names = phrase.names(input, method, path);
     let spelled = names.first().and_then(|name| phrase.spelled_name(name));
@@ -63,13 +74,26 @@ fn phrase(
     path: &PathWords,
 ) -> Option<IdPhrase> {
     let verb = id_verb(parts, input, method, path);
+    // A read whose id acts: the path says better what it is about.
+    let acts = |part: &Vec<NameWord>| {
+        part.first()
+            .and_then(|word| verbs::verb(word))
+            .is_some_and(|verb| verb.acts() && verb.word != "generate")
+    };
+    if verb.is_none() && input.category == Some(Category::Read) && parts.last().is_some_and(acts) {
+        return None;
+    }
     if repeats_path(parts, input, method, path, verb.is_some()) {
         return None;
     }
     match verb {
         // Many parts after the verb are a path.
         Some(found) if parts.len() - found.part > 3 => None,
-        Some(found) => Some(IdPhrase::of(parts, found)),
+        Some(found) => {
+            let mut phrase = IdPhrase::of(parts, found);
+            phrase.replace_method(input, method, path);
+            Some(phrase)
+        }
         // `PostUserBadge`: the method is the verb, and the id splits the nouns better than the path.
         None if starts_with_method(input.operation_id.unwrap_or_default(), method) => {
             (parts.len() == 1).then(|| IdPhrase::of_nouns(parts, input, method, path))
@@ -116,6 +140,43 @@ fn without_checksum(id: &str) -> &str {
     }
 }
 
+/// Returns the parts without the mark of a second operation with the same name: `delete_album_alt1`.
+fn without_copy_mark(parts: &[Vec<NameWord>]) -> Option<Vec<Vec<NameWord>>> {
+    let (last, before) = parts.split_last()?;
+    let (mark, rest) = last.split_last().filter(|(_, rest)| rest.len() > 1)?;
+    let number = ["alt", "copy", "dup"].iter().find_map(|name| mark.strip_prefix(name))?;
+    let is_mark = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_mark.then(|| [before, &[rest.to_vec()]].concat())
+}
+
+/// Returns names for a second operation with the same name: with an owner of the path, or with its mark.
+fn names_of_copy(plain: Vec<Vec<NameWord>>, parts: &[Vec<NameWord>], path: &PathWords) -> Vec<Vec<NameWord>> {
+    let Some(name) = plain.first() else { return Vec::new() };
+    let deeper = (1..=path.len()).map(|depth| super::path::qualified(name, path, depth));
+    let has_owner = |longer: &Vec<NameWord>| longer != name && !longer.iter().any(|word| **word == *"in");
+    let mark = parts.last().and_then(|part| part.last()).cloned();
+    let marked: Vec<NameWord> = name.iter().cloned().chain(mark).collect();
+    deeper.filter(has_owner).chain([marked]).collect()
+}
+
+/// Splits a part that has the name of a class, a version and the name of a method: `salesInvoiceRepositoryV1GetList`.
+fn split_at_versions(parts: Vec<Vec<NameWord>>) -> Vec<Vec<NameWord>> {
+    let split = |part: Vec<NameWord>| {
+        let version = part.iter().position(|word| word.starts_with('v') && is_version(word));
+        let position = version.filter(|position| {
+            *position > 1 && part.get(position + 1).is_some_and(|next| verbs::verb(next).is_some())
+        });
+        match position {
+            Some(position) => {
+                let (class, call) = part.split_at(position + 1);
+                vec![class.to_vec(), call.to_vec()]
+            }
+            None => vec![part],
+        }
+    };
+    parts.into_iter().flat_map(split).collect()
+}
+
 /// Removes numbers, words of frameworks and a method at the end.
 fn clean(
     mut parts: Vec<Vec<NameWord>>,
@@ -133,12 +194,23 @@ fn clean(
         && let [word] = last.as_slice()
         && word.eq_ignore_ascii_case(method)
         && starts_with_verb(before)
+        // `ExportConfigurations_Delete` deletes.
+        && before.first().and_then(|word| verbs::verb(word)).is_some_and(|verb| verb.weight == Weight::Strong)
     {
         parts.pop();
     }
     let is_noun = |word: &str| {
-        path.has(word) || (word != "api" && first_words(input.summary).any(|known| known == word))
+        let is_never = word == "api" || verbs::verb(word).is_some_and(|verb| verb.has(VerbTrait::NeverNoun));
+        path.has(word) || (!is_never && first_words(input.summary).any(|known| known == word))
     };
+    // `HeadUserImage`
+    if let Some(first) = parts.first_mut()
+        && method == "HEAD"
+        && first.len() > 1
+        && first.first().is_some_and(|word| **word == *"head")
+    {
+        first.remove(0);
+    }
     if let Some(last) = parts.last_mut()
         && starts_with_verb(last)
         && last.last().is_some_and(|word| word.eq_ignore_ascii_case(method) && !is_noun(word))
@@ -152,6 +224,7 @@ fn clean(
     let count = parts.len();
     for (index, part) in parts.iter_mut().enumerate() {
         let is_class = |word: &NameWord| index + 1 < count && CLASS_NOUNS.contains(word);
+        let version = part.pop_if(|word| index + 1 < count && word.starts_with('v') && is_version(word));
         while part.len() > 1
             && part
                 .last()
@@ -159,6 +232,7 @@ fn clean(
         {
             part.pop();
         }
+        part.extend(version);
         while (part.len() > 1 || count > 1)
             && index == 0
             && part.first().is_some_and(|word| FRAMEWORK_NOUNS.contains(word) && !is_noun(word))
@@ -277,6 +351,21 @@ impl IdPhrase {
         IdPhrase { modifiers: Vec::new(), spelled: verb.clone(), verb, groups: Vec::new(), tail: nouns }
     }
 
+    /// Replaces a verb that only repeats the method: `Templates_PostTemplates`.
+    fn replace_method(&mut self, input: &NameInput<'_>, method: &str, path: &PathWords) {
+        let is_method = (self.spelled.eq_ignore_ascii_case(method)
+            || matches!(&*self.spelled, "put" | "patch"))
+            && matches!(method, "POST" | "PUT" | "PATCH");
+        let Some(head) = self.tail.last().filter(|_| is_method && input.category.is_some()) else { return };
+        if let Some(found) = summary_verb(input, method, head) {
+            self.verb = found.canonical;
+        } else if path.literals.last().is_some_and(|last| {
+            last.stems().all(|stem| self.tail.iter().any(|word| singular(word) == **stem))
+        }) {
+            self.verb = super::path::method_verb(input, method, path, head).0;
+        }
+    }
+
     fn remove_fillers(&mut self) {
         let asks = matches!(&*self.verb, "get" | "find");
         while let Some(word) = self.tail.first().filter(|word| ARTICLES.contains(word)) {
@@ -289,6 +378,11 @@ impl IdPhrase {
             }
             self.tail.remove(0);
         }
+        // `OrderRepository_getList`
+        if asks && matches!(self.tail.as_slice(), [only] if **only == *"list") && !self.groups.is_empty() {
+            self.verb = "list".into();
+            self.tail.clear();
+        }
         // `submit a refund for a payment`
         self.tail.retain(|word| !matches!(&**word, "a" | "an" | "the"));
         let creates = matches!(&*self.verb, "create" | "add") && self.tail.len() > 1;
@@ -298,14 +392,28 @@ impl IdPhrase {
     fn names(&self, input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Vec<NameWord>> {
         let group = self.group(path);
         let long = object(&self.verb, &group, &self.tail, path, true);
-        let short = object(&self.verb, &group, &without_id(&self.tail, &group), path, false);
+        let short = object(&self.verb, &group, &without_ids(&self.tail, &group, path), path, false);
         let whole: Vec<NameWord> = self.groups.concat();
         let whole = object(&self.verb, &whole, &self.tail, path, true);
-        let objects = [short, long, whole].into_iter();
+        let objects = [short, long, whole].into_iter().map(|object| self.in_number_of_summary(object, input));
         let mut names: Vec<Vec<NameWord>> =
             objects.map(|object| self.name(object, input, method, path)).collect();
         names.dedup();
         names
+    }
+
+    /// Returns the object in the plural, if the id has a plural noun before the verb and the summary, too:
+    /// `recordingSettingsUpdate`.
+    fn in_number_of_summary(&self, mut object: Vec<NameWord>, input: &NameInput<'_>) -> Vec<NameWord> {
+        let Some(head) = object.last_mut().filter(|_| self.tail.is_empty()) else { return object };
+        let many = plural(head);
+        let in_id = self.groups.last().and_then(|group| group.last()).is_some_and(|word| **word == *many);
+        let in_summary = || first_words(input.summary).take(8).any(|word| *word == *many);
+        let is_known = in_id && (super::path::is_singular_plural(&many) || in_summary());
+        if is_known && !matches!(&*self.verb, "create" | "add") {
+            *head = many.into();
+        }
+        object
     }
 
     /// Returns a name with the verb of the id, because `edit` and `update` of one thing are two operations.
@@ -367,7 +475,11 @@ impl IdPhrase {
         if let Some(head) = head.filter(|head| !super::path::is_singular_plural(head)) {
             let single = matches!(&*verb, "get" | "update" | "delete" | "replace" | "remove");
             let is_last = path.ends_with(head);
-            if is_last && is_plural(head) {
+            let is_list = SummaryObject::of(input.summary)
+                .is_some_and(|object| object.listed || (object.many && object.is_about(head)));
+            if !is_last && is_plural(head) && is_list && *verb == *"get" && method == "GET" && !path.item {
+                verb = "list".into();
+            } else if is_last && is_plural(head) {
                 if *verb == *"get" && method == "GET" && !path.item {
                     verb = "list".into();
                 } else if (single && path.item && !by_key)
@@ -418,14 +530,7 @@ fn adjective_first(object: &mut [NameWord], path: &PathWords) {
 
 /// Whether a word is an adjective, such as a participle: `denied`, `archived`.
 fn is_adjective(word: &NameWord) -> bool {
-    let stems = || {
-        let long = word.strip_suffix("ied").map(|stem| format!("{stem}y"));
-        long.into_iter()
-            .chain(word.strip_suffix("ed").map(str::to_owned))
-            .chain(word.strip_suffix('d').map(str::to_owned))
-    };
-    super::path::is_adjective(std::slice::from_ref(word))
-        || (word.len() >= 6 && word.ends_with("ed") && stems().any(|stem| verbs::is_verb(&stem)))
+    super::path::is_adjective(std::slice::from_ref(word)) || super::path::is_participle(word)
 }
 
 /// Returns the object of the verb.
@@ -436,7 +541,11 @@ fn object(verb: &str, group: &[NameWord], tail: &[NameWord], path: &PathWords, w
     if nouns == 0 {
         let mut object = group.to_vec();
         if let Some(word) = object.last_mut() {
-            *word = if COLLECTION_VERBS.contains(verb) { plural(word).into() } else { singular_word(word) };
+            *word = match COLLECTION_VERBS.contains(verb) {
+                true if super::path::is_participle(word) => word.clone(),
+                true => plural(word).into(),
+                false => singular_word(word),
+            };
         }
         object.extend_from_slice(tail);
         return object;
@@ -464,6 +573,49 @@ fn owner(group: &[NameWord], path: &PathWords) -> Option<Vec<NameWord>> {
     })
 }
 
+/// Removes the identifiers of all keys: `card item by id card by id item` → `card item`. A last key that is no identifier
+/// is a part of the object, if the path ends with two placeholders: `cards by id card by field` → `card field`.
+fn without_ids(tail: &[NameWord], group: &[NameWord], path: &PathWords) -> Vec<NameWord> {
+    let keys = tail.iter().filter(|word| ***word == *"by").count();
+    if keys < 2 {
+        return without_id(tail, group);
+    }
+    let mut parts = tail.split(|word| **word == *"by");
+    let mut object = parts.next().unwrap_or_default().to_vec();
+    let known: Vec<_> = object.iter().chain(group).map(|word| singular(word).into_owned()).collect();
+    let is_known =
+        |word: &NameWord| known.iter().any(|noun| singular(word) == *noun || is_short_for(word, noun));
+    let has_id = |key: &[NameWord]| key.iter().any(|word| IDENTIFIERS.contains(word));
+    let is_own = |key: &[NameWord]| {
+        has_id(key)
+            && key.iter().all(|word| {
+                IDENTIFIERS.contains(word)
+                    || is_known(word)
+                    || path.params.iter().any(|param| param.words.contains(word))
+            })
+    };
+    let other: Vec<&[NameWord]> = parts.filter(|key| !is_own(key)).collect();
+    if let ([key], true) = (other.as_slice(), path.ends_with_two_params())
+        && !has_id(key)
+    {
+        if let Some(head) = object.last_mut() {
+            *head = singular_word(head);
+        }
+        object.extend_from_slice(key);
+        return object;
+    }
+    for key in other {
+        object.push("by".into());
+        object.extend_from_slice(key);
+    }
+    object
+}
+
+/// Whether a word is the start of a noun: `org`, `organization`.
+fn is_short_for(word: &str, noun: &str) -> bool {
+    word.len() >= 3 && noun.starts_with(word)
+}
+
 /// Removes identifiers: `pet by id` → `pet`, `templates by employer id` → `templates by employer`.
 fn without_id(tail: &[NameWord], group: &[NameWord]) -> Vec<NameWord> {
     let Some(by) = tail.iter().rposition(|word| **word == *"by") else { return tail.to_vec() };
@@ -474,7 +626,9 @@ fn without_id(tail: &[NameWord], group: &[NameWord]) -> Vec<NameWord> {
     let key = key.iter().skip(1).filter(|word| !IDENTIFIERS.contains(word));
     let known: Vec<_> = object.iter().chain(group).map(|word| singular(word)).collect();
     let key: Vec<NameWord> = key.cloned().collect();
-    let own = key.iter().all(|word| **word == *"and" || known.contains(&singular(word)));
+    let is_known =
+        |word: &NameWord| known.iter().any(|noun| **noun == *singular(word) || is_short_for(word, noun));
+    let own = key.iter().all(|word| **word == *"and" || is_known(word));
     if own { object.to_vec() } else { [object, &["by".into()], &key].concat() }
 }
 

@@ -1,11 +1,13 @@
 //! Names operations by method and path: `GET /movie/{id}/keywords` → `list_movie_keywords`.
 
+use super::summary::SummaryObject;
 use super::verb::{instead_of_read, is_described_as_read, path_action, summary_verb};
 use super::{NameInput, NameWord};
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::classify::path::is_version;
+use mcpaql_lexicon::names::opening_action;
 use mcpaql_lexicon::verbs;
-use mcpaql_lexicon::{WordSet, is_plural, plural, singular, words};
+use mcpaql_lexicon::{PREPOSITIONS, WordSet, is_plural, plural, singular, words};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,8 +15,10 @@ use std::rc::Rc;
 /// Words at the start of paths that add no information.
 static NOISE: WordSet = WordSet::of("api rest apis json xml public services providers");
 /// Plural nouns for a single resource.
-static SINGULAR_PLURALS: WordSet =
-    WordSet::of("settings preferences details credentials properties contents sales totals specs terms");
+static SINGULAR_PLURALS: WordSet = WordSet::of(
+    "settings preferences details credentials properties contents sales totals specs terms capabilities permissions \
+     statistics stats analytics metrics",
+);
 /// Adjectives, which follow the noun in paths and precede it in names.
 static ADJECTIVES: WordSet = WordSet::of(
     "active airing_today all archived current deleted favorite featured latest now_playing on_the_air pending \
@@ -33,6 +37,8 @@ pub(super) struct PathWords {
     pub(super) item: bool,
     /// Whether the path is the name of a call: `/users.list`.
     pub(super) is_call: bool,
+    /// The number of placeholders at the end.
+    trailing_params: usize,
 }
 
 /// A part of a path that is not a placeholder.
@@ -65,6 +71,22 @@ impl PathWords {
         found
     }
 
+    /// Whether the path ends with two placeholders: `/cards/{card}/{field}`.
+    pub(super) fn ends_with_two_params(&self) -> bool {
+        self.trailing_params == 2
+    }
+
+    /// Whether the operation marks something as read: `POST /messages/{id}/read`.
+    pub(super) fn marks_state(&self, method: &str, input: &NameInput<'_>) -> bool {
+        let is_state =
+            |last: &Literal| matches!(&*last.words, [word] if matches!(&**word, "read" | "seen" | "unread"));
+        matches!(method, "POST" | "PUT" | "PATCH")
+            && !self.item
+            && self.len() > 1
+            && input.category.is_some_and(|category| category != Category::Read)
+            && self.literals.last().is_some_and(is_state)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.literals.len()
     }
@@ -94,6 +116,7 @@ impl PathWords {
     fn placeholder<'a>(&mut self, name: &'a str, cache: &mut LiteralCache<'a>) {
         self.params.push(Literal::of(name, cache));
         self.item = true;
+        self.trailing_params += 1;
         if let Some(last) = self.literals.last_mut() {
             last.owner = true;
         }
@@ -107,6 +130,7 @@ impl PathWords {
             return;
         }
         self.item = false;
+        self.trailing_params = 0;
         self.literals.push(literal);
     }
 
@@ -183,6 +207,10 @@ pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parent
             .flat_map(|literal| if path.is_call { literal.singular_words() } else { noun(literal) })
             .collect()
     };
+    if path.marks_state(method, input) {
+        let object = ancestors(parents, before);
+        return [&[NameWord::from("mark")], &*object, &[NameWord::from("as")], &*last.words].concat();
+    }
     if let Some(action) = path_action(input, method, path) {
         let mut name: Vec<NameWord> = last.words.iter().take(action.word).cloned().collect();
         let before = match before.split_last() {
@@ -232,7 +260,11 @@ pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parent
         object.insert(0, "search".into());
         return object;
     }
-    let adjective = ADJECTIVES.contains(&last.words.join("_")) && !path.item;
+    let is_state = matches!(&*last.words, [word] if is_participle(word))
+        && before
+            .last()
+            .is_some_and(|noun| !noun.owner && noun.words.last().is_some_and(|word| is_plural(word)));
+    let adjective = (is_state || ADJECTIVES.contains(&last.words.join("_"))) && !path.item;
     if let (true, "GET", Some((noun_part, before))) = (adjective, method, before.split_last()) {
         let single = matches!(last.words.join("_").as_str(), "latest" | "current" | "random");
         let mut object = [ancestors(parents.saturating_sub(1), before), noun_part.words.to_vec()].concat();
@@ -243,23 +275,123 @@ pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parent
         return [&[verb.into()], &*last.words, &object].concat();
     }
     let noun = last.words.last().map(|word| &**word).unwrap_or_default();
+    if let Some(name) = verb_of_noun(input, method, path, noun) {
+        return name;
+    }
     let (mut verb, mut single) = method_verb(input, method, path, noun);
     if let Some(found) = summary_verb(input, method, noun) {
         verb = found.canonical;
         single &= !found.many;
     }
-    let mut name = join_words(
-        ancestors(parents, before),
-        if single { last.singular_words() } else { last.words.to_vec() },
-    );
+    let mut child = if single { last.singular_words() } else { last.words.to_vec() };
+    let mut parent = ancestors(parents, before);
+    if let Some(object) = SummaryObject::of(input.summary) {
+        if object.is_about(noun) {
+            (verb, child) = with_number(&object, verb, child, method, path);
+        }
+        // "Set the Jira service" of `/services/jira`
+        if last.stems.iter().all(|stem| object.has(stem)) && object.words.iter().any(|word| path.has(word)) {
+            let head = object.words.last().is_some_and(|head| path.has(head));
+            if head && (object.words.len() > child.len()) {
+                let other = |literal: &&Literal| !literal.words.iter().any(|word| object.has(word));
+                let others: Vec<Literal> = before.iter().filter(other).cloned().collect();
+                parent = ancestors(parents.min(others.len()), &others);
+                child = in_number_of(&child, object.words);
+            }
+        }
+    }
+    let mut name = join_words(parent, child);
     name.insert(0, verb);
     name
+}
+
+/// Returns a name with the verb whose noun ends the path: "Block a domain" of `POST /domain_blocks`.
+fn verb_of_noun(input: &NameInput<'_>, method: &str, path: &PathWords, noun: &str) -> Option<Vec<NameWord>> {
+    let base = opening_action(input.summary)
+        .filter(|base| method == "POST" && !path.item && **base == *singular(noun))?;
+    let verb = verbs::verb(&base).filter(|verb| Some(verb.category()) == input.category)?;
+    let object =
+        SummaryObject::of(input.summary).filter(|object| object.words.iter().all(|word| path.has(word)))?;
+    Some(std::iter::once(verb.canonical.into()).chain(object.words).collect())
+}
+
+/// Returns verb and noun in the number of the summary: "Delete a file" of `/files`, "Get the sessions of a client" of
+/// `/sessions/{client}`.
+fn with_number(
+    object: &SummaryObject,
+    verb: NameWord,
+    mut child: Vec<NameWord>,
+    method: &str,
+    path: &PathWords,
+) -> (NameWord, Vec<NameWord>) {
+    let Some(head) = child.last_mut().filter(|head| !is_singular_plural(head)) else { return (verb, child) };
+    let own_key = || {
+        let one = singular(head);
+        path.params.last().is_none_or(|param| {
+            param.stems.iter().any(|stem| **stem == *one)
+                || matches!(&*param.words, [only] if is_identifier(only))
+        })
+    };
+    match (method, object.many, path.item) {
+        ("GET", true, true) if *verb == *"get" && !own_key() => {
+            *head = plural(head).into();
+            ("list".into(), child)
+        }
+        ("GET", true, false) if *verb == *"get" => {
+            *head = plural(head).into();
+            ("list".into(), child)
+        }
+        ("DELETE", false, false) => {
+            *head = singular_word(head);
+            (verb, child)
+        }
+        _ => (verb, child),
+    }
+}
+
+fn is_identifier(word: &str) -> bool {
+    matches!(word, "id" | "guid" | "key" | "name" | "pk" | "sid" | "slug" | "uuid")
+}
+
+/// Returns the words with their last one in the number of the other words.
+fn in_number_of(other: &[NameWord], mut words: Vec<NameWord>) -> Vec<NameWord> {
+    let is_many = other.last().is_some_and(|word| is_plural(word));
+    if let Some(head) =
+        words.last_mut().filter(|head| other.iter().any(|word| singular(word) == singular(head)))
+    {
+        *head = if is_many { plural(head).into() } else { singular_word(head) };
+    }
+    words
 }
 
 /// Appends the words of up to `depth` parents that the name does not have yet.
 pub(super) fn qualified(words: &[NameWord], path: &PathWords, depth: usize) -> Vec<NameWord> {
     let skipped = path.literals.len().saturating_sub(depth);
-    with_more(words, path.literals.iter().skip(skipped).flat_map(noun))
+    let parts = path.literals.iter().skip(skipped);
+    let is_known =
+        |word: &NameWord| words.iter().any(|known| known == word || singular(known) == singular(word));
+    // `get_meeting_recording` reads better than `get_recording_in_meeting`.
+    let (Some((verb, object)), true) = (
+        words.split_first(),
+        parts.clone().all(|part| part.owner || is_caller(part) || part.stems.iter().all(&is_known)),
+    ) else {
+        return with_more(words, parts.flat_map(noun));
+    };
+    let owners = parts.flat_map(noun).filter(|word| !is_known(word)).map(|word| match &*word {
+        "me" | "mine" | "self" => "my".into(),
+        _ => word,
+    });
+    let takes_owner = verbs::verb(verb).is_some()
+        && !object.iter().any(|word| PREPOSITIONS.contains(word) || matches!(&**word, "if" | "whether"));
+    match takes_owner {
+        true => std::iter::once(verb.clone()).chain(owners).chain(object.iter().cloned()).collect(),
+        false => with_more(words, owners),
+    }
+}
+
+/// Whether a part of a path is the caller: `/me/albums`.
+fn is_caller(literal: &Literal) -> bool {
+    matches!(&*literal.words, [word] if matches!(&**word, "me" | "mine" | "self"))
 }
 
 /// Appends the words of a tag that the name does not have yet.
@@ -351,6 +483,21 @@ fn join_words(parent: Vec<NameWord>, child: Vec<NameWord>) -> Vec<NameWord> {
         child.first().is_some_and(|word| parent.last().is_some_and(|last| singular(last) == singular(word)));
     let keep = if repeats { parent.len().saturating_sub(1) } else { parent.len() };
     parent.into_iter().take(keep).chain(child).collect()
+}
+
+/// Whether a word is a past participle: `denied`, `archived`, `sent`.
+pub(super) fn is_participle(word: &str) -> bool {
+    let stems = || {
+        let long = word.strip_suffix("ied").map(|stem| format!("{stem}y"));
+        // `starred`
+        let doubled = word.strip_suffix("ed").and_then(|stem| stem.get(..stem.len().checked_sub(1)?));
+        long.into_iter()
+            .chain(word.strip_suffix("ed").map(str::to_owned))
+            .chain(word.strip_suffix('d').map(str::to_owned))
+            .chain(doubled.map(str::to_owned))
+    };
+    matches!(word, "sent" | "made" | "given" | "built" | "owned" | "hidden" | "taken" | "paid")
+        || (word.len() >= 6 && word.ends_with("ed") && stems().any(|stem| verbs::is_verb(&stem)))
 }
 
 /// Whether the words are an adjective.

@@ -105,6 +105,87 @@ fn the_verb_of_the_summary_replaces_the_verb_of_the_method() {
 }
 
 #[test]
+fn a_verb_that_repeats_the_method_gives_way_to_the_summary() {
+    for (method, path, id, summary, category, expected) in [
+        (
+            "POST",
+            "/accounts/{id}/templates",
+            "Templates_PostTemplates",
+            "Creates one or more templates.",
+            Category::Create,
+            "create_template",
+        ),
+        (
+            "PUT",
+            "/project/services/chat",
+            "",
+            "Set chat service",
+            Category::Update,
+            "set_project_chat_service",
+        ),
+        (
+            "DELETE",
+            "/issues/{id}/watch",
+            "",
+            "Stop watching an issue",
+            Category::Delete,
+            "delete_issue_watch",
+        ),
+        ("GET", "/alerts/new", "notifyNewAlert", "Check if alerts exist", Category::Read, "get_alerts_new"),
+        (
+            "DELETE",
+            "/issues/{issue}/labels/{id}",
+            "issueRemoveLabel",
+            "Remove a label",
+            Category::Delete,
+            "remove_issue_label",
+        ),
+        ("GET", "/me/logos", "get_logos_alt1", "Get all logos", Category::Read, "list_my_logos"),
+        ("PATCH", "/designs/{id}", "PUT-design", "Update Design", Category::Update, "update_design"),
+        ("POST", "/chats/{id}/read", "", "", Category::Execute, "mark_chat_as_read"),
+        ("POST", "/domain_blocks", "", "Block a domain", Category::Update, "block_domain"),
+        ("GET", "/keys/{key}", "getKeysKey", "Get a single deploy key", Category::Read, "get_deploy_key"),
+        ("GET", "/invitations/sent", "", "Returns all invitations", Category::Read, "list_sent_invitations"),
+        ("DELETE", "/store/files", "", "Delete an existing file", Category::Delete, "delete_store_file"),
+        (
+            "POST",
+            "/sessions/playing",
+            "ReportPlaybackStart",
+            "Reports playback has started.",
+            Category::Execute,
+            "report_playback_start",
+        ),
+        ("PATCH", "/rooms/{id}/settings", "roomSettingsUpdate", "", Category::Update, "update_room_settings"),
+        (
+            "GET",
+            "/group/{type}/recover",
+            "Groups.RecoverGroup",
+            "Allows a founder to recover a group",
+            Category::Execute,
+            "recover_group",
+        ),
+        ("DELETE", "/export_rules/{id}", "ExportRules_Delete", "", Category::Delete, "delete_export_rule"),
+        ("HEAD", "/users/{id}/image", "HeadUserImage", "", Category::Read, "check_user_image"),
+    ] {
+        assert_eq!(described(method, path, id, summary, category), expected, "{id} {summary}");
+    }
+}
+
+#[test]
+fn ids_with_classes_versions_and_keys_are_shortened() {
+    for (method, path, id, expected) in [
+        ("GET", "/V1/invoices/{id}", "salesInvoiceRepositoryV1GetGet", "get_sales_invoice"),
+        ("GET", "/V1/taxRates", "taxTaxRateRepositoryV1GetListGet", "list_tax_rates"),
+        ("DELETE", "/V1/groups/{id}", "customerGroupRepositoryV1DeleteByIdDelete", "delete_customer_group"),
+        ("DELETE", "/cards/{idCard}/files/{idFile}", "deleteCardsFilesByIdCardByIdFile", "delete_card_file"),
+        ("GET", "/cards/{idCard}/{field}", "getCardsByIdCardByField", "get_card_field"),
+        ("GET", "/organizations/{idOrg}/boards", "getOrganizationsBoardsByIdOrg", "list_organization_boards"),
+    ] {
+        assert_eq!(name(method, path, id), expected, "{id}");
+    }
+}
+
+#[test]
 fn only_reads_are_called_get_or_list() {
     for (method, path, id, summary, category, expected) in [
         (
@@ -176,7 +257,7 @@ fn versions_and_tags_are_better_than_hashes() {
         NameInput { tags: &["cats"], ..input("GET", "/a/{id}", "get_item") },
         NameInput { tags: &["dogs"], ..input("GET", "/a/{ID}", "get_item") },
     ];
-    assert_eq!(name_operations(&tagged), ["get_item_in_cats", "get_item_in_a"]);
+    assert_eq!(name_operations(&tagged), ["get_item_in_cats", "get_a_item"]);
 }
 
 #[test]
@@ -214,7 +295,7 @@ fn an_addition_takes_no_name_that_was_in_use() {
     let before = [input("GET", "/alerts/{id}", "getAlert"), input("GET", "/orgs/{org}/teams", "list_teams")];
     let after = [before[1], input("GET", "/repos/{repo}/alerts/{id}", "getAlert"), before[0]];
     assert_eq!(name_operations(&before), ["get_alert", "list_teams"]);
-    assert_eq!(name_operations(&after), ["list_teams", "get_alert_in_repo", "get_alert_by_id"]);
+    assert_eq!(name_operations(&after), ["list_teams", "get_repo_alert", "get_alert_by_id"]);
 }
 
 #[test]

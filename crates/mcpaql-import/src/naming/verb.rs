@@ -67,7 +67,10 @@ pub(super) fn id_verb(
     {
         return Some(IdVerb::known(explicit, explicit));
     }
+    let is_read = input.category == Some(Category::Read);
     let lead = lead.filter(|lead| agrees(lead.verb) || leads(parts, lead) || lead.verb.reads());
+    // `notifyNewAvailable` of a GET that checks something.
+    let lead = lead.filter(|lead| !(is_read && lead.verb.acts() && lead.verb.word != "generate"));
     let may_be_noun = |verb: &Verb| verb.weight == Weight::Weak || verb.has(VerbTrait::Homograph);
     let lead = lead.filter(|lead| {
         !(may_be_noun(lead.verb) && is_object_of_explicit_verb(lead.verb.word, input.summary))
@@ -95,11 +98,16 @@ fn explicit_verb(parts: &[Vec<NameWord>], category: Option<Category>) -> Option<
     let category = category.filter(|category| *category != Category::Read)?;
     parts.iter().enumerate().rev().find_map(|(index, part)| {
         let edges = [0, part.len().checked_sub(1)?];
-        edges.into_iter().find_map(|word| {
+        let at = |word: usize| {
             let verb = verbs::verb(part.get(word)?)?;
-            let is_explicit = verb.has(VerbTrait::NeverNoun) && verb.category() == category;
+            let is_explicit = verb.category() == category
+                && (verb.has(VerbTrait::NeverNoun) || (word == 1 && verb.acts() && part.len() > 2));
             is_explicit.then_some(NameVerb { verb, part: index, word })
-        })
+        };
+        // `issueRemoveLabel`: the first word is a noun.
+        let is_thing =
+            part.first().and_then(|word| verbs::verb(word)).is_some_and(|verb| verb.has(VerbTrait::Thing));
+        edges.into_iter().chain(is_thing.then_some(1)).find_map(at)
     })
 }
 
@@ -115,6 +123,7 @@ fn unknown_verb(
         return None;
     }
     let opening = opening_action(input.summary);
+    let may_act = method != "GET" || input.category.is_some_and(|category| category != Category::Read);
     parts.iter().enumerate().rev().find_map(|(index, part)| {
         let modifiers = part.iter().take_while(|word| verbs::is_modifier(word)).count();
         let word = part.get(modifiers)?;
@@ -125,11 +134,19 @@ fn unknown_verb(
         // "Dock Ship" of `/ships/{id}/dock`
         let starts_summary = || opening_words(input.summary).next().is_some_and(|first| *first == **word);
         let in_summary = opening.as_deref() == Some(&**word)
+            || starts_in_third_person(word, part.get(modifiers + 1), input.summary)
             || (ends_path && method == "POST" && !path.params.is_empty() && starts_summary());
-        let is_verb = in_summary || (method != "GET" && verbs::is_verb(word) && part.len() > modifiers + 1);
+        let is_verb = in_summary || (may_act && verbs::is_verb(word) && part.len() > modifiers + 1);
         (is_verb && (in_summary || !path.has(word) || ends_path))
             .then(|| IdVerb::unknown(index, modifiers, word))
     })
+}
+
+/// Whether the summary is the name in the third person: `ReportPlaybackStart`, "Reports playback has started".
+fn starts_in_third_person(word: &str, next: Option<&NameWord>, summary: &str) -> bool {
+    let mut opening = opening_words(summary);
+    let is_inflected = opening.next().is_some_and(|first| *first != *word && *singular(&first) == *word);
+    is_inflected && next.is_some_and(|next| opening.take(3).any(|word| singular(&word) == singular(next)))
 }
 
 /// Whether the path ends with this action: `/vehicles/{id}/scrap`.
@@ -226,7 +243,9 @@ pub(super) fn path_action(input: &NameInput<'_>, method: &str, path: &PathWords)
         let is_noun = method == "GET"
             && ((verb.weight == Weight::Weak && (verb.category() == Category::Read || !path.is_call))
                 || (verb.acts() && is_read && is_plural_compound(words)));
-        if is_noun {
+        // `DELETE /issues/{id}/watch` does not watch.
+        let is_undone = method == "DELETE" && verb.category() != Category::Delete;
+        if is_noun || is_undone {
             return None;
         }
         if let Some(word) = words.iter().position(|word| **word == *verb.word) {

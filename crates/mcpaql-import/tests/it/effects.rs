@@ -39,18 +39,30 @@ struct TrapSet {
     limits: [(bool, bool, usize, usize); 4],
 }
 
-const TRAP_SETS: [TrapSet; 2] = [
+const TRAP_SETS: [TrapSet; 4] = [
     TrapSet {
         json: include_str!("../fixtures/effects.json"),
         tools: 320,
         writes: 160,
-        limits: [(true, false, 7, 13), (true, true, 7, 10), (false, false, 20, 31), (false, true, 22, 27)],
+        limits: [(true, false, 7, 13), (true, true, 7, 10), (false, false, 13, 30), (false, true, 15, 26)],
     },
     TrapSet {
         json: include_str!("../fixtures/effects_2.json"),
         tools: 223,
         writes: 111,
-        limits: [(true, false, 3, 4), (true, true, 5, 3), (false, false, 10, 9), (false, true, 12, 6)],
+        limits: [(true, false, 3, 4), (true, true, 5, 3), (false, false, 9, 7), (false, true, 11, 5)],
+    },
+    TrapSet {
+        json: include_str!("../fixtures/effects_3.json"),
+        tools: 161,
+        writes: 82,
+        limits: [(true, false, 6, 16), (true, true, 6, 9), (false, false, 4, 1), (false, true, 5, 1)],
+    },
+    TrapSet {
+        json: include_str!("../fixtures/effects_4.json"),
+        tools: 150,
+        writes: 75,
+        limits: [(true, false, 1, 0), (true, true, 1, 0), (false, false, 8, 9), (false, true, 8, 9)],
     },
 ];
 
