@@ -11,6 +11,11 @@
 //! | `params` | name → `{in, as?, style?, explode?, reserved?, sensitive?, file?}` in the order of the document |
 //! | `body?` | `form`, `multipart`, `text` or `binary`; JSON by default |
 //! | `body_param?` | the parameter that is the whole body; always present for `text` and `binary` with one parameter |
+//! | `body_template?` | the whole body; a text `{name}` in it stands for the parameter |
+//! | `fixed?` | place → name → value: sent with every request |
+//! | `result?` | the names and positions that lead to the result in the answer |
+//! | `error?` | `{path, equals?, not?, message?}`: which answers are failures although their status says success |
+//! | `page?` | the answer may be an HTML page |
 //! | `content_type?`, `base_url?`, `auth?` | replace those of the target |
 //! | `repeatable?` | may be sent again after a failure |
 //! | `removes?` | if a repeated request gets "not found", the first one succeeded |
@@ -32,13 +37,18 @@
 //! | `target?` | as above |
 
 use crate::{USE_RUST, Unsupported};
+use indexmap::IndexMap;
 use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, TargetConfig};
+use mcpaql_core::error::Code;
+use mcpaql_core::exchange::{AnswerRules, ErrorRule, ErrorTest, FixedValue, expects_page};
+use mcpaql_core::failure_codes::{CODE_WORDS, CODES_BY_NUMBER, VALUE_WORDS, advice};
 use mcpaql_core::operation::{
     Arg, Binding, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, Operation, Param,
     ParamLocation, ParamStyle, Segment, Stdin,
 };
 use mcpaql_core::schema::is_file;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// The kind of a literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,15 +86,7 @@ pub(crate) fn operation_binding(operation: &Operation) -> Result<(BindingKind, V
 
 /// A feature of a request that projects in other languages than Rust do not have.
 pub(crate) fn rust_only_feature(binding: &HttpBinding) -> Option<&'static str> {
-    let HttpBinding { body, body_template, fixed, answer, .. } = binding;
-    let features = [
-        ("XML", *body == BodyForm::Xml),
-        ("a template of its body", body_template.is_some()),
-        ("fixed values", !fixed.is_empty()),
-        ("a path to its result", answer.result.is_some()),
-        ("a rule for failures with status 200", answer.error.is_some()),
-    ];
-    features.into_iter().find_map(|(feature, is_used)| is_used.then_some(feature))
+    (binding.body == BodyForm::Xml).then_some("XML")
 }
 
 fn http(operation: &Operation, binding: &HttpBinding) -> Map<String, Value> {
@@ -105,6 +107,18 @@ fn http(operation: &Operation, binding: &HttpBinding) -> Map<String, Value> {
     for (name, text) in texts {
         out.extend(text.map(|text| (name.to_owned(), text.into())));
     }
+    out.extend(
+        binding.body_template.as_deref().map(|template| ("body_template".to_owned(), template.clone())),
+    );
+    if !binding.fixed.is_empty() {
+        out.insert("fixed".into(), fixed(&binding.fixed));
+    }
+    let AnswerRules { result, error } = &*binding.answer;
+    out.extend(result.as_ref().map(|path| ("result".to_owned(), path.parts().into())));
+    out.extend(error.as_ref().map(|rule| ("error".to_owned(), error_rule(rule))));
+    if expects_page(operation) {
+        out.insert("page".into(), true.into());
+    }
     out.extend(binding.auth.as_ref().map(|own| ("auth".to_owned(), auth(own))));
     if operation.may_repeat() {
         out.insert("repeatable".into(), true.into());
@@ -113,6 +127,27 @@ fn http(operation: &Operation, binding: &HttpBinding) -> Map<String, Value> {
         }
     }
     out
+}
+
+/// Returns fixed values by place and name.
+fn fixed(values: &[FixedValue]) -> Value {
+    let mut out: IndexMap<&str, Map<String, Value>> = IndexMap::new();
+    for FixedValue { param, value } in values {
+        out.entry(param.location.as_str()).or_default().insert(param.wire.clone(), value.clone());
+    }
+    json!(out)
+}
+
+fn error_rule(rule: &ErrorRule) -> Value {
+    let mut out = Map::new();
+    out.insert("path".into(), rule.path.parts().into());
+    match &rule.test {
+        ErrorTest::Present => {}
+        ErrorTest::Equals(value) => drop(out.insert("equals".into(), value.clone())),
+        ErrorTest::Not(value) => drop(out.insert("not".into(), value.clone())),
+    }
+    out.extend(rule.message.as_ref().map(|path| ("message".to_owned(), path.parts().into())));
+    out.into()
 }
 
 /// Returns the only body parameter of a `text` or `binary` body, if the document has no `body_param`.
@@ -303,7 +338,18 @@ fn http_target(http: &HttpTarget) -> Value {
         "timeout_ms": http.timeout_ms,
         "retries": http.retries,
         "max_response_bytes": http.max_response_bytes,
+        "failures": failures(),
     })
+}
+
+/// Returns the tables that select the code of a failure, and what the agent can do about each code.
+fn failures() -> Value {
+    let codes: Map<String, Value> =
+        CODES_BY_NUMBER.iter().map(|(number, code)| (number.to_string(), code.as_str().into())).collect();
+    let words: Vec<Value> = CODE_WORDS.iter().map(|(code, words)| json!([code.as_str(), words])).collect();
+    let known = CODES_BY_NUMBER.iter().map(|(_, code)| *code).chain([Code::InvalidType, Code::Internal]);
+    let advice: BTreeMap<&str, &str> = known.map(|code| (code.as_str(), advice(code))).collect();
+    json!({"codes": codes, "value_words": VALUE_WORDS, "words": words, "advice": advice})
 }
 
 /// Returns how calls are authenticated, with names of variables; null without authentication.

@@ -33,6 +33,7 @@
 //! | `params` | `{name, required?, sensitive?, identifier?, text?, default?}` in order |
 //! | `spellings?` | other spellings of parameters → the name, null if ambiguous |
 //! | `takes_input?` | fields of an update may be in `input`; identifiers may not |
+//! | `controls?` | the operation takes query controls: `{items?, more?}`, the path of its list, and whether an answer is one page of it |
 //! | `schema` | JSON Schema of the parameters: an object with `properties`, nothing required |
 //!
 //! `text` is `no_control` (no control characters except tab). U+0000 is never allowed.
@@ -55,12 +56,18 @@ const MAX_HIT_TOKENS: usize = 40;
 /// Maximum items on a page of a list.
 const MAX_PAGE_ITEMS: usize = 200;
 
+/// Features of `mcpaql serve` that these projects do not have.
+const MISSING_CAPABILITIES: [&str; 6] =
+    ["batch", "aggregations", "ranked_search", "background_executions", "store", "mcp_upstreams"];
+/// The query controls of these projects, instead of parameters of each operation.
+const QUERY_CONTROLS: &str = "READ operations also take in params: fields (minimal, standard, full or a list of paths), filter {field: value, list or {gt, gte, lt, lte, contains, starts_with, in, not, exists}}, sort {field, order}, pages (first and after, last and before, limit and offset, page and page_size). Where an operation has its own parameter of that name, write _fields, _filter";
+
 /// Returns the text of `catalog.json`.
 pub(crate) fn text(catalog: &Catalog) -> String {
     let mut members = head(catalog);
     let operations: Vec<Value> = operations(catalog);
     let definitions = definitions(catalog, &operations);
-    members.insert("tools".into(), catalog.tools.iter().map(Tool::to_json).collect());
+    members.insert("tools".into(), catalog.tools.iter().map(tool_without_batches).collect());
     members.insert("routes".into(), routes(catalog));
     members.insert("operations".into(), operations.into());
     members.insert("types".into(), types(catalog));
@@ -91,18 +98,34 @@ fn lines(members: &Map<String, Value>) -> String {
     format!("{{\n{}\n}}\n", out.join(",\n"))
 }
 
+/// Returns a tool as a server without batches lists it: each call has an operation.
+fn tool_without_batches(tool: &Tool) -> Value {
+    let mut tool = tool.to_json();
+    let properties = tool.pointer_mut("/inputSchema/properties").and_then(Value::as_object_mut);
+    let has_envelope = |properties: &Map<String, Value>| properties.contains_key("operation");
+    if properties.as_deref().is_some_and(has_envelope)
+        && properties.and_then(|properties| properties.shift_remove("operations")).is_some()
+        && let Some(schema) = tool.pointer_mut("/inputSchema").and_then(Value::as_object_mut)
+    {
+        schema.insert("required".into(), json!(["operation"]));
+    }
+    tool
+}
+
 fn head(catalog: &Catalog) -> Map<String, Value> {
     let (adapter, limits) = (&catalog.adapter, &catalog.limits);
     let mut protocol =
         introspect_answer(catalog, json!({"first": 1})).remove("_protocol").unwrap_or_default();
     if let Some(members) = protocol.as_object_mut() {
-        for page in ["pageInfo", "groups", "hint"] {
+        for page in ["pageInfo", "groups", "hint", "dry_run", "batch"] {
             members.shift_remove(page);
+        }
+        if let Some(controls) = members.get_mut("query_controls") {
+            *controls = QUERY_CONTROLS.into();
         }
     }
     if let Some(Value::Object(capabilities)) = protocol.get_mut("capabilities") {
-        // Features of `mcpaql serve` that these projects do not have.
-        for missing in ["ranked_search", "background_executions", "store", "mcp_upstreams"] {
+        for missing in MISSING_CAPABILITIES {
             capabilities.insert(missing.to_owned(), false.into());
         }
     }
@@ -113,7 +136,7 @@ fn head(catalog: &Catalog) -> Map<String, Value> {
             "version": adapter.version,
             "description": adapter.description,
         },
-        "instructions": surface::instructions(&[catalog]),
+        "instructions": surface::instructions_of_a_project(&[catalog]),
         "mode": catalog.mode.as_str(),
         "errors": match catalog.errors {
             ErrorPolicy::Unrecoverable => "unrecoverable",
@@ -197,7 +220,19 @@ fn described(catalog: &Catalog, query: &str, name: &str, detail: Option<&str>) -
     if let (Some(detail), Some(params)) = (detail, params.as_object_mut()) {
         params.insert("detail".into(), detail.into());
     }
-    introspect_answer(catalog, params).remove(query.trim_end_matches('s')).unwrap_or_default()
+    let mut about =
+        introspect_answer(catalog, params).remove(query.trim_end_matches('s')).unwrap_or_default();
+    if let Some(members) = about.as_object_mut() {
+        members.shift_remove("aggregation_support");
+        let full = catalog.get(name).and_then(|entry| catalog.full_operation(entry));
+        if let (Some(full), Some(Value::Array(shown))) = (full, members.get_mut("parameters")) {
+            let is_own = |param: &Value| {
+                param.get("name").and_then(Value::as_str).is_some_and(|name| full.params.accepts(name))
+            };
+            shown.retain(is_own);
+        }
+    }
+    about
 }
 
 /// Returns what `full` has and `detail` has not; for the parameters, in the same order.
@@ -291,7 +326,19 @@ fn checks(whole: FullOperation<'_>, out: &mut Map<String, Value>) {
     if whole.params.takes_input() {
         out.insert("takes_input".into(), true.into());
     }
+    if whole.operation.takes_controls() {
+        out.insert("controls".into(), list_rules(whole.operation).into());
+    }
     out.insert("schema".into(), json!({"type": "object", "properties": properties}));
+}
+
+/// Returns what is known about the list in the answers of an operation.
+fn list_rules(operation: &Operation) -> Map<String, Value> {
+    let Some(pagination) = &operation.pagination else { return Map::new() };
+    let mut out = Map::new();
+    out.extend(pagination.items.as_ref().map(|items| ("items".to_owned(), items.as_str().into())));
+    out.insert("more".into(), true.into());
+    out
 }
 
 fn param(rule: &ParamRule<'_>) -> Value {

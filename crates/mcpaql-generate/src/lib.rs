@@ -297,6 +297,8 @@ pub fn unsupported_operations(catalog: &Catalog, language: Language) -> Vec<Unsu
             // These exist only because other operations run in the background.
             Binding::Introspect | Binding::Execution(_) => None,
             _ if entry.operation.lifecycle.is_some() => Some("background executions"),
+            _ if !catalog.hidden_fields(whole.operation).is_empty() => Some("hidden fields"),
+            _ if has_named_fields(whole.operation) => Some("presets or computed fields"),
             Binding::Store(_) => Some("the embedded store"),
             Binding::Mcp(_) => Some("another MCP server"),
             Binding::Code => Some("code of the program that embeds it"),
@@ -312,6 +314,12 @@ pub fn unsupported_operations(catalog: &Catalog, language: Language) -> Vec<Unsu
     let with_need = |entry| Some((entry, needs(entry)?));
     let all = catalog.operations.iter().filter_map(with_need);
     all.map(|(entry, needs)| UnsupportedOperation { name: entry.operation.name.clone(), needs }).collect()
+}
+
+/// Returns whether callers can name presets or computed fields of an operation.
+fn has_named_fields(operation: &Operation) -> bool {
+    let declared = operation.fields.as_ref();
+    declared.is_some_and(|declared| !declared.presets.is_empty() || !declared.computed.is_empty())
 }
 
 /// Maximum number of operations that a message lists.

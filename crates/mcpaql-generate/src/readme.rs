@@ -194,7 +194,7 @@ fn variables(out: &mut String, project: &Project<'_>) {
     let mut text = "Secrets stay in the environment; no file of this project contains one.\n\n| variable | purpose |\n|---|---|\n"
         .to_owned();
     for (name, purpose) in all_variables(project.catalog) {
-        let _ = writeln!(text, "| `{}` | {purpose} |", code(&name));
+        let _ = writeln!(text, "| `{}` | {} |", code(&name), purpose.as_str());
     }
     let records = matches!(project.catalog.adapter.target, TargetConfig::Store(_));
     let kept = match (records, project.catalog.has_executions()) {
@@ -220,6 +220,19 @@ fn variables(out: &mut String, project: &Project<'_>) {
 
 fn operations(out: &mut String, project: &Project<'_>) {
     out.push_str("\n## Operations\n");
+    if project.catalog.operations.iter().any(|entry| entry.operation.takes_controls()) {
+        let others = match project.options.language {
+            Language::Rust => "`aggregate`, pages and `part`.",
+            Language::TypeScript | Language::Python => {
+                "pages and\n`answer_budget`. `aggregate`, `include_items` and `part` of `mcpaql serve` are rejected."
+            }
+        };
+        let _ = write!(
+            out,
+            "\nOperations that read take query controls beside their parameters: `fields`, `filter`, `sort`, {others} A parameter\n\
+             of an operation with the same name has precedence; write `_filter` for the control.\n"
+        );
+    }
     for category in Category::ALL {
         let of = |entry: &&mcpaql_core::catalog::CatalogEntry| entry.operation.category == category;
         let mut entries = project.catalog.operations.iter().filter(of).peekable();

@@ -62,6 +62,19 @@ fn text<'f>(files: &'f [ProjectFile], path: &str) -> &'f str {
     &files.iter().find(|file| file.path == path).unwrap_or_else(|| panic!("no {path}")).text
 }
 
+/// Query controls are counted separately, because every operation that reads needs them.
+#[test]
+fn runtimes_are_small() {
+    for files in [templates::TYPESCRIPT, templates::PYTHON] {
+        let runtime = files.iter().filter(|(path, _)| path.contains("/runtime/"));
+        let (controls, rest): (Vec<_>, Vec<_>) = runtime.partition(|(path, _)| path.contains("/controls."));
+        let lines =
+            |files: &[&(&str, &str)]| files.iter().map(|(_, text)| text.lines().count()).sum::<usize>();
+        assert!(rest.len() <= 15 && lines(&rest) <= 2000, "{} files, {} lines", rest.len(), lines(&rest));
+        assert!(controls.len() == 1 && lines(&controls) <= 1000, "{} lines", lines(&controls));
+    }
+}
+
 #[test]
 fn a_project_has_the_files_of_the_specification() {
     let files = files(|_| {});
@@ -115,6 +128,7 @@ fn the_readme_has_the_sections_of_the_specification_and_escapes_texts() {
         "- `get_own`: Gets its own\n",
         "- `delete_thing`: \\- not an item (deprecated)\n",
         "- `introspect`: ",
+        "take query controls beside their parameters",
         "| `API_TOKEN` | secret",
         "| `OWN_USER` | secret",
         "| `OWN_PASSWORD` | secret",

@@ -6,7 +6,6 @@
 mod literal;
 mod operations;
 mod types;
-mod wide_integers;
 
 use crate::binding::UsedTargets;
 use crate::model::{IdentifierCase, LanguageStyle, Model};
@@ -92,8 +91,7 @@ const HANDLERS: &str = include_str!("../templates/typescript/src/handlers.ts");
 /// Returns the source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     crate::supported(project)?;
-    let mut model = Model::of(project.catalog, &STYLE);
-    let wide_names = wide_integers::widen_members(&mut model);
+    let model = Model::of(project.catalog, &STYLE);
     let kinds = UsedTargets::of(&project.catalog.adapter);
     let shared = templates::TYPESCRIPT.iter().filter(|(path, _)| is_needed(&kinds, path));
     let mut files: Vec<ProjectFile> =
@@ -108,7 +106,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupport
     files.push(author("src/handlers.ts", HANDLERS.to_owned()));
     files.push(ProjectFile::generated("src/catalog.json", catalog_data::text(project.catalog)));
     files.extend(types::file(&model));
-    files.extend(operations::files(&kinds, &model, &wide_names)?);
+    files.extend(operations::files(&kinds, &model)?);
     Ok(files)
 }
 

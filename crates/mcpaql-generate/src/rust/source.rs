@@ -66,12 +66,17 @@ fn members(settings: &AdapterSettings) -> Result<Vec<(&'static str, String)>, Un
         budget,
         allow_flagged,
         targets,
+        hide,
+        answer_budget,
     } = settings;
     if sharing.is_some() {
         return Err(unsupported("tools that all adapters share (`mode: unified`)"));
     }
     if !policies.is_empty() {
         return Err(unsupported("policies that are read from files"));
+    }
+    if !hide.is_empty() {
+        return Err(unsupported("`hide` of the configuration; write it in the document"));
     }
     let text = |value: &Option<String>| value.as_ref().map(|value| format!("Some({value:?}.to_owned())"));
     let object = |value: &serde_json::Map<String, Value>| {
@@ -101,6 +106,7 @@ fn members(settings: &AdapterSettings) -> Result<Vec<(&'static str, String)>, Un
         ("operation_enum", operation_enum.map(|value| format!("Some({value})"))),
         ("errors", errors.map(str::to_owned)),
         ("results", results.map(|results| format!("Some(ResultForm::{results:?})"))),
+        ("answer_budget", answer_budget.map(|value| format!("Some({value})"))),
         ("budget", budget.map(|value| format!("Some({value})"))),
         ("allow_flagged", (!allow_flagged.is_empty()).then(|| names(allow_flagged))),
         ("targets", targets.as_ref().map(object)),

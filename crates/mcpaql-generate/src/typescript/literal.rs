@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 
 /// Maximum width of a line.
 const WIDTH: usize = 110;
+/// The largest integer up to which a double holds every integer.
+const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
 
 /// Returns a value as an expression. Its first line starts at `column`; further lines are indented by `depth` levels.
 pub(super) fn literal(value: &Value, column: usize, depth: usize) -> String {
@@ -40,6 +42,7 @@ fn flat(value: &Value) -> String {
         }
         Value::Object(fields) => object(fields),
         Value::String(text) => string(text),
+        wide if is_wide(wide) => format!("{wide}n"),
         other => other.to_string(),
     }
 }
@@ -60,16 +63,25 @@ pub(super) fn string(text: &str) -> String {
     Value::from(text).to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
+/// Returns whether a literal is an integer that a `number` cannot hold, so that it must be a `bigint`.
+pub(super) fn is_wide(literal: &Value) -> bool {
+    (literal.is_i64() || literal.is_u64())
+        && literal.as_f64().is_some_and(|number| number.abs() > MAX_SAFE_INTEGER)
+}
+
 /// Returns the suffix of a member's value. For `constructor`, TypeScript would widen the type of strings to `string`.
 fn const_assertion(name: &str) -> &'static str {
     if name == "constructor" { " as const" } else { "" }
 }
 
-/// Returns the name of a member.
+/// Returns the name of a member. Only in brackets is `__proto__` a member like any other.
 pub(super) fn key(name: &str) -> String {
+    if name == "__proto__" {
+        return "[\"__proto__\"]".to_owned();
+    }
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$');
-    if starts && name.chars().all(plain) && name != "__proto__" { name.to_owned() } else { string(name) }
+    if starts && name.chars().all(plain) { name.to_owned() } else { string(name) }
 }
 
 #[cfg(test)]
@@ -88,6 +100,10 @@ mod tests {
     fn values_that_fit_are_on_one_line() {
         let value = json!({"method": "GET", "x-y": [1, true, null], "a": {}});
         assert_eq!(literal(&value, 0, 0), r#"{ method: "GET", "x-y": [1, true, null], a: {} }"#);
+        assert_eq!(
+            literal(&json!([9007199254740991_u64, 9007199254740992_u64, 1.5]), 0, 0),
+            "[9007199254740991, 9007199254740992n, 1.5]"
+        );
     }
 
     #[test]
@@ -100,6 +116,6 @@ mod tests {
     #[test]
     fn no_text_can_end_its_string() {
         assert_eq!(string("a\"b\\\n\u{2028}"), "\"a\\\"b\\\\\\n\\u2028\"");
-        assert_eq!(key("__proto__"), "\"__proto__\"");
+        assert_eq!(key("__proto__"), "[\"__proto__\"]");
     }
 }

@@ -8,20 +8,15 @@ use crate::{ProjectFile, Unsupported};
 use indexmap::IndexMap;
 use mcpaql_core::operation::Operation;
 use serde_json::Value;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 /// Returns the files of the endpoints, and the file that combines them.
-pub(super) fn files(
-    kinds: &UsedTargets,
-    model: &Model<'_>,
-    wide_names: &BTreeSet<String>,
-) -> Result<Vec<ProjectFile>, Unsupported> {
+pub(super) fn files(kinds: &UsedTargets, model: &Model<'_>) -> Result<Vec<ProjectFile>, Unsupported> {
     let mut endpoints: IndexMap<String, Vec<&Signature<'_>>> = IndexMap::new();
     for signature in &model.operations {
         endpoints.entry(module(&signature.operation.endpoint)).or_default().push(signature);
     }
-    let mut files =
-        vec![ProjectFile::generated("src/operations/index.ts", index(&endpoints, kinds, wide_names))];
+    let mut files = vec![ProjectFile::generated("src/operations/index.ts", index(&endpoints, kinds))];
     let taken: HashSet<&str> = model.operations.iter().map(|operation| operation.function.as_str()).collect();
     for (module, operations) in &endpoints {
         let text = endpoint(operations, &taken)?;
@@ -38,11 +33,7 @@ fn module(endpoint: &str) -> String {
     }
 }
 
-fn index(
-    endpoints: &IndexMap<String, Vec<&Signature<'_>>>,
-    kinds: &UsedTargets,
-    wide_names: &BTreeSet<String>,
-) -> String {
+fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>, kinds: &UsedTargets) -> String {
     let space = |module: &str| format!("{}Operations", identifier(module, IdentifierCase::Camel));
     let mut text = CodeWriter::new("  ");
     text.line("// The handlers of all operations. Generated from the adapter's document: write your own handlers in src/handlers.ts.")
@@ -71,11 +62,6 @@ fn index(
     };
     text.line("").line("/** Opens the target of the operations. */");
     text.line(format!("export const open: Project[\"open\"] = {open}"));
-    let head = "export const wide: readonly string[] = ";
-    let names = Value::from_iter(wide_names.iter().map(String::as_str));
-    text.line("")
-        .line("/** Names of members whose integers may be larger than 2^53, and are bigints then. */");
-    text.line(format!("{head}{};", literal(&names, head.len(), 0)));
     if endpoints.is_empty() {
         text.line("").line("/** The handlers of operations. This adapter has none. */");
         text.line("export type Handlers = Record<string, Handler<never, unknown>>;");

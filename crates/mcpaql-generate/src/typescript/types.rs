@@ -1,7 +1,7 @@
 //! Writes the types of parameters and results.
 
+use super::literal::is_wide;
 use super::literal::{key, string};
-use super::wide_integers::is_wide;
 use crate::ProjectFile;
 use crate::model::{
     CodeWriter, CommentStyle, Definition, DefinitionKind, Model, ModelField, Type, doc_lines,

@@ -10,7 +10,9 @@ import unittest
 from typing import Any, Self
 from unittest import mock
 
-from adapter_template.runtime import http_response
+import httpx2 as httpx
+
+from adapter_template.runtime import http_request, http_response
 from adapter_template.runtime.errors import OpError
 from adapter_template.runtime.http_client import HttpClient
 from adapter_template.runtime.requests import HttpRequest, Param
@@ -51,7 +53,10 @@ def reply(status: str, body: str = "", **headers: str) -> bytes:
 
 def target(url: str, **more: Any) -> dict[str, Any]:
     limits = {"connect_timeout_ms": 1000, "timeout_ms": 5000, "retries": 1, "max_response_bytes": 1000}
-    return {"base_url": url, "headers": {}, "auth": None, "allow_http": False, **limits, **more}
+    known = {"404": "NOT_FOUND_RESOURCE", "429": "RATE_LIMIT_EXCEEDED"}
+    advice = dict.fromkeys([*known.values(), "INTERNAL_ERROR"], "try later")
+    failures = {"codes": known, "value_words": [], "words": [["NOT_FOUND_RESOURCE", ["not found"]]], "advice": advice}
+    return {"base_url": url, "headers": {}, "auth": None, "allow_http": False, "failures": failures, **limits, **more}
 
 
 class Http(unittest.IsolatedAsyncioTestCase):
@@ -77,6 +82,50 @@ class Http(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(data, {"echo": "[redacted]"})
         self.assertTrue(api.asked[0].startswith(b"GET /things/a%2Fb?tags=x,y%20z&Q=%26 HTTP/1.1"), api.asked[0])
         self.assertIn(b"s3cret-token", api.asked[0])
+
+    async def test_a_template_is_the_body_and_fixed_values_are_always_sent(self) -> None:
+        template = {"params": {"id": "{id}", "tags": ["{tag}", "{ tag }", "{tag}"]}}
+        params = {"id": Param("body"), "tag": Param("body")}
+        fixed: dict[str, dict[str, Any]] = {"query": {"v": 2}, "header": {"X-Mode": "fast"}}
+        request: HttpRequest[Any] = HttpRequest(
+            "POST", "/rpc", params, body_template=template, fixed=fixed, result=["a", "1"]
+        )
+        async with Api(reply("200", '{"a": [1, 1.50]}')) as api:
+            client = HttpClient(target(api.url))
+            answer = await client.call(request, {"id": 7})
+            await client.close()
+        self.assertEqual((answer.data, answer.text), (1.5, "1.50"))
+        self.assertTrue(api.asked[0].startswith(b"POST /rpc?v=2 HTTP/1.1"), api.asked[0])
+        self.assertIn(b"x-mode: fast", api.asked[0])
+        built = http_request.build(httpx.URL(api.url), {}, set(), request, {"id": 7})
+        self.assertEqual(built.body, b'{"params":{"id":7,"tags":[null,"{ tag }"]}}')
+
+    async def test_a_failure_with_the_status_of_a_success_is_a_failure(self) -> None:
+        for rule, body, code in (
+            ({"path": ["error"]}, '{"error": {"code": 404}}', "NOT_FOUND_RESOURCE"),
+            ({"path": ["errors"]}, '{"errors": [{"message": "User not found"}]}', "NOT_FOUND_RESOURCE"),
+            ({"path": ["ok"], "equals": False, "message": ["why"]}, '{"ok": false, "why": "x"}', "INTERNAL_ERROR"),
+            ({"path": ["status"], "not": "ok"}, "{}", "INTERNAL_ERROR"),
+        ):
+            async with Api(reply("200", body)) as api:
+                self.assertEqual(await self.code(api, HttpRequest("GET", "/", error=rule)), code, body)
+        async with Api(reply("200", '{"error": null}')) as api:
+            request: HttpRequest[Any] = HttpRequest("GET", "/", error={"path": ["error"]})
+            self.assertEqual(await self.call(api, request, {}), {"error": None})
+
+    async def test_a_page_is_an_error_and_a_file_is_a_block(self) -> None:
+        with self.assertRaises(OpError):
+            http_response.decode("application/json", b"<!-- x --> <!DOCTYPE html><html>", Mask())
+        answer = http_response.decode("image/png", b"abc", Mask())
+        self.assertEqual((answer.data, answer.file), ({"media_type": "image/png", "bytes": 3}, ("image/png", b"abc")))
+
+    async def test_a_rate_limit_has_details(self) -> None:
+        headers = {"X-RateLimit-Limit": "60, 60;w=1", "X-RateLimit-Reset": "1893456000", "Retry-After": "100"}
+        async with Api(reply("429", **headers)) as api:
+            with self.assertRaises(OpError) as failed:
+                await self.call(api, HttpRequest("GET", "/"), {})
+        told = {name: failed.exception.details[name] for name in ("limit", "resets_at", "retry_after_seconds")}
+        self.assertEqual(told, {"limit": 60, "resets_at": "2030-01-01T00:00:00Z", "retry_after_seconds": 100})
 
     async def test_a_failed_read_is_retried_as_often_as_the_target_allows(self) -> None:
         async with Api(reply("503")) as api:

@@ -41,7 +41,6 @@ class Checks(unittest.TestCase):
             ({"type": "integer"}, 2.0**60, "VALIDATION_INVALID_VALUE"),
             ({"type": "object", "required": ["a"]}, {}, "VALIDATION_MISSING_PARAM"),
             ({"type": "object", "additionalProperties": False}, {"a": 1}, "VALIDATION_UNKNOWN_FIELD"),
-            (variants, {"kind": "circle"}, "VALIDATION_MISSING_PARAM"),
             (variants, {"kind": "line"}, "VALIDATION_INVALID_VALUE"),
             ({}, [[[[[[[[1]]]]]]]], "VALIDATION_PAYLOAD_TOO_LARGE"),
         ):

@@ -108,7 +108,7 @@ class Calls(unittest.IsolatedAsyncioTestCase):
         await self.adapter.close()
 
     async def ask(self, params: dict[str, Any]) -> Any:
-        text, _ = await self.adapter.call(INTROSPECT["tool"], called(params))
+        text, *_ = await self.adapter.call(INTROSPECT["tool"], called(params))
         return json.loads(text)
 
     async def test_every_operation_and_type_is_described(self) -> None:
@@ -134,7 +134,7 @@ class Calls(unittest.IsolatedAsyncioTestCase):
 
         adapter = Adapter(CATALOG, {"introspect": failing})
         with self.assertLogs(level="WARNING") as logs:
-            text, is_error = await adapter.call(INTROSPECT["tool"], called({}))
+            text, is_error, _ = await adapter.call(INTROSPECT["tool"], called({}))
         self.assertTrue(is_error)
         self.assertNotIn("s3cret", text + str(logs.output))
         with self.assertRaises(SystemExit):

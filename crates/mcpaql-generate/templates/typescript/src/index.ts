@@ -2,7 +2,7 @@
 // Serves the adapter: on standard input and output, or with `--http PORT` on this machine.
 
 import { handlers, tools } from "./handlers.js";
-import { defaults, open, wide } from "./operations/index.js";
+import { defaults, open } from "./operations/index.js";
 import { main } from "./runtime/server.js";
 
-main({ defaults: { ...defaults }, handlers: { ...handlers }, tools, open, wide });
+main({ defaults: { ...defaults }, handlers: { ...handlers }, tools, open });

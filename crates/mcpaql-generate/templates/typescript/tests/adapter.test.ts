@@ -57,7 +57,8 @@ const introspect = (params: JsonObject): Promise<JsonObject> =>
 
 test("the tools of the catalog are listed unchanged", async () => {
   const { tools } = await client.ask("tools/list");
-  assert.deepEqual((tools as unknown[]).slice(0, data.tools.length), data.tools);
+  const listed = Catalog.own().tools.map((tool) => tool.toJSON());
+  assert.deepEqual((tools as unknown[]).slice(0, listed.length), listed);
 });
 
 test("every operation is found by its name, with its details", { skip }, async () => {
@@ -82,7 +83,8 @@ test("a search finds an operation by the words of its name", { skip }, async () 
   }
 });
 
-test("a call without arguments has no operation", { skip: skip || data.mode === "discrete" }, async () => {
+const isAlone = data.routes[own?.tool ?? ""]?.operation !== undefined;
+test("a call without arguments has no operation", { skip: skip || isAlone }, async () => {
   const params = { name: own?.tool ?? "", arguments: null };
   const { content, isError } = await client.ask("tools/call", params);
   const { error } = parse((content as { text: string }[])[0]?.text ?? "") as { error: JsonObject };

@@ -16,7 +16,8 @@ const never = new AbortController().signal;
 
 function run(line: Partial<CommandLine>, args: JsonObject = {}, signal = never): Promise<unknown> {
   const binding: CommandLine = { argv: [], params: {}, output: "text", ...line };
-  return runner.call({ binding, args: { __proto__: null, ...args }, signal, read: parse, warn: () => undefined });
+  const job = { operation: "do_it", binding, args: { __proto__: null, ...args }, signal, warn: () => undefined };
+  return runner.call({ ...job, read: ({ text }) => parse(text) });
 }
 
 async function errorOf(work: Promise<unknown>): Promise<OpError> {

@@ -6,9 +6,10 @@ import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { type Auth, Credentials, Tokens } from "../src/runtime/auth.js";
-import { OpError, type Warning } from "../src/runtime/errors.js";
+import type { Failures } from "../src/runtime/answer.js";
+import { OpError, blocks } from "../src/runtime/errors.js";
 import { HttpClient } from "../src/runtime/http.js";
-import { type JsonObject, parse } from "../src/runtime/json.js";
+import { type JsonObject, type RawJson, parse } from "../src/runtime/json.js";
 import type { HttpRequest } from "../src/runtime/request.js";
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -38,15 +39,21 @@ after(() => {
   }
 });
 
+const failures: Failures = {
+  codes: { 404: "NOT_FOUND_RESOURCE", 409: "CONFLICT_ALREADY_EXISTS", 429: "RATE_LIMIT_EXCEEDED" },
+  value_words: ["must be one of"],
+  words: [["NOT_FOUND_RESOURCE", ["not found"]]],
+  advice: {},
+};
+
 async function call(request: HttpRequest, args: JsonObject = {}, auth: Auth = null, more = {}): Promise<unknown> {
   const limits = { connect_timeout_ms: 1000, timeout_ms: 2000, retries: 1, max_response_bytes: 1000 };
   const base_url = `http://127.0.0.1:${portOf(api)}/v1`;
-  const target = { protocol: "http", base_url, headers: {}, allow_http: false, auth, ...limits, ...more } as const;
-  const warn = (warning: Warning): unknown => warning;
+  const target = { protocol: "http", base_url, headers: {}, allow_http: false, auth, failures, ...limits, ...more } as const;
   seen.length = 0;
   const { signal } = new AbortController();
-  const job = { binding: request, args: { __proto__: null, ...args }, signal, warn, read: parse };
-  return await new HttpClient(target).call(job);
+  const job = { operation: "do_it", binding: request, args: { __proto__: null, ...args }, signal, warn: () => undefined };
+  return await new HttpClient(target).call({ ...job, read: ({ text }: RawJson) => parse(text) });
 }
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
@@ -178,10 +185,49 @@ test("errors of the API have codes and details", async () => {
     answer = json({ message: "no" }, Number(status));
     assert.equal(await codeOf(call(get)), code);
   }
-  answer = (_request, response) => void response.writeHead(429, { "retry-after": "100" }).end();
+  const headers = { "retry-after": "100", "x-ratelimit-limit": "60, 60;w=1", "x-ratelimit-reset": "1893456000" };
+  answer = (_request, response) => void response.writeHead(429, headers).end();
   const error: unknown = await call(get).catch((caught: unknown) => caught);
   assert(error instanceof OpError);
-  assert.deepEqual([error.code, error.details["retry_after_seconds"]], ["RATE_LIMIT_EXCEEDED", 100]);
+  const { limit, remaining, resets_at, retry_after_seconds, http_status } = error.details;
+  assert.deepEqual([error.code, limit, remaining, http_status], ["RATE_LIMIT_EXCEEDED", 60, undefined, 429]);
+  assert.deepEqual([resets_at, retry_after_seconds], ["2030-01-01T00:00:00Z", 100]);
+});
+
+test("a template is the body, and fixed values are sent with every request", async () => {
+  answer = json({ result: { items: [1, 1e3] } });
+  const body_template = { method: "get", params: { id: "{id}", tags: ["{tag}", "{ tag }", "{tag}"] }, ["__proto__"]: 1 };
+  const fixed = { query: { v: 2 }, header: { "X-Mode": "fast" } };
+  const params = { id: { in: "body" }, tag: { in: "body" } } as const;
+  const request: HttpRequest = { method: "POST", path: "/rpc", params, body_template, fixed, result: ["result", "items", "1"] };
+  assert.equal(await call(request, { id: 7 }), 1000);
+  assert.deepEqual([seen[0]?.url, seen[0]?.headers["x-mode"]], ["POST /v1/rpc?v=2", "fast"]);
+  assert.equal(seen[0]?.body, '{"method":"get","params":{"id":7,"tags":[null,"{ tag }"]},"__proto__":1}');
+});
+
+test("a failure with the status of a success is a failure", async () => {
+  const rule = (error: NonNullable<HttpRequest["error"]>, value: unknown): Promise<unknown> => {
+    answer = json(value);
+    return call({ ...get, error });
+  };
+  assert.equal(await codeOf(rule({ path: ["error"] }, { error: { code: 404 } })), "NOT_FOUND_RESOURCE");
+  assert.equal(await codeOf(rule({ path: ["errors"] }, { errors: [{ message: "User not found" }] })), "NOT_FOUND_RESOURCE");
+  assert.equal(await codeOf(rule({ path: ["ok"], equals: false, message: ["why"] }, { ok: false, why: "x" })), "INTERNAL_ERROR");
+  assert.equal(await codeOf(rule({ path: ["status"], not: "ok" }, {})), "INTERNAL_ERROR");
+  for (const error of [null, false, 0, "", [], {}]) assert.deepEqual(await rule({ path: ["error"] }, { error }), { error });
+});
+
+test("a page in place of data is an error, and a file is a block", async () => {
+  const send = (type: string, body: string): Promise<unknown> => {
+    answer = (_request, response) => void response.writeHead(200, { "content-type": type }).end(body);
+    return call(get);
+  };
+  const page = "<!-- cached --> <!DOCTYPE html><html>Down</html>";
+  for (const type of ["text/html", "application/json"]) assert.equal(await codeOf(send(type, page)), "INTERNAL_ERROR");
+  assert.equal(await send("text/html", "<p>part</p>"), "<p>part</p>");
+  const image = await send("image/png", "abc");
+  assert.deepEqual(image, { media_type: "image/png", bytes: 3 });
+  assert.deepEqual(blocks.get(image as object), { type: "image", data: "YWJj", mimeType: "image/png" });
 });
 
 test("answers are decompressed, and limited in size and time", async () => {

@@ -16,11 +16,8 @@ type Simple =
   | Readonly<{ type: "basic"; username_env: string; password_env: string }>
   | OAuth2;
 
-function denied(reason: string, names: readonly string[]): OpError {
-  const message = `${reason}; tell the user to check ${names.join(", or ")} in the environment of this server.`;
-  return new OpError("PERMISSION_DENIED", message, names.length === 1 ? { variable: names[0] } : { variables: names });
-}
-
+const denied = (reason: string, variables: readonly string[]): OpError =>
+  new OpError("PERMISSION_DENIED", `${reason}; tell the user to check ${variables.join(", or ")}.`, { variables });
 const missing = (...names: string[]): OpError => denied("The credentials for this API are not set up", names);
 const unsendable = (name: string): OpError => denied("A credential holds characters which cannot be sent", [name]);
 
@@ -126,8 +123,7 @@ export class Tokens {
     this.#grants.set(key, grant);
     if (Date.now() >= grant.until) {
       grant.until = Number.POSITIVE_INFINITY;
-      const retryLater = (error: unknown): never => { grant.until = 0; throw error; };
-      grant.token = this.#fetch(oauth, grant, client).catch(retryLater);
+      grant.token = this.#fetch(oauth, grant, client).catch((error: unknown) => { grant.until = 0; throw error; });
     }
     const { token } = grant;
     secrets.add(await token);
@@ -167,10 +163,8 @@ export class Tokens {
   }
 }
 
-export function noTokens(cause: unknown): OpError {
-  const message = "The token service of this API could not be reached; try later or tell the user.";
-  return new OpError("TRANSPORT_CONNECTION_FAILED", message, {}, cause);
-}
+export const noTokens = (cause: unknown): OpError =>
+  new OpError("TRANSPORT_CONNECTION_FAILED", "The token service was not reached; try later.", {}, cause);
 
 function refused(oauth: OAuth2, status: number, word: unknown): OpError {
   if (status >= 500 || status === 429) return noTokens(`status ${status}`);
@@ -180,7 +174,7 @@ function refused(oauth: OAuth2, status: number, word: unknown): OpError {
 }
 
 const REDACTED = "[redacted]";
-const BARE = /\\.|"|[\w.+-]*\[redacted\][\w.+-]*/gs;
+const BARE = /\\.|"|(?<![\w.+-])[\w.+-]*(?:\[redacted\][\w.+-]*)+/gs;
 const ALONE_BELOW = 4; // a shorter secret may be part of other words, so it is masked only as a whole word
 const MAX_SCALARS = 100; // each one costs a search in every text
 

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import type { ListRules } from "./controls.js";
 import { type JsonObject, RawJson, parse } from "./json.js";
 
 /** The operations of a tool: those of an endpoint, all, or one. `renamed_to` is the new name of the tool. */
@@ -16,26 +17,18 @@ type Texts = "name" | "category" | "endpoint" | "tool" | "group" | "summary" | "
 /** An operation or a type in every form that introspection shows. `extra` is what `full` adds to `detail`. */
 export type Shown = Readonly<{ name: string; forms: Readonly<Record<string, Parts>>; extra: Parts }>;
 type Parts = JsonObject & { parameters?: readonly JsonObject[]; tags?: readonly string[] };
-export type Operation = Readonly<Record<Texts, string>> & Shown &
-  Readonly<{
-    aliases?: readonly string[];
-    deprecated?: string;
-    tagged?: boolean; // the group is a tag
-    params: readonly Param[];
-    spellings?: Readonly<Record<string, string | null>>;
-    takes_input?: boolean;
-    schema: JsonObject;
-  }>;
+/** `tagged` means that the group is a tag. `spellings` are other names of parameters, null if ambiguous. */
+export type Operation = Readonly<Record<Texts, string>> & Shown & Readonly<{ controls?: ListRules }> &
+  Readonly<{ aliases?: readonly string[]; deprecated?: string; tagged?: boolean; takes_input?: boolean }> &
+  Readonly<{ params: readonly Param[]; spellings?: Readonly<Record<string, string | null>>; schema: JsonObject }>;
 
 export type CatalogData = Readonly<{
   adapter: { name: string; display_name: string; version: string };
   instructions: string;
-  mode: string;
   errors: "unrecoverable" | "all";
   limits: Readonly<Record<"request_bytes" | "response_bytes" | "string_bytes" | "array_items" | "depth", number>>;
   protocol: JsonObject;
   target: JsonObject & { alternatives?: Readonly<Record<string, JsonObject>> };
-  tools: readonly JsonObject[];
   routes: Readonly<Record<string, Route>>;
   operations: readonly Operation[];
   types: readonly Shown[];

@@ -18,29 +18,27 @@ export function route(catalog: Catalog, tool: string, given: JsonObject, warn: W
   const operation = only ?? find(catalog, called, params);
   const { name, endpoint, deprecated } = operation;
   if (way.endpoint !== undefined && endpoint !== way.endpoint) {
-    const message = `Operation '${name}' must be called via ${operation.tool}, not ${tool}.`;
-    const expected = { operation: name, expected_endpoint: endpoint, expected_tool: operation.tool };
-    throw new OpError("VALIDATION_ENDPOINT_MISMATCH", message, { ...expected, actual_endpoint: way.endpoint });
+    const details = { operation: name, expected_tool: operation.tool, expected_endpoint: endpoint };
+    throw new OpError("VALIDATION_ENDPOINT_MISMATCH", `Call '${name}' via ${operation.tool}, not ${tool}.`, details);
   }
-  const told = (message: string, code = "DEPRECATION_WARNING"): void => { warn({ code, message }); };
+  const told = (message: string, code = "DEPRECATION_WARNING"): void => { warn(code, message); };
   if (way.renamed_to !== undefined) told(`The tool '${tool}' is deprecated: it is now called '${way.renamed_to}'.`);
   if (only === undefined && called !== name) told(`This operation is now called '${name}'.`);
   if (deprecated !== undefined) told(`The operation '${name}' is deprecated. ${deprecated}`.trimEnd());
   const isIgnored = only === undefined && kind !== undefined && meant(operation, "element_type") === undefined;
   if (isIgnored) told("Ignored: 'element_type'. The operation has one kind of resource.", "IGNORED_PARAMS");
   else if (only === undefined && kind !== undefined) params["element_type"] ??= kind;
-  return { operation, params };
+  return { operation, params, beside: only === undefined ? given : params };
 }
 
 const noEnvelope = (code: Code, field: string, message: string): OpError =>
-  new OpError(code, message, { param_name: field }, undefined, true);
+  Object.assign(new OpError(code, message, { param_name: field }), { undispatched: true });
 
 /** The parameters of a tool that has one operation: the arguments themselves, or those inside an envelope. */
 function flat({ name, aliases = [], params }: Operation, given: JsonObject): JsonObject {
   const declares = (one: string): boolean => params.some((param) => param.name === one);
   const { operation: called, ...rest } = given;
-  const isEnvelope = [name, ...aliases].includes(called as string) && !declares("operation");
-  const args = isEnvelope ? rest : given;
+  const args = [name, ...aliases].includes(called as string) && !declares("operation") ? rest : given;
   return declares("params") ? args : merged(args);
 }
 
@@ -58,12 +56,11 @@ function find({ data, operations }: Catalog, name: unknown, params: JsonObject):
   if (typeof name !== "string") throw noEnvelope("VALIDATION_INVALID_TYPE", "operation", wrong);
   const found = operations.get(name);
   if (found !== undefined) return found;
-  const near = nearest(name, data.operations.map((one) => one.name)).flatMap((one) => operations.get(one) ?? []);
+  const suggestions = nearest(name, data.operations.map((one) => one.name));
   const words = [name, ...Object.keys(params).slice(0, 12)].join(" ").slice(0, 500);
-  const meant = [...new Set([...near, ...search(data.operations, words)])].slice(0, 3);
-  const hint = meant[0] === undefined ? "Use 'introspect' to list operations." : `Did you mean '${meant[0].name}'?`;
-  const [suggestions, signatures] = [meant.map((one) => one.name), meant.map((one) => one.brief)];
-  const details = { operation: name.slice(0, 64), suggestions, signatures };
+  if (suggestions.length === 0) suggestions.push(...search(data.operations, words).slice(0, 3).map((one) => one.name));
+  const hint = suggestions[0] === undefined ? "Use 'introspect'." : `Did you mean '${suggestions[0]}'?`;
+  const details = { suggestions, signatures: suggestions.map((one) => operations.get(one)?.brief) };
   throw new OpError("NOT_FOUND_OPERATION", `Unknown operation${quoted(name)}. ${hint}`, details);
 }
 
@@ -75,9 +72,8 @@ export function validate({ data }: Catalog, operation: Operation, given: JsonObj
   const args = declared(operation, given);
   const missing = operation.params.filter((param) => param.required === true && !(param.name in args));
   if (missing[0] !== undefined) {
-    const missing_params = missing.map(({ name }) => name);
-    const message = `Missing required parameter(s): ${missing_params.join(", ")}.`;
-    throw new OpError("VALIDATION_MISSING_PARAM", message, { param_name: missing[0].name, missing_params });
+    const details = { param_name: missing[0].name, missing_params: missing.map(({ name }) => name) };
+    throw new OpError("VALIDATION_MISSING_PARAM", `Missing: ${details.missing_params.join(", ")}.`, details);
   }
   measure(data, operation, args);
   checkSchema(data, operation, args);
@@ -88,7 +84,7 @@ export function validate({ data }: Catalog, operation: Operation, given: JsonObj
 }
 
 /** The declared parameter for a name in any spelling. */
-function meant({ params, spellings = {} }: Operation, name: string): Param | undefined {
+export function meant({ params, spellings = {} }: Operation, name: string): Param | undefined {
   const snake = name.startsWith("_") || Buffer.byteLength(name) > 96 ? name : snakeCase(name);
   const declared = (one: string): Param | undefined => params.find((param) => param.name === one);
   const spelled = [name, snake].find((one) => Object.hasOwn(spellings, one));
@@ -108,16 +104,14 @@ function declared(operation: Operation, given: JsonObject): JsonObject {
     if (param !== undefined && !(param.name in args)) args[param.name] = given[name];
   }
   const { input = {} } = takesInput ? given : {};
-  const refused = (code: Code, name: string, message: string): OpError =>
-    new OpError(code, `${name} ${message}.`, { param_name: name });
-  if (!isObject(input)) throw refused("VALIDATION_INVALID_TYPE", "input", "must be an object with fields to change");
+  if (!isObject(input)) throw invalid("input", "must be an object with fields to change.", "VALIDATION_INVALID_TYPE");
   refuseUnknown(operation, Object.keys(input), true);
   for (const [field, value] of Object.entries(input)) {
     const { name, identifier } = meant(operation, field) ?? {};
     if (name === undefined) continue;
-    if (identifier === true) throw refused("VALIDATION_UNKNOWN_FIELD", `input.${name}`, "belongs beside 'input'");
+    if (identifier === true) throw invalid(name, "belongs beside 'input'.", "VALIDATION_UNKNOWN_FIELD");
     const isOther = name in args && canonical(args[name]) !== canonical(value);
-    if (isOther) throw refused("VALIDATION_INVALID_VALUE", name, "has two values, one of them inside 'input'");
+    if (isOther) throw invalid(name, "has two values, one of them inside 'input'.");
     args[name] = value;
   }
   return args;
@@ -128,15 +122,14 @@ function refuseUnknown(operation: Operation, names: readonly string[], isField: 
   const isUnknown = (name: string): boolean => !name.startsWith("_") && meant(operation, name) === undefined;
   const unknown = names.filter(isUnknown).slice(0, 10).map((name) => name.slice(0, 64));
   if (unknown.length === 0) return;
-  const [kind, place] = isField ? ["fields", "field(s) in 'input'"] : ["params", "parameter(s)"];
+  const kind = isField ? "fields" : "params";
   const valid = operation.params.flatMap(({ name, identifier }) => (isField && identifier === true ? [] : [name]));
   if (!isField && operation.takes_input === true) valid.push("input");
   const near = unknown.flatMap((name) => nearest(name, valid, 1).map((one) => [name, one]));
   const hint = near[0] === undefined ? "" : ` Did you mean '${near[0][1] ?? ""}'?`;
-  const message = `Unknown ${place} for operation '${operation.name}':${unknown.map(quoted).join(",")}.${hint}`;
-  const did_you_mean = hint === "" ? undefined : Object.fromEntries(near) as JsonObject;
-  const param_name = isField ? "input" : undefined;
-  const details = { param_name, [`unknown_${kind}`]: unknown, [`valid_${kind}`]: valid, did_you_mean };
+  const message = `Unknown ${kind} of '${operation.name}':${unknown.map(quoted).join(",")}.${hint}`;
+  const did_you_mean = Object.fromEntries(near) as JsonObject;
+  const details = { [`unknown_${kind}`]: unknown, [`valid_${kind}`]: valid, did_you_mean };
   throw new OpError(`VALIDATION_UNKNOWN_${isField ? "FIELD" : "PARAM"}`, message, details);
 }
 
@@ -148,19 +141,18 @@ function measure({ limits }: CatalogData, { params }: Operation, args: JsonObjec
   const walk = (param: Param, value: unknown, depth: number): void => {
     const within = (limit: string, actual: number, maximum: number): void => {
       if (actual <= maximum) return;
-      const message = `Parameter '${param.name}' exceeds the limit ${limit} of ${maximum}. Send less in one call.`;
-      throw tooLarge(message, limit, maximum, actual, param.name);
+      throw tooLarge(`Parameter '${param.name}' exceeds ${limit}. Send less.`, limit, maximum, actual, param.name);
     };
     if (typeof value === "string") {
       size += Buffer.byteLength(value) + 1;
       within("string_length", Buffer.byteLength(value), limits.string_bytes);
       const isRefused = REFUSED_TEXTS[param.text ?? "no_nul"].test(value);
-      const message = "holds a control character, which cannot be sent. Send plain text.";
-      if (isRefused) throw invalid(param.name, message, "VALIDATION_INVALID_ENCODING");
+      if (isRefused) throw invalid(param.name, "has control characters. Remove them.", "VALIDATION_INVALID_ENCODING");
     }
     size += typeof value === "boolean" || value === null ? 4 : 1;
     within("request_size", size, limits.request_bytes);
-    if (typeof value === "number") within("number", Math.abs(value), Number.MAX_VALUE);
+    const isNumber = typeof value === "number" || typeof value === "bigint";
+    if (isNumber) within("number", Math.abs(Number(value)), Number.MAX_VALUE);
     if (typeof value !== "object" || value === null) return;
     within("nesting_depth", depth, limits.depth);
     const fields = Object.entries(value);
@@ -207,7 +199,7 @@ const literalsOf = memo((literals: unknown[]) => new Set(literals.map(canonical)
 const nameOf = memo((ref: string) => decodeURIComponent(ref.slice(8)).replaceAll("~1", "/").replaceAll("~0", "~"));
 
 /** A text that is the same for equal values. */
-function canonical(value: unknown): string {
+export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (!isObject(value)) return typeof value === "string" ? JSON.stringify(value) : String(value);
   return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
@@ -288,8 +280,7 @@ function checkFields(rules: Rules, fields: JsonObject, place: string, report: Re
 
 /** The codes of keywords, the most important first. Any other keyword means VALIDATION_INVALID_VALUE. */
 const CODES = new Map<string, Code>([
-  ["additionalProperties", "VALIDATION_UNKNOWN_FIELD"],
-  ["required", "VALIDATION_MISSING_PARAM"],
+  ["additionalProperties", "VALIDATION_UNKNOWN_FIELD"], ["required", "VALIDATION_MISSING_PARAM"],
   ["type", "VALIDATION_INVALID_TYPE"],
 ]);
 
@@ -302,22 +293,17 @@ function checkSchema({ $defs }: CatalogData, { schema }: Operation, args: JsonOb
       check($defs as Schemas, properties[name] ?? true, value, name, (...one) => errors.push(violation(...one)) < 10);
       return errors;
     } catch (error) {
-      const message = `Parameter '${name}' is too large to be checked against its schema. Send less.`;
-      if (error instanceof RangeError) return [tooLarge(message, undefined, undefined, undefined, name)];
-      throw error;
+      if (!(error instanceof RangeError)) throw error;
+      return [invalid(name, "is too large to be checked. Send less.", "VALIDATION_PAYLOAD_TOO_LARGE")];
     }
   });
   const rank = ({ code }: OpError): number => [...CODES.values(), code].indexOf(code);
-  const [first, ...others] = found.sort((a, b) => rank(a) - rank(b));
-  if (first === undefined) return;
-  if (others.length > 0) first.details["also"] = others.slice(0, 4).map(({ message }) => message);
-  throw first;
+  const [first] = found.sort((a, b) => rank(a) - rank(b));
+  if (first !== undefined) throw first;
 }
 
 /** An error with the rule, never with the value. */
 function violation(keyword: string, rule: unknown, param_name: string): OpError {
   const told = rule === undefined ? "" : `: ${stringify(rule).slice(0, 300)}`;
-  const message = `Parameter '${param_name}' does not fit its ${keyword}${told}.`;
-  const details = keyword === "additionalProperties" ? { param_name, valid_fields: rule } : { param_name };
-  return new OpError(CODES.get(keyword) ?? "VALIDATION_INVALID_VALUE", message, details);
+  return invalid(param_name, `does not fit its ${keyword}${told}.`, CODES.get(keyword));
 }

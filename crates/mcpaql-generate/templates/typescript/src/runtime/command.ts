@@ -11,7 +11,7 @@ import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fill } from "./environment.js";
 import { type Code, type Job, OpError, invalid, tooLarge } from "./errors.js";
-import { type JsonObject, arrayOf, isJson, scalar, scalars, stringify } from "./json.js";
+import { type JsonObject, RawJson, arrayOf, isJson, scalar, scalars, stringify } from "./json.js";
 
 /** One argument with `{placeholders}`; arguments that are sent only together; or arguments that a boolean adds. */
 export type Arg = string | readonly string[] | { readonly when: string; readonly args: readonly string[] };
@@ -58,14 +58,12 @@ export class CommandRunner {
     const run = this.#run(argv, stdinOf(line, args), timeoutMs, signal);
     const { ending, code, by, stdout, stderr } = await run.catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === "E2BIG") throw tooLarge("The parameters are too long; send less.");
-      const message = `The program '${name}' is not installed on the server, or may not be run; tell the user.`;
-      throw new OpError("INTERNAL_ERROR", message, {}, error);
+      throw new OpError("INTERNAL_ERROR", `The program '${name}' cannot be run here; tell the user.`, {}, error);
     });
     const max = this.target.max_output_bytes;
     if (ending === "timed out") throw new OpError("TRANSPORT_TIMEOUT", `${name} took more than ${timeoutMs} ms.`);
-    const tooMuch = `${name} wrote more than ${max} bytes; ask for less.`;
-    if (ending === "too large") throw tooLarge(tooMuch, "response_size", max);
-    if (ending === "held") warn({ code: "OUTPUT_HELD_OPEN", message: `${name} left a process, which was stopped.` });
+    if (ending === "too large") throw tooLarge(`${name} wrote too much; ask for less.`, "response_size", max);
+    if (ending === "held") warn("OUTPUT_HELD_OPEN", `${name} left a process, which was stopped.`);
     const meaning = line.exit?.[code ?? -1] ?? (code === 0 ? "success" : "INTERNAL_ERROR");
     if (meaning === "success") return outputOf(job, stdout);
     const hidden = this.#hidden(line, args);
@@ -123,11 +121,7 @@ export class CommandRunner {
 type Ending = "exited" | "held" | "too large" | "timed out" | "cancelled";
 
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  try {
-    if (child.pid !== undefined) process.kill(-child.pid, signal);
-  } catch {
-    // The group has ended already.
-  }
+  try { if (child.pid !== undefined) process.kill(-child.pid, signal); } catch { /* The group has ended already. */ }
 }
 
 function argvOf(template: readonly Arg[], args: JsonObject): string[] {
@@ -168,14 +162,13 @@ function stdinOf({ stdin, params }: CommandLine, args: JsonObject): string {
 function outputOf({ binding: { output: form }, read, warn }: Job<CommandLine>, stdout: Buffer): unknown {
   const text = stdout.toString("utf8");
   if (form === "text" || form === "lines") {
-    const message = "The output is not UTF-8; U+FFFD replaces unreadable characters.";
-    if (!isUtf8(stdout)) warn({ code: "OUTPUT_NOT_UTF8", message });
+    if (!isUtf8(stdout)) warn("OUTPUT_NOT_UTF8", "The output is not UTF-8; U+FFFD replaces unreadable characters.");
     if (form === "text") return text.replace(/\r?\n$/, "");
     return text === "" ? [] : text.replace(/\n$/, "").split("\n").map((line) => line.replace(/\r$/, ""));
   }
   if (form === "json" && text.trim() === "") return null;
   const json = form === "json" ? text : arrayOf(text);
-  if (isUtf8(stdout) && isJson(json)) return read(json);
+  if (isUtf8(stdout) && isJson(json)) return read(new RawJson(json));
   throw new OpError("INTERNAL_ERROR", "The output of the program is not JSON as expected; tell the user.");
 }
 

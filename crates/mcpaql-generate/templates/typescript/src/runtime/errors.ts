@@ -1,6 +1,6 @@
 // Errors of calls, and the envelope of every reply.
 
-import { stringify } from "./json.js";
+import { type JsonObject, type RawJson, stringify } from "./json.js";
 
 type Wrong = `INVALID_${"TYPE" | "VALUE" | "ENCODING"}` | `UNKNOWN_${"PARAM" | "FIELD"}` | "MISSING_PARAM";
 export type Code =
@@ -11,13 +11,9 @@ export type Code =
 
 /** A failed call: a code, a message for the model, details for programs, and a cause for the log. */
 export class OpError extends Error {
-  constructor(
-    readonly code: Code,
-    message: string,
-    readonly details: Record<string, unknown> = {},
-    cause?: unknown,
-    readonly undispatched = false, // the arguments are no envelope of an operation
-  ) {
+  undispatched = false; // the arguments are no envelope of an operation
+
+  constructor(readonly code: Code, message: string, readonly details: JsonObject = {}, cause?: unknown) {
     super(message, { cause });
   }
 }
@@ -31,18 +27,19 @@ export function tooLarge(message: string, type?: string, maximum?: number, actua
   return new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { param_name: param, ...told });
 }
 
-/** A note for the agent in the reply of a call that succeeded. */
-export type Warning = Readonly<{ code: string; message: string }>;
-export type Warn = (warning: Warning) => void;
+/** Adds a note for the agent to the reply of a call that succeeds. */
+export type Warn = (code: string, message: string, details?: JsonObject) => void;
 /** A call of a target. `read` turns the JSON of its answer into data. */
-export type Job<T> = Readonly<{ binding: T; args: Record<string, unknown>; signal: AbortSignal; warn: Warn }> &
-  Readonly<{ read: (json: string) => unknown }>;
+export type Job<T> = Readonly<{ operation: string; binding: T; args: Record<string, unknown>; signal: AbortSignal }> &
+  Readonly<{ warn: Warn; read: (json: RawJson) => unknown }>;
 
-export type Reply = Readonly<{ text: string; isError: boolean }>;
+/** The content of files, by their data. */
+export const blocks = new WeakMap<object, JsonObject>();
+export type Reply = Readonly<{ text: string; isError: boolean; block?: JsonObject | undefined }>;
 
-export function success(data: unknown, warnings: readonly Warning[]): Reply {
+export function success(data: unknown, warnings: readonly JsonObject[]): Reply {
   const envelope = { success: true, data: data ?? null, ...(warnings.length === 0 ? {} : { warnings }) };
-  return { text: stringify(envelope), isError: false };
+  return { text: stringify(envelope), isError: false, block: blocks.get(data as object) };
 }
 
 /** The leak check of the specification. It has no word boundaries, so "that the" counts, too. */

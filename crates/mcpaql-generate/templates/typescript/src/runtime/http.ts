@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
 import ipaddr from "ipaddr.js";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as send } from "undici";
-import { type Received, decode, failureOf, retryAfter } from "./answer.js";
+import { type Failures, type Received, answerOf, failureOf, retryAfter } from "./answer.js";
 import { type Auth, Credentials, type Said, type Secrets, Tokens, noTokens } from "./auth.js";
 import { fill } from "./environment.js";
 import { type Job, OpError, invalid, tooLarge } from "./errors.js";
@@ -18,18 +18,16 @@ import { encode } from "./style.js";
 
 type Numbers = Record<"connect_timeout_ms" | "timeout_ms" | "retries" | "max_response_bytes", number>;
 export type HttpTarget = Readonly<Numbers> &
-  Readonly<{ protocol: "http"; base_url: string; headers: Record<string, string>; allow_http: boolean; auth: Auth }>;
+  Readonly<{ protocol: "http"; base_url: string; headers: Record<string, string>; allow_http: boolean; auth: Auth }> &
+  Readonly<{ failures: Failures }>;
 
-const MAX_HOPS = 5;
 const ERROR_BYTES = 64 * 1024; // maximum of the body of an error
-const MAX_HEADERS = 100;
-const MAX_HEAD_BYTES = 408 * 1024; // all headers together
+const [MAX_HOPS, MAX_HEADERS, MAX_HEAD_BYTES] = [5, 100, 408 * 1024];
 
 /** A failed connection. `isEarly` means that no part of an answer came, so another attempt may help. */
 class ConnectionError extends OpError {
   constructor(cause: unknown, readonly isEarly: boolean) {
-    const message = "The API could not be reached, or the connection broke; try later or tell the user.";
-    super("TRANSPORT_CONNECTION_FAILED", message, {}, cause);
+    super("TRANSPORT_CONNECTION_FAILED", "The connection to the API failed; try later or tell the user.", {}, cause);
   }
 }
 
@@ -62,9 +60,8 @@ export class HttpClient {
     } catch (error) {
       if (error instanceof OpError) throw error;
       if (signal.aborted) throw new OpError("INTERNAL_ERROR", "The call was cancelled.");
-      const advice = "Try later; if it was a write, first check whether it took effect.";
-      const message = `The API did not answer within ${timeout} ms. ${advice}`;
-      throw late.aborted ? new OpError("TRANSPORT_TIMEOUT", message, {}, error) : error;
+      if (!late.aborted) throw error;
+      throw new OpError("TRANSPORT_TIMEOUT", `No answer within ${timeout} ms; a write may be done.`, {}, error);
     }
   }
 
@@ -73,8 +70,7 @@ export class HttpClient {
     const auth = request.auth === undefined ? this.target.auth : request.auth;
     // An aborted call does not wait for its token, but the next call can use it.
     const over = (): Promise<never> => sleep(0x7fff_ffff, undefined as never, { signal, ref: false });
-    const signIn = (): Promise<Credentials> =>
-      Promise.race([Credentials.read(auth, this.#secret, this.#tokens), over()]);
+    const signIn = () => Promise.race([Credentials.read(auth, this.#secret, this.#tokens), over()]);
     const repeats = request.repeatable === true ? this.target.retries : 0;
     let [credentials, renewed, n] = [await signIn(), false, 0];
     for (;;) {
@@ -99,18 +95,13 @@ export class HttpClient {
   }
 
   #conclude(job: Job<HttpRequest>, method: string, received: Received, secrets: Secrets, repeated: boolean): unknown {
-    const { binding: request, args } = job;
     const { status, cut } = received;
     const isSuccess = status >= 200 && status < 300;
-    if (status === 304 || (isSuccess && !cut)) return decode(method, received, secrets, job);
-    if (isSuccess) {
-      const maximum = this.target.max_response_bytes;
-      const message = `The answer is larger than ${maximum} bytes; ask for less with a page or a filter.`;
-      throw tooLarge(message, "response_size", maximum);
-    }
-    for (const [name, how] of Object.entries(request.params)) if (how.sensitive === true) secrets.addValue(args[name]);
-    const error = failureOf(received, secrets);
-    if (repeated && request.removes === true) error.message += " An earlier attempt of this call may have removed it.";
+    const tooMuch = "The answer is too large; ask for less with a page or a filter.";
+    if (isSuccess && cut) throw tooLarge(tooMuch, "response_size", this.target.max_response_bytes);
+    if (isSuccess || status === 304) return answerOf(job, method, received, this.target.failures, secrets);
+    const error = failureOf(job, received, this.target.failures, secrets);
+    if (repeated && job.binding.removes === true) error.message += " An earlier attempt may have removed it.";
     throw error;
   }
 
@@ -135,13 +126,13 @@ export class HttpClient {
       const reply = await send(url, { method, headers: all, body: body ?? null, ...options });
       const header = (name: string): string | undefined => [reply.headers[name]].flat()[0];
       const isEmpty = method === "HEAD" || reply.statusCode === 204 || header("content-length") === "0";
-      const isGzip = !isEmpty && header("content-encoding") === "gzip";
+      const isGzip = !isEmpty && /^(?:x-)?gzip$/i.test(header("content-encoding") ?? "");
       const stream = isGzip ? pipeline(reply.body, createGunzip(), () => undefined) : reply.body;
       const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
       const isTooLarge = isSuccess && !isEmpty && !isGzip && Number(header("content-length") ?? 0) > most;
       const isOverloaded = Object.values(reply.headers).flat().length > MAX_HEADERS;
-      const isSkipped = isTooLarge || isOverloaded;
-      const read = isSkipped ? NOTHING : await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES));
+      const room = isSuccess ? most : Math.min(most, ERROR_BYTES);
+      const read = isTooLarge || isOverloaded ? NOTHING : await readUpTo(stream, room);
       if (read.cut) reply.body.on("error", () => undefined).destroy();
       if (isOverloaded) throw new Error("too many headers");
       // A broken answer is not retried, and a part of an error is enough.
@@ -167,10 +158,7 @@ export class HttpClient {
 
   /** A URL of the document with its variables: `https`, or `http` to the loopback interface or with `allow_http`. */
   #address(text: string): URL {
-    const filled = fill(text, (name) => {
-      const message = `The address of this API is not set up; tell the user to set the environment variable ${name}.`;
-      return new OpError("INTERNAL_ERROR", message, { variable: name });
-    });
+    const filled = fill(text, (name) => new OpError("INTERNAL_ERROR", `Tell the user to set ${name}.`));
     const url = URL.canParse(filled) ? new URL(filled) : undefined;
     if (url !== undefined && isAllowed(url, this.target.allow_http) && !/[?#]/.test(url.href)) return url;
     throw unusable("the address is no https URL without query and credentials");
@@ -199,9 +187,7 @@ async function readUpTo(stream: AsyncIterable<unknown>, most: number) {
       room -= chunk.length;
       if (room < 0) break;
     }
-  } catch (error) {
-    broken = error;
-  }
+  } catch (error) { broken = error; }
   return { body: Buffer.concat(chunks), cut: room < 0 || broken !== undefined, broken };
 }
 
@@ -233,16 +219,14 @@ function signed({ outgoing, trusted, isNext }: Hop, { headers: own, cookies, que
   return { ...outgoing, url, headers };
 }
 
-function unsafe(status: number, cause: string): OpError {
-  const message = `The API answered ${status} with an unsafe redirect, which was not followed; tell the operator.`;
-  return new OpError("INTERNAL_ERROR", message, { upstream: { status } }, cause);
-}
+const unsafe = (status: number, cause: string): OpError =>
+  new OpError("INTERNAL_ERROR", "The API sent an unsafe redirect; tell the user.", { upstream: { status } }, cause);
 
 /** Follows a redirect. Headers and body go only to the same origin; a write is not sent to another one. */
 function redirected(hop: Hop, { status, header }: Received, allowHttp: boolean, secrets: Secrets): Hop {
   const { outgoing: { method, url: from, headers, body: sent }, trusted } = hop;
   const location = Buffer.from(header("location") ?? "", "latin1").toString("utf8");
-  if (location === "" || !URL.canParse(location, from.href)) throw unsafe(status, "no usable location");
+  if (/^$|\ufffd/.test(location) || !URL.canParse(location, from.href)) throw unsafe(status, "no usable location");
   const to = new URL(location, from);
   to.hash = "";
   const isSame = to.origin === from.origin;

@@ -7,7 +7,7 @@ import type { JsonObject } from "./json.js";
 import { nearest, search } from "./suggest.js";
 
 /** Entries of a page: `whole` for a list that fits on one page, `part` for a longer one, the others by `detail`. */
-const PAGES = { whole: 50, part: 20, names: 200, full: 5, fullTypes: 10, hits: 5, max: 200, maxFull: 20 };
+const PAGES = { whole: 50, part: 20, names: 200, full: 5, types: 10, hits: 5, max: 200, maxFull: 20 };
 const GROUPS = 15; // groups with a count of their own
 const HINT = `Find operations with {"search":"what you want to do"}, or narrow with tag, category or endpoint.`;
 type Texts = "query" | "detail" | "search" | "category" | "endpoint" | "tag" | "after";
@@ -26,16 +26,14 @@ const isPaged = (ask: Ask): boolean => ask.first !== undefined || ask.after !== 
 export function introspect(catalog: Catalog, args: JsonObject, warn: Warn): JsonObject {
   const ask = read(args);
   const [first] = narrowing(ask);
-  const message = "filters operations, not types. Leave it out, or leave out 'query'.";
-  if (ask.query === "types" && first !== undefined) throw invalid(first, message);
+  if (ask.query === "types" && first !== undefined) throw invalid(first, "filters operations, not types.");
   if (ask.name !== undefined) return named(catalog, ask, ask.name, warn);
   return ask.query === "types" ? listTypes(catalog, ask, warn) : listOperations(catalog, ask, warn);
 }
 
 function named(catalog: Catalog, ask: Ask, asked: string | string[], warn: Warn): JsonObject {
   const idle = [...narrowing(ask), ...(isPaged(ask) ? ["first or after"] : [])];
-  const message = `'name' selects the entries, so ${idle.join(", ")} had no effect.`;
-  if (idle.length > 0) warn({ code: "IGNORED_PARAMS", message });
+  if (idle.length > 0) warn("IGNORED_PARAMS", `'name' selects the entries, so ${idle.join(", ")} had no effect.`);
   const { operations, types } = catalog.data;
   const isTypes = ask.query === "types";
   const [detail, kind] = [ask.detail ?? "detail", isTypes ? "type" : "operation"];
@@ -45,7 +43,7 @@ function named(catalog: Catalog, ask: Ask, asked: string | string[], warn: Warn)
     if (one !== undefined) return form(one, detail === "signature" ? "alone" : detail);
     const near = nearest(name, known);
     const hint = near.length === 0 ? `List all with query '${kind}s'.` : `Nearest: ${near.join(", ")}.`;
-    warn({ code: "NOT_FOUND", message: `There is no ${kind}${quoted(name)}. ${hint}` });
+    warn("NOT_FOUND", `There is no ${kind}${quoted(name)}. ${hint}`);
     return null;
   });
   return Array.isArray(asked) ? { [`${kind}s`]: found.filter((one) => one !== null) } : { [kind]: found[0] };
@@ -59,12 +57,10 @@ function form({ name, forms, extra }: Shown, how: string): unknown {
 }
 
 function listTypes({ data }: Catalog, ask: Ask, warn: Warn): JsonObject {
-  const size = ask.detail === "full" ? PAGES.fullTypes : undefined;
-  const { shown, isPart, pageInfo } = pageOf(ask, data.types, warn, size);
+  const { shown, isPart, pageInfo } = pageOf(ask, data.types, warn, ask.detail === "full" ? PAGES.types : undefined);
   const types = shown.map((type) => form(type, ask.detail ?? "summary"));
   if (isPaged(ask)) return { _protocol: { version: data.protocol["version"], pageInfo }, types };
-  const message = `These are ${shown.length} of ${data.types.length} types. Get the others with 'first' and 'after'.`;
-  if (isPart) warn({ code: "VALIDATION_TRUNCATED_WARNING", message });
+  if (isPart) warn("VALIDATION_TRUNCATED_WARNING", "There are more types. Get them with 'first' and 'after'.");
   return { types };
 }
 
@@ -72,8 +68,7 @@ function listOperations({ data }: Catalog, ask: Ask, warn: Warn): JsonObject {
   const isSearch = ask.search !== undefined;
   const all = ask.search === undefined ? data.operations : search(data.operations, ask.search);
   const found = all.filter((operation) => fits(ask, operation));
-  const message = "No operation fits all of these parameters. Use other words, or leave one of them out.";
-  if (found.length === 0) warn({ code: "NOT_FOUND", message });
+  if (found.length === 0) warn("NOT_FOUND", "No operation fits. Use other words, or leave a parameter out.");
   const isFull = ask.detail === "full";
   const size = isFull ? PAGES.full : isSearch ? PAGES.hits : undefined;
   const page = pageOf(ask, found, warn, size, isFull ? PAGES.maxFull : PAGES.max);
@@ -114,13 +109,11 @@ function pageOf<T>(ask: Ask, all: readonly T[], warn: Warn, fixed?: number, max:
   const list = (hash >>> 0).toString(16).padStart(8, "0");
   const match = /^([0-9a-f]{1,8})-([0-9a-f]{8})$/.exec(ask.after ?? `0-${list}`);
   const start = match?.[2] === list ? Number.parseInt(match[1] ?? "", 16) : Number.NaN;
-  const message = "is no cursor of this list. Take 'endCursor' of the previous page.";
-  if (!(start <= all.length)) throw invalid("after", message);
+  if (!(start <= all.length)) throw invalid("after", "is no cursor of this list. Take 'endCursor' of a page.");
   const usual = all.length <= PAGES.whole ? PAGES.whole : PAGES.part;
   const size = ask.first ?? fixed ?? (ask.detail === "names" ? PAGES.names : usual);
   const end = Math.min(all.length, start + Math.min(Math.max(size, 1), max));
-  const over = `A page has up to ${max} items here, so 'first' was reduced to ${max}.`;
-  if ((ask.first ?? 0) > max) warn({ code: "VALIDATION_CLAMPED_WARNING", message: over });
+  if ((ask.first ?? 0) > max) warn("VALIDATION_CLAMPED_WARNING", `'first' was reduced to the maximum, ${max}.`);
   const [startCursor, endCursor] = [start + 1, end].map((position) => `${position.toString(16)}-${list}`);
   const cursors = end === start ? {} : { startCursor, endCursor };
   const pageInfo = { hasNextPage: end < all.length, hasPreviousPage: start > 0, ...cursors, totalCount: all.length };

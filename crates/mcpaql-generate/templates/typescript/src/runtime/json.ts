@@ -6,9 +6,10 @@ export type JsonObject = Record<string, unknown>;
 
 /** The start of a string that stands for a token which `JSON` would change. */
 const MARK = `kept ${randomUUID()} `;
-const MARKED = new RegExp(`"${MARK}(\\d+)"`, "g");
+const MARKED = new RegExp(`"${MARK}([^"]+)"`, "g");
 // Both match quotes and escapes too, so that `rewrite` knows where strings are.
 const SPACES = /\\.|"|\s+/gs;
+const NUMBERS = /\\.|"|-?\d[\w.+-]*/gs;
 const INTEGERS = /\\.|"|(?<![\w.+-])-?\d{16,}(?![\w.])/gs;
 
 /** Replaces tokens outside strings. An expression for a whole string would overflow the stack on a long one. */
@@ -31,21 +32,13 @@ export class RawJson {
   toJSON(): unknown { return JSON.parse(this.text); }
 }
 
-/** Reads JSON. With `wide`, only members of these names are bigints, and others are rounded. */
-export function parse(text: string, wide?: readonly string[]): unknown {
+export function parse(text: string): unknown {
   const plain: unknown = JSON.parse(text); // throws before the slower steps below
   if (!/\d{16}/.test(text)) return plain;
   const isSafe = (token: string): boolean => Number.isSafeInteger(Number(token));
   const marked = rewrite(text, INTEGERS, (token) => (isSafe(token) ? token : `"${MARK}${token}"`));
-  const round = (item: unknown): unknown => (typeof item === "bigint" ? Number(item) : item);
-  return JSON.parse(marked, function (this: unknown, key: string, item: unknown) {
-    const isMarked = typeof item === "string" && item.startsWith(MARK);
-    const read: unknown = isMarked ? BigInt(item.slice(MARK.length)) : item;
-    // Items are read before their list, which has the name.
-    const isItem = Array.isArray(this) && !Array.isArray(read);
-    if (isItem || wide === undefined || wide.includes(key)) return read;
-    return Array.isArray(read) ? read.map(round) : round(read);
-  });
+  const isMarked = (item: unknown): item is string => typeof item === "string" && item.startsWith(MARK);
+  return JSON.parse(marked, (_key, item: unknown) => (isMarked(item) ? BigInt(item.slice(MARK.length)) : item));
 }
 
 /** Writes JSON, bigints as numbers. */
@@ -59,13 +52,20 @@ export function stringify(value: unknown): string {
   return kept.length === 0 ? text : text.replace(MARKED, (_match, at: string) => kept[Number(at)] ?? "");
 }
 
+/** The value at a path inside data; the text of JSON stays as it was written. */
+export function select(data: unknown, path: readonly string[]): unknown {
+  const isRaw = data instanceof RawJson;
+  const tree: unknown = isRaw ? JSON.parse(rewrite(data.text, NUMBERS, (token) => `"${MARK}${token}"`)) : data;
+  const found = path.reduce<unknown>((value, part) => {
+    if (Array.isArray(value)) return /^\+?\d+$/.test(part) ? (value as unknown[])[Number(part)] : undefined;
+    return isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
+  }, tree);
+  return isRaw && found !== undefined ? new RawJson(JSON.stringify(found).replace(MARKED, "$1")) : found;
+}
+
 /** Reads JSON; `undefined` for any other text. */
 export function tryParse(text: string): unknown {
-  try {
-    return parse(text);
-  } catch {
-    return undefined;
-  }
+  try { return parse(text); } catch { return undefined; }
 }
 
 export const isJson = (text: string): boolean => tryParse(text) !== undefined;
@@ -80,10 +80,8 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The text of a value outside JSON; `undefined` for null. */
-export function scalar(value: unknown): string | undefined {
-  if (value === null || value === undefined) return undefined;
-  return typeof value === "string" ? value : stringify(value);
-}
+export const scalar = (value: unknown): string | undefined =>
+  value === null || value === undefined || typeof value === "string" ? (value ?? undefined) : stringify(value);
 
 /** Every text and number inside a value, as text. */
 export function scalars(value: unknown): string[] {

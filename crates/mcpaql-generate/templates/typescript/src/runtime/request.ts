@@ -26,13 +26,18 @@ export type HttpRequest = Readonly<{
   params: Readonly<Record<string, HttpParam>>;
   body?: "form" | "multipart" | "text" | "binary"; // JSON by default
   body_param?: string; // the parameter that is the whole body
+  body_template?: unknown; // the whole body; a text `{name}` in it stands for the parameter
+  fixed?: Readonly<Partial<Record<HttpParam["in"], JsonObject>>>; // values of every request, by place and name
+  error?: ErrorRule; result?: readonly string[]; // `result` is the path of the result in the answer
+  page?: boolean; // the answer may be an HTML page
   content_type?: string; // overrides the content type of the body
-  base_url?: string; // overrides that of the target, as does `auth`
-  auth?: Auth;
+  base_url?: string; auth?: Auth; // override those of the target
   target?: string; // the parameter that selects one of several targets
-  repeatable?: boolean; // safe to send again
-  removes?: boolean; // deletes the resource
+  repeatable?: boolean; removes?: boolean; // safe to send again; deletes the resource
 }>;
+
+/** An answer is a failure if the value at `path` is `equals`, is another one than `not`, or else is not empty. */
+export type ErrorRule = Readonly<{ path: string[]; message?: string[]; equals?: unknown; not?: unknown }>;
 
 /** A request without credentials. Header names are in lower case. */
 export type Outgoing = Readonly<{ method: string; url: URL; headers: Map<string, string>; body?: Buffer | undefined }>;
@@ -42,7 +47,6 @@ const MAX_URL_BYTES = 32 * 1024;
 const FRAMING = "accept-encoding connection content-length expect host keep-alive proxy-connection te trailer upgrade";
 const OWNED = new Set([...FRAMING.split(" "), "transfer-encoding", "authorization", "cookie", "proxy-authorization"]);
 const PLACEHOLDER = /\{([a-z][a-z0-9_]*)\}/g;
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 export function styleOf({ in: place, style, explode, reserved }: HttpParam): Style {
   const simple = place === "path" || place === "header";
@@ -50,20 +54,19 @@ export function styleOf({ in: place, style, explode, reserved }: HttpParam): Sty
 }
 
 /** An error in the document, which no caller can fix. */
-export function unusable(cause: string): OpError {
-  const message = "This operation cannot be sent as its document describes it; tell the operator to check it.";
-  return new OpError("INTERNAL_ERROR", message, {}, cause);
-}
+export const unusable = (cause: string): OpError =>
+  new OpError("INTERNAL_ERROR", "This operation cannot be sent as described; tell the operator.", {}, cause);
 
 /** A value with its name in the API, and the parameter that it is from. */
 type Field = Readonly<{ param: string; name: string; file: boolean; style: Style; value: unknown }>;
 
 /** The given parameters of one place, in the order of the document. */
-function given({ params }: HttpRequest, args: JsonObject, place: HttpParam["in"]): Field[] {
+function given({ params, fixed }: HttpRequest, args: JsonObject, place: HttpParam["in"]): Field[] {
   const there = Object.entries(params).filter(([name, how]) => how.in === place && args[name] !== undefined);
-  return there.map(([param, how]) => {
-    return { param, name: how.as ?? param, file: how.file === true, style: styleOf(how), value: args[param] };
-  });
+  const field = (param: string, how: HttpParam, value: unknown): Field =>
+    ({ param, name: how.as ?? param, file: how.file === true, style: styleOf(how), value });
+  const constants = Object.entries(fixed?.[place] ?? {}).map(([name, value]) => field(name, { in: place }, value));
+  return [...there.map(([name, how]) => field(name, how, args[name])), ...constants];
 }
 
 export function build(base: URL, own: ReadonlyMap<string, string>, request: HttpRequest, args: JsonObject): Outgoing {
@@ -75,8 +78,8 @@ export function build(base: URL, own: ReadonlyMap<string, string>, request: Http
   for (const { param, name, style, value } of given(request, args, "header")) {
     const text = headerText(value, style);
     const header = name.toLowerCase();
-    if (!TOKEN.test(header)) throw unusable(`${stringify(name)} is no header name`);
     if (text === undefined) continue;
+    if (/(?!\t)\p{Cc}/u.test(text)) throw invalid(param, "has control characters.", "VALIDATION_INVALID_ENCODING");
     if (OWNED.has(header)) throw invalid(param, "is set by the server alone; leave it out.");
     headers.set(header, text);
   }
@@ -97,14 +100,13 @@ function urlOf(base: URL, request: HttpRequest, args: JsonObject): URL {
   const isUpwards = path.split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
   if (isUpwards) throw new OpError("VALIDATION_INVALID_VALUE", "The path parameters would spell '.' or '..'.");
   const full = `${base.pathname.replace(/\/+$/, "")}${path === "" || path.startsWith("/") ? "" : "/"}${path}`;
-  const url = new URL(base);
-  url.pathname = full;
+  const url = Object.assign(new URL(base), { pathname: full });
   // Setting the path normalises it. A changed path would be another resource.
   if (url.pathname !== full && !(full === "" && url.pathname === "/")) throw unusable("the path is not normal");
   const all = given(request, args, "query").flatMap(({ name, value, style }) => pairs(name, value, style));
   url.search = [...(query === "" ? [] : [query]), ...all].join("&");
-  const [size, message] = [Buffer.byteLength(url.href), "The address of the request is too long."];
-  if (size > MAX_URL_BYTES) throw tooLarge(message, "request_size", MAX_URL_BYTES, size);
+  const size = Buffer.byteLength(url.href);
+  if (size > MAX_URL_BYTES) throw tooLarge("The address would be too long.", "request_size", MAX_URL_BYTES, size);
   return url;
 }
 
@@ -112,8 +114,7 @@ function pathValue(request: HttpRequest, name: string, args: JsonObject): string
   const param = request.params[name] ?? { in: "path" };
   const style = styleOf(param);
   const text = pathText(param.as ?? name, args[name], style);
-  const message = `Missing required parameter '${name}'; it is part of the path of this operation.`;
-  if (text === undefined) throw new OpError("VALIDATION_MISSING_PARAM", message, { param_name: name });
+  if (text === undefined) throw invalid(name, "is missing; it is part of the path.", "VALIDATION_MISSING_PARAM");
   const isStep = (part: string): boolean => part === "" || part === "." || part === "..";
   if (style.form === "segments") {
     const inner = text.replace(/^\//, "").replace(/\/$/, "");
@@ -127,14 +128,15 @@ function pathValue(request: HttpRequest, name: string, args: JsonObject): string
 type Body = Readonly<{ bytes: Buffer; type: string }>;
 
 function bodyOf(request: HttpRequest, args: JsonObject): Body | undefined {
-  const { body: form, body_param: whole, method, params } = request;
-  const value = whole === undefined ? undefined : args[whole];
-  const fields = whole === undefined ? given(request, args, "body") : partsOf(request, whole, value);
+  const { body: form, body_param: param = "", body_template: template, method, params } = request;
+  const isWhole = request.body_param !== undefined || template !== undefined;
+  const value = template === undefined ? args[param] : (filled(template, args) ?? null);
+  const fields = isWhole ? partsOf(request, param, value) : given(request, args, "body");
   // A method that expects a body gets an empty one; any other gets none.
   const hasBody = ["POST", "PUT", "PATCH"].includes(method) && Object.values(params).some((one) => one.in === "body");
-  if (whole === undefined ? fields?.length === 0 && !hasBody : value === undefined) return undefined;
+  if (isWhole ? value === undefined : fields?.length === 0 && !hasBody) return undefined;
   const typed = (text: string, type: string): Body => ({ bytes: Buffer.from(text, "utf8"), type });
-  if (form === "binary") return { bytes: fileOf(whole ?? "", value), type: "application/octet-stream" };
+  if (form === "binary") return { bytes: fileOf(param, value), type: "application/octet-stream" };
   if (form === "text") return typed(scalar(value) ?? "", "text/plain; charset=utf-8");
   if (form === "form") {
     const text = fields?.flatMap((field) => formPairs(field.name, field.value, field.style)).join("&");
@@ -143,7 +145,17 @@ function bodyOf(request: HttpRequest, args: JsonObject): Body | undefined {
   if (form === "multipart" && fields !== undefined) return multipart(fields, request.content_type);
   if (form === "multipart") throw unusable("the parameter that is the whole multipart body is no object");
   const object = Object.fromEntries((fields ?? []).map((field) => [field.name, field.value]));
-  return typed(stringify(whole === undefined ? object : value), "application/json");
+  return typed(stringify(isWhole ? value : object), "application/json");
+}
+
+/** A template with its parameters. Members without an argument are left out, as are items at the end; other items are null. */
+function filled(template: unknown, args: JsonObject): unknown {
+  const [, name] = typeof template === "string" ? (/^\{([a-z][a-z0-9_]*)\}$/.exec(template) ?? []) : [];
+  if (name !== undefined) return args[name];
+  const items = Array.isArray(template) ? template.map((item) => filled(item, args)) : undefined;
+  if (items) return items.slice(0, items.findLastIndex((item) => item !== undefined) + 1).map((item) => item ?? null);
+  if (!isObject(template)) return template;
+  return Object.fromEntries(Object.entries(template).map(([key, item]) => [key, filled(item, args)]));
 }
 
 /** The fields of a parameter that is the whole body; `undefined` if it is no object. */
@@ -160,8 +172,7 @@ function fileOf(param: string, value: unknown): Buffer {
   const bytes = Buffer.from(text, "base64");
   // Buffer skips what is no base64, so the bytes must give the same text.
   if ([bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")].includes(text)) return bytes;
-  const message = "holds a file and must be base64 text; encode its bytes and send the result.";
-  throw invalid(param, message, "VALIDATION_INVALID_ENCODING");
+  throw invalid(param, "is a file and must be base64 text; encode its bytes.", "VALIDATION_INVALID_ENCODING");
 }
 
 /** A multipart body: one part for each item of a list, JSON for objects, plain text for other values. */

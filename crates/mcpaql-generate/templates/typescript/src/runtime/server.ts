@@ -39,8 +39,8 @@ export function mcpServer(adapter: Adapter) {
     if (typeof name !== "string" || !known.includes(name) || !isObject(args)) {
       throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InvalidParams, "Unknown tool, or arguments of the wrong type.");
     }
-    const { text, isError } = await adapter.call(name, args, mcpReq.signal);
-    return { content: [{ type: "text", text }], isError };
+    const { text, isError, block } = await adapter.call(name, args, mcpReq.signal);
+    return { content: [{ type: "text", text }, block ?? []].flat(), isError };
   };
   return server;
 }
@@ -48,10 +48,9 @@ export function mcpServer(adapter: Adapter) {
 function serveHttp(adapter: Adapter, port: number): void {
   const { fetch, ...handler } = mcp.createMcpHandler(() => mcpServer(adapter));
   const guarded = async (request: Request): Promise<Response> => {
-    const refused =
-      mcp.hostHeaderValidationResponse(request, mcp.localhostAllowedHostnames()) ??
-      mcp.originValidationResponse(request, mcp.localhostAllowedOrigins());
-    return refused ?? (await fetch(request, { parsedBody: tryParse(await request.clone().text()) }));
+    const host = mcp.hostHeaderValidationResponse(request, mcp.localhostAllowedHostnames());
+    const origin = mcp.originValidationResponse(request, mcp.localhostAllowedOrigins());
+    return host ?? origin ?? (await fetch(request, { parsedBody: tryParse(await request.clone().text()) }));
   };
   createServer(toNodeHandler({ ...handler, fetch: guarded }) as RequestListener).listen(port, "127.0.0.1", () => {
     process.stderr.write(`serving ${adapter.catalog.data.adapter.name} on http://127.0.0.1:${port}/mcp\n`);

@@ -6,9 +6,9 @@ import type { Operation } from "./catalog.js";
 const MAX_WORD = 96; // longer words are not misspelt names
 const FILLERS = new Set("a an and all are by can do for from how i in is it me my of on or the to with".split(" "));
 
-/** `userID`, `user-id` and `User ID` as `user_id`. */
+/** `userID`, `user-id` and `User ID` as `user_id`; `userIDs` as `user_ids`. */
 export function snakeCase(text: string): string {
-  const apart = text.replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, "$1_$2").replace(/([^\p{Lu}])(\p{Lu})/gu, "$1_$2");
+  const apart = text.replace(/(?<=\p{Lu})(?=\p{Lu}(?!s(?!\p{Ll}))\p{Ll})|(?<=\P{Lu})(?=\p{Lu})/gu, "_");
   return (apart.match(/[\p{L}\p{N}]+/gu) ?? []).join("_").toLowerCase();
 }
 
@@ -23,11 +23,10 @@ export function nearest(word: string, candidates: readonly string[], most = 3): 
 
 /** The operations for a question, the best first: words of the name count more than tags and the summary. */
 export function search(operations: readonly Operation[], question: string): Operation[] {
-  const asked = [...new Set(words(question))].filter((word) => !FILLERS.has(word));
+  const asked = [...new Set(words(question.slice(0, 500)))].filter((word) => !FILLERS.has(word));
   const score = ({ name, summary, extra: { tags = [] } }: Operation): number => {
     const [named, said] = [words(name), words([summary, ...tags].join(" "))];
-    const hits = asked.map((word) => (named.includes(word) ? 3 : said.includes(word) ? 1 : 0));
-    const sum = hits.reduce<number>((all, hit) => all + hit, 0);
+    const sum = asked.reduce((all, word) => all + (named.includes(word) ? 3 : said.includes(word) ? 1 : 0), 0);
     // Of two names with the same words, the one with fewer other words is better.
     return sum === 0 ? 0 : sum - named.filter((word) => !asked.includes(word)).length * 0.1;
   };

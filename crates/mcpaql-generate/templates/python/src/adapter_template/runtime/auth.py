@@ -1,7 +1,4 @@
-"""Credentials of HTTP requests, read from environment variables on every call; OAuth tokens are cached.
-
-The first alternative with all its variables set is used. Every credential is added to the mask of the call.
-"""
+"""Credentials of HTTP requests: read from variables on every call, and always added to the mask; tokens are cached."""
 
 import asyncio
 import base64
@@ -17,7 +14,7 @@ from urllib.parse import quote_plus
 
 import httpx2 as httpx
 
-from .errors import Code, OpError
+from .errors import OpError
 from .http_response import read_body
 from .requests import Auth
 from .secrets import Mask, filled, variable
@@ -29,16 +26,14 @@ _UNKNOWN_CLIENT = (None, "invalid_client", "invalid_request", "unauthorized_clie
 _MARGIN_SECONDS = 60.0  # a token is renewed this long before it expires, or a tenth of its life if that is shorter
 
 
-def _missing(names: list[str]) -> OpError:
-    message = f"Credentials for this API are missing; tell the user to set {', '.join(names)} and restart the server."
-    return OpError(Code.PERMISSION_DENIED, message, variables=names)
+def _denied(reason: str, names: list[str]) -> OpError:
+    return OpError("PERMISSION_DENIED", f"{reason}; tell the user to check {', '.join(names)}.", variables=names)
 
 
 def _sendable(value: str, name: str, forbidden: str = r"[\x00-\x08\x0a-\x1f\x7f]") -> str:
-    if re.search(forbidden, value) is None:
-        return value
-    message = f"The environment variable {name} has invalid characters; tell the user to correct it."
-    raise OpError(Code.PERMISSION_DENIED, message, variable=name)
+    if re.search(forbidden, value):
+        raise _denied("A credential has invalid characters", [name])
+    return value
 
 
 def _alternatives(auth: Auth) -> list[list[Auth]]:
@@ -113,10 +108,8 @@ class Token:
         token, rotated = said.get("access_token"), said.get("refresh_token")
         if not isinstance(token, str) or not 200 <= status <= 299:
             if status >= 500 or status == 429:
-                message = "The token service of this API could not be reached; try later or tell the user."
-                raise OpError(Code.TRANSPORT_CONNECTION, message, cause or f"status {status}")
-            message = f"The token service rejected the credentials ({status}); tell the user to check them."
-            raise OpError(Code.PERMISSION_DENIED, message, variables=_variables([self._oauth]))
+                raise OpError("TRANSPORT_CONNECTION_FAILED", "The token service failed; try later.", cause or status)
+            raise _denied("The token service rejected the credentials", _variables([self._oauth]))
         if self._refresh and isinstance(rotated, str):
             self._refresh = rotated
         self._in_body, self._value = in_body, token
@@ -166,11 +159,11 @@ class Authenticator:
             try:
                 found.headers[name] = _sendable(filled(template, mask), f"of header {name}")
             except KeyError as unset:
-                raise _missing(list(unset.args)) from None
+                raise _denied("A credential is missing", list(unset.args)) from None
         alternatives = _alternatives(auth)
         schemes = next((schemes for schemes in alternatives if all(map(_is_set, schemes))), None)
         if schemes is None:
-            raise _missing(_variables(chain.from_iterable(alternatives)))
+            raise _denied("A credential is missing", _variables(chain.from_iterable(alternatives)))
         for scheme in schemes:
             await self._add(found, scheme, mask)
         return found

@@ -7,14 +7,13 @@ import math
 import os
 import re
 import signal
-import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from . import styles
-from .errors import Code, OpError, param_error
+from .errors import OpError, check_limit, param_error
 from .requests import Answer, CommandLine, When
 from .secrets import filled, scalars
 
@@ -52,7 +51,7 @@ def _arguments(text: str, given: Mapping[str, Any], *, past_options: bool) -> li
         pieces[1::2] = [styles.scalar(row[name]) for name in names]
         argument = "".join(pieces)
         if argument.startswith("-") and not pieces[0] and not past_options:
-            raise param_error(Code.INVALID_VALUE, names[0], "must not start with '-', which begins an option.")
+            raise param_error(names[0], "must not start with '-', which begins an option.")
         out.append(argument)
     return out
 
@@ -73,7 +72,6 @@ class CommandRunner:
         return None if self._target["cwd"] is None else filled(self._target["cwd"])
 
     async def close(self) -> None:
-        """Stops the programs that are still running, and their children."""
         await asyncio.gather(*map(_end, self._running))
 
     async def call(self, command: CommandLine[Any], args: Mapping[str, Any]) -> Answer:
@@ -89,29 +87,26 @@ class CommandRunner:
                 process = await asyncio.shield(starting)
                 stdout, stderr, held = await self._follow(process, stdin)
         except TimeoutError:
-            message = f"{name} did not finish within {milliseconds} ms and was stopped; ask for less or try later."
-            raise OpError(Code.TRANSPORT_TIMEOUT, message) from None
+            raise OpError("TRANSPORT_TIMEOUT", f"{name} took more than {milliseconds} ms and was stopped.") from None
         except OSError as error:
-            code = Code.PAYLOAD_TOO_LARGE if error.errno == errno.E2BIG else Code.INTERNAL
+            code = "VALIDATION_PAYLOAD_TOO_LARGE" if error.errno == errno.E2BIG else "INTERNAL_ERROR"
             raise OpError(code, f"The program '{name}' cannot be run so ({error.strerror}); tell the user.") from None
         finally:
             if held:
                 await asyncio.shield(_end(starting))
             self._running.discard(starting)
         status = process.returncode or 0
-        meaning = command.exit.get(status, "success" if status == 0 else Code.INTERNAL)
+        meaning = command.exit.get(status, "success" if status == 0 else "INTERNAL_ERROR")
         if meaning != "success":
             details: dict[str, Any] = {"exit_status": status} if status >= 0 else {"signal": -status}
-            # Some programs write their errors to standard output.
             if text := self._shown(stderr, command, args):
                 details["stderr"] = text
             elif text := self._shown(stdout, command, args):
                 details["stdout"] = text
-            raise OpError(Code(meaning), f"{name} failed; the details say how and why.", **details)
+            raise OpError(meaning, f"{name} failed; the details say how and why.", **details)
         answer = _output(command.output, stdout)
         if held:
-            message = f"{name} left a process running, which kept its output open; it was stopped."
-            answer.warnings.append(("OUTPUT_HELD_OPEN", message))
+            answer.warnings.append(("OUTPUT_HELD_OPEN", f"{name} left a process, which was stopped."))
         return answer
 
     def _shown(self, output: bytes, command: CommandLine[Any], args: Mapping[str, Any]) -> str:
@@ -132,9 +127,7 @@ class CommandRunner:
         async def read(pipe: Any, out: bytearray, most: float, kept: int) -> None:
             while chunk := await pipe.read(_CHUNK_BYTES):
                 out += chunk
-                if len(out) > most:
-                    message = f"The program wrote more than {most} bytes and was stopped; ask for less."
-                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit_type="response_size", limit_value=most)
+                check_limit("response_size", len(out), most, "Ask for less.")
                 del out[:-kept]
 
         if process.stdin is not None:
@@ -162,10 +155,8 @@ async def _end(starting: asyncio.Future[Process]) -> None:
     """Stops a process and its group, first with SIGTERM, so that programs can remove their lock files."""
     with contextlib.suppress(OSError):
         process = await starting
-        for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
-            if sys.platform == "win32":
-                process.kill()
-            elif process.returncode is None or number != signal.SIGTERM:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if process.returncode is None or number != signal.SIGTERM:
                 os.killpg(process.pid, number)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), _GRACE_SECONDS)
@@ -187,8 +178,7 @@ def _output(form: str, stdout: bytes) -> Answer:
                 return Answer(styles.read_json(text), text) if text else Answer(None)
             return Answer(*styles.read_lines(text))
         except ValueError as error:
-            message = "The program's output is not the expected JSON; tell the user."
-            raise OpError(Code.INTERNAL, message, type(error).__name__) from None
+            raise OpError("INTERNAL_ERROR", "The output is not JSON; tell the user.", type(error).__name__) from None
     text = stdout.decode(errors="replace")
     warning = ("OUTPUT_NOT_UTF8", "The program's output is not UTF-8; unreadable bytes are shown as \ufffd.")
     warnings = [] if text.encode() == stdout else [warning]

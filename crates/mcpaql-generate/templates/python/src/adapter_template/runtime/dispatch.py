@@ -1,15 +1,15 @@
 """Runs a call: finds the operation, checks its parameters, calls its handler and writes the envelope."""
 
+import base64
 import logging
-import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar, cast
 
-from . import styles
+from . import controls, styles
 from .command import CommandRunner
-from .errors import INTERNAL, UNRECOVERABLE, Code, EnvelopeError, OpError, check_limit
+from .errors import INTERNAL, UNRECOVERABLE, OpError, check_limit
 from .http_client import HttpClient
 from .introspection import introspect
 from .requests import Answer, CommandLine, HttpRequest
@@ -17,6 +17,7 @@ from .validation import Checker, nearest
 
 _TARGETS: dict[str, type[Any]] = {"http": HttpClient, "command": CommandRunner}
 _log = logging.getLogger(__name__)
+Reply: TypeAlias = tuple[str, bool, list[Any]]  # the text of an answer, MCP's `isError`, and its other blocks
 
 T = TypeVar("T")
 P = TypeVar("P", bound=Mapping[str, Any])
@@ -28,7 +29,7 @@ class Call:
 
     operation: str
     targets: Mapping[str, Any]
-    warnings: list[tuple[str, str]] = field(default_factory=list)
+    warnings: list[Any] = field(default_factory=list)  # codes, messages and perhaps details
     answer: Answer = field(default_factory=lambda: Answer(None))  # the last answer of the target
 
     async def http(self, request: HttpRequest[T] | CommandLine[T], params: Mapping[str, Any]) -> T:
@@ -36,7 +37,7 @@ class Call:
         args = {name: value for name, value in params.items() if name != request.target}
         target = self.targets.get(str(params.get(request.target or "", "")))
         if target is None:
-            raise OpError(Code.INTERNAL, "This operation has no such target; tell the operator.")
+            raise OpError("INTERNAL_ERROR", "This operation has no such target; tell the operator.")
         self.answer = await target.call(request, args)
         self.warnings += self.answer.warnings
         return cast("T", self.answer.data)
@@ -68,43 +69,40 @@ class Adapter:
         for target in targets:
             await target.close()
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], own: OwnTool | None = None) -> tuple[str, bool]:
-        """Calls a tool, or the author's own function for it. Returns its text and MCP's `isError`."""
+    async def call(self, tool: str, arguments: Mapping[str, Any], own: OwnTool | None = None) -> Reply:
+        """Calls a tool, or the author's own function for it."""
         name = "" if own is None else tool
         try:
             if own is not None:
-                return await own(arguments), False
-            row, params, warnings = self._find(tool, dict(arguments))
-            name = row["name"]
+                return await own(arguments), False, []
+            row, params, warnings = self._find(tool, arguments)
+            name, checker = row["name"], self._checkers[row["name"]]
+            beside = params if "operation" in self.catalog["routes"][tool] else arguments
+            query = controls.take(row, params, checker.name_of, beside, warnings)
             if "deprecated" in row:
-                note = f"The operation '{name}' is deprecated. {row['deprecated']}"
-                warnings.append(("DEPRECATION_WARNING", note.strip()))
+                warnings.append(("DEPRECATION_WARNING", f"'{name}' is deprecated. {row['deprecated']}".strip()))
             call = Call(name, self._targets, warnings)
-            data = await self._handlers[name](self._checkers[name].check(params), call)
-            return self._success(call, data), False
+            data = await self._handlers[name](args := checker.check(params), call)
+            answer = call.answer if data is call.answer.data else Answer(data)  # an unchanged answer keeps its text
+            return self._success(call, *controls.shape(answer, row, args, query, checker.name_of))
         except Exception as error:  # noqa: BLE001
             return self._failure(name, error)
 
     async def _introspect(self, args: Mapping[str, Any], call: Call) -> object:
         return introspect(self.catalog, args, call.warnings)
 
-    def _success(self, call: Call, data: object) -> str:
-        # If no handler changed the answer, its text is returned unchanged.
-        unchanged = call.answer.text if data is call.answer.data else None
-        text = f'{{"success":true,"data":{unchanged or styles.json_text(data)}'
-        notes = [{"code": code, "message": message} for code, message in call.warnings]
+    def _success(self, call: Call, answer: Answer, shaped: list[Any]) -> Reply:
+        text = f'{{"success":true,"data":{answer.text or styles.json_text(answer.data)}'
+        notes = [dict(zip(("code", "message", "details"), note, strict=False)) for note in [*call.warnings, *shaped]]
         text += f',"warnings":{styles.json_text(notes)}}}' if notes else "}"
         check_limit("response_size", len(text.encode()), self.catalog["limits"]["response_bytes"], "Ask for less.")
-        return text
+        return text, False, [] if answer.file is None else [_block(call.operation, *answer.file)]
 
-    def _failure(self, name: str, error: Exception) -> tuple[str, bool]:
-        """Returns the envelope of a failed call and MCP's `isError`, without details of unexpected exceptions."""
+    def _failure(self, name: str, error: Exception) -> Reply:
         if not isinstance(error, OpError):
             # The message may contain credentials, so it is logged only for debugging.
             _log.debug("%s failed", name, exc_info=error)
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            cause = f"{type(error).__name__} in {frame.name}, line {frame.lineno}"
-            error = OpError(Code.INTERNAL, "The server failed during this call; tell the user.", cause)
+            error = OpError("INTERNAL_ERROR", "The server failed; tell the user.", type(error).__name__)
         if error.cause:
             _log.warning("%s failed with %s: %s", name, error.code, error.cause)
         if name in self._operations and error.code.startswith("VALIDATION_"):
@@ -112,11 +110,11 @@ class Adapter:
         if INTERNAL.search(error.message):
             error.details["reason"], error.message = error.message, "The call failed; `details.reason` says why."
         body = {"code": error.code, "message": error.message} | ({"details": error.details} if error.details else {})
-        is_error = error.code in UNRECOVERABLE or isinstance(error, EnvelopeError) or self.catalog["errors"] == "all"
-        return styles.json_text({"success": False, "error": body}), is_error
+        is_error = error.code in UNRECOVERABLE or error.unrouted or self.catalog["errors"] == "all"
+        return styles.json_text({"success": False, "error": body}), is_error, []
 
-    def _find(self, tool: str, arguments: dict[str, Any]) -> tuple[Any, dict[str, Any], list[tuple[str, str]]]:
-        route, warnings = self.catalog["routes"][tool], []
+    def _find(self, tool: str, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any], list[Any]]:
+        route, warnings, arguments = self.catalog["routes"][tool], [], dict(given)
         if "renamed_to" in route:
             warnings.append(("DEPRECATION_WARNING", f"The tool '{tool}' is now called '{route['renamed_to']}'."))
         if "operation" in route:
@@ -128,18 +126,15 @@ class Adapter:
             return row, arguments if "params" in declared else _params(arguments), warnings
         name, kind, params = arguments.pop("operation", None), arguments.pop("element_type", None), _params(arguments)
         if not isinstance(name, str):
-            code = Code.MISSING_PARAM if name is None else Code.INVALID_TYPE
-            message = """Field 'operation' must name an operation. Send {"operation": "introspect"} to list all."""
-            raise EnvelopeError(code, message, param_name="operation")
+            code = "VALIDATION_MISSING_PARAM" if name is None else "VALIDATION_INVALID_TYPE"
+            raise OpError(code, "'operation' must name an operation, such as 'introspect'.", unrouted=True)
         if name not in self._names:
             near = nearest(name, self._operations, 3)
-            message = "Unknown operation. Use one of the suggestions, or 'introspect' to list operations."
-            signatures = [self._operations[meant]["brief"] for meant in near]
-            raise OpError(Code.NOT_FOUND_OPERATION, message, suggestions=near, signatures=signatures)
+            briefs = [self._operations[meant]["brief"] for meant in near]
+            raise OpError("NOT_FOUND_OPERATION", "Unknown; use 'introspect'.", suggestions=near, signatures=briefs)
         row = self._names[name]
         if route.get("endpoint", row["endpoint"]) != row["endpoint"]:
-            message = f"Operation '{row['name']}' must be called via {row['tool']}, not {tool}."
-            raise OpError(Code.ENDPOINT_MISMATCH, message, operation=row["name"], expected_tool=row["tool"])
+            raise OpError("VALIDATION_ENDPOINT_MISMATCH", f"Use the tool {row['tool']}.", expected_tool=row["tool"])
         if row["name"] != name:
             warnings.append(("DEPRECATION_WARNING", f"The operation '{name}' is now called '{row['name']}'."))
         if kind is not None and any(param["name"] == "element_type" for param in row["params"]):
@@ -149,6 +144,14 @@ class Adapter:
         return row, params, warnings
 
 
+def _block(operation: str, media_type: str, content: bytes) -> dict[str, Any]:
+    """Returns a file as a block of its own, so that clients can show it."""
+    kind, data = media_type.partition("/")[0], base64.b64encode(content).decode()
+    if kind in ("image", "audio"):
+        return {"type": kind, "data": data, "mimeType": media_type}
+    return {"type": "resource", "resource": {"uri": f"mcpaql:///{operation}", "mimeType": media_type, "blob": data}}
+
+
 def _params(arguments: dict[str, Any]) -> dict[str, Any]:
     params = arguments.pop("params", None)
     if isinstance(params, str):
@@ -156,5 +159,5 @@ def _params(arguments: dict[str, Any]) -> dict[str, Any]:
             value = styles.check_given(styles.read_json(params))
             params = params if value is None else value
     if not isinstance(params, dict | None):
-        raise EnvelopeError(Code.INVALID_TYPE, "Field 'params' must be an object.", param_name="params")
+        raise OpError("VALIDATION_INVALID_TYPE", "Field 'params' must be an object.", unrouted=True)
     return {**arguments, **(params or {})}

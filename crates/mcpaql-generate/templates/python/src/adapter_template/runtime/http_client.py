@@ -1,7 +1,4 @@
-"""The HTTP target: retries, redirects and renewed tokens, all within one deadline.
-
-Credentials are sent only to the origin that the document names. Requests to this machine never use a proxy.
-"""
+"""The HTTP target: retries, redirects and new tokens within one deadline. Credentials go to their own origin only."""
 
 import asyncio
 import ipaddress
@@ -19,7 +16,7 @@ import httpx2 as httpx
 from . import http_response as responses
 from . import styles
 from .auth import Authenticator, Credentials, reserved
-from .errors import Code, OpError
+from .errors import OpError, check_limit
 from .http_request import Args, Outgoing, Request, build
 from .requests import Answer, Auth
 from .secrets import Mask, filled
@@ -41,16 +38,16 @@ def _is_local(url: httpx.URL, *, only_loopback: bool = False) -> bool:
 
 
 async def _received(response: httpx.Response) -> None:
-    if len(response.headers.raw) > _MAX_HEADERS:
-        raise httpx.RemoteProtocolError("too many headers")
+    if len(response.headers.raw) > _MAX_HEADERS or len(responses.header(response, "content-length") or "") > 19:
+        raise httpx.RemoteProtocolError("too many headers, or an impossible length")
     # httpx2 fails on an invalid location even if it does not follow redirects.
-    response.extensions["location"] = responses.header(response, "location")
+    response.extensions["location"] = responses.header(response, "location", rb"[\t -~\x80-\xff]*")
     response.headers.pop("location", None)
 
 
 def _unsafe(response: httpx.Response, reason: str) -> OpError:
-    message = f"The API answered {response.status_code} with a redirect, which is not safe to follow."
-    return OpError(Code.INTERNAL, message, reason, upstream={"status": response.status_code})
+    upstream = {"status": response.status_code}
+    return OpError("INTERNAL_ERROR", "The API sent an unsafe redirect; tell the user.", reason, upstream=upstream)
 
 
 class HttpClient:
@@ -80,8 +77,7 @@ class HttpClient:
             async with asyncio.timeout_at(deadline):
                 return await _Call(self, request, args, auth, deadline).run(outgoing)
         except TimeoutError:
-            late = f"The API did not answer within {milliseconds} ms. Try later; if it was a write"
-            raise OpError(Code.TRANSPORT_TIMEOUT, f"{late}, first check whether it took effect.") from None
+            raise OpError("TRANSPORT_TIMEOUT", f"No answer within {milliseconds} ms; a write may be done.") from None
 
     def reach(self, text: str) -> tuple[httpx.URL, httpx.AsyncClient]:
         """Returns a URL of the document with its variables filled in, and the client for it."""
@@ -92,11 +88,9 @@ class HttpClient:
             reason: object = "it must be an https URL without credentials, query and fragment, unless allow_http is set"
         except (KeyError, ValueError, httpx.InvalidURL) as error:
             reason = error
-        message = "The address of this API is not set up; tell the user to check its environment variables."
-        raise OpError(Code.INTERNAL, message, reason)
+        raise OpError("INTERNAL_ERROR", "The address of this API is not set up; tell the user.", reason)
 
     def accepts(self, url: httpx.URL) -> bool:
-        """Whether this is an https URL without credentials, or an http URL that is allowed."""
         plain = self.target["allow_http"] or _is_local(url, only_loopback=True)
         names_a_host = re.fullmatch(r"[\w.:-]+", url.host) is not None
         return names_a_host and not url.userinfo and (url.scheme == "https" or (url.scheme == "http" and plain))
@@ -181,11 +175,9 @@ class _Call:
             # The library reports status 101 as a protocol error.
             if "SWITCH" not in str(error):
                 raise
-            message = "The API answered 101 and wants to speak another protocol; tell the operator."
-            raise OpError(Code.INTERNAL, message, upstream={"status": 101}) from None
+            raise OpError("INTERNAL_ERROR", "The API switches protocols.", http_status=101) from None
 
     def _redirected(self, hop: Outgoing, response: httpx.Response) -> Outgoing:
-        """Returns the request to the new location. Raises `OpError` if that is not safe."""
         here, status, location = hop.url, response.status_code, response.extensions["location"]
         try:
             to = here.join((location or "").strip()).copy_with(fragment=None)
@@ -195,7 +187,7 @@ class _Call:
         becomes_get = status == 303 and hop.method != "HEAD"
         read = hop.method in ("GET", "HEAD") or becomes_get
         for reason, refused in (
-            ("not an accepted URL", location is None or not self._client.accepts(to)),
+            ("not an accepted URL", location is None or "\ufffd" in location or not self._client.accepts(to)),
             ("from https to http", here.scheme == "https" and to.scheme == "http"),
             ("from a remote host to this machine", _is_local(to) and not _is_local(here)),
             ("a credential would be sent to another origin", not same and self._mask.finds(str(to))),
@@ -211,7 +203,8 @@ class _Call:
         return Outgoing("GET" if becomes_get else hop.method, to, headers, body, trusted)
 
     async def _conclude(self, hop: Outgoing, response: httpx.Response, *, repeated: bool) -> Answer:
-        status, limit, body = response.status_code, self._client.target["max_response_bytes"], bytearray()
+        status, body, target = response.status_code, bytearray(), self._client.target
+        limit, failures = target["max_response_bytes"], target["failures"]
         if status == 304:
             return Answer(None, None, [("NOT_MODIFIED", "Nothing changed since the version of the call.")])
         if 200 <= status <= 299:
@@ -219,19 +212,24 @@ class _Call:
                 shown = ((name, responses.header(response, name)) for name in responses.HEAD_HEADERS)
                 headers = {name: self._mask.apply(value) for name, value in shown if value is not None}
                 return Answer({"status": status, "headers": headers})
+            if status in (204, 205):
+                return Answer(None)
             try:
-                if status not in (204, 205) and not await responses.read_body(response, limit, body):
-                    message = f"The answer is larger than {limit} bytes; ask for less with a page or a filter."
-                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit_type="response_size", limit_value=limit)
+                if not await responses.read_body(response, limit, body):
+                    check_limit("response_size", limit + 1, limit, "Ask for less with a page or a filter.")
             except httpx.HTTPError as error:
                 raise self._broken(error) from None
-            return responses.decode(responses.header(response, "content-type") or "", bytes(body), self._mask)
+            kind, request = responses.header(response, "content-type") or "", self._request
+            answer = responses.decode(kind, bytes(body), self._mask, page=request.page)
+            if request.error is not None:
+                responses.refuse_failure(answer.data, request.error, failures, self._error_mask())
+            return answer if request.result is None else responses.result(answer, request.result)
         whole = False
         # Part of the body is enough: the status already says that the call failed.
         with suppress(TimeoutError, httpx.HTTPError):
             async with asyncio.timeout_at(self._deadline - _EARLY_SECONDS):
                 whole = await responses.read_body(response, min(limit, responses.MAX_ERROR_BYTES), body)
-        failed = responses.failure(response, bytes(body), self._error_mask(), cut=not whole)
+        failed = responses.failure(response, bytes(body), self._error_mask(), failures, cut=not whole)
         if repeated and self._request.removes:
             failed.message += " An earlier attempt of this very call may have removed it."
         raise failed
@@ -241,7 +239,5 @@ class _Call:
         return Mask([*self._mask.known, *sensitive])
 
     def _broken(self, error: httpx.HTTPError) -> OpError:
-        unreached = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError))
-        what = "The API could not be reached" if unreached else "The connection to the API broke"
         cause = self._error_mask().apply(f"{type(error).__name__}: {error}")
-        return OpError(Code.TRANSPORT_CONNECTION, f"{what}; try later, or tell the user.", cause)
+        return OpError("TRANSPORT_CONNECTION_FAILED", "The connection failed; try later or tell the user.", cause)

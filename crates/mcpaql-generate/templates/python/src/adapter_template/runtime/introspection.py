@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from .errors import Code, param_error
+from .errors import param_error
 from .validation import nearest, snake_case
 
 Row: TypeAlias = Mapping[str, Any]
@@ -18,13 +18,12 @@ _HINT = 'Find operations with {"search":"what you want to do"}, or narrow with t
 
 
 def introspect(catalog: Row, args: Row, warnings: Warnings) -> Row:
-    """Answers `introspect` for validated arguments. A name that does not exist is null and a warning."""
     # Some clients fill in every parameter, so blank texts are ignored.
     ask = {key: value.strip() if isinstance(value, str) else value for key, value in args.items()}
     ask = {key: value for key, value in ask.items() if value not in ("", None)}
     types = ask.get("query") == "types"
     if types and (narrowed := next((key for key in _NARROWING if key in ask), None)):
-        raise param_error(Code.INVALID_VALUE, narrowed, "narrows operations, not types; leave out one of them.")
+        raise param_error(narrowed, "narrows operations, not types; leave out one of them.")
     if "name" in ask:
         return _by_name(catalog, ask, "type" if types else "operation", warnings)
     return _types(catalog, ask, warnings) if types else _operations(catalog, ask, warnings)
@@ -64,7 +63,7 @@ def _page(ask: Row, rows: Sequence[Any], warnings: Warnings, size: int, most: in
         listed = (listed ^ byte) * 0x01000193 % 2**32
     cursor = re.fullmatch(f"([0-9a-f]{{1,8}})-{listed:08x}", ask.get("after", f"0-{listed:08x}"))
     if cursor is None or (start := int(cursor[1], 16)) > len(rows):
-        raise param_error(Code.INVALID_VALUE, "after", "is no cursor of this list; use 'endCursor' of the last page.")
+        raise param_error("after", "is no cursor of this list; use 'endCursor' of the last page.")
     if (wanted := max(int(ask.get("first", size)), 1)) > most:
         warnings.append(("VALIDATION_CLAMPED_WARNING", f"A page has up to {most} items, so 'first' was reduced."))
     end = min(len(rows), start + min(wanted, most))
@@ -81,8 +80,7 @@ def _types(catalog: Row, ask: Row, warnings: Warnings) -> Row:
     if "first" in ask or "after" in ask:
         return {"_protocol": {"version": catalog["protocol"]["version"], "pageInfo": info}, "types": types}
     if len(shown) < len(rows):
-        message = f"These are {len(shown)} of {len(rows)} types. Get the others with 'first' and 'after'."
-        warnings.append(("VALIDATION_TRUNCATED_WARNING", message))
+        warnings.append(("VALIDATION_TRUNCATED_WARNING", "There are more types. Get them with 'first' and 'after'."))
     return {"types": types}
 
 

@@ -1,6 +1,6 @@
 """The types of the request literals in `operations/`, and of the answers of targets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -40,6 +40,11 @@ class HttpRequest(Generic[T_co]):
     params: Mapping[str, Param] = field(default_factory=dict)
     body: Literal["json", "form", "multipart", "text", "binary"] = "json"
     body_param: str | None = None  # the parameter that is the whole body
+    body_template: Any = None  # the whole body; a text `{name}` in it stands for the parameter
+    fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # values of every request, by place and name
+    result: Sequence[str] | None = None  # the path of the result in the answer
+    error: Mapping[str, Any] | None = None  # fails if `path` has the value `equals`, another than `not`, or any value
+    page: bool = False  # the answer may be an HTML page
     content_type: str | None = None  # replaces the usual media type of the body
     base_url: str | None = None  # replaces the base URL of the target
     auth: Auth | None = None  # replaces the credentials of the target
@@ -76,3 +81,4 @@ class Answer:
     data: Any
     text: str | None = None  # the JSON text of the data, which keeps numbers exactly as written
     warnings: list[tuple[str, str]] = field(default_factory=list)
+    file: tuple[str, bytes] | None = None  # the media type and the content of a file

@@ -44,8 +44,8 @@ def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
         if params.name not in catalog["routes"] and params.name not in own:
             raise MCPError(types.INVALID_PARAMS, "Unknown tool. List the tools with tools/list.")
         async with running:
-            text, is_error = await adapter.call(params.name, params.arguments or {}, own.get(params.name))
-        return {"resultType": "complete", "content": [{"type": "text", "text": text}], "isError": is_error}
+            text, is_error, blocks = await adapter.call(params.name, params.arguments or {}, own.get(params.name))
+        return {"resultType": "complete", "content": [{"type": "text", "text": text}, *blocks], "isError": is_error}
 
     hints: Any = {"tools/list": CacheHint(ttl_ms=_LIST_TTL_MS, scope="private")}
     texts = {"title": about["display_name"], "instructions": catalog["instructions"] or None}
@@ -70,10 +70,8 @@ async def _lines(writing: asyncio.Future[Any]) -> AsyncIterator[str]:
             continue
         if waits:
             error = types.ErrorData(code=code, message="This is no JSON-RPC 2.0 message in UTF-8.")
-            answer = types.JSONRPCError(
-                jsonrpc="2.0", id=_id(line[:_MAX_LINE_BYTES].decode(errors="replace")), error=error
-            )
-            await (await writing).send(SessionMessage(answer))
+            asked = _id(line[:_MAX_LINE_BYTES].decode(errors="replace"))
+            await (await writing).send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=asked, error=error)))
 
 
 def _id(text: str) -> Any:

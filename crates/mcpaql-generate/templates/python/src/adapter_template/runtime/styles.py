@@ -1,7 +1,4 @@
-"""Serializes values for paths, queries, headers, cookies and forms, by OpenAPI's `style` and `explode`.
-
-A value never adds a pair, a fragment or, unless its style is `segments`, a segment. Null and empty values are left out.
-"""
+"""Serializes values by OpenAPI's `style` and `explode`. A value never adds a pair, a fragment or another segment."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator

@@ -1,8 +1,4 @@
-"""Checks the parameters of a call: names, required parameters, limits and schema; then fills in defaults.
-
-No argument can hang the server: RE2 matches in linear time, and every check has a limited number of steps. Libraries
-without this limit take exponential time for the variants of a recursive type.
-"""
+"""Checks the parameters of a call. RE2 and a limited number of steps ensure that no argument can hang the server."""
 
 import difflib
 import operator
@@ -15,15 +11,14 @@ from urllib.parse import unquote
 
 import re2  # type: ignore[import-untyped]
 
-from .errors import Code, OpError, check_limit, param_error
+from .errors import OpError, check_limit, param_error
 from .styles import MAX_NUMBER, json_text
 
 Schema: TypeAlias = Any
 Test: TypeAlias = Callable[[Any], object]  # whether a value fits a rule
 
-_MAX_NAME = 96  # longer names are never compared with the spellings of a parameter
-_MAX_STEPS, _MAX_PROBLEMS, _MAX_FORMS, _KEPT_STEPS = 1_000_000, 10, 4, 32  # cheaper results are not kept
-_RANKS = [Code.UNKNOWN_FIELD, Code.MISSING_PARAM, Code.INVALID_TYPE]  # reported first, in this order
+_MAX_NAME, _MAX_STEPS, _MAX_PROBLEMS = 96, 1_000_000, 10  # longer names are never compared with spellings
+_RANKS = ["VALIDATION_UNKNOWN_FIELD", "VALIDATION_MISSING_PARAM", "VALIDATION_INVALID_TYPE"]  # reported first
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
 _INSIDE = {"items", "prefixItems", "properties", "patternProperties", "additionalProperties"}
 _ANYTHING: Schema = {}
@@ -79,7 +74,7 @@ def nearest(word: str, names: Iterable[str], count: int = 1) -> list[str]:
     return difflib.get_close_matches(snake_case(word[:_MAX_NAME]), list(names), count)
 
 
-def _unknown(code: Code, noun: str, unknown: list[str], valid: list[str], **details: Any) -> OpError:
+def _unknown(code: str, noun: str, unknown: list[str], valid: list[str], **details: Any) -> OpError:
     shown = [name[:64] for name in unknown[:10]]
     meant = {name: near[0] for name in shown if (near := nearest(name, valid))}
     hint = f"Did you mean {', '.join(meant.values())}?" if meant else f"There are: {', '.join(valid[:10])}"
@@ -98,22 +93,22 @@ class Checker:
 
     def check(self, given: dict[str, Any]) -> dict[str, Any]:
         """Returns the parameters under their declared names, with defaults. Raises `OpError`."""
+        _texts.clear()
         args, self._path, self._steps, self._limit = self._named(given), list[Any](), 0, _MAX_PROBLEMS
         if missing := [name for name, param in self._params.items() if param.get("required") and name not in args]:
-            message = f"Missing required parameter '{missing[0]}'"
-            raise OpError(Code.MISSING_PARAM, message, param_name=missing[0], missing_params=missing)
+            about: dict[str, Any] = {"param_name": missing[0], "missing_params": missing}
+            raise OpError("VALIDATION_MISSING_PARAM", f"Missing: {', '.join(missing)}", **about)
         self._measure(args)
-        self._found, self._whole, self._results = list[Any](), set[int](), dict[Any, tuple[bool, int]]()
-        _texts.clear()
+        self._found, self._whole = list[Any](), set[int]()
         try:
             self._fits(self._operation["schema"], args)
         except RecursionError:
-            raise param_error(Code.PAYLOAD_TOO_LARGE, self._path[0], "is too large to be checked.") from None
+            raise param_error(self._path[0], "is too large to be checked.", "VALIDATION_PAYLOAD_TOO_LARGE") from None
         if self._found:
             raise self._error(*min(self._found, key=lambda found: [*_RANKS, found[0]].index(found[0])))
         return {name: param["default"] for name, param in self._params.items() if "default" in param} | args
 
-    def _name(self, name: str) -> str | None:
+    def name_of(self, name: str) -> str | None:
         if name in self._spellings or name.startswith("_") or len(name.encode()) > _MAX_NAME:
             return self._spellings.get(name)
         return self._spellings.get(snake_case(name))
@@ -121,24 +116,22 @@ class Checker:
     def _named(self, given: dict[str, Any]) -> dict[str, Any]:
         """Returns the parameters by their declared names. The exact name takes precedence over other spellings."""
         fields = given.pop("input", {}) if self._operation.get("takes_input") else {}
-        if unknown := [name for name in given if self._name(name) is None and not name.startswith("_")]:
+        if unknown := [name for name in given if self.name_of(name) is None and not name.startswith("_")]:
             valid = [*self._params, *["input"][: self._operation.get("takes_input", 0)]]
-            raise _unknown(Code.UNKNOWN_PARAM, "params", unknown, valid)
+            raise _unknown("VALIDATION_UNKNOWN_PARAM", "params", unknown, valid)
         args = {name: value for name, value in given.items() if name in self._params}
         for name, value in given.items():
-            if own := self._name(name):
+            if own := self.name_of(name):
                 args.setdefault(own, value)
         if not isinstance(fields, dict):
-            raise param_error(Code.INVALID_TYPE, "input", "must be an object.")
+            raise param_error("input", "must be an object.", "VALIDATION_INVALID_TYPE")
         valid = [name for name, param in self._params.items() if not param.get("identifier")]
-        wrong = [name for name in fields if self._name(name) not in valid]
-        if unknown := [name for name in wrong if self._name(name) or not name.startswith("_")]:
-            raise _unknown(Code.UNKNOWN_FIELD, "fields", unknown, valid, param_name="input")
+        wrong = [name for name in fields if self.name_of(name) not in valid]
+        if unknown := [name for name in wrong if self.name_of(name) or not name.startswith("_")]:
+            raise _unknown("VALIDATION_UNKNOWN_FIELD", "fields", unknown, valid, param_name="input")
         for name, value in fields.items():
-            if (own := self._name(name)) and json_text(args.setdefault(own, value), sort_keys=True) != json_text(
-                value, sort_keys=True
-            ):
-                raise param_error(Code.INVALID_VALUE, own, "has another value inside 'input'; send it once.")
+            if (own := self.name_of(name)) and _text(args.setdefault(own, value)) != _text(value):
+                raise param_error(own, "has another value inside 'input'; send it once.")
         return args
 
     def _measure(self, args: Mapping[str, Any]) -> None:
@@ -156,9 +149,9 @@ class Checker:
                 check_limit("array_elements", max([0, *map(len, inner)]), limits["array_items"], param_name=name)
                 check_limit("string_length", max([0, *sizes]), limits["string_bytes"], param_name=name)
                 if re.search(forbidden, "".join(texts)):
-                    raise param_error(Code.INVALID_ENCODING, name, "has characters which cannot be sent; remove them.")
+                    raise param_error(name, "has control characters; remove them.", "VALIDATION_INVALID_ENCODING")
                 if not all(abs(item) <= MAX_NUMBER for item in level if isinstance(item, (int, float))):
-                    raise param_error(Code.INVALID_VALUE, name, "is not a finite number.")
+                    raise param_error(name, "is not a finite number.")
                 words = sum(item is None or isinstance(item, bool) for item in level)
                 size += sum(sizes) + len(texts) + 2 * len(keys) + 2 * len(level) + 3 * words
                 level = [one for item in inner for one in (item.values() if isinstance(item, dict) else item)]
@@ -177,18 +170,18 @@ class Checker:
         tests: list[Test] = [] if joins else [self._step]  # a schema that only joins others is not a step
         types = schema.get("type", (name, "number"))
 
-        def own(key: str, fits: Test, code: Code = Code.INVALID_VALUE) -> None:
+        def own(key: str, fits: Test, code: str = "VALIDATION_INVALID_VALUE") -> None:
             tests.append(lambda value: fits(value) or self._fail(code, key, schema))
 
         if kind in (int, float) and "integer" in types and "number" not in types:
-            own("type", lambda value: value % 1 == 0, Code.INVALID_TYPE)
+            own("type", lambda value: value % 1 == 0, "VALIDATION_INVALID_TYPE")
             own("type", self._is_exact)
         elif name not in types and not (kind is int and "number" in types):
-            return [self._step, lambda _: self._fail(Code.INVALID_TYPE, "type", schema)]
+            return [self._step, lambda _: self._fail("VALIDATION_INVALID_TYPE", "type", schema)]
         if "enum" in schema:
             own("enum", partial(lambda texts, value: _text(value) in texts, set(map(_text, schema["enum"]))))
         for field in schema.get("required", ()) if kind is dict else ():
-            own(field, partial(lambda field, value: field in value, field), Code.MISSING_PARAM)
+            own(field, partial(lambda field, value: field in value, field), "VALIDATION_MISSING_PARAM")
         for key, fits in _KEYWORDS.get(kind, {}).items():
             if key in schema:
                 own(key, partial(fits, schema[key]))
@@ -206,42 +199,32 @@ class Checker:
             raise RecursionError
         return True
 
-    def _fail(self, code: Code, key: str, schema: Schema) -> bool:
+    def _fail(self, code: str, key: str, schema: Schema) -> bool:
         if len(self._found) < self._limit:
             self._found.append((code, key, schema, tuple(self._path)))
         return False
 
-    def _error(self, code: Code, key: str, schema: Schema, path: tuple[Any, ...]) -> OpError:
+    def _error(self, code: str, key: str, schema: Schema, path: tuple[Any, ...]) -> OpError:
         rules = json_text(self._operation["schema"]["properties"][path[0]])
-        # The keys of a secret object are secret, too.
-        types = json_text(self._definitions) if "$ref" in rules else ""
-        secret = self._params[path[0]].get("sensitive") or "writeOnly" in rules + types
+        secret = self._params[path[0]].get("sensitive") or "writeOnly" in rules  # the keys of a secret are secret, too
         place = path[0] + "".join(f"[{s}]" if isinstance(s, int) else f".{s[:64]}" for s in path[1:] if not secret)
-        if code == Code.UNKNOWN_FIELD:
+        if code == "VALIDATION_UNKNOWN_FIELD":
             return _unknown(code, "fields", [] if secret else [key], [*schema.get("properties", ())], param_name=place)
-        if code == Code.MISSING_PARAM:
-            return param_error(code, f"{place}.{key}", "is missing.")
-        return param_error(code, place, f"does not fit its rule {key}: {json_text(schema[key])[:200]}")
+        if code == "VALIDATION_MISSING_PARAM":
+            return param_error(f"{place}.{key}", "is missing.", code)
+        return param_error(place, f"does not fit its rule {key}: {json_text(schema[key])[:200]}", code)
 
     def _fits(self, schema: Schema, value: Any, limit: int | None = None) -> bool:
         """Whether a value fits. Reports its problems; with a limit, it stops at this number and reports none."""
-        outer, before, fits = (self._limit, self._found), self._steps, True
+        outer, fits = (self._limit, self._found), True
         self._limit, self._found = outer if limit is None else (limit, [])
-        key = id(schema), id(value), self._limit
-        if key in self._results:
-            fits, steps = self._results[key]
-            self._steps += steps - 1
-            self._step(value)
-        else:
-            if (tests := self._tests.get((id(schema), type(value)))) is None:
-                tests = self._tests[id(schema), type(value)] = self._read(schema, type(value))
-            for test in tests:
-                if not test(value):
-                    fits = False
-                    if len(self._found) >= self._limit:
-                        break
-            if self._steps - before > _KEPT_STEPS and (fits or self._limit < _MAX_PROBLEMS):
-                self._results[key] = fits, self._steps - before
+        if (tests := self._tests.get((id(schema), type(value)))) is None:
+            tests = self._tests[id(schema), type(value)] = self._read(schema, type(value))
+        for test in tests:
+            if not test(value):
+                fits = False
+                if len(self._found) >= self._limit:
+                    break
         self._limit, self._found = outer
         return fits
 
@@ -252,7 +235,7 @@ class Checker:
             rows = ((key, item, inner) for key, item in value.items() for inner in self._fields(schema, key))
         for key, item, inner in rows:
             if inner is None:
-                fits = self._fail(Code.UNKNOWN_FIELD, key, schema)
+                fits = self._fail("VALIDATION_UNKNOWN_FIELD", key, schema)
             else:
                 self._path.append(key)
                 fits = self._fits(inner, item) and fits
@@ -275,22 +258,8 @@ class Checker:
         return schema == _ANYTHING or self._fits(schema.get("then", schema), value)
 
     def _any_fits(self, schema: Schema, value: Any) -> bool:
-        if any(self._fits(variant, value, 0) for variant in schema["anyOf"]):
-            return True
-        marked = [variant for variant in schema["anyOf"] if self._limit and self._is_marked(variant, value)]
-        if len(marked) == 1:
-            return self._fits(marked[0], value)
-        for variant in (marked or schema["anyOf"])[:_MAX_FORMS] if self._limit else ():
-            self._fits(variant, value, 1)  # counts the steps of `mcpaql serve`, which shows the first problem of each
-        return self._fail(Code.INVALID_VALUE, "anyOf", schema)
-
-    def _is_marked(self, schema: Schema, value: Any) -> bool:
-        """Whether a field that allows only one value identifies this variant, such as `kind: circle`."""
-        for name, field in schema.get("properties", {}).items() if schema and isinstance(value, dict) else ():
-            only = field.get("enum", []) if field else []
-            if len(only) == 1 and name in value and _text(value[name]) == _text(only[0]):
-                return True
-        return any(self._is_marked(part, value) for part in self._joined(schema or _ANYTHING))
+        fits = any(self._fits(variant, value, 0) for variant in schema["anyOf"])
+        return fits or self._fail("VALIDATION_INVALID_VALUE", "anyOf", schema)
 
     def _is_exact(self, value: float) -> bool:
         """Whether this is the integer that the client wrote. Larger numbers may be rounded."""
