@@ -28,6 +28,7 @@ fn tool(name: &str, input_schema: Value) -> Tool {
         description: format!("Fixture tool {name} of the conformance suite"),
         input_schema,
         output_schema: None,
+        max_result_chars: None,
         hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false }.into(),
         title_in_annotations: true,
     }

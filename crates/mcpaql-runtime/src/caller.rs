@@ -33,7 +33,7 @@ use crate::protocol::{LOG_MESSAGE, LogFilter};
 #[cfg(feature = "http")]
 use axum::http::HeaderMap;
 use futures_util::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::any::Any;
 #[cfg(not(feature = "http"))]
 use std::convert::Infallible as HeaderMap;
@@ -51,6 +51,8 @@ pub struct Progress {
     pub total: Option<f64>,
     /// A message for people.
     pub message: Option<String>,
+    /// Clients get exactly these numbers. Other progress is shown as a percentage.
+    pub is_exact: bool,
 }
 
 impl Progress {
@@ -64,6 +66,12 @@ impl Progress {
     #[must_use]
     pub fn of(self, total: f64) -> Progress {
         Progress { total: Some(total), ..self }
+    }
+
+    /// Returns this progress as numbers that clients get unchanged.
+    #[must_use]
+    pub fn exact(self) -> Progress {
+        Progress { is_exact: true, ..self }
     }
 
     /// Returns this progress with a message for people.
@@ -139,6 +147,15 @@ pub(crate) trait ClientConnection: Any + Send + Sync {
     fn is_same(&self, other: &dyn ClientConnection) -> bool;
 }
 
+/// What a client of a revision without a handshake sends with a request. A server of such a revision needs it unchanged.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct ClientInput {
+    /// `inputResponses` and `requestState`, if the request answers questions.
+    pub(crate) params: Map<String, Value>,
+    /// The capabilities of the client.
+    pub(crate) capabilities: Value,
+}
+
 /// The client that made a call, as targets see it.
 #[derive(Clone, Default)]
 pub struct Caller {
@@ -146,6 +163,7 @@ pub struct Caller {
     progress: Option<watch::Sender<Progress>>,
     session: Option<Session>,
     started: Arc<OnceLock<String>>,
+    input: Option<Arc<ClientInput>>,
     #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only requests over HTTP have headers"))]
     headers: Option<Arc<HeaderMap>>,
 }
@@ -176,10 +194,26 @@ impl Caller {
         (Caller { progress: Some(sender), ..Caller::default() }, receiver)
     }
 
+    /// Returns this caller for one item of a batch. The batch reports the progress, and an item that continues in the background
+    /// leaves the other items alone.
+    pub(crate) fn for_batch_item(&self) -> Caller {
+        Caller { progress: None, started: Arc::default(), input: None, ..self.clone() }
+    }
+
     /// Returns this caller in a session. Its work stops when the session ends.
     #[must_use]
     pub fn in_session(self, session: Option<Session>) -> Caller {
         Caller { session, ..self }
+    }
+
+    /// Returns this caller with a client that answers the questions of servers itself, with its next request.
+    pub(crate) fn with_input(self, input: ClientInput) -> Caller {
+        Caller { input: Some(Arc::new(input)), ..self }
+    }
+
+    /// Returns the input of the client, if it answers the questions of servers itself.
+    pub(crate) fn input(&self) -> Option<&ClientInput> {
+        self.input.as_deref()
     }
 
     /// Returns the headers of the request; `None` for transports other than HTTP and for background work.

@@ -1,4 +1,4 @@
-//! Every call takes this one path: prepare → gate → limits → target → shape → envelope → record.
+//! Every call takes this one path: prepare → gate → limits → target → hide → shape → envelope → record.
 //!
 //! ```
 //! use mcpaql_runtime::prelude::*;
@@ -19,20 +19,26 @@
 //! | prepare: checks envelope, operation, endpoint, parameters and their limits | `mcpaql_core::request` |
 //! | gate: decides whether the call may run | [`gate`] |
 //! | limits: waits until the adapter may run one more call | `limits` |
-//! | target: answers the call, within the target's own limits | [`target`](crate::target), a handler, introspection, executions |
+//! | target: answers the call, within the target's own limits | [`target`](crate::target), a handler, introspection, executions; `preview` for a dry run |
+//! | hide: removes the hidden fields | `hide` |
 //! | shape: selects the part of the answer to return | `shape` |
 //! | envelope: writes the answer as text, within the size limit | `mcpaql_core::response` |
 //! | record: counts the call and logs failures | [`record`] |
 //!
 //! What always holds: a call of any [`EntryPoint`] passes the gate before anything answers it, and it is recorded
-//! once. Only this module calls a target, and a target needs the gate's [`Pass`].
+//! once. Only this module calls a target, and a target needs the gate's [`Pass`]. Every item of a batch is a call of its own.
 
+mod batch;
 mod features;
 mod handlers;
+mod hide;
+mod pages;
+mod preview;
 mod shape;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use batch::{BatchLimits, BatchRoute, BatchRouter, run_batch};
 pub(crate) use features::FeatureSource;
 pub use handlers::{HandlerCall, Handlers, Params, given};
 
@@ -53,7 +59,9 @@ use mcpaql_core::lifecycle::Lifecycle;
 use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_core::request;
 use mcpaql_core::response::{self, Answer, ToolReply};
+use mcpaql_core::shape::QueryControls;
 use serde_json::{Map, Value};
+use shape::{SelectedAnswer, ShapeStep};
 use std::sync::{Arc, OnceLock};
 
 /// An adapter that is being served: its catalog, and the target of its calls.
@@ -165,6 +173,12 @@ impl ServedAdapter {
         self.adapter.target.features()
     }
 
+    /// Returns whether questions of the target are passed on to clients. The other tools return envelopes.
+    pub(crate) async fn passes_input(&self) -> bool {
+        let Dispatcher { catalog, target, handlers, .. } = &*self.adapter;
+        catalog.results == ResultForm::Plain && handlers.is_empty() && target.passes_input().await
+    }
+
     /// Returns the source of prompts and resources.
     pub(crate) fn feature_source(&self) -> FeatureSource {
         let Dispatcher { catalog, target, running, stats, .. } = &*self.adapter;
@@ -191,6 +205,9 @@ impl ServedAdapter {
 
     /// Calls one of the adapter's tools. A background operation answers as soon as it has started.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> ToolReply {
+        if self.takes_batch(tool, &arguments) {
+            return self.call_batch(tool, arguments, caller).await;
+        }
         let recording = self.adapter.stats.begin(EntryPoint::Tool);
         let mut operation = None;
         let outcome = match request::prepare(&self.adapter.catalog, tool, arguments) {
@@ -234,36 +251,68 @@ impl ServedAdapter {
     /// Returns a background call and its result; `None` if this adapter has no such call, or if the gate refuses the
     /// request.
     pub async fn task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
-        let task = self.executions.as_ref()?.task(id, |outcome| self.reply_for(outcome)).await?;
+        let task = self.executions.as_ref()?.task(id, |name, outcome| self.reply_for(name, outcome)).await?;
         self.allows_task_request(id, caller).then_some(task)
     }
 
     /// Cancels a background call; `None` if this adapter has no such call, or if the gate refuses the request.
     pub async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
         let executions = self.executions.as_ref()?;
-        executions.task(id, |outcome| self.reply_for(outcome)).await?;
+        executions.task(id, |name, outcome| self.reply_for(name, outcome)).await?;
         if !self.allows_task_request(id, caller) {
             return None;
         }
-        executions.cancel_task(id, |outcome| self.reply_for(outcome)).await
+        executions.cancel_task(id, |name, outcome| self.reply_for(name, outcome)).await
     }
 
     /// Asks the gate about a request for a task of this adapter, and records the request.
     fn allows_task_request(&self, id: &str, caller: &Caller) -> bool {
         let entry = EntryPoint::Task;
-        let decision = self.adapter.decide(entry, GateSubject::Task(id), &Args::new(), caller);
+        let decision = self.adapter.decide(entry, GateSubject::Task(id), (&Args::new(), false), caller);
         self.adapter.stats.begin(entry).end(None);
         matches!(decision, GateDecision::Allow(_))
     }
 
     /// Returns the reply that a background call would have had in the foreground.
-    fn reply_for(&self, outcome: ExecutionOutcome) -> ToolReply {
-        let outcome = match outcome {
+    fn reply_for(&self, operation: &str, outcome: ExecutionOutcome) -> ToolReply {
+        let outcome = match self.adapter.hide_in_stored(operation, outcome) {
             ExecutionOutcome::Failed(error) => Err(error),
-            ExecutionOutcome::Done(done) => Ok(Answer { blocks: done.blocks, ..Answer::new(done.data) }),
+            ExecutionOutcome::Done(done) => Ok(Answer::new(done.data).with_blocks(done.blocks)),
         };
         self.adapter.reply(&outcome, None).0
     }
+}
+
+/// A call that was answered, before its answer is reduced to a budget.
+struct AnsweredCall<'c> {
+    catalog: &'c Catalog,
+    entry: EntryPoint,
+    call: request::PreparedCall<'c>,
+    /// All pages were fetched: whether these are all there are.
+    is_complete: Option<bool>,
+    answer: SelectedAnswer,
+}
+
+impl AnsweredCall<'_> {
+    fn step(&self) -> ShapeStep<'_> {
+        ShapeStep::new(self.catalog, self.entry, &self.call, self.is_complete)
+    }
+
+    fn fit(self, budget: Option<usize>) -> Answer {
+        let AnsweredCall { catalog, entry, call, is_complete, answer } = self;
+        answer.fit(budget, &ShapeStep::new(catalog, entry, &call, is_complete))
+    }
+}
+
+/// What a call needs from its target, besides its arguments.
+#[derive(Debug, Clone, Copy, Default)]
+struct CallReach<'a> {
+    /// What the caller gets.
+    results: ResultForm,
+    /// The query controls need the whole list, not one page of it.
+    whole_list: bool,
+    /// The address of the page to get.
+    next_page: Option<&'a str>,
 }
 
 /// Which part answers a call that passed the gate.
@@ -284,21 +333,54 @@ impl Dispatcher {
         executions: Option<&Executions>,
         caller: &Caller,
     ) -> Result<Answer, OpError> {
+        let answered = self.answer(entry, call, executions, caller).await?;
+        let budget = answered.step().budget();
+        Ok(answered.fit(budget))
+    }
+
+    /// Runs a prepared call, from the gate to the answer with its query controls applied.
+    async fn answer<'c>(
+        self: &'c Arc<Self>,
+        entry: EntryPoint,
+        mut call: request::PreparedCall<'c>,
+        executions: Option<&Executions>,
+        caller: &Caller,
+    ) -> Result<AnsweredCall<'c>, OpError> {
         let operation = call.full_operation.operation;
-        let pass = match self.decide(entry, GateSubject::Operation(operation), &call.args, caller) {
+        let subject = GateSubject::Operation(operation);
+        let decision = self.decide(entry, subject, (&call.args, call.dry_run), caller);
+        if call.dry_run {
+            let outcome = self.preview(operation, &call.args, decision).await;
+            let outcome = outcome.map(SelectedAnswer::whole);
+            return self.finish(entry, call, outcome);
+        }
+        let pass = match decision {
             GateDecision::Allow(pass) => pass,
             GateDecision::Refuse(error) => return Err(*error),
         };
-        let lifecycle = call.entry.operation.lifecycle.filter(|_| entry == EntryPoint::Tool);
+        let lifecycle = call.entry.operation.lifecycle.filter(|_| entry.is_tool());
         if let (Some(executions), Some(lifecycle)) = (executions, lifecycle) {
-            return self.start(pass, executions, lifecycle, call, caller).await;
+            let started = self.start(pass, executions, lifecycle, &mut call, caller).await?;
+            let mut answer = SelectedAnswer::whole(started);
+            answer.prepend_warnings(std::mem::take(&mut call.warnings));
+            return Ok(AnsweredCall { catalog: &self.catalog, entry, call, is_complete: None, answer });
         }
+        call.controls = shape::effective_controls(operation, call.controls.take(), entry);
+        let controls = call.controls.as_deref();
         // Only tools return plain results.
-        let results = if entry == EntryPoint::Tool { self.catalog.results } else { ResultForm::Envelope };
+        let is_plain = entry.is_tool() && controls.is_none();
+        let results = if is_plain { self.catalog.results } else { ResultForm::Envelope };
+        let whole_list = controls.is_some_and(QueryControls::needs_whole_list);
+        let reach = CallReach { results, whole_list, next_page: None };
+        let all_pages = controls.is_some_and(|controls| controls.all_pages);
+        let mut is_complete = None;
         let outcome = match operation.binding {
             Binding::Introspect => introspect::answer(&self.catalog, &call.args),
             Binding::Execution(action) => match executions {
-                Some(executions) => executions.answer(action, &call.args, caller).await,
+                Some(executions) => {
+                    let hide = |name: &str, outcome| self.hide_in_stored(name, outcome);
+                    executions.answer(action, &call.args, caller, hide).await
+                }
                 None => Err(OpError::new(
                     Code::Internal,
                     "This server has no background executions; tell the user.",
@@ -306,31 +388,63 @@ impl Dispatcher {
             },
             // A handler already holds a permit. If its own calls waited for another, they could wait for each other
             // forever.
-            _ if entry == EntryPoint::Handler => {
-                self.perform((pass, Responder::Target), operation, &call.args, caller, results).await
-            }
             _ => {
-                let _permit = self.running.acquire().await;
-                self.perform((pass, Responder::Handlers), operation, &call.args, caller, results).await
+                let (_permit, responder) = match entry {
+                    EntryPoint::Handler => (None, Responder::Target),
+                    _ => (Some(self.running.acquire().await), Responder::Handlers),
+                };
+                if all_pages {
+                    let part = (pass, responder);
+                    let list =
+                        self.perform_all_pages(entry, part, operation, &call.args, caller, reach).await;
+                    list.map(|list| {
+                        is_complete = list.is_complete;
+                        list.answer
+                    })
+                } else {
+                    self.perform((pass, responder), operation, &call.args, caller, reach).await
+                }
             }
         };
-        let mut answer =
-            self.finish_outcome(entry, operation, call.full_operation.signature, &call.args, outcome)?;
+        let step = ShapeStep::new(&self.catalog, entry, &call, is_complete);
+        let outcome = outcome.and_then(|answer| shape::select(answer, &step));
+        Ok(AnsweredCall { is_complete, ..self.finish(entry, call, outcome)? })
+    }
+
+    /// Applies the last steps that do not depend on a budget.
+    fn finish<'c>(
+        &'c self,
+        entry: EntryPoint,
+        mut call: request::PreparedCall<'c>,
+        outcome: Result<SelectedAnswer, OpError>,
+    ) -> Result<AnsweredCall<'c>, OpError> {
+        let full = call.full_operation;
+        let mut answer = self.finish_outcome(entry, full.operation, full.signature, outcome)?;
         // The warnings of a handler's own call are not for its caller, who gets those of the outer call.
         if entry != EntryPoint::Handler {
-            answer.warnings.splice(0..0, call.warnings);
+            answer.prepend_warnings(std::mem::take(&mut call.warnings));
         }
-        Ok(answer)
+        Ok(AnsweredCall { catalog: &self.catalog, entry, call, is_complete: None, answer })
+    }
+
+    /// Removes the hidden fields from the stored outcome of an operation.
+    fn hide_in_stored(&self, operation: &str, outcome: ExecutionOutcome) -> ExecutionOutcome {
+        let catalog = &self.catalog;
+        match catalog.get(operation).and_then(|entry| catalog.full_operation(entry)) {
+            Some(full) => hide::hide_in_stored(outcome, &catalog.hidden_fields(full.operation)),
+            None => hide::hide_in_stored(outcome, &catalog.hide),
+        }
     }
 
     fn decide(
         &self,
         entry: EntryPoint,
         subject: GateSubject<'_>,
-        args: &Args,
+        (args, dry_run): (&Args, bool),
         caller: &Caller,
     ) -> GateDecision {
-        gate::decide(&gate::GateRequest { caller, adapter: &self.catalog.adapter.name, entry, subject, args })
+        let adapter = self.catalog.adapter.name.as_str();
+        gate::decide(&gate::GateRequest { caller, adapter, entry, subject, args, dry_run })
     }
 
     /// Lets a handler or the target answer a call that passed the gate.
@@ -340,37 +454,38 @@ impl Dispatcher {
         operation: &Operation,
         args: &Args,
         caller: &Caller,
-        results: ResultForm,
+        reach: CallReach<'_>,
     ) -> Result<Answer, OpError> {
         let handler = match responder {
             Responder::Handlers => self.handlers.get(&operation.name),
             Responder::Target => None,
         };
-        match handler {
+        let outcome = match handler {
             Some(handler) => handler(args.clone(), HandlerCall::new(Arc::clone(self), caller.clone())).await,
             None => {
                 let mut call = TargetCall::new(pass, operation, args, caller);
-                call.results = results;
+                call.results = reach.results;
+                call.whole_list = reach.whole_list;
+                call.next_page = reach.next_page;
                 self.target.perform(call).await
             }
-        }
+        };
+        hide::hide(outcome, &self.catalog.hidden_fields(operation))
     }
 
-    /// Applies the last steps before the envelope: shape, log, signature.
-    fn finish_outcome(
+    /// Applies the last steps before the envelope: log, signature.
+    fn finish_outcome<T>(
         &self,
         entry: EntryPoint,
         operation: &Operation,
         signature: &str,
-        args: &Args,
-        outcome: Result<Answer, OpError>,
-    ) -> Result<Answer, OpError> {
-        let outcome = outcome.map(|answer| shape::shape(answer, args));
+        outcome: Result<T, OpError>,
+    ) -> Result<T, OpError> {
         if entry == EntryPoint::Handler {
             // The handler's own caller gets the log entry and the signature.
             return outcome;
         }
-        record::log_failure(&self.catalog.adapter.name, &operation.name, &outcome);
+        record::log_failure(&self.catalog.adapter.name, &operation.name, outcome.as_ref().err());
         outcome.map_err(|error| with_signature(error, &operation.name, signature))
     }
 
@@ -380,10 +495,10 @@ impl Dispatcher {
         pass: Pass,
         executions: &Executions,
         lifecycle: Lifecycle,
-        call: request::PreparedCall<'_>,
+        call: &mut request::PreparedCall<'_>,
         caller: &Caller,
     ) -> Result<Answer, OpError> {
-        let request::PreparedCall { full_operation: whole, args, warnings, .. } = call;
+        let (whole, args) = (call.full_operation, std::mem::take(&mut call.args));
         // A description that is read on demand has no lifecycle; the catalog entry has it.
         let operation = Operation { lifecycle: Some(lifecycle), ..whole.operation.clone() };
         let signature = whole.signature.to_owned();
@@ -393,14 +508,12 @@ impl Dispatcher {
             let entry = EntryPoint::Execution;
             let recording = adapter.stats.begin(entry);
             let responder = (pass, Responder::Handlers);
-            let outcome = adapter.perform(responder, &operation, &args, &caller, ResultForm::Envelope).await;
-            let outcome = adapter.finish_outcome(entry, &operation, &signature, &args, outcome);
+            let outcome = adapter.perform(responder, &operation, &args, &caller, CallReach::default()).await;
+            let outcome = adapter.finish_outcome(entry, &operation, &signature, outcome);
             recording.end(outcome.as_ref().err().map(|error| error.code));
             outcome
         };
-        let mut answer = executions.start(&whole.operation.name, lifecycle, largest, caller, work).await?;
-        answer.warnings.splice(0..0, warnings);
-        Ok(answer)
+        executions.start(&whole.operation.name, lifecycle, largest, caller, work).await
     }
 
     /// Returns the envelope or the plain result, and the code of the error in it.
@@ -413,6 +526,10 @@ impl Dispatcher {
                 response::plain_result(outcome, tool.is_some_and(|tool| tool.output_schema.is_some()))
             }
         };
+        if let Ok(Answer { protocol: Some(protocol), .. }) = outcome {
+            let reply = ToolReply { protocol: Some(protocol.clone()), ..ToolReply::default() };
+            return (reply, None);
+        }
         let reply = written(outcome);
         let (actual, limit) = (reply.text.len(), self.catalog.limits.response_bytes);
         if actual <= limit {
@@ -436,7 +553,7 @@ pub async fn call_target(
     caller: &Caller,
 ) -> Result<Answer, OpError> {
     let (entry, subject) = (EntryPoint::Operation, GateSubject::Operation(operation));
-    match gate::decide(&gate::GateRequest { caller, adapter: "", entry, subject, args }) {
+    match gate::decide(&gate::GateRequest { caller, adapter: "", entry, subject, args, dry_run: false }) {
         GateDecision::Allow(pass) => target.perform(TargetCall::new(pass, operation, args, caller)).await,
         GateDecision::Refuse(error) => Err(*error),
     }
@@ -448,14 +565,17 @@ pub(crate) fn discovery_reply(
     outcome: Result<Answer, OpError>,
     errors: ErrorPolicy,
 ) -> ToolReply {
-    let (entry, args) = (EntryPoint::Tool, Map::new());
-    let request =
-        gate::GateRequest { caller, adapter: "", entry, subject: GateSubject::Discovery, args: &args };
-    let outcome = match gate::decide(&request) {
-        GateDecision::Allow(_) => outcome.map(|answer| shape::shape(answer, &args)),
+    response::envelope(&discover(EntryPoint::Tool, caller, outcome), errors)
+}
+
+/// Asks the gate about discovery over all adapters.
+fn discover(entry: EntryPoint, caller: &Caller, outcome: Result<Answer, OpError>) -> Result<Answer, OpError> {
+    let (subject, args) = (GateSubject::Discovery, Map::new());
+    let request = gate::GateRequest { caller, adapter: "", entry, subject, args: &args, dry_run: false };
+    match gate::decide(&request) {
+        GateDecision::Allow(_) => outcome,
         GateDecision::Refuse(error) => Err(*error),
-    };
-    response::envelope(&outcome, errors)
+    }
 }
 
 /// Adds operation and signature to validation errors, so that the caller can correct the parameters.

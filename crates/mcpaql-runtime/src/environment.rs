@@ -25,10 +25,23 @@ pub const ENDPOINT_MODE: &str = "MCP_AQL_ENDPOINT_MODE";
 /// `crude` or the name of a document's own profile.
 pub const ENDPOINT_PROFILE: &str = "MCP_AQL_ENDPOINT_PROFILE";
 
-/// The environment of this process.
+/// The environment of this process. A variable whose value is a reference to itself is not set: some clients pass `${NAME}` on
+/// unchanged if the variable is not set in their own environment.
 #[must_use]
 pub fn process() -> Environment {
-    Arc::new(|name| std::env::var(name).ok())
+    Arc::new(|name| std::env::var(name).ok().filter(|value| !is_own_reference(name, value)))
+}
+
+/// Whether a variable of this process is set and not empty.
+#[must_use]
+pub fn is_set(name: &str) -> bool {
+    process()(name).is_some_and(|value| !value.is_empty())
+}
+
+fn is_own_reference(name: &str, value: &str) -> bool {
+    let inside = value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    let inside = inside.or_else(|| value.strip_prefix('$'));
+    inside.is_some_and(|inside| inside.strip_prefix("env:").unwrap_or(inside) == name)
 }
 
 /// The default folder for stores and executions.
@@ -102,6 +115,16 @@ mod tests {
         assert_eq!(settings.prefix.as_deref(), Some("gh_"));
         assert_eq!(settings.mode, Some(Mode::Single));
         assert_eq!(settings.profile.as_deref(), Some("crude"));
+    }
+
+    #[test]
+    fn a_reference_that_a_client_did_not_resolve_is_no_value() {
+        for value in ["${TOKEN}", "${env:TOKEN}", "$TOKEN"] {
+            assert!(is_own_reference("TOKEN", value), "{value}");
+        }
+        for value in ["", "TOKEN", "${OTHER}", "x${TOKEN}", "${TOKEN:-x}", "$TOKENS"] {
+            assert!(!is_own_reference("TOKEN", value), "{value}");
+        }
     }
 
     #[test]

@@ -195,7 +195,7 @@ impl Executions {
         view::started(&row)
     }
 
-    /// Answers a request about executions.
+    /// Answers a request about executions. `hide` removes the hidden fields of an operation from its outcome.
     ///
     /// # Errors
     /// When the execution does not exist, or the table cannot be read.
@@ -204,6 +204,7 @@ impl Executions {
         action: ExecutionAction,
         args: &Map<String, Value>,
         caller: &Caller,
+        hide: impl FnOnce(&str, ExecutionOutcome) -> ExecutionOutcome,
     ) -> Result<Answer, OpError> {
         let id = args.get("execution_id").and_then(Value::as_str).unwrap_or_default();
         match action {
@@ -211,7 +212,8 @@ impl Executions {
             ExecutionAction::Get => {
                 let wait = args.get("wait").and_then(Value::as_f64).unwrap_or_default();
                 let wait = Duration::try_from_secs_f64(wait).unwrap_or_default();
-                let kept = self.shared.get(id, wait, Some(caller)).await?.ok_or_else(|| not_found(id))?;
+                let mut kept = self.shared.get(id, wait, Some(caller)).await?.ok_or_else(|| not_found(id))?;
+                kept.outcome = kept.outcome.map(|outcome| hide(&kept.row.operation, outcome));
                 view::with_outcome(kept)
             }
             ExecutionAction::Cancel => {
@@ -263,7 +265,7 @@ impl Executions {
     pub(crate) async fn task(
         &self,
         id: &str,
-        reply: impl FnOnce(ExecutionOutcome) -> ToolReply,
+        reply: impl FnOnce(&str, ExecutionOutcome) -> ToolReply,
     ) -> Option<BackgroundTask> {
         let kept = self.shared.get(id, Duration::ZERO, None).await.ok()??;
         Some(view::task(kept, reply))
@@ -273,7 +275,7 @@ impl Executions {
     pub(crate) async fn cancel_task(
         &self,
         id: &str,
-        reply: impl FnOnce(ExecutionOutcome) -> ToolReply,
+        reply: impl FnOnce(&str, ExecutionOutcome) -> ToolReply,
     ) -> Option<BackgroundTask> {
         let kept = self.shared.cancel(id).await.ok()??;
         Some(view::task(kept, reply))
@@ -371,7 +373,7 @@ impl ExecutionsShared {
             }
             if let Some(caller) = caller {
                 let (done, message) = (kept.row.progress as f64, kept.row.message.clone());
-                caller.report_progress(Progress { done, total: Some(100.0), message });
+                caller.report_progress(Progress { message, ..Progress::new(done).of(100.0) });
             }
             if Instant::now() >= deadline {
                 return Ok(Some(kept));

@@ -22,6 +22,8 @@ pub struct GateRequest<'a> {
     pub subject: GateSubject<'a>,
     /// The arguments of the call.
     pub args: &'a Map<String, Value>,
+    /// Only asks what the call would do. The decision then issues no token and uses no quota.
+    pub dry_run: bool,
 }
 
 /// The subject of a call.
@@ -52,7 +54,7 @@ pub enum GateDecision {
 
 #[must_use]
 pub(crate) fn decide(request: &GateRequest<'_>) -> GateDecision {
-    let GateRequest { caller: _, adapter: _, entry: _, subject: _, args: _ } = request;
+    let GateRequest { caller: _, adapter: _, entry: _, subject: _, args: _, dry_run: _ } = request;
     #[cfg(test)]
     tests::record(request.entry);
     GateDecision::Allow(Pass(()))
@@ -88,7 +90,8 @@ pub(crate) mod tests {
                 GateSubject::Task("x"),
                 GateSubject::Discovery,
             ]) {
-                let request = GateRequest { caller: &caller, adapter: "", entry, subject, args: &args };
+                let request =
+                    GateRequest { caller: &caller, adapter: "", entry, subject, args: &args, dry_run: false };
                 assert!(matches!(decide(&request), GateDecision::Allow(_)), "{request:?}");
             }
         }

@@ -29,11 +29,14 @@
 //! - Adding or removing an adapter never renames the tools of another.
 //! - Clients are notified exactly when the list of tools has changed.
 
+mod batch;
 mod forward;
 mod live;
 mod report;
 mod slot;
 mod snapshot;
+mod subscriptions;
+mod withheld;
 
 pub use live::{CompileCapture, LiveAdapter, SaveCapture};
 pub use slot::{AdapterSlot, AdapterState};
@@ -45,12 +48,13 @@ use crate::environment::Environment;
 use crate::execution::BackgroundTask;
 use crate::health::Health;
 use crate::open::{self, OpenError};
-use crate::protocol::{Feature, Features, RpcError};
+use crate::protocol::{Feature, FeatureChange, Features, RpcError};
 use crate::record::Stats;
 use crate::service::Service;
 use crate::target::mcp::Upstream;
 use live::BackingServer;
 use mcpaql_core::adapter::ErrorPolicy;
+use mcpaql_core::batch::is_batch;
 use mcpaql_core::catalog::{Catalog, Tool};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::response::{self, ToolReply};
@@ -63,12 +67,17 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
-use tokio::sync::watch;
+use subscriptions::ResourceSubscriptions;
+use tokio::runtime::Handle;
+use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, timeout_at};
 
 /// Delay before the first retry; doubled after each failure, up to the maximum.
 const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
+
+/// Maximum number of changes that a slow client has not received yet.
+const MAX_MISSED_CHANGES: usize = 256;
 
 /// How long the first list waits for unknown tools.
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -85,6 +94,8 @@ struct GatewayShared {
     slots: Mutex<Vec<Arc<AdapterSlot>>>,
     changes: watch::Sender<()>,
     state_changes: watch::Sender<()>,
+    feature_changes: broadcast::Sender<FeatureChange>,
+    subscriptions: ResourceSubscriptions,
     options: GatewayOptions,
     /// Until when lists wait for the tools of MCP servers; set by the first request.
     list_deadline: OnceLock<Instant>,
@@ -149,7 +160,7 @@ pub enum MemberOrigin {
 }
 
 impl Gateway {
-    /// Creates a gateway for open adapters.
+    /// Creates a gateway for open adapters. In a Tokio runtime, it also follows the changes of MCP servers.
     ///
     /// # Errors
     /// When two adapters share a tool name.
@@ -161,7 +172,11 @@ impl Gateway {
             let identity = (index.to_string(), name, served.source().to_owned());
             gateway.opened_slot(identity, served, Arc::default())
         });
-        gateway.inner.set_slots(slots.collect())?;
+        let slots: Vec<Arc<AdapterSlot>> = slots.collect();
+        gateway.inner.set_slots(slots.clone())?;
+        if Handle::try_current().is_ok() {
+            slots.iter().for_each(|slot| gateway.start(slot));
+        }
         Ok(gateway)
     }
 
@@ -205,6 +220,8 @@ impl Gateway {
             slots: Mutex::default(),
             changes: watch::Sender::default(),
             state_changes: watch::Sender::default(),
+            feature_changes: broadcast::Sender::new(MAX_MISSED_CHANGES),
+            subscriptions: ResourceSubscriptions::default(),
             options,
             list_deadline: OnceLock::new(),
         };
@@ -381,6 +398,9 @@ impl Gateway {
     ) -> Option<ToolReply> {
         // Hold only the adapter, so that the rest of the snapshot can be freed while the call runs.
         let snapshot = self.snapshot();
+        if snapshot.is_shared(tool) && is_batch(&arguments) {
+            return Some(self.call_batch(&snapshot, tool, arguments, caller).await);
+        }
         if let Some(error) = self.unavailable_error(&snapshot, tool, &arguments) {
             return Some(response::envelope(&Err(error), ErrorPolicy::default()));
         }
@@ -562,6 +582,14 @@ impl Service for Gateway {
         let _ = timeout_at(deadline, complete).await;
     }
 
+    async fn passes_input(&self, tool: &str) -> bool {
+        let adapter = self.snapshot().adapter_of(tool).cloned();
+        match adapter {
+            Some(adapter) => adapter.passes_input().await,
+            None => false,
+        }
+    }
+
     fn has_tasks(&self) -> bool {
         self.snapshot().adapters().iter().any(|adapter| adapter.has_executions())
     }
@@ -603,5 +631,9 @@ impl Service for Gateway {
 
     fn changes(&self) -> Option<watch::Receiver<()>> {
         Some(self.inner.changes.subscribe())
+    }
+
+    fn feature_changes(&self) -> Option<broadcast::Receiver<FeatureChange>> {
+        Some(self.inner.feature_changes.subscribe())
     }
 }

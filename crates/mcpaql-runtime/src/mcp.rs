@@ -40,6 +40,7 @@ mod parked;
 mod pending;
 #[cfg(feature = "http")]
 mod questions;
+mod subscriptions;
 mod task;
 
 #[cfg(not(feature = "http"))]

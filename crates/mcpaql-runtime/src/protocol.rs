@@ -14,7 +14,7 @@ mod lines;
 mod log;
 mod scan;
 
-pub use feature::{Feature, Features, RpcError};
+pub use feature::{Feature, FeatureChange, Features, RpcError};
 pub(crate) use lines::{InputLine, LineReader};
 pub(crate) use log::{LOG_LEVEL, LOG_MESSAGE, LogFilter, LogLevel, SET_LEVEL};
 pub(crate) use scan::IdScan;
@@ -25,5 +25,7 @@ pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
 pub(crate) const INVALID_PARAMS: i64 = -32602;
 /// JSON-RPC error code: the server failed.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
+/// MCP error code: the client lacks a capability that the request needs.
+pub(crate) const MISSING_CAPABILITY: i64 = -32021;
 /// MCP error code: the resource does not exist.
 pub(crate) const RESOURCE_NOT_FOUND: i64 = -32002;

@@ -20,7 +20,6 @@ mod stats;
 pub use stats::{CallCounts, Latency, Stats};
 
 use mcpaql_core::error::{Code, OpError, Remedy};
-use mcpaql_core::response::Answer;
 use std::time::Duration;
 
 /// The target of the log lines about calls, so that filters can select them.
@@ -40,11 +39,19 @@ pub(crate) fn log_call(
 }
 
 /// Logs a failure that only the operator can fix.
-pub(crate) fn log_failure(adapter: &str, operation: &str, outcome: &Result<Answer, OpError>) {
-    if let Err(error) = outcome
+pub(crate) fn log_failure(adapter: &str, operation: &str, error: Option<&OpError>) {
+    if let Some(error) = error
         && error.code.remedy() == Remedy::Operator
     {
         let cause = error.cause.as_deref();
         tracing::warn!(adapter, operation, code = %error.code, cause, "call failed");
     }
+}
+
+/// The error of a call that panicked. The panic hook logs the panic itself.
+pub(crate) fn panicked() -> OpError {
+    OpError::new(
+        Code::Internal,
+        "The server failed during this call. Tell the user; if it was a write, first check whether it took effect.",
+    )
 }

@@ -35,12 +35,12 @@
 use crate::caller::Caller;
 use crate::execution::BackgroundTask;
 use crate::health::Health;
-use crate::protocol::{Feature, Features, RpcError};
+use crate::protocol::{Feature, FeatureChange, Features, RpcError};
 use mcpaql_core::catalog::Tool;
 use mcpaql_core::response::ToolReply;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 
 /// What an MCP server serves: tools, and optionally prompts, resources and background tasks.
 pub trait Service: Send + Sync + 'static {
@@ -71,6 +71,12 @@ pub trait Service: Send + Sync + 'static {
         _caller: &Caller,
     ) -> impl Future<Output = Result<Value, RpcError>> + Send {
         std::future::ready(Err(RpcError::method_not_found(feature)))
+    }
+
+    /// Returns whether the questions of a tool are passed on to clients of revisions without a handshake. Such a client
+    /// calls the tool again with its answers.
+    fn passes_input(&self, _tool: &str) -> impl Future<Output = bool> + Send {
+        std::future::ready(false)
     }
 
     /// Returns whether calls can run in the background. [`Service::task`] returns their state.
@@ -109,6 +115,12 @@ pub trait Service: Send + Sync + 'static {
 
     /// Signals each change of [`Service::tools`]; `None` if they never change.
     fn changes(&self) -> Option<watch::Receiver<()>> {
+        None
+    }
+
+    /// Receives changes of prompts and resources; `None` if they never change. Changes of a single resource are sent
+    /// only while it is subscribed to with [`Feature::Subscribe`].
+    fn feature_changes(&self) -> Option<broadcast::Receiver<FeatureChange>> {
         None
     }
 }

@@ -9,13 +9,15 @@ mod file;
 mod instance;
 mod stamp;
 
-pub(crate) use executions::{ExecutionOutcome, ExecutionRow, ExecutionTable, NewExecution, StoredExecution};
+pub(crate) use executions::{
+    ExecutionOutcome, ExecutionRow, ExecutionTable, NewExecution, StoredAnswer, StoredExecution,
+};
 #[cfg(feature = "store")]
 pub use file::StoreError;
 #[cfg(feature = "store")]
 pub(crate) use file::{
     FileLayout, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED, SQLITE_NOTADB,
-    open_memory, open_reader, open_writer, sqlite_code,
+    check_file, open_memory, open_reader, open_writer, sqlite_code,
 };
 pub(crate) use instance::{Instance, is_alive};
 pub(crate) use mcpaql_core::timestamp::timestamp;

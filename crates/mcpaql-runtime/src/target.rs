@@ -49,6 +49,7 @@ mod kind;
 pub mod mcp;
 mod missing_feature;
 mod named;
+pub(crate) mod preview;
 mod program;
 #[cfg(feature = "store")]
 pub mod store;
@@ -79,6 +80,16 @@ pub trait Target: fmt::Debug + Send + Sync + 'static {
     /// Runs a validated call. Dropping the future stops the work.
     fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>>;
 
+    /// Describes what a validated call would send, without sending it and without credentials. By default, that is its
+    /// arguments. Sensitive parameters must not be shown.
+    fn preview<'a>(
+        &'a self,
+        operation: &'a Operation,
+        args: &'a Args,
+    ) -> BoxFuture<'a, Result<Value, OpError>> {
+        Box::pin(std::future::ready(Ok(preview::arguments(operation, args))))
+    }
+
     /// The MCP features besides tools: prompts, resources, logging.
     fn features(&self) -> Features {
         Features::default()
@@ -92,6 +103,12 @@ pub trait Target: fmt::Debug + Send + Sync + 'static {
     /// The MCP servers that the calls go to.
     fn upstreams(&self) -> Vec<&Upstream> {
         Vec::new()
+    }
+
+    /// Returns whether questions of the target are passed on to clients of revisions without a handshake, which answer
+    /// with their next request.
+    fn passes_input(&self) -> BoxFuture<'_, bool> {
+        Box::pin(std::future::ready(false))
     }
 
     /// Returns whether the target could be opened.
@@ -111,6 +128,10 @@ pub struct TargetCall<'a> {
     pub caller: &'a Caller,
     /// What the caller gets. For plain results, the result of an MCP server is kept unchanged.
     pub results: ResultForm,
+    /// The caller's query needs the whole list. A target that pages through its items itself returns as many as it can.
+    pub whole_list: bool,
+    /// The address of the page to return, which an earlier page of the same list named.
+    pub next_page: Option<&'a str>,
     #[expect(dead_code, reason = "proves that the call passed the gate")]
     pass: Pass,
 }
@@ -124,7 +145,15 @@ impl<'a> TargetCall<'a> {
         args: &'a Args,
         caller: &'a Caller,
     ) -> TargetCall<'a> {
-        TargetCall { operation, args, caller, results: ResultForm::Envelope, pass }
+        TargetCall {
+            operation,
+            args,
+            caller,
+            results: ResultForm::Envelope,
+            whole_list: false,
+            next_page: None,
+            pass,
+        }
     }
 }
 

@@ -7,6 +7,8 @@ use crate::protocol::Feature;
 pub enum EntryPoint {
     /// `tools/call`.
     Tool,
+    /// An item of a batch, which is one `tools/call`.
+    BatchItem,
     /// An operation by name, from `mcpaql call` or an embedding program.
     Operation,
     /// A handler makes the call that the document describes.
@@ -23,8 +25,9 @@ pub enum EntryPoint {
 
 impl EntryPoint {
     /// All entry points.
-    pub const ALL: [EntryPoint; 7] = [
+    pub const ALL: [EntryPoint; 8] = [
         EntryPoint::Tool,
+        EntryPoint::BatchItem,
         EntryPoint::Operation,
         EntryPoint::Handler,
         EntryPoint::Execution,
@@ -33,18 +36,28 @@ impl EntryPoint {
         EntryPoint::Resource,
     ];
 
+    /// Returns whether the answer goes to a model as the result of a tool.
+    #[must_use]
+    pub const fn is_tool(self) -> bool {
+        matches!(self, EntryPoint::Tool | EntryPoint::BatchItem)
+    }
+
     /// Returns whether calls with this entry point count in the statistics for users. The others belong to such a
     /// call, or call no operation.
     #[must_use]
     pub const fn is_call(self) -> bool {
-        matches!(self, EntryPoint::Tool | EntryPoint::Operation)
+        matches!(self, EntryPoint::Tool | EntryPoint::BatchItem | EntryPoint::Operation)
     }
 }
 
 impl From<Feature> for EntryPoint {
     fn from(feature: Feature) -> EntryPoint {
         match feature {
-            Feature::Resources | Feature::Templates | Feature::Resource => EntryPoint::Resource,
+            Feature::Resources
+            | Feature::Templates
+            | Feature::Resource
+            | Feature::Subscribe
+            | Feature::Unsubscribe => EntryPoint::Resource,
             Feature::Prompts | Feature::Prompt | Feature::Completion => EntryPoint::Prompt,
         }
     }

@@ -40,7 +40,14 @@ impl FeatureSource {
         let entry = EntryPoint::from(feature);
         let recording = self.stats.begin(entry);
         let subject = GateSubject::Feature(feature);
-        let request = gate::GateRequest { caller, adapter: &self.adapter, entry, subject, args: &params };
+        let request = gate::GateRequest {
+            caller,
+            adapter: &self.adapter,
+            entry,
+            subject,
+            args: &params,
+            dry_run: false,
+        };
         let outcome = match gate::decide(&request) {
             GateDecision::Allow(pass) => {
                 let _permit = self.running.acquire().await;

@@ -28,7 +28,7 @@ impl Target for Echo {
     }
 
     fn features(&self) -> Features {
-        Features { resources: true, prompts: true, completions: false, logging: false }
+        Features { resources: true, prompts: true, ..Features::default() }
     }
 
     fn request<'a>(&'a self, request: FeatureRequest<'a>) -> BoxFuture<'a, Result<Value, RpcError>> {
@@ -86,6 +86,12 @@ async fn enter(entry: EntryPoint, served: &ServedAdapter) -> (Vec<EntryPoint>, u
     match entry {
         EntryPoint::Tool => {
             assert_eq!(call(served, "get_name", json!({})).await["data"], "get_name");
+            (vec![entry], 1)
+        }
+        EntryPoint::BatchItem => {
+            let items = json!({"operations": [{"operation": "get_name"}]}).as_object().cloned().unwrap();
+            let reply = served.call("echo_mcpaql_read", items, &Caller::nobody()).await;
+            assert!(reply.text.contains(r#""result":{"success":true,"data":"get_name"}"#), "{}", reply.text);
             (vec![entry], 1)
         }
         EntryPoint::Operation => {
@@ -202,6 +208,28 @@ async fn the_calls_of_a_handler_need_no_second_permit() {
 }
 
 #[tokio::test]
+async fn a_dry_run_passes_the_gate_and_reaches_no_target() {
+    let target = Arc::new(Echo::default());
+    let served = served(&target).await;
+    decided();
+    let params = json!({"dry_run": true}).as_object().cloned().unwrap();
+    let answer = served.call_operation("run_long", params, &Caller::nobody()).await.unwrap();
+    assert_eq!(
+        answer.data.into_value(),
+        json!({"dry_run": true, "request": {"arguments": {}}, "decision": "allow"})
+    );
+    assert_eq!((decided(), target.performed.load(Ordering::Relaxed)), (vec![EntryPoint::Operation], 0));
+    let (reads, refused) = (json!({"dry_run": true}), GateDecision::Refuse(Box::new(record::panicked())));
+    let error =
+        served.call_operation("get_name", reads.as_object().cloned().unwrap(), &Caller::nobody()).await;
+    assert_eq!(error.unwrap_err().code, Code::UnknownParam);
+    // A refused call shows no request.
+    let operation = &served.catalog().get("run_long").unwrap().operation;
+    let shown = served.adapter.preview(operation, &Args::new(), refused).await.unwrap().data.into_value();
+    assert_eq!((&shown["decision"], shown.get("request")), (&json!("deny"), None));
+}
+
+#[tokio::test]
 async fn an_invalid_call_fails_before_the_gate() {
     let target = Arc::new(Echo::default());
     let served = served(&target).await;
@@ -217,7 +245,7 @@ async fn an_invalid_call_fails_before_the_gate() {
 const ONLY_IN: [(&str, &[&str]); 6] = [
     ("Pass(())", &["gate.rs"]),
     ("gate::decide(", &["dispatch.rs", "dispatch/features.rs"]),
-    (".perform(", &["dispatch.rs", "target/named.rs"]),
+    (".perform(", &["dispatch.rs", "dispatch/pages.rs", "target/named.rs"]),
     ("TargetCall::new(", &["dispatch.rs"]),
     ("FeatureRequest::new(", &["dispatch/features.rs"]),
     (".call_tool(", &[]),

@@ -26,7 +26,7 @@ pub enum TaskState {
     /// Pending or running.
     Working,
     /// Ended, with the reply of the call: a success or an error.
-    Ended(ToolReply),
+    Ended(Box<ToolReply>),
     /// Cancelled.
     Cancelled,
 }

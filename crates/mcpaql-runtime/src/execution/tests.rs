@@ -26,7 +26,8 @@ where
 async fn waited(executions: &Executions, started: &Map<String, Value>, wait: f64) -> Value {
     let mut args = started.clone();
     args.insert("wait".into(), wait.into());
-    let answer = executions.answer(ExecutionAction::Get, &args, &Caller::nobody()).await.unwrap();
+    let answer =
+        executions.answer(ExecutionAction::Get, &args, &Caller::nobody(), |_, kept| kept).await.unwrap();
     answer.data.into_value()
 }
 
@@ -37,7 +38,7 @@ async fn reported_progress_is_shown_and_never_decreases() {
     let started = started(&executions, |caller| async move {
         while let Some(done) = steps.recv().await {
             let message = Some(format!("step {done}"));
-            caller.report_progress(Progress { done, total: Some(4.0), message });
+            caller.report_progress(Progress { message, ..Progress::new(done).of(4.0) });
         }
         Ok(Answer::new(json!(["done"])))
     })
@@ -77,17 +78,18 @@ async fn warnings_and_blocks_are_stored_with_the_answer() {
     let executions = open().await;
     let block = json!({"type": "image", "data": "aGk=", "mimeType": "image/png"});
     let warnings = vec![Warning::new("NOTE", "Look closely.")];
-    let answer = Answer { warnings, blocks: vec![block.clone()], ..Answer::new(json!(1)) };
+    let answer = Answer::new(json!(1)).with_warnings(warnings).with_blocks(vec![block.clone()]);
     let args = started(&executions, |_| async { Ok(answer) }).await;
     waited(&executions, &args, 30.0).await;
-    let kept = executions.answer(ExecutionAction::Get, &args, &Caller::nobody()).await.unwrap();
+    let kept =
+        executions.answer(ExecutionAction::Get, &args, &Caller::nobody(), |_, kept| kept).await.unwrap();
     assert_eq!(kept.blocks, [block]);
     assert_eq!(kept.data.into_value()["warnings"], json!([{"code": "NOTE", "message": "Look closely."}]));
 }
 
 #[test]
 fn progress_stays_within_the_range_of_running() {
-    let progress = |done, total| Progress { done, total, message: None };
+    let progress = |done, total| Progress { total, ..Progress::new(done) };
     let rows = [
         (0.0, Some(10.0), 10),
         (5.0, Some(10.0), 50),

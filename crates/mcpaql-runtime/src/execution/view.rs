@@ -104,7 +104,7 @@ pub(super) fn with_outcome(StoredExecution { row, outcome }: StoredExecution) ->
         Some(ExecutionOutcome::Done(done)) => done.blocks,
         _ => Vec::new(),
     };
-    Ok(Answer { blocks, ..answer })
+    Ok(answer.with_blocks(blocks))
 }
 
 /// One page of executions. `rows` has one extra row if there is a next page. `is_first` is false after a cursor.
@@ -139,16 +139,17 @@ pub(super) fn parse_cursor(cursor: &str) -> Option<i64> {
 /// An execution as a task of MCP's tasks extension. `reply` turns the outcome into the reply of the call.
 pub(super) fn task(
     StoredExecution { row, outcome }: StoredExecution,
-    reply: impl FnOnce(ExecutionOutcome) -> ToolReply,
+    reply: impl FnOnce(&str, ExecutionOutcome) -> ToolReply,
 ) -> BackgroundTask {
     let state = match (row.status(), outcome) {
         (ExecutionStatus::Cancelled, _) => TaskState::Cancelled,
         (ExecutionStatus::Completed | ExecutionStatus::Failed, Some(outcome)) => {
-            TaskState::Ended(reply(outcome))
+            TaskState::Ended(Box::new(reply(&row.operation, outcome)))
         }
         (ExecutionStatus::Completed | ExecutionStatus::Failed, None) => {
             let message = "The outcome of this execution cannot be read; tell the user.";
-            TaskState::Ended(reply(ExecutionOutcome::Failed(OpError::new(Code::Internal, message))))
+            let failed = ExecutionOutcome::Failed(OpError::new(Code::Internal, message));
+            TaskState::Ended(Box::new(reply(&row.operation, failed)))
         }
         (ExecutionStatus::Pending | ExecutionStatus::Running, _) => TaskState::Working,
     };

@@ -5,10 +5,11 @@
 //! adapter that selects one of several servers per call forwards only logs, because its names would not identify one
 //! server.
 
-use super::Gateway;
+use super::withheld::{may_match, refusal};
+use super::{AdapterSlot, Gateway};
 use crate::caller::Caller;
 use crate::dispatch::FeatureSource;
-use crate::protocol::{Feature, Features, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError};
+use crate::protocol::{Feature, Features, INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError};
 use futures_util::future::join_all;
 use mcpaql_core::adapter::ResultForm;
 use mcpaql_core::flagged;
@@ -16,6 +17,7 @@ use mcpaql_core::suggest::snake_case;
 use mcpaql_lexicon::poison::Certainty;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -24,14 +26,32 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 const SCHEME: &str = "mcpaql://";
 
 /// The prompts and resources of one server, and the prefix of their names.
-struct PrefixedSource {
-    prefix: String,
+pub(super) struct PrefixedSource {
+    pub(super) prefix: String,
     /// The names are the server's own, because its results are passed on unchanged.
     is_plain: bool,
-    source: FeatureSource,
+    pub(super) source: FeatureSource,
+    slot: Arc<AdapterSlot>,
 }
 
 impl PrefixedSource {
+    /// Returns the source of a slot; `None` if the slot has no server, or several.
+    pub(super) fn of(slot: &Arc<AdapterSlot>) -> Option<PrefixedSource> {
+        let served = slot.served();
+        let source = match served.as_ref().map(|served| (served.upstreams().len(), served)) {
+            None | Some((0, _)) => slot.backing_server()?.feature_source(slot),
+            Some((1, served)) => served.feature_source(),
+            Some(_) => return None,
+        };
+        let (prefix, is_plain) = (snake_case(slot.name()), is_plain(slot));
+        Some(PrefixedSource { prefix, is_plain, source, slot: Arc::clone(slot) })
+    }
+
+    /// Returns the URI in the gateway of a resource of a slot's server.
+    pub(super) fn uri_of(slot: &AdapterSlot, own: &str) -> String {
+        if is_plain(slot) { own.to_owned() } else { gateway_uri(&snake_case(slot.name()), own) }
+    }
+
     /// Returns whether the server has this feature, as far as known.
     fn has(&self, feature: Feature) -> bool {
         feature.is_in(self.source.features())
@@ -39,22 +59,11 @@ impl PrefixedSource {
 
     /// Returns the entries of a list, under their names in the gateway.
     async fn list(&self, feature: Feature, key: &str, caller: &Caller) -> Vec<Value> {
-        let listed = timeout(LIST_TIMEOUT, self.source.request(feature, Map::new(), caller)).await;
-        let mut entries = match listed {
-            Ok(Ok(mut answer)) => match answer.get_mut(key).map(Value::take) {
-                Some(Value::Array(entries)) => entries,
-                _ => Vec::new(),
-            },
-            Ok(Err(error)) => {
-                tracing::warn!(adapter = %self.prefix, reason = %error, method = feature.method(), "upstream returned no list");
-                Vec::new()
-            }
-            Err(_) => {
-                tracing::warn!(adapter = %self.prefix, method = feature.method(), "upstream did not return a list in time");
-                Vec::new()
-            }
-        };
-        entries.retain(|entry| !self.is_withheld(feature, entry));
+        let listed = self.read_list(feature, key, caller).await;
+        let mut entries = listed.unwrap_or_else(|error| {
+            tracing::warn!(adapter = %self.prefix, reason = %error, method = feature.method(), "upstream returned no list");
+            Vec::new()
+        });
         for entry in &mut entries {
             flagged::clean_value(entry);
             if !self.is_plain {
@@ -62,6 +71,58 @@ impl PrefixedSource {
             }
         }
         entries
+    }
+
+    /// Returns the entries of a list that may be served, under the server's own names. Records the others.
+    async fn read_list(&self, feature: Feature, key: &str, caller: &Caller) -> Result<Vec<Value>, RpcError> {
+        let listed = timeout(LIST_TIMEOUT, self.source.request(feature, Map::new(), caller)).await;
+        let too_late = |_| RpcError {
+            code: INTERNAL_ERROR,
+            message: format!("The server did not answer {} in time.", feature.method()),
+            data: None,
+        };
+        let mut entries = match listed.map_err(too_late)??.get_mut(key).map(Value::take) {
+            Some(Value::Array(entries)) => entries,
+            _ => Vec::new(),
+        };
+        let mut withheld = HashSet::new();
+        entries.retain(|entry| {
+            let is_withheld = self.is_withheld(feature, entry);
+            if is_withheld {
+                withheld.extend(entry.get(name_key(feature)).and_then(Value::as_str).map(str::to_owned));
+            }
+            !is_withheld
+        });
+        self.slot.withheld.record(feature, withheld);
+        Ok(entries)
+    }
+
+    /// Returns the withheld entries of a list. Reads the list if it is not known.
+    async fn withheld(&self, feature: Feature, caller: &Caller) -> Result<Arc<HashSet<String>>, RpcError> {
+        if let Some(known) = self.slot.withheld.known(feature) {
+            return Ok(known);
+        }
+        self.read_list(feature, feature.entries().unwrap_or_default(), caller).await?;
+        Ok(self.slot.withheld.known(feature).unwrap_or_default())
+    }
+
+    /// Refuses a withheld prompt.
+    async fn check_prompt(&self, own: &str, caller: &Caller) -> Result<(), RpcError> {
+        match self.withheld(Feature::Prompts, caller).await?.contains(own) {
+            true => Err(refusal("prompt", own)),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a withheld resource, or one of a withheld template.
+    pub(super) async fn check_resource(&self, own: &str, caller: &Caller) -> Result<(), RpcError> {
+        let is_withheld = self.withheld(Feature::Resources, caller).await?.contains(own)
+            || self
+                .withheld(Feature::Templates, caller)
+                .await?
+                .iter()
+                .any(|template| template == own || may_match(template, own));
+        if is_withheld { Err(refusal("resource", own)) } else { Ok(()) }
     }
 
     /// Returns the server's own name of a prompt, if it may be one of this server.
@@ -73,34 +134,56 @@ impl PrefixedSource {
     }
 
     /// Returns the server's own URI of a resource, if it may be one of this server.
-    fn own_uri(&self, uri: &str) -> Option<String> {
+    pub(super) fn own_uri(&self, uri: &str) -> Option<String> {
         match parse_gateway_uri(uri) {
             Some((prefix, own)) => (prefix == self.prefix).then(|| own.to_owned()),
             None => self.is_plain.then(|| uri.to_owned()),
         }
     }
 
-    /// Returns whether an entry is not listed, because one of its texts is certainly poisoned. Logs every poisoned text.
+    /// Returns whether an entry is not served, because one of its texts is certainly poisoned and the operator does not
+    /// allow it. Logs every poisoned text.
     fn is_withheld(&self, feature: Feature, entry: &Value) -> bool {
         let found = flagged::scan_entry(entry);
         for finding in &found {
             let (adapter, evidence) = (&self.prefix, &finding.evidence);
             tracing::warn!(%adapter, method = feature.method(), evidence, "suspicious entry: it {}", finding.what);
         }
-        found.iter().any(|finding| finding.certainty == Certainty::Certain)
+        let name = entry.get(name_key(feature)).and_then(Value::as_str).unwrap_or_default();
+        let is_allowed =
+            || self.slot.served().is_some_and(|served| served.catalog().is_flagged_text_allowed(name));
+        found.iter().any(|finding| finding.certainty == Certainty::Certain) && !is_allowed()
     }
 
     fn rename(&self, feature: Feature, entry: &mut Value) {
-        let (key, renamed): (_, fn(&str, &str) -> String) = match feature {
-            Feature::Resources | Feature::Resource => ("uri", gateway_uri),
-            Feature::Templates => ("uriTemplate", gateway_uri),
-            Feature::Prompts | Feature::Prompt | Feature::Completion => {
-                ("name", |prefix, name| format!("{prefix}_{name}"))
-            }
-        };
+        let key = name_key(feature);
         if let Some(Value::String(text)) = entry.get_mut(key) {
-            *text = renamed(&self.prefix, text);
+            let prefix = &self.prefix;
+            *text = if key == "name" { format!("{prefix}_{text}") } else { gateway_uri(prefix, text) };
         }
+    }
+}
+
+/// The key of the name or URI in an entry of this kind.
+const fn name_key(feature: Feature) -> &'static str {
+    match feature {
+        Feature::Resources | Feature::Resource | Feature::Subscribe | Feature::Unsubscribe => "uri",
+        Feature::Templates => "uriTemplate",
+        Feature::Prompts | Feature::Prompt | Feature::Completion => "name",
+    }
+}
+
+/// Returns whether prompts and resources of a slot keep the server's own names.
+fn is_plain(slot: &AdapterSlot) -> bool {
+    slot.served().is_some_and(|served| served.catalog().results == ResultForm::Plain)
+}
+
+/// The error for a resource that no server has.
+pub(super) fn unknown_resource(uri: &str) -> RpcError {
+    RpcError {
+        code: RESOURCE_NOT_FOUND,
+        message: "Unknown resource. List the resources with resources/list.".to_owned(),
+        data: Some(json!({"uri": uri})),
     }
 }
 
@@ -116,17 +199,7 @@ fn parse_gateway_uri(uri: &str) -> Option<(&str, &str)> {
 impl Gateway {
     /// The servers of the adapters, in order.
     fn sources(&self) -> Vec<PrefixedSource> {
-        let source = |slot: &super::AdapterSlot| {
-            let served = slot.served();
-            let source = match served.as_ref().map(|served| (served.upstreams().len(), served)) {
-                None | Some((0, _)) => slot.backing_server()?.feature_source(slot),
-                Some((1, served)) => served.feature_source(),
-                Some(_) => return None,
-            };
-            let is_plain = served.is_some_and(|served| served.catalog().results == ResultForm::Plain);
-            Some(PrefixedSource { prefix: snake_case(slot.name()), is_plain, source })
-        };
-        self.slots().iter().filter_map(|slot| source(slot)).collect()
+        self.slots().iter().filter_map(PrefixedSource::of).collect()
     }
 
     /// The features of all servers behind the gateway, combined.
@@ -142,6 +215,7 @@ impl Gateway {
         Features {
             resources: any_has(Feature::Resources),
             prompts: any_has(Feature::Prompts),
+            subscriptions: any_has(Feature::Subscribe),
             completions: any_has(Feature::Completion),
             logging,
         }
@@ -158,9 +232,13 @@ impl Gateway {
             self.sources().into_iter().filter(|source| source.has(feature)).collect();
         match feature.entries() {
             Some(key) => Ok(list(&sources, feature, key, caller).await),
-            None if feature == Feature::Prompt => prompt(&sources, params, caller).await,
-            None if feature == Feature::Completion => completion(&sources, params, caller).await,
-            None => resource(&sources, params, caller).await,
+            None => match feature {
+                Feature::Prompt => prompt(&sources, params, caller).await,
+                Feature::Completion => completion(&sources, params, caller).await,
+                Feature::Subscribe => self.subscribe(&sources, params, caller).await,
+                Feature::Unsubscribe => self.unsubscribe(&sources, params, caller).await,
+                _ => resource(&sources, params, caller).await,
+            },
         }
     }
 }
@@ -199,6 +277,7 @@ async fn prompt(
         let message = format!("Unknown prompt '{name}'. List the prompts with prompts/list.");
         return Err(RpcError { code: INVALID_PARAMS, message, data: None });
     };
+    source.check_prompt(own, caller).await?;
     params.insert("name".into(), own.as_str().into());
     source.source.request(Feature::Prompt, params, caller).await
 }
@@ -217,6 +296,15 @@ async fn completion(
     };
     let mut refusal = None;
     for (source, (key, own)) in sources.iter().filter_map(|source| Some((source, own(source)?))) {
+        let checked = match key {
+            "name" if source.has(Feature::Prompts) => source.check_prompt(&own, caller).await,
+            "uri" if source.has(Feature::Resources) => source.check_resource(&own, caller).await,
+            _ => Ok(()),
+        };
+        if let Err(error) = checked {
+            refusal = Some(error);
+            continue;
+        }
         let mut params = params.clone();
         if let Some(reference) = params.get_mut("ref").and_then(Value::as_object_mut) {
             reference.insert(key.to_owned(), own.into());
@@ -239,11 +327,6 @@ async fn resource(
     caller: &Caller,
 ) -> Result<Value, RpcError> {
     let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let unknown = || RpcError {
-        code: RESOURCE_NOT_FOUND,
-        message: "Unknown resource. List the resources with resources/list.".to_owned(),
-        data: Some(json!({"uri": uri})),
-    };
     let (candidates, own, is_prefixed) = match parse_gateway_uri(&uri) {
         Some((prefix, own)) => {
             (sources.iter().filter(|source| source.prefix == prefix).collect::<Vec<_>>(), own, true)
@@ -254,6 +337,10 @@ async fn resource(
     params.insert("uri".into(), own.into());
     let mut refusal = None;
     for source in candidates {
+        if let Err(error) = source.check_resource(own, caller).await {
+            refusal = Some(error);
+            continue;
+        }
         match source.source.request(Feature::Resource, params.clone(), caller).await {
             Ok(mut answer) => {
                 if let Some(Value::Array(contents)) = answer.get_mut("contents").filter(|_| is_prefixed) {
@@ -264,7 +351,7 @@ async fn resource(
             Err(error) => refusal = Some(error),
         }
     }
-    Err(refusal.unwrap_or_else(unknown))
+    Err(refusal.unwrap_or_else(|| unknown_resource(&uri)))
 }
 
 #[cfg(test)]

@@ -6,9 +6,11 @@
 //! configured to start eagerly.
 
 use super::slot::{AdapterSlot, AdapterState};
+use super::subscriptions::resubscribe;
 use super::{GatewayShared, MAX_RETRY_DELAY, MIN_RETRY_DELAY};
 use crate::dispatch::{FeatureSource, ServedAdapter};
 use crate::environment::Environment;
+use crate::protocol::FeatureChange;
 use crate::target::mcp::{self, McpProxy, Upstream};
 use crate::target::{ClosedTarget, NamedTargets, OpenError, Target};
 use mcpaql_core::adapter::{self, AlternativeTarget, Auth, McpTarget};
@@ -19,6 +21,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
 
 /// Compiles a catalog from a server's capture. The error is the reason, without secrets.
 pub type CompileCapture = Arc<dyn Fn(&Capture) -> Result<Catalog, String> + Send + Sync>;
@@ -210,6 +213,7 @@ pub(super) async fn follow_server(
     server: BackingServer,
 ) {
     let (mut state, mut changed) = (server.upstream.state(), server.upstream.tools_changed());
+    let mut feature_changes = server.upstream.feature_changes();
     let mut is_due = server.eager || !server.is_known();
     let mut wait = MIN_RETRY_DELAY;
     let mut retry_delay: Option<Duration> = None;
@@ -250,8 +254,23 @@ pub(super) async fn follow_server(
                     return;
                 }
                 let now = state.borrow_and_update().clone();
-                let Some(slot) = slot.upgrade() else { return };
+                let (Some(gateway), Some(slot)) = (gateway.upgrade(), slot.upgrade()) else { return };
+                if matches!(now, mcp::UpstreamState::Running { .. }) {
+                    tokio::spawn(resubscribe(gateway, Arc::clone(&slot)));
+                }
                 is_due = record_state(&slot, now, &server);
+            }
+            change = feature_changes.recv() => {
+                is_due = false;
+                let (Some(gateway), Some(slot)) = (gateway.upgrade(), slot.upgrade()) else { return };
+                match change {
+                    Ok(change) => gateway.announce(&slot, change),
+                    Err(RecvError::Lagged(_)) => {
+                        gateway.announce(&slot, FeatureChange::Resources);
+                        gateway.announce(&slot, FeatureChange::Prompts);
+                    }
+                    Err(RecvError::Closed) => return,
+                }
             }
             () = pause(retry_delay) => is_due = true,
         }

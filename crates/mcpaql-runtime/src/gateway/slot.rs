@@ -4,6 +4,7 @@
 //! adapter is replaced and the slot stays.
 
 use super::live::BackingServer;
+use super::withheld::WithheldEntries;
 use crate::dispatch::ServedAdapter;
 use crate::record::Stats;
 use mcpaql_core::catalog::Catalog;
@@ -63,6 +64,7 @@ pub struct AdapterSlot {
     /// Why the adapter is hidden: another adapter has one of its names.
     shadowed: RwLock<Option<String>>,
     state_changes: watch::Sender<()>,
+    pub(super) withheld: WithheldEntries,
     pub(super) work: SlotWork,
     task: Mutex<Option<AbortOnDropHandle<()>>>,
 }
@@ -94,6 +96,7 @@ impl AdapterSlot {
             state: RwLock::new((AdapterState::Starting, SystemTime::now())),
             shadowed: RwLock::new(None),
             state_changes,
+            withheld: WithheldEntries::default(),
             work,
             task: Mutex::new(None),
         }

@@ -135,13 +135,38 @@ impl GatewaySnapshot {
         self.shared.as_ref().is_some_and(|shared| shared.unified.tools().iter().any(|own| own.name == tool))
     }
 
+    /// Returns where a call through a shared tool goes; `None` if there is no such tool.
+    pub(super) fn shared_route(&self, tool: &str, arguments: Map<String, Value>) -> Option<SharedRoute<'_>> {
+        self.shared.as_ref()?.route(tool, arguments)
+    }
+
+    /// Returns which failures of shared tools set `isError`.
+    pub(super) fn shared_errors(&self) -> ErrorPolicy {
+        self.shared.as_ref().map(SharedTools::errors).unwrap_or_default()
+    }
+
     /// Returns where a call goes; `None` if there is no such tool.
     pub(super) fn route(&self, tool: &str, arguments: Map<String, Value>) -> Option<CallRoute> {
         if let Some(adapter) = self.adapter_of(tool) {
             return Some(CallRoute::To(Arc::clone(adapter), arguments));
         }
-        self.shared.as_ref()?.route(tool, arguments)
+        Some(match self.shared_route(tool, arguments)? {
+            SharedRoute::To(adapter, arguments) => CallRoute::To(Arc::clone(adapter), arguments),
+            SharedRoute::Answered(outcome) => CallRoute::Answered(Box::new(GatewayAnswer {
+                outcome: *outcome,
+                errors: self.shared_errors(),
+            })),
+        })
     }
+}
+
+/// Where a call through a shared tool goes.
+#[derive(Debug)]
+pub(super) enum SharedRoute<'a> {
+    /// To this adapter, with these arguments.
+    To(&'a Arc<ServedAdapter>, Map<String, Value>),
+    /// Answered by the gateway.
+    Answered(Box<Result<Answer, OpError>>),
 }
 
 /// An answer of the gateway itself, before the envelope.
@@ -161,16 +186,17 @@ impl SharedTools {
         Some(SharedTools { unified, adapters })
     }
 
-    fn route(&self, tool: &str, arguments: Map<String, Value>) -> Option<CallRoute> {
+    fn errors(&self) -> ErrorPolicy {
+        self.adapters.first().map(|adapter| adapter.catalog().errors).unwrap_or_default()
+    }
+
+    fn route(&self, tool: &str, arguments: Map<String, Value>) -> Option<SharedRoute<'_>> {
         let catalogs: Vec<&Catalog> = self.adapters.iter().map(|adapter| adapter.catalog()).collect();
         match self.unified.route(&catalogs, tool, arguments)? {
             UnifiedRoute::Adapter(position, arguments) => {
-                Some(CallRoute::To(Arc::clone(self.adapters.get(position)?), arguments))
+                Some(SharedRoute::To(self.adapters.get(position)?, arguments))
             }
-            UnifiedRoute::Answered(outcome) => {
-                let errors = catalogs.first().map(|catalog| catalog.errors).unwrap_or_default();
-                Some(CallRoute::Answered(Box::new(GatewayAnswer { outcome, errors })))
-            }
+            UnifiedRoute::Answered(outcome) => Some(SharedRoute::Answered(Box::new(outcome))),
         }
     }
 }

@@ -2,12 +2,15 @@
 
 use super::conversation;
 use super::logging::LogFilterSource;
-use crate::caller::{Ability, AskError, Caller, ClientConnection, Progress, Session};
+use crate::caller::{Ability, AskError, Caller, ClientConnection, ClientInput, Progress, Session};
 use crate::protocol::LogFilter;
 use futures_util::future::BoxFuture;
-use rmcp::model::{ClientCapabilities, CustomNotification, CustomRequest, ServerNotification, ServerRequest};
+use rmcp::model::{
+    CallToolRequestParams, ClientCapabilities, CustomNotification, CustomRequest, ServerNotification,
+    ServerRequest,
+};
 use rmcp::service::{Peer, RequestContext, RoleServer, ServiceError};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::any::Any;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -95,6 +98,23 @@ pub(super) fn caller(
     let client =
         McpClient { peer: context.peer.clone(), mailbox, abilities, log_filter_source, conversation };
     Caller::for_client(Arc::new(client), headers, session)
+}
+
+/// What the client sends with a request, for servers that ask it in the same way.
+pub(super) fn input(context: &RequestContext<RoleServer>, request: &CallToolRequestParams) -> ClientInput {
+    let mut params = Map::new();
+    if let Some(responses) = &request.input_responses {
+        params.insert("inputResponses".into(), json!(responses));
+    }
+    if let Some(state) = &request.request_state {
+        params.insert("requestState".into(), state.as_str().into());
+    }
+    ClientInput { params, capabilities: capabilities(context) }
+}
+
+/// The capabilities that the client declared, as JSON.
+pub(super) fn capabilities(context: &RequestContext<RoleServer>) -> Value {
+    json!(context.client_capabilities().unwrap_or_default())
 }
 
 impl ClientConnection for McpClient {

@@ -9,6 +9,7 @@
 use super::client::{Abilities, ClientMailbox};
 use super::handler::McpServer;
 use super::questions::{self, Questions};
+use super::subscriptions;
 use super::{MAX_REQUEST_BYTES, malformed};
 use crate::caller::AskError;
 use crate::service::Service;
@@ -21,7 +22,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use rmcp::ErrorData;
 use rmcp::model::{ClientCapabilities, Extensions, ProtocolVersion, RequestId, ServerJsonRpcMessage};
 use serde::Deserialize;
@@ -210,9 +211,19 @@ pub(super) async fn handle_conversation<S: Service>(
         Method::GET => {
             let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok());
             let streams = accepts.is_some_and(|types| types.contains("text/event-stream"));
+            let conversation = session_id(request.headers()).unwrap_or_default().to_owned();
             let response = next.run(request).await;
             let admitted = response.status() == StatusCode::METHOD_NOT_ALLOWED;
-            (admitted && streams).then(|| change_stream(&server)).flatten().unwrap_or(response)
+            (admitted && streams).then(|| change_stream(server, conversation)).flatten().unwrap_or(response)
+        }
+        Method::DELETE => {
+            let conversation = session_id(request.headers()).map(str::to_owned);
+            let response = next.run(request).await;
+            let admitted = response.status() == StatusCode::METHOD_NOT_ALLOWED;
+            if let Some(conversation) = conversation.filter(|_| admitted) {
+                server.subscriptions().remove_client(&conversation);
+            }
+            response
         }
         _ => next.run(request).await,
     }
@@ -233,6 +244,9 @@ async fn handle_post<S: Service>(server: Option<McpServer<S>>, request: Request,
     };
     if let Some(server) = server.as_ref().filter(|_| message.is_answer()) {
         return take_answer(server.conversations(), conversation.as_deref(), message, parts, next).await;
+    }
+    if let Some(answer) = malformed::inexact_integer(&body).filter(|_| is_json) {
+        return (StatusCode::BAD_REQUEST, Json(answer)).into_response();
     }
     let request = Request::from_parts(parts, Body::from(body.clone()));
     let abilities = conversation
@@ -304,18 +318,27 @@ fn unreadable(body: &[u8]) -> Response {
     }
 }
 
-/// A stream of notifications about changed tools; `None` if the tools of the service never change.
-fn change_stream<S: Service>(server: &McpServer<S>) -> Option<Response> {
-    let state = (server.changes()?, server.closing());
-    let events = stream::unfold(state, |(mut changes, closing)| async move {
-        tokio::select! {
-            () = closing.cancelled() => None,
-            changed = changes.changed() => {
-                changed.ok()?;
-                Some((Ok::<_, Infallible>(Event::default().data(LIST_CHANGED)), (changes, closing)))
-            }
-        }
-    });
+/// A stream of notifications about changed tools, prompts and resources; `None` if the tools of the service never change.
+fn change_stream<S: Service>(server: McpServer<S>, conversation: String) -> Option<Response> {
+    let state = (server.changes()?, server.feature_changes(), server, conversation);
+    let events =
+        stream::unfold(state, |(mut changes, mut feature_changes, server, conversation)| async move {
+            let closing = server.closing();
+            let messages = tokio::select! {
+                () = closing.cancelled() => return None,
+                changed = changes.changed() => {
+                    changed.ok()?;
+                    vec![LIST_CHANGED.to_owned()]
+                }
+                missed = server.subscriptions().next_changes(&mut feature_changes, &conversation) => {
+                    missed.iter().map(|change| subscriptions::notification(change).to_string()).collect()
+                }
+            };
+            let events =
+                messages.into_iter().map(|message| Ok::<_, Infallible>(Event::default().data(message)));
+            Some((stream::iter(events), (changes, feature_changes, server, conversation)))
+        })
+        .flatten();
     Some(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
 }
 

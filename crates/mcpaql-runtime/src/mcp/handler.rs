@@ -6,11 +6,12 @@ use super::conversation::Conversations;
 use super::listing::Listing;
 use super::logging::{INVALID_LEVEL, LogLevels};
 use super::parked::{CallStep, ParkableCall, ParkedCalls};
+use super::subscriptions::{self, Subscriptions};
 use super::{features, identity, task};
 use crate::caller::{Caller, Progress, Session};
-use crate::protocol::{Feature, Features, SET_LEVEL};
+use crate::protocol::{Feature, FeatureChange, Features, RpcError, SET_LEVEL};
 use crate::service::Service;
-use mcpaql_core::response::ToolReply;
+use mcpaql_core::response::{ProtocolReply, ToolReply};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -28,7 +29,7 @@ use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 /// How long a client may cache a list before it asks again.
@@ -47,17 +48,17 @@ const STATEFUL_METHODS: [&str; 2] = ["initialize", "ping"];
 const STATELESS_METHODS: [&str; 2] = ["server/discover", "subscriptions/listen"];
 
 /// The server's side of all connections; clones share their state.
-pub(crate) struct McpServer<S> {
+pub(crate) struct McpServer<S: Service> {
     shared: Arc<ServerShared<S>>,
 }
 
-impl<S> Clone for McpServer<S> {
+impl<S: Service> Clone for McpServer<S> {
     fn clone(&self) -> Self {
         McpServer { shared: self.shared.clone() }
     }
 }
 
-struct ServerShared<S> {
+struct ServerShared<S: Service> {
     service: Arc<S>,
     listing: Mutex<Option<Arc<Listing>>>,
     closing: CancellationToken,
@@ -65,6 +66,7 @@ struct ServerShared<S> {
     session: Option<Session>,
     parked: Arc<ParkedCalls>,
     levels: Arc<LogLevels>,
+    subscriptions: Subscriptions<S>,
 }
 
 impl<S: Service> McpServer<S> {
@@ -78,12 +80,17 @@ impl<S: Service> McpServer<S> {
             session,
             parked: Arc::default(),
             levels: Arc::default(),
+            subscriptions: Subscriptions::default(),
         };
         McpServer { shared: Arc::new(shared) }
     }
 
-    pub(super) fn service(&self) -> &S {
+    pub(super) fn service(&self) -> &Arc<S> {
         &self.shared.service
+    }
+
+    pub(super) fn subscriptions(&self) -> &Subscriptions<S> {
+        &self.shared.subscriptions
     }
 
     /// The features of the service; none if the service panicked.
@@ -105,6 +112,10 @@ impl<S: Service> McpServer<S> {
 
     pub(super) fn changes(&self) -> Option<watch::Receiver<()>> {
         self.shared.service.changes()
+    }
+
+    pub(super) fn feature_changes(&self) -> Option<broadcast::Receiver<FeatureChange>> {
+        self.shared.service.feature_changes()
     }
 
     pub(super) fn closing(&self) -> CancellationToken {
@@ -136,27 +147,39 @@ impl<S: Service> McpServer<S> {
 
     async fn run(
         &self,
-        mut request: CallToolRequestParams,
+        request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         progress: Option<ProgressToken>,
     ) -> ToolCallOutcome {
         self.shared.service.wait_until_ready().await;
-        if let Some(state) = request.request_state.take() {
-            let parked = &self.shared.parked;
-            return match parked.resume(&state, &request.name, request.input_responses.take()) {
-                Some(call) => self.run_parkable(call, context, progress).await,
-                None => ToolCallOutcome::Forgotten,
-            };
-        }
-        let arguments = request.arguments.unwrap_or_default();
         let service = &self.shared.service;
+        if let Some(state) = &request.request_state {
+            let parked = &self.shared.parked;
+            if let Some(call) = parked.resume(state, &request.name, request.input_responses.as_ref()) {
+                return self.run_parkable(call, context, progress).await;
+            }
+        }
+        let passes_input = is_stateless(context) && service.passes_input(&request.name).await;
+        if request.request_state.is_some() && !passes_input {
+            return ToolCallOutcome::Forgotten;
+        }
+        let input = passes_input.then(|| client::input(context, &request));
+        let arguments = request.arguments.unwrap_or_default();
         if ParkableCall::can_ask(context) {
             let (session, log_filter_source) = (self.session(), self.log_filter_source(context));
-            let call =
-                ParkableCall::begin(service, &request.name, arguments, context, session, log_filter_source);
+            let call = ParkableCall::begin(
+                service,
+                (&request.name, arguments),
+                context,
+                (session, input),
+                log_filter_source,
+            );
             return self.run_parkable(call, context, progress).await;
         }
-        let (caller, reports) = self.caller(context);
+        let (mut caller, reports) = self.caller(context);
+        if let Some(input) = input {
+            caller = caller.with_input(input);
+        }
         let call = without_panic(async { service.call(&request.name, arguments, &caller).await });
         let reply = run_with_progress(call, reports, context, progress.as_ref()).await;
         self.reply_outcome(reply, &caller, context).await
@@ -188,7 +211,22 @@ impl<S: Service> McpServer<S> {
         caller: &Caller,
         context: &RequestContext<RoleServer>,
     ) -> ToolCallOutcome {
-        let Some(reply) = reply else { return ToolCallOutcome::Unknown };
+        let Some(mut reply) = reply else { return ToolCallOutcome::Unknown };
+        match reply.protocol.take().map(|protocol| *protocol) {
+            None => {}
+            Some(ProtocolReply::Error { code, message, data }) => {
+                return ToolCallOutcome::Refused(RpcError { code, message, data }.into());
+            }
+            Some(ProtocolReply::InputRequired(required)) => {
+                return match serde_json::from_value(Value::Object(required)) {
+                    Ok(required) => ToolCallOutcome::Asks(required),
+                    Err(_) => {
+                        let message = "The upstream server asked an invalid question.";
+                        ToolCallOutcome::Refused(ErrorData::internal_error(message, None))
+                    }
+                };
+            }
+        }
         let supports_tasks =
             || context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
         if let Some(id) = caller.execution().filter(|_| supports_tasks())
@@ -213,6 +251,8 @@ enum ToolCallOutcome {
     Asks(InputRequiredResult),
     /// The parked call that the client resumes no longer exists.
     Forgotten,
+    /// The server behind the tool refused the request.
+    Refused(ErrorData),
 }
 
 /// Returns the progress token inside the arguments, where the specification of MCP-AQL has it.
@@ -230,8 +270,8 @@ async fn run_with_progress<T>(
 ) -> T {
     let Some(token) = token else { return work.await };
     with_progress(work, reports, |ProgressUpdate { done, total, message }| {
-        let mut params = ProgressNotificationParam::new(token.clone(), done).with_message(message);
-        params.total = total;
+        let mut params = ProgressNotificationParam::new(token.clone(), done);
+        (params.total, params.message) = (total, message);
         async move {
             // If progress cannot be sent, the call still continues.
             let _ = context.peer.notify_progress(params).await;
@@ -240,11 +280,13 @@ async fn run_with_progress<T>(
     .await
 }
 
-fn result(ToolReply { text, blocks, is_error, structured, meta }: ToolReply) -> CallToolResult {
+fn result(reply: ToolReply) -> CallToolResult {
+    let ToolReply { text, blocks, is_error, structured, meta, is_passed_on, omits_is_error, .. } = reply;
     // A result that is passed on has its texts among the blocks.
-    let text = (!text.is_empty() || blocks.is_empty()).then(|| ContentBlock::text(text));
+    let has_text = !text.is_empty() || (blocks.is_empty() && !is_passed_on);
+    let text = has_text.then(|| ContentBlock::text(text));
     let mut result = CallToolResult::success(text.into_iter().chain(blocks.into_iter().map(block)).collect());
-    result.is_error = Some(is_error);
+    result.is_error = (!omits_is_error).then_some(is_error);
     result.structured_content = structured;
     result.meta = meta.map(Into::into);
     result
@@ -269,7 +311,7 @@ fn catch_panic<T>(ask: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(ask)).ok()
 }
 
-async fn next_change(changes: &mut Option<watch::Receiver<()>>) {
+pub(super) async fn next_change(changes: &mut Option<watch::Receiver<()>>) {
     if let Some(receiver) = changes
         && receiver.changed().await.is_ok()
     {
@@ -286,7 +328,7 @@ impl<S: Service> ServerHandler for McpServer<S> {
             Some(true) => capabilities.enable_tasks().build(),
             _ => capabilities.build(),
         };
-        features::declare(&mut capabilities, self.features());
+        features::declare(&mut capabilities, self.features(), self.feature_changes().is_some());
         let config = ServerConfig::new(capabilities).with_server_info(identity::implementation());
         match catch_panic(|| self.shared.service.instructions()).unwrap_or_default() {
             text if text.is_empty() => config,
@@ -351,6 +393,7 @@ impl<S: Service> ServerHandler for McpServer<S> {
         match outcome {
             ToolCallOutcome::Answered(response) => Ok(response),
             ToolCallOutcome::Asks(asked) => Ok(CallToolResponse::InputRequired(asked)),
+            ToolCallOutcome::Refused(error) => Err(error),
             ToolCallOutcome::Forgotten => {
                 let message =
                     "The call of this requestState has ended; call the tool again without requestState.";
@@ -394,7 +437,7 @@ impl<S: Service> ServerHandler for McpServer<S> {
         }
         let of_revision = if is_stateless(&context) { STATELESS_METHODS } else { STATEFUL_METHODS };
         let is_known = METHODS.iter().chain(&of_revision).any(|known| *known == method);
-        if is_known || features::is_feature(&method, self.features()) {
+        if is_known || features::is_feature(&method, self.features(), is_stateless(&context)) {
             let message = format!("The params of {method} do not match the protocol.");
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -411,18 +454,40 @@ impl<S: Service> ServerHandler for McpServer<S> {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let (mut changes, closing) = (self.changes(), self.closing());
+        let (mut changes, mut feature_changes) = (self.changes(), self.feature_changes());
+        let (server, peer) = (self.clone(), context.peer);
+        let client = subscriptions::client_key(&context.extensions).unwrap_or_default();
         tokio::spawn(async move {
+            let closing = server.closing();
             loop {
-                tokio::select! {
+                let sent = tokio::select! {
                     () = closing.cancelled() => return,
-                    () = next_change(&mut changes) => {}
-                }
-                if context.peer.notify_tool_list_changed().await.is_err() {
+                    () = next_change(&mut changes) => peer.notify_tool_list_changed().await,
+                    missed = server.subscriptions().next_changes(&mut feature_changes, &client) => {
+                        subscriptions::notify_peer(&peer, missed).await
+                    }
+                };
+                if sent.is_err() {
                     return;
                 }
             }
         });
+    }
+
+    async fn subscribe(
+        &self,
+        request: rmcp::model::SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribe_client(request.uri, &context).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: rmcp::model::UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.unsubscribe_client(&request.uri, &context)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -431,17 +496,7 @@ impl<S: Service> ServerHandler for McpServer<S> {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changes = self.changes();
-        loop {
-            tokio::select! {
-                () = context.cancelled() => return Ok(()),
-                () = self.shared.closing.cancelled() => return Ok(()),
-                () = next_change(&mut changes) => {}
-            }
-            if context.sink().notify_tool_list_changed().await.is_err() {
-                return Ok(());
-            }
-        }
+        self.send_changes(context).await
     }
 
     async fn complete(
@@ -473,7 +528,11 @@ impl<S: Service> ServerHandler for McpServer<S> {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let mut prompt: GetPromptResult = self.feature_one(Feature::Prompt, request, &context).await?;
+        let answer = self.feature_answer(Feature::Prompt, request, &context).await?;
+        if let Some(required) = features::input_required(&answer) {
+            return Ok(required.into());
+        }
+        let mut prompt: GetPromptResult = features::parsed(Feature::Prompt, answer)?;
         identity::identify(&mut prompt.meta, &context);
         Ok(prompt.into())
     }
@@ -511,7 +570,11 @@ impl<S: Service> ServerHandler for McpServer<S> {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let mut read: ReadResourceResult = self.feature_one(Feature::Resource, request, &context).await?;
+        let answer = self.feature_answer(Feature::Resource, request, &context).await?;
+        if let Some(required) = features::input_required(&answer) {
+            return Ok(required.into());
+        }
+        let mut read: ReadResourceResult = features::parsed(Feature::Resource, answer)?;
         identity::identify(&mut read.meta, &context);
         if !is_stateless(&context) {
             return Ok(read.into());

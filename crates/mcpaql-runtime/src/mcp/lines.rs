@@ -37,7 +37,10 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTr
             InputLine::TooLong(scan) => Some(Err(malformed::too_long(MAX_LINE_BYTES, scan.id()))),
             InputLine::Whole([]) => None,
             InputLine::Whole(text) => match serde_json::from_slice(text) {
-                Ok(message) => Some(Ok(message)),
+                Ok(message) => match malformed::inexact_integer(text) {
+                    Some(answer) => Some(Err(answer)),
+                    None => Some(Ok(message)),
+                },
                 Err(_) => malformed::answer(text).map(Err),
             },
         })

@@ -64,6 +64,7 @@ mod tests {
                     description: "Lists projects.".into(),
                     input_schema: json!({"type": "object", "properties": {}}),
                     output_schema: title_in_annotations.then(|| json!({"type": "object"})),
+                    max_result_chars: title_in_annotations.then_some(4000),
                     hints,
                     title_in_annotations,
                 };

@@ -4,12 +4,15 @@
 //! nothing else from the message.
 
 use crate::protocol::IdScan;
+use mcpaql_core::syntax;
 use rmcp::ErrorData;
 use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use serde_json::Value;
 
 const UNREADABLE: &str = "The message is not valid JSON: send one JSON-RPC 2.0 object in UTF-8, without lone surrogates, \
      with numbers in range and nested no deeper than 127 levels.";
+/// Maximum digits of an integer in an error.
+const MAX_SHOWN_DIGITS: usize = 40;
 const NO_REQUEST: &str =
     "The message is not a JSON-RPC 2.0 request: send an object with jsonrpc, id, method and, if any, params.";
 
@@ -31,6 +34,20 @@ pub(super) fn answer(message: &[u8]) -> Option<ServerJsonRpcMessage> {
     }
     let id = request_id(field("id").cloned());
     Some(ServerJsonRpcMessage::error(ErrorData::invalid_request(NO_REQUEST, None), id))
+}
+
+/// Returns the answer to a request with an integer that would change when it is parsed; `None` for other messages.
+pub(super) fn inexact_integer(message: &[u8]) -> Option<ServerJsonRpcMessage> {
+    let integer = syntax::inexact_integer(std::str::from_utf8(message).ok()?)?;
+    let value: Value = serde_json::from_slice(message).ok()?;
+    value.get("method")?;
+    let id = request_id(value.get("id").cloned())?;
+    let head: String = integer.chars().take(MAX_SHOWN_DIGITS).collect();
+    let shown = if head.len() < integer.len() { format!("{head}…") } else { head };
+    let message = format!(
+        "The integer {shown} has more than 64 bits and would lose digits. Send it as text if the tool accepts text, or as a smaller number."
+    );
+    Some(ServerJsonRpcMessage::error(ErrorData::invalid_params(message, None), Some(id)))
 }
 
 /// The answer to a message longer than `limit` bytes.
@@ -87,6 +104,22 @@ mod tests {
             (json!(1), Value::Null),
         ] {
             assert_eq!(answered(message.to_string().as_bytes()), Some((json!(-32600), id)), "{message}");
+        }
+    }
+
+    #[test]
+    fn an_integer_that_would_change_is_refused_in_requests() {
+        let request =
+            br#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"a":18446744073709551617}}"#;
+        let answer = serde_json::to_value(inexact_integer(request).unwrap()).unwrap();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(4), &json!(-32602)));
+        assert!(answer["error"]["message"].as_str().unwrap().contains("18446744073709551617"), "{answer}");
+        for other in [
+            &br#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"a":18446744073709551615}}"#[..],
+            br#"{"jsonrpc":"2.0","method":"notifications/x","params":{"a":18446744073709551617}}"#,
+            br#"{"jsonrpc":"2.0","id":4,"result":{"a":18446744073709551617}}"#,
+        ] {
+            assert!(inexact_integer(other).is_none(), "{}", String::from_utf8_lossy(other));
         }
     }
 

@@ -11,7 +11,7 @@ use super::call::without_panic;
 use super::client::{self, Abilities, Question, QuestionChannel};
 use super::handler;
 use super::logging::LogFilterSource;
-use crate::caller::{Ability, AskError, Caller, Progress, Session};
+use crate::caller::{Ability, AskError, Caller, ClientInput, Progress, Session};
 use crate::service::Service;
 use futures_util::future::BoxFuture;
 use mcpaql_core::response::ToolReply;
@@ -57,15 +57,17 @@ impl ParkableCall {
     /// Starts a call whose client can be asked.
     pub(super) fn begin<S: Service>(
         service: &Arc<S>,
-        tool: &str,
-        arguments: Map<String, Value>,
+        (tool, arguments): (&str, Map<String, Value>),
         context: &RequestContext<RoleServer>,
-        session: Option<Session>,
+        (session, input): (Option<Session>, Option<ClientInput>),
         log_filter_source: LogFilterSource,
     ) -> ParkableCall {
         let (mailbox, questions) = mpsc::channel(1);
-        let (caller, progress) =
+        let (mut caller, progress) =
             client::caller(context, QuestionChannel::Mail(mailbox), session, log_filter_source);
+        if let Some(input) = input {
+            caller = caller.with_input(input);
+        }
         let (service, name, work_caller) = (Arc::clone(service), tool.to_owned(), caller.clone());
         let work =
             async move { without_panic(async { service.call(&name, arguments, &work_caller).await }).await };
@@ -89,8 +91,8 @@ impl ParkableCall {
     }
 
     /// Passes on the client's answer. Without an answer the question is dropped.
-    fn answer(&mut self, responses: Option<InputResponses>) {
-        let answer = responses.and_then(|mut responses| responses.remove(QUESTION_KEY));
+    fn answer(&mut self, responses: Option<&InputResponses>) {
+        let answer = responses.and_then(|responses| responses.get(QUESTION_KEY).cloned());
         if let (Some(sender), Some(answer)) = (self.answer_sender.take(), answer) {
             // A call that has ended needs no answer.
             let _ = sender.send(Ok(answer));
@@ -146,7 +148,7 @@ impl ParkedCalls {
         &self,
         state: &str,
         tool: &str,
-        responses: Option<InputResponses>,
+        responses: Option<&InputResponses>,
     ) -> Option<ParkableCall> {
         let mut calls = self.calls();
         let is_same = calls.get(state).is_some_and(|call| call.tool == tool);

@@ -4,24 +4,28 @@
 use crate::caller::Caller;
 use crate::execution::BackgroundTask;
 use crate::health::Health;
-use crate::protocol::{Feature, Features, RpcError};
+use crate::protocol::{Feature, FeatureChange, Features, RpcError};
 use crate::service::Service;
 use mcpaql_core::catalog::Tool;
 use mcpaql_core::response::ToolReply;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 
 /// Instructions while the tools are unknown.
 const INSTRUCTIONS: &str = "The tools take {\"operation\": NAME, \"params\": {…}}. Find operations with \
     {\"operation\":\"introspect\",\"params\":{\"search\":\"what you want to do\"}} on the tool that reads. Call an operation directly when its \
     signature is shown.";
 
+/// Maximum number of changes that a slow client has not received yet.
+const CHANGE_CAPACITY: usize = 256;
+
 /// A service that is still loading, as the server sees it.
 #[derive(Debug)]
 pub struct PendingService<S> {
     state: watch::Receiver<LoadState<S>>,
     changes: watch::Receiver<()>,
+    feature_changes: broadcast::Sender<FeatureChange>,
 }
 
 /// Sets the service when it is loaded.
@@ -29,6 +33,7 @@ pub struct PendingService<S> {
 pub struct ServiceLoader<S> {
     state: watch::Sender<LoadState<S>>,
     changes: watch::Sender<()>,
+    feature_changes: broadcast::Sender<FeatureChange>,
 }
 
 #[derive(Debug)]
@@ -70,7 +75,13 @@ impl<S> PendingService<S> {
     pub fn new() -> (PendingService<S>, ServiceLoader<S>) {
         let (sender, state) = watch::channel(LoadState::Unknown);
         let (changes_sender, changes) = watch::channel(());
-        (PendingService { state, changes }, ServiceLoader { state: sender, changes: changes_sender })
+        let feature_changes = broadcast::Sender::new(CHANGE_CAPACITY);
+        let loader = ServiceLoader {
+            state: sender,
+            changes: changes_sender,
+            feature_changes: feature_changes.clone(),
+        };
+        (PendingService { state, changes, feature_changes }, loader)
     }
 
     fn service(&self) -> Option<Arc<S>> {
@@ -105,6 +116,22 @@ impl<S: Service> ServiceLoader<S> {
     /// clients are notified. Must be called in a Tokio runtime.
     pub fn set_ready(self, service: Arc<S>) {
         let changes = service.changes();
+        if let Some(mut changes) = service.feature_changes() {
+            let sender = self.feature_changes.clone();
+            tokio::spawn(async move {
+                loop {
+                    // Without listeners, sending fails, which does no harm.
+                    match changes.recv().await {
+                        Ok(change) => drop(sender.send(change)),
+                        Err(broadcast::error::RecvError::Lagged(_)) => {
+                            drop(sender.send(FeatureChange::Resources));
+                            drop(sender.send(FeatureChange::Prompts));
+                        }
+                        Err(broadcast::error::RecvError::Closed) => return,
+                    }
+                }
+            });
+        }
         let tools = service.tools();
         let before = self.state.send_replace(LoadState::Ready(service));
         if matches!(before, LoadState::Known(preview) if preview.tools != tools) {
@@ -151,6 +178,13 @@ impl<S: Service> Service for PendingService<S> {
         }
     }
 
+    async fn passes_input(&self, tool: &str) -> bool {
+        match self.service() {
+            Some(service) => service.passes_input(tool).await,
+            None => false,
+        }
+    }
+
     fn has_tasks(&self) -> bool {
         // Not known yet, and a client that is told no never asks again.
         let known = self.service().map(|service| service.has_tasks());
@@ -185,5 +219,9 @@ impl<S: Service> Service for PendingService<S> {
 
     fn changes(&self) -> Option<watch::Receiver<()>> {
         Some(self.changes.clone())
+    }
+
+    fn feature_changes(&self) -> Option<broadcast::Receiver<FeatureChange>> {
+        Some(self.feature_changes.subscribe())
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn detailed(
     let payload = match task.state {
         TaskState::Working => TaskPayload::Working,
         TaskState::Cancelled => TaskPayload::Cancelled,
-        TaskState::Ended(reply) => TaskPayload::Completed { result: object(&answer(reply)) },
+        TaskState::Ended(reply) => TaskPayload::Completed { result: object(&answer(*reply)) },
     };
     DetailedTask::new(summary, payload)
 }

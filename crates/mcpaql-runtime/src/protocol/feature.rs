@@ -11,6 +11,8 @@ pub struct Features {
     pub resources: bool,
     /// `prompts/*`.
     pub prompts: bool,
+    /// `resources/subscribe`.
+    pub subscriptions: bool,
     /// `completion/complete`.
     pub completions: bool,
     /// `notifications/message`, and `logging/setLevel` in revisions with a handshake.
@@ -26,6 +28,10 @@ pub enum Feature {
     Templates,
     /// `resources/read`.
     Resource,
+    /// `resources/subscribe`.
+    Subscribe,
+    /// `resources/unsubscribe`.
+    Unsubscribe,
     /// `prompts/list`.
     Prompts,
     /// `prompts/get`.
@@ -36,10 +42,12 @@ pub enum Feature {
 
 impl Feature {
     /// All requests.
-    pub const ALL: [Feature; 6] = [
+    pub const ALL: [Feature; 8] = [
         Feature::Resources,
         Feature::Templates,
         Feature::Resource,
+        Feature::Subscribe,
+        Feature::Unsubscribe,
         Feature::Prompts,
         Feature::Prompt,
         Feature::Completion,
@@ -52,6 +60,8 @@ impl Feature {
             Feature::Resources => "resources/list",
             Feature::Templates => "resources/templates/list",
             Feature::Resource => "resources/read",
+            Feature::Subscribe => "resources/subscribe",
+            Feature::Unsubscribe => "resources/unsubscribe",
             Feature::Prompts => "prompts/list",
             Feature::Prompt => "prompts/get",
             Feature::Completion => "completion/complete",
@@ -65,7 +75,11 @@ impl Feature {
             Feature::Resources => Some("resources"),
             Feature::Templates => Some("resourceTemplates"),
             Feature::Prompts => Some("prompts"),
-            Feature::Resource | Feature::Prompt | Feature::Completion => None,
+            Feature::Resource
+            | Feature::Subscribe
+            | Feature::Unsubscribe
+            | Feature::Prompt
+            | Feature::Completion => None,
         }
     }
 
@@ -73,7 +87,11 @@ impl Feature {
     #[must_use]
     pub const fn capability(self) -> &'static str {
         match self {
-            Feature::Resources | Feature::Templates | Feature::Resource => "resources",
+            Feature::Resources
+            | Feature::Templates
+            | Feature::Resource
+            | Feature::Subscribe
+            | Feature::Unsubscribe => "resources",
             Feature::Prompts | Feature::Prompt => "prompts",
             Feature::Completion => "completions",
         }
@@ -84,10 +102,22 @@ impl Feature {
     pub const fn is_in(self, features: Features) -> bool {
         match self {
             Feature::Resources | Feature::Templates | Feature::Resource => features.resources,
+            Feature::Subscribe | Feature::Unsubscribe => features.subscriptions,
             Feature::Prompts | Feature::Prompt => features.prompts,
             Feature::Completion => features.completions,
         }
     }
+}
+
+/// A change that a server announces, besides changes of its tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FeatureChange {
+    /// The list of resources.
+    Resources,
+    /// The list of prompts.
+    Prompts,
+    /// The resource with this URI. Only its subscribers are notified.
+    Resource(String),
 }
 
 /// A JSON-RPC error.

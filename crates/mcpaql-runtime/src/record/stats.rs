@@ -229,7 +229,7 @@ mod tests {
             assert_eq!(stats.calls_started(entry), 1);
         }
         let count = stats.count();
-        assert_eq!((count.calls, count.errors, count.running, count.cancelled), (2, 2, 0, 0));
+        assert_eq!((count.calls, count.errors, count.running, count.cancelled), (3, 3, 0, 0));
     }
 
     #[test]

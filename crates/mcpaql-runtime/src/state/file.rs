@@ -115,6 +115,12 @@ pub(crate) async fn open_reader(path: &Path) -> Result<SqliteConnection, StoreEr
     options.connect().await.map_err(|source| failure(path, source))
 }
 
+/// Checks that a file can be opened and has a known layout, without changing it.
+pub(crate) async fn check_file(path: &Path, layout: FileLayout) -> Result<(), StoreError> {
+    let mut reader = open_reader(path).await?;
+    inspect(path, &mut reader, layout).await.map(drop)
+}
+
 /// Opens a database in memory.
 pub(crate) async fn open_memory(layout: FileLayout) -> Result<SqliteConnection, StoreError> {
     let path = Path::new(":memory:");

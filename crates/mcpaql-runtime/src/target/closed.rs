@@ -1,9 +1,11 @@
 //! A target that could not be opened. Every call fails with the reason.
 
-use super::{OpenError, Target, TargetCall};
+use super::{Args, OpenError, Target, TargetCall};
 use futures_util::future::BoxFuture;
 use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::operation::Operation;
 use mcpaql_core::response::Answer;
+use serde_json::Value;
 
 /// A target that could not be opened.
 #[derive(Debug, Clone)]
@@ -35,6 +37,10 @@ impl ClosedTarget {
 
 impl Target for ClosedTarget {
     fn perform<'a>(&'a self, _: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
+        Box::pin(std::future::ready(Err(self.refusal())))
+    }
+
+    fn preview<'a>(&'a self, _: &'a Operation, _: &'a Args) -> BoxFuture<'a, Result<Value, OpError>> {
         Box::pin(std::future::ready(Err(self.refusal())))
     }
 

@@ -8,7 +8,7 @@ mod argv;
 mod output;
 
 use super::program::{self, StartError, file_name};
-use super::{Args, Target, TargetCall, TargetKind};
+use super::{Args, Target, TargetCall, TargetKind, preview};
 use crate::process::{self, ProcessEnd, ProcessOutput, ProcessSpec, STDERR_TAIL_BYTES};
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter::{self, CommandTarget};
@@ -187,6 +187,27 @@ impl CommandRunner {
         Ok(answer)
     }
 
+    /// Describes the program that a call would start: its arguments, the names of its variables, its standard input.
+    fn preview_command(&self, operation: &Operation, args: &Args) -> Result<Value, OpError> {
+        let Binding::Command(binding) = &operation.binding else {
+            return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
+                .with_cause("the operation is not bound to a command"));
+        };
+        let args = preview::redacted(operation, args);
+        let (program, arguments) = argv::argv(&binding.argv, &args)?;
+        let hidden = self.hidden_values(operation, &Args::new());
+        let shown =
+            |text: String| hidden.iter().fold(text, |text, (value, mask)| text.replace(value.as_str(), mask));
+        let argv: Vec<String> = std::iter::once(program).chain(arguments).map(shown).collect();
+        let env: Vec<&str> = self.env.iter().map(|(name, _)| name.as_str()).collect();
+        let mut out = Map::from_iter([("argv".to_owned(), argv.into()), ("env".to_owned(), env.into())]);
+        if let Some(stdin) = stdin(&binding.stdin, operation, &args) {
+            let text = shown(String::from_utf8_lossy(&stdin).into_owned());
+            out.insert("stdin".into(), serde_json::from_str(&text).unwrap_or_else(|_| text.into()));
+        }
+        Ok(Value::Object(out))
+    }
+
     /// The values that errors of this call must not show: sensitive arguments, secrets and paths of the operator.
     fn hidden_values(&self, operation: &Operation, args: &Args) -> Vec<(String, &str)> {
         let mut hidden = Vec::new();
@@ -243,6 +264,14 @@ impl CommandRunner {
 impl Target for CommandRunner {
     fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
         Box::pin(self.call(call.operation, call.args))
+    }
+
+    fn preview<'a>(
+        &'a self,
+        operation: &'a Operation,
+        args: &'a Args,
+    ) -> BoxFuture<'a, Result<Value, OpError>> {
+        Box::pin(std::future::ready(self.preview_command(operation, args)))
     }
 }
 

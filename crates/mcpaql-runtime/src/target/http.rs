@@ -21,6 +21,8 @@ mod fixture;
 mod headers;
 mod html;
 mod multipart;
+mod next_page;
+mod preview;
 mod redirect;
 mod request;
 pub(crate) mod response;
@@ -34,6 +36,7 @@ pub use retry::Backoff;
 
 use super::auth::{Credentials, EnvLookup, ReservedNames, Tokens};
 use super::{Args, Target, TargetCall, TargetKind};
+use crate::caller::Caller;
 use crate::fetch;
 use address::{BaseAddress, Network};
 use call::HttpCall;
@@ -48,11 +51,13 @@ use mcpaql_core::template::EnvTemplate;
 use redirect::Hop;
 use request::RequestDefaults;
 use reqwest::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU16;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
+use url::Url;
 
 /// Why a client cannot be set up. For the operator.
 #[non_exhaustive]
@@ -154,18 +159,21 @@ impl HttpClient {
         HttpClient { boundary, ..self }
     }
 
-    /// Runs one validated call.
-    async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
+    /// Runs one validated call. `next_page` is the address of another page of its list.
+    async fn call(
+        &self,
+        operation: &Operation,
+        args: &Args,
+        caller: &Caller,
+        next_page: Option<&str>,
+    ) -> Result<Answer, OpError> {
         let Binding::Http(binding) = &operation.binding else {
             return Err(OpError::new(
                 Code::Internal,
                 "This operation has no HTTP request; tell the operator.",
             ));
         };
-        let base = match &binding.base_url {
-            Some(text) => self.network.resolve(text, &self.env)?,
-            None => self.base.url(&self.network, &self.env)?,
-        };
+        let base = self.base_of(binding)?;
         let (auth, reserved) = self.authentication(binding.auth.as_ref())?;
         let defaults = RequestDefaults {
             base: &base,
@@ -176,7 +184,10 @@ impl HttpClient {
         let with_fixed = with_fixed_values(operation, binding, args);
         let (operation, args) =
             with_fixed.as_ref().map_or((operation, args), |(operation, args)| (operation, args));
-        let outgoing = request::build(&defaults, operation, binding, args)?;
+        let mut outgoing = request::build(&defaults, operation, binding, args)?;
+        if let Some(address) = next_page {
+            next_page::follow(&mut outgoing, address, &reserved)?;
+        }
         let background = operation.lifecycle.map(|lifecycle| Duration::from_millis(lifecycle.limit_ms()));
         let timeout = background.unwrap_or(self.timeout);
         let started = Instant::now();
@@ -185,6 +196,7 @@ impl HttpClient {
             operation,
             binding,
             args,
+            caller,
             auth,
             credentials: Credentials::default(),
             status: AtomicU16::new(0),
@@ -196,6 +208,14 @@ impl HttpClient {
             timeout_at(call.deadline, call.run(first)).await.unwrap_or_else(|_| Err(timed_out(timeout)));
         call.log(started, &outcome);
         outcome
+    }
+
+    /// Returns the operation's own base address or else the adapter's.
+    fn base_of(&self, binding: &HttpBinding) -> Result<Url, OpError> {
+        match &binding.base_url {
+            Some(text) => self.network.resolve(text, &self.env),
+            None => self.base.url(&self.network, &self.env),
+        }
     }
 
     /// Returns the operation's own authentication or else the adapter's, and the names that it reserves.
@@ -229,7 +249,15 @@ fn with_fixed_values(operation: &Operation, binding: &HttpBinding, args: &Args) 
 
 impl Target for HttpClient {
     fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
-        Box::pin(self.call(call.operation, call.args))
+        Box::pin(self.call(call.operation, call.args, call.caller, call.next_page))
+    }
+
+    fn preview<'a>(
+        &'a self,
+        operation: &'a Operation,
+        args: &'a Args,
+    ) -> BoxFuture<'a, Result<Value, OpError>> {
+        Box::pin(std::future::ready(self.preview_request(operation, args)))
     }
 }
 

@@ -7,15 +7,15 @@ mod upstream;
 
 pub use upstream::{Upstream, UpstreamError, UpstreamSetupError, UpstreamState};
 
-use super::{Args, FeatureRequest, Target, TargetCall, TargetKind};
+use super::{Args, FeatureRequest, Target, TargetCall, TargetKind, preview};
 use crate::environment::Environment;
-use crate::protocol::{Feature, Features, INTERNAL_ERROR, RpcError};
+use crate::protocol::{Feature, Features, INTERNAL_ERROR, MISSING_CAPABILITY, RpcError};
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter::{self, Auth, McpTarget, ResultForm};
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::Binding;
-use mcpaql_core::response::Answer;
-use serde_json::{Map, Value};
+use mcpaql_core::operation::{Binding, McpBinding, Operation};
+use mcpaql_core::response::{Answer, ProtocolReply};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The tools of one MCP server.
@@ -49,12 +49,12 @@ impl McpProxy {
             return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
                 .with_cause("the operation is not bound to a tool"));
         };
-        let wire = |name: &String| operation.param(name).map_or(name, |param| &param.wire).clone();
-        let mut arguments: Args = args.iter().map(|(name, value)| (wire(name), value.clone())).collect();
-        arguments.extend(binding.fixed.clone());
+        let arguments = tool_arguments(operation, binding, args);
         let mut params = Args::new();
         params.insert("name".into(), binding.tool.as_str().into());
         params.insert("arguments".into(), arguments.into());
+        let input = caller.input().filter(|_| results == ResultForm::Plain);
+        params.extend(input.map(|input| input.params.clone()).unwrap_or_default());
         let outcome = self.upstream.request_raw("tools/call", &params, caller).await;
         let mask = || {
             let mut mask = self.upstream.mask();
@@ -63,7 +63,16 @@ impl McpProxy {
             mask
         };
         match outcome {
+            Ok(result) if input.is_some() && upstream::is_input_required(&result) => {
+                let required = serde_json::from_str(result.get()).unwrap_or_default();
+                Ok(Answer::new(Value::Null).with_protocol(ProtocolReply::InputRequired(required)))
+            }
             Ok(result) if results == ResultForm::Plain => tool_result::original(&result, mask),
+            Err(UpstreamError::Refused { code, message, data, .. })
+                if input.is_some_and(|input| code == MISSING_CAPABILITY || !input.params.is_empty()) =>
+            {
+                Ok(Answer::new(Value::Null).with_protocol(ProtocolReply::Error { code, message, data }))
+            }
             Ok(result) => tool_result::answer(&result, mask),
             Err(UpstreamError::Refused { code, message, data, .. }) => {
                 Err(tool_error::refused(code, &message, data, &mask()))
@@ -78,17 +87,36 @@ impl Target for McpProxy {
         Box::pin(self.call(call))
     }
 
+    fn preview<'a>(
+        &'a self,
+        operation: &'a Operation,
+        args: &'a Args,
+    ) -> BoxFuture<'a, Result<Value, OpError>> {
+        let shown = match &operation.binding {
+            Binding::Mcp(binding) => {
+                let arguments = tool_arguments(operation, binding, &preview::redacted(operation, args));
+                json!({"tool": binding.tool, "arguments": arguments})
+            }
+            _ => preview::arguments(operation, args),
+        };
+        Box::pin(std::future::ready(Ok(shown)))
+    }
+
     /// The features that the server declared in its last handshake. Whether it logs is known only after it has
     /// started.
     fn features(&self) -> Features {
         let handshake = self.upstream.handshake().unwrap_or_default();
-        let has = |feature: Feature| {
-            let capabilities = handshake.get("capabilities");
-            capabilities.and_then(|all| all.get(feature.capability())).is_some_and(Value::is_object)
+        let declared = |feature: Feature| {
+            handshake.get("capabilities")?.get(feature.capability()).filter(|declared| declared.is_object())
         };
+        let has = |feature: Feature| declared(feature).is_some();
+        let subscribes = declared(Feature::Subscribe).and_then(|resources| resources.get("subscribe"));
         Features {
             resources: has(Feature::Resources),
             prompts: has(Feature::Prompts),
+            // Servers without a handshake have no `resources/subscribe`.
+            subscriptions: handshake.contains_key("protocolVersion")
+                && subscribes == Some(&Value::Bool(true)),
             completions: has(Feature::Completion),
             logging: true,
         }
@@ -109,9 +137,21 @@ impl Target for McpProxy {
         })
     }
 
+    fn passes_input(&self) -> BoxFuture<'_, bool> {
+        Box::pin(self.upstream.is_stateless())
+    }
+
     fn upstreams(&self) -> Vec<&Upstream> {
         vec![&self.upstream]
     }
+}
+
+/// Returns the arguments of the server's tool, by the server's own names.
+fn tool_arguments(operation: &Operation, binding: &McpBinding, args: &Args) -> Args {
+    let wire = |name: &String| operation.param(name).map_or(name, |param| &param.wire).clone();
+    let mut arguments: Args = args.iter().map(|(name, value)| (wire(name), value.clone())).collect();
+    arguments.extend(binding.fixed.clone());
+    arguments
 }
 
 fn rpc_error(error: UpstreamError) -> RpcError {

@@ -1,11 +1,12 @@
 //! Several named targets of one kind. Each call selects one.
 
 use super::mcp::Upstream;
-use super::{FeatureRequest, Target, TargetCall};
+use super::{Args, FeatureRequest, Target, TargetCall};
 use crate::protocol::{Features, RpcError};
 use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
 use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::operation::Operation;
 use mcpaql_core::response::Answer;
 use mcpaql_core::targets;
 use serde_json::Value;
@@ -29,15 +30,34 @@ impl NamedTargets {
     }
 }
 
+fn no_target() -> OpError {
+    OpError::new(Code::Internal, "The call selected no upstream; tell the user.")
+}
+
 impl Target for NamedTargets {
     fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
         Box::pin(async move {
             let mut args = call.args.clone();
             let chosen = targets::take_target(call.operation, &mut args);
-            let target = chosen.and_then(|name| self.0.get(&name)).ok_or_else(|| {
-                OpError::new(Code::Internal, "The call selected no upstream; tell the user.")
-            })?;
+            let target = chosen.and_then(|name| self.0.get(&name)).ok_or_else(no_target)?;
             target.perform(TargetCall { args: &args, ..call }).await
+        })
+    }
+
+    fn preview<'a>(
+        &'a self,
+        operation: &'a Operation,
+        args: &'a Args,
+    ) -> BoxFuture<'a, Result<Value, OpError>> {
+        Box::pin(async move {
+            let mut args = args.clone();
+            let name = targets::take_target(operation, &mut args).unwrap_or_default();
+            let target = self.0.get(&name).ok_or_else(no_target)?;
+            let mut shown = target.preview(operation, &args).await?;
+            if let Some(members) = shown.as_object_mut() {
+                members.insert("target".into(), name.into());
+            }
+            Ok(shown)
         })
     }
 

@@ -6,6 +6,7 @@
 //! Writes use one connection. Reads use a few others, which writes do not block.
 
 mod change;
+mod preview;
 mod query;
 mod record;
 
@@ -24,6 +25,7 @@ use mcpaql_core::error::{Code, LimitType, OpError};
 use mcpaql_core::operation::{Binding, Operation, StoreAction};
 use mcpaql_core::response::Answer;
 use mcpaql_core::schema::{SchemaId, SchemaSet};
+use mcpaql_core::shape::FieldPath;
 use mcpaql_document::load::{RECORD_KEYS, search_fields};
 use record::{search_text, write_record};
 use serde_json::value::RawValue;
@@ -85,6 +87,28 @@ struct StoreResource {
     schemas: Arc<SchemaSet>,
 }
 
+impl StoreResource {
+    /// The search text of a record, without its hidden fields: a search must not reveal them.
+    fn search_text(&self, body: &Map<String, Value>) -> (String, String) {
+        let hidden = &self.declaration.hide;
+        if hidden.is_empty() {
+            return search_text(&self.search, body);
+        }
+        let mut shown = Value::Object(body.clone());
+        hidden.remove_from_value(&mut shown);
+        shown.as_object().map(|body| search_text(&self.search, body)).unwrap_or_default()
+    }
+
+    /// Says from which fields the search texts are made.
+    fn search_key(&self) -> String {
+        let hidden: Vec<&str> = self.declaration.hide.paths().iter().map(FieldPath::as_str).collect();
+        if hidden.is_empty() {
+            return json!(self.search).to_string();
+        }
+        json!({"search": self.search, "hide": hidden}).to_string()
+    }
+}
+
 /// A stored record: id, version, times of creation and update, body.
 type StoredRecord = (String, i64, i64, i64, String);
 
@@ -111,6 +135,14 @@ impl Store {
             .await
     }
 
+    /// Checks that a store's file can be opened, without changing it.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is damaged, or belongs to another program or a newer version.
+    pub async fn check_file(path: &Path) -> Result<(), StoreError> {
+        state::check_file(path, LAYOUT).await
+    }
+
     /// Opens a store in memory, which ends with the process.
     ///
     /// # Errors
@@ -133,27 +165,33 @@ impl Store {
         }
     }
 
-    async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
+    async fn call(&self, operation: &Operation, args: &Args, whole_list: bool) -> Result<Answer, OpError> {
+        let (resource, action) = self.bound(operation)?;
+        match action {
+            StoreAction::Create => self.create(resource, args).await,
+            StoreAction::Get => self.get(resource, args).await,
+            StoreAction::List => self.list(resource, args, whole_list).await,
+            StoreAction::Search => self.search(resource, args, whole_list).await,
+            StoreAction::Update => self.update(resource, args).await,
+            StoreAction::Delete => self.delete(resource, args).await,
+        }
+    }
+
+    /// Returns the resource and the action of an operation.
+    fn bound(&self, operation: &Operation) -> Result<(&StoreResource, StoreAction), OpError> {
         let Binding::Store(binding) = &operation.binding else {
             return Err(internal("the operation is not bound to a store"));
         };
-        let Some(resource) = self.resources.get(&binding.resource) else {
-            return Err(internal(format!("the store has no resource {}", binding.resource)));
-        };
-        match binding.action {
-            StoreAction::Create => self.create(resource, args).await,
-            StoreAction::Get => self.get(resource, args).await,
-            StoreAction::List => self.list(resource, args).await,
-            StoreAction::Search => self.search(resource, args).await,
-            StoreAction::Update => self.update(resource, args).await,
-            StoreAction::Delete => self.delete(resource, args).await,
+        match self.resources.get(&binding.resource) {
+            Some(resource) => Ok((resource, binding.action)),
+            None => Err(internal(format!("the store has no resource {}", binding.resource))),
         }
     }
 
     async fn create(&self, resource: &StoreResource, args: &Args) -> Result<Answer, OpError> {
         let fields = new_body(resource, args);
         check_fields(resource, &fields)?;
-        let (head, rest) = search_text(&resource.search, &fields);
+        let (head, rest) = resource.search_text(&fields);
         let body = serialize(fields)?;
         let created = now();
         let mut writer = self.writer.lock().await;
@@ -205,7 +243,7 @@ impl Store {
             return answer(&stored);
         }
         check_fields(resource, &fields)?;
-        let (head, rest) = search_text(&resource.search, &fields);
+        let (head, rest) = resource.search_text(&fields);
         let (body, version, updated) = (serialize(fields)?, version + 1, now());
         sqlx::query(
             "UPDATE records SET version = ?4, updated_at = ?5, body = ?6, head = ?7, rest = ?8 \
@@ -275,7 +313,7 @@ impl Store {
     async fn rebuild_search_text(&self) -> Result<(), sqlx::Error> {
         let mut writer = self.writer.lock().await;
         for resource in self.resources.values() {
-            let search = json!(resource.search).to_string();
+            let search = resource.search_key();
             let sql = "SELECT search FROM indexed WHERE adapter = ?1 AND resource = ?2";
             let known = sqlx::query_as(sql).bind(&self.adapter).bind(&resource.name);
             let known: Option<(String,)> = known.fetch_optional(&mut *writer).await?;
@@ -287,8 +325,7 @@ impl Store {
             let records = sqlx::query_as(sql).bind(&self.adapter).bind(&resource.name);
             let records: Vec<(i64, String)> = records.fetch_all(&mut *change).await?;
             for (seq, body) in records {
-                let (head, rest) =
-                    search_text(&resource.search, &serde_json::from_str(&body).unwrap_or_default());
+                let (head, rest) = resource.search_text(&serde_json::from_str(&body).unwrap_or_default());
                 let sql = "UPDATE records SET head = ?2, rest = ?3 WHERE seq = ?1";
                 sqlx::query(sql).bind(seq).bind(head).bind(rest).execute(&mut *change).await?;
             }
@@ -303,7 +340,15 @@ impl Store {
 
 impl Target for Store {
     fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
-        Box::pin(self.call(call.operation, call.args))
+        Box::pin(self.call(call.operation, call.args, call.whole_list))
+    }
+
+    fn preview<'a>(
+        &'a self,
+        operation: &'a Operation,
+        args: &'a Args,
+    ) -> BoxFuture<'a, Result<Value, OpError>> {
+        Box::pin(self.preview_change(operation, args))
     }
 }
 
@@ -319,7 +364,11 @@ pub(super) const TARGET_KIND: TargetKind = TargetKind {
                 return Err(request.error(NoDataFolder, "it stores data, but there is no data folder"));
             };
             let adapter = &request.catalog.adapter;
-            match Store::open(&data.join(STORE_FILE), &adapter.name, target, &adapter.types).await {
+            let mut target = target.clone();
+            for resource in target.resources.values_mut() {
+                resource.hide = resource.hide.join(&request.catalog.hide).into_owned();
+            }
+            match Store::open(&data.join(STORE_FILE), &adapter.name, &target, &adapter.types).await {
                 Ok(store) => Ok(Arc::new(store) as Arc<dyn Target>),
                 Err(error) => Err(request.error(error, "its store cannot be opened; see the log")),
             }

@@ -1,6 +1,6 @@
-//! Texts of upstreams in answers: error messages that are safe to quote, and JSON without white space.
+//! Texts of upstreams in answers: error messages that are safe to quote.
 
-use mcpaql_core::error::{Code, looks_internal};
+use mcpaql_core::error::looks_internal;
 use serde_json::Value;
 
 /// Maximum bytes of an upstream's error in the details.
@@ -16,20 +16,6 @@ const SOURCE_EXTENSIONS: [&str; 14] =
 
 pub(crate) fn truncate(text: &mut String, bytes: usize) {
     text.truncate(text.floor_char_boundary(bytes));
-}
-
-pub(crate) fn advice(code: Code) -> &'static str {
-    match code {
-        Code::InvalidValue => "correct the value and call again",
-        Code::InvalidType => "correct the parameters and call again",
-        Code::PermissionDenied => "the credentials of this server do not allow it; tell the user",
-        Code::NotFoundResource => "check the identifiers, or list or search first",
-        Code::ConflictExists => "read the current state before changing it",
-        Code::ConflictVersion => "read it again and retry the change with the new version",
-        Code::PayloadTooLarge => "send less in one call",
-        Code::RateLimitExceeded => "wait before calling again",
-        _ => "try later or tell the user",
-    }
 }
 
 /// Finds the message in an error body, in the fields that APIs use for it.
@@ -101,44 +87,6 @@ fn is_file_path(word: &str) -> bool {
         || source
 }
 
-/// Removes white space beside brackets, commas, colons and strings, because an agent pays for every character. The
-/// tokens stay the same, so invalid JSON stays invalid.
-pub(crate) fn minified(json: &str) -> String {
-    let mut kept = String::with_capacity(json.len());
-    let mut rest = json;
-    loop {
-        let (solid, after) = rest.split_at(solid_length(rest));
-        kept.push_str(solid);
-        rest = after.trim_start_matches([' ', '\t', '\n', '\r']);
-        if rest.is_empty() {
-            return kept;
-        }
-        // `1 2` must not become `12`: between two words the space stays, and with it the error.
-        if rest.starts_with(is_word) && kept.ends_with(is_word) {
-            kept.push(' ');
-        }
-    }
-}
-
-/// The number of bytes before the first white space outside of strings.
-fn solid_length(text: &str) -> usize {
-    let (mut inside, mut escaped) = (false, false);
-    let end = text.bytes().position(|byte| {
-        if inside {
-            inside = byte != b'"' || escaped;
-            escaped = byte == b'\\' && !escaped;
-            return false;
-        }
-        inside = byte == b'"';
-        matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
-    });
-    end.unwrap_or(text.len())
-}
-
-fn is_word(c: char) -> bool {
-    !matches!(c, '{' | '}' | '[' | ']' | ',' | ':' | '"')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,15 +127,6 @@ mod tests {
             "We know that the name is taken",
         ] {
             assert_eq!(quotable(text), None, "{text}");
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn white_space_changes_neither_validity_nor_value(text in "[]\\[{}:,\"\\\\ \n1e.truefals-]{0,24}") {
-            let before = serde_json::from_str::<Value>(&text).ok();
-            let after = serde_json::from_str::<Value>(&minified(&text)).ok();
-            proptest::prop_assert_eq!(before, after);
         }
     }
 }

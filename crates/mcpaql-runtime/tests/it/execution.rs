@@ -419,7 +419,7 @@ async fn a_slow_api_has_the_time_of_the_lifecycle_and_notices_a_cancellation() {
             let mut byte = [0];
             tokio::select! {
                 () = gate.notified() => {
-                    let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 8\r\n\r\n\"cooked\"";
+                    let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: 8\r\n\r\n\"cooked\"";
                     stream.write_all(answer.as_bytes()).await.unwrap();
                 }
                 _ = stream.read(&mut byte) => heard.notify_one(),

@@ -34,6 +34,7 @@ pub(crate) fn tool(name: &str, hints: Hints) -> Tool {
             "additionalProperties": true,
         }),
         output_schema: None,
+        max_result_chars: None,
         hints: hints.into(),
         title_in_annotations: true,
     }

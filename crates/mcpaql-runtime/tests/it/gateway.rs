@@ -66,17 +66,22 @@ async fn instructions_are_correct_for_every_mode_and_for_mixtures() {
             "Each tool of {name} is one operation and takes its parameters as arguments; the result is JSON with `success` and either `data` or `error`."
         )
     };
+    let controls = "Operations that read also take query controls: fields (minimal, standard, full or a list), filter {field: value or {gt, contains, …}}, sort {field, order}, aggregate, first and after.";
+    let batch = r#"Several calls in one: {"operations": [{"operation": NAME, "params": {…}}, …]}, and a later one can use an earlier result: {"$result": "0.data.id"}."#;
+    let dry = "Operations that change something take dry_run: true.";
+    let all = format!("{controls} {batch} {dry}");
     for mode in [Mode::Semantic, Mode::All] {
-        let expected = format!("{} {}", split("Desk"), discover("desk_mcpaql_read"));
+        let expected = format!("{} {} {all}", split("Desk"), discover("desk_mcpaql_read"));
         assert_eq!(instructions(&[("desk", mode)]).await, expected);
     }
-    let expected = format!("{} {}", whole("Desk"), discover("desk_mcpaql"));
+    let expected = format!("{} {} {all}", whole("Desk"), discover("desk_mcpaql"));
     assert_eq!(instructions(&[("desk", Mode::Single)]).await, expected);
-    assert_eq!(instructions(&[("desk", Mode::Discrete)]).await, discrete("Desk"));
+    let expected = format!("{} {controls} {dry}", discrete("Desk"));
+    assert_eq!(instructions(&[("desk", Mode::Discrete)]).await, expected);
     let mixed =
         [("aa", Mode::Discrete), ("bb", Mode::Single), ("cc", Mode::Semantic), ("dd", Mode::Semantic)];
     let tools = discover("bb_mcpaql, cc_mcpaql_read, dd_mcpaql_read");
-    let expected = format!("{} {} {} {tools}", split("Cc, Dd"), whole("Bb"), discrete("Aa"));
+    let expected = format!("{} {} {} {tools} {all}", split("Cc, Dd"), whole("Bb"), discrete("Aa"));
     assert_eq!(instructions(&mixed).await, expected);
 }
 

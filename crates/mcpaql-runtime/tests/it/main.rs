@@ -9,17 +9,22 @@
     reason = "tests"
 )]
 
+mod all_pages;
+mod batches;
 #[cfg(unix)]
 mod command;
 mod document;
+mod dry_runs;
 mod examples;
 #[cfg(unix)]
 mod execution;
 mod fixture;
 mod gateway;
+mod hide;
 mod http;
 mod native;
 mod new_kind;
+mod queries;
 mod revisions;
 mod serve_http;
 mod stdio;

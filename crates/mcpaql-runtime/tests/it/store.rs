@@ -39,6 +39,8 @@ fn target() -> StoreTarget {
         fields: fields.into_iter().collect(),
         required: vec!["title".into()],
         search: vec!["title".into(), "body".into(), "tags".into()],
+        hide: Default::default(),
+        declared: None,
     };
     StoreTarget { resources: [("note".to_owned(), note)].into_iter().collect() }
 }

@@ -13,6 +13,7 @@ use mcpaql_runtime::environment;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::ServerLimits;
 use mcpaql_runtime::open::open;
+use percent_encoding::percent_decode_str;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -25,17 +26,24 @@ use std::sync::Arc;
 /// Numbers and texts in one call. An array of parameters has at most 10 000 elements.
 const PER_CALL: usize = 3_000;
 
+/// Values in one address, which has at most 65 534 bytes.
+const PER_ADDRESS: usize = 100;
+
+/// Asks for the whole answer of a read, which is longer than models usually get.
+const WHOLE: &str = "\"answer_budget\":1000000";
+
 /// A number or a text, as JSON text.
 fn value() -> impl Strategy<Value = String> {
     let finite = any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |float| float.is_finite());
-    let large = "[1-9][0-9]{19,40}";
+    // Integers of more than 64 bits that a double represents exactly; others are refused.
+    let large = (1.8e19..1e40_f64).prop_map(|float| format!("{float:.0}"));
     prop_oneof![
         4 => finite.prop_map(|float| json!(float).to_string()),
         4 => any::<f64>().prop_filter("finite", |float| float.is_finite()).prop_map(|float| format!("{float:e}")),
         1 => (0.0..1.0_f64).prop_map(|float| format!("{float:.17}")),
         1 => any::<i64>().prop_map(|integer| integer.to_string()),
         1 => any::<u64>().prop_map(|integer| integer.to_string()),
-        1 => large.prop_map(|digits| digits),
+        1 => large,
         2 => any::<String>().prop_map(|text| Value::from(text).to_string()),
     ]
 }
@@ -93,6 +101,31 @@ fn compare(target: &str, sent: &[String], text: &str) {
     }
 }
 
+/// Checks values that the API received as text, in a query or a path.
+fn compare_texts(target: &str, sent: &[String], text: &str) {
+    let answer: Value = serde_json::from_str(text).unwrap();
+    let returned = answer["data"]["values"].as_array().unwrap_or_else(|| panic!("{target}: {text}"));
+    assert_eq!(returned.len(), sent.len(), "{target}");
+    for (sent, returned) in sent.iter().zip(returned) {
+        let returned = returned.as_str().unwrap();
+        let found = match exact(sent) {
+            Exact::Text(_) => Exact::Text(returned.to_owned()),
+            Exact::Integer(_) | Exact::Float(_) => exact(returned),
+        };
+        assert_eq!(found, exact(sent), "{target}: {sent} became {returned}");
+    }
+}
+
+/// The answer of an API that returns the values of its query or of its path as texts.
+fn received(target: &str) -> Option<String> {
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8().unwrap().into_owned();
+    let values: Vec<String> = match target.split_once('?') {
+        Some((_, query)) => query.split('&').map(|pair| decoded(pair.split_once('=').unwrap().1)).collect(),
+        None => target.strip_prefix("/path/")?.split(',').map(decoded).collect(),
+    };
+    Some(json!({"values": values}).to_string())
+}
+
 const VALUES: &str = "params: { values: { type: array, required: true } }";
 
 async fn served(name: &str, rest: &str, data: &Path) -> ServedAdapter {
@@ -105,11 +138,14 @@ async fn served(name: &str, rest: &str, data: &Path) -> ServedAdapter {
 
 async fn check_every_target(calls: usize) {
     crypto();
-    let echo =
-        Upstream::start(|_, seen| answer(200, &[("content-type", "application/json")], seen.body.clone()))
-            .await;
+    let echo = Upstream::start(|_, seen| {
+        let body = received(&seen.uri).map_or_else(|| seen.body.clone(), Into::into);
+        answer(200, &[("content-type", "application/json")], body)
+    })
+    .await;
     let http = format!(
-        "target: {{ base_url: \"{}\" }}\noperations: {{ create: [{{ name: send, maps_to: POST /echo, {VALUES} }}] }}",
+        "target: {{ base_url: \"{}\" }}\noperations: {{ create: [{{ name: send, maps_to: POST /echo, {VALUES} }}], \
+         read: [{{ name: query, maps_to: GET /query, {VALUES} }}, {{ name: path, maps_to: \"GET /path/{{values}}\", {VALUES} }}] }}",
         echo.url
     );
     let store = "target: { transport: native, protocol: store, resources: { sample: { fields: { values: { type: array } } } } }";
@@ -138,11 +174,35 @@ async fn check_every_target(calls: usize) {
         for tool in ["web_mcpaql_create", "program_mcpaql_execute", "server_mcpaql_execute"] {
             compare(tool, &values, &in_time(tool_call(&mut raw, tool, "send", &params)).await);
         }
+        for part in values.chunks(PER_ADDRESS) {
+            let params = format!("{{\"values\":[{}],{WHOLE}}}", part.join(","));
+            for operation in ["query", "path"] {
+                let text = in_time(tool_call(&mut raw, "web_mcpaql_read", operation, &params)).await;
+                compare_texts(operation, part, &text);
+            }
+        }
         let created = tool_call(&mut raw, "records_mcpaql_create", "create_sample", &params).await;
         let id = serde_json::from_str::<Value>(&created).unwrap()["data"]["id"].take();
         let stored =
-            tool_call(&mut raw, "records_mcpaql_read", "get_sample", &format!("{{\"id\":{id}}}")).await;
+            tool_call(&mut raw, "records_mcpaql_read", "get_sample", &format!("{{\"id\":{id},{WHOLE}}}"))
+                .await;
         compare("records", &values, &stored);
+    }
+}
+
+#[tokio::test]
+async fn integers_that_would_lose_digits_are_refused() {
+    let gateway = Arc::new(Gateway::new(Vec::new()).unwrap());
+    let mut raw = Raw::new(&gateway, ServerLimits::default());
+    raw.send(&initialize()).await;
+    raw.receive().await.unwrap();
+    for integer in ["18446744073709551617", "-9223372036854775809", "123456789012345678901234567890"] {
+        let params = format!(r#"{{"name":"x","arguments":{{"a":[{integer}]}}}}"#);
+        let request = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+        raw.send_line(request.as_bytes()).await;
+        let refused = raw.receive().await.unwrap();
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(1), &json!(-32602)), "{refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains(integer), "{refused}");
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn answer(output: Output, stdout: Vec<u8>) -> Result<Answer, OpError>
         Output::Lines => {
             let (text, warnings) = lossy(stdout);
             let lines: Vec<Value> = text.lines().map(Value::from).collect();
-            Ok(Answer { warnings, ..Answer::new(Value::Array(lines)) })
+            Ok(Answer::new(Value::Array(lines)).with_warnings(warnings))
         }
         Output::Text => {
             let (mut text, warnings) = lossy(stdout);
@@ -35,7 +35,7 @@ pub(super) fn answer(output: Output, stdout: Vec<u8>) -> Result<Answer, OpError>
                     text.pop();
                 }
             }
-            Ok(Answer { warnings, ..Answer::new(Value::String(text)) })
+            Ok(Answer::new(Value::String(text)).with_warnings(warnings))
         }
     }
 }

@@ -1,12 +1,11 @@
 //! Applies the document's rules to an answer: a failure with the status of a success, and the part that is the result.
 
-use super::failure;
 use crate::secret::Mask;
 use crate::target::mcp::tool_error;
 use mcpaql_core::error::OpError;
 use mcpaql_core::exchange::{AnswerPath, AnswerRules, ErrorRule};
+use mcpaql_core::failure_codes::code_by_number;
 use mcpaql_core::response::{Answer, Payload, Warning};
-use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 /// Returns the result of an answer, or its failure. A result that is missing is reported with a warning, and the whole
@@ -52,20 +51,15 @@ fn failed(rule: &ErrorRule, data: &Payload, mask: &Mask) -> Option<OpError> {
         (None, Some(value)) => value,
     };
     let number = ["code", "status", "statusCode"].into_iter().find_map(|key| content.get(key)?.as_i64());
-    let code = match number {
-        Some(number @ 400..600) => u16::try_from(number)
-            .ok()
-            .and_then(|number| StatusCode::from_u16(number).ok())
-            .map(|status| failure::code_of(status, &content)),
-        Some(number @ -32768..=-32000) => Some(tool_error::rpc_code(number)),
-        _ => None,
-    };
+    let is_known = |number: &i64| (400..600).contains(number) || (-32768..=-32000).contains(number);
+    let number = number.filter(is_known);
+    let code = number.map(|number| code_by_number(number, &content.to_string().to_lowercase()));
     Some(tool_error::failed("The API reported a failure", code, content, mask))
 }
 
 fn select(path: &AnswerPath, data: &Payload) -> Option<Value> {
     match data {
-        Payload::Raw(raw) => serde_json::from_str(path.select_raw(raw)?.get()).ok(),
+        Payload::Raw(raw) => Some(Payload::Raw(path.select_raw(raw)?.to_owned()).into_value()),
         Payload::Value(value) => path.select(value).cloned(),
     }
 }

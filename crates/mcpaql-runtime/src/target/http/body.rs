@@ -56,7 +56,7 @@ impl<'a> RequestBody<'a> {
         self.0.push(BodyPiece::Base64(file));
     }
 
-    fn length(&self) -> u64 {
+    pub(super) fn length(&self) -> u64 {
         let length = |piece: &BodyPiece<'_>| match piece {
             BodyPiece::Bytes(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
             BodyPiece::Base64(base64) => base64.length(),
@@ -106,8 +106,7 @@ impl<'a> RequestBody<'a> {
         }
     }
 
-    /// The whole body, for tests.
-    #[cfg(test)]
+    /// The whole body, for previews and tests.
     pub(super) fn to_vec(&self) -> Vec<u8> {
         self.chunks().flatten().collect()
     }

@@ -2,12 +2,14 @@
 
 use super::answer_rules;
 use super::failure::{self, ErrorResponse};
+use super::next_page;
 use super::redirect::Hop;
 use super::request;
 use super::response;
 use super::response_body::{self, BodyEnd};
 use super::send::{HttpReply, HttpRequestError, Sender};
 use super::{HttpClient, connection_failure, retry};
+use crate::caller::{Caller, Progress};
 use crate::secret::Mask;
 use crate::target::Args;
 use crate::target::auth::Credentials;
@@ -15,16 +17,21 @@ use mcpaql_core::adapter::Auth;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Category, HttpBinding, Operation};
 use mcpaql_core::response::{Answer, Warning};
+use mcpaql_core::variables::missing_credentials;
 use reqwest::{Method, Response, StatusCode};
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use tokio::time::{Instant, timeout_at};
+
+/// A wait of at least this time is reported.
+const NOTICEABLE_WAIT: Duration = Duration::from_secs(1);
 
 /// A running call.
 pub(super) struct HttpCall<'a> {
     pub(super) client: &'a HttpClient,
     pub(super) operation: &'a Operation,
     pub(super) args: &'a Args,
+    pub(super) caller: &'a Caller,
     pub(super) binding: &'a HttpBinding,
     /// The authentication of this operation.
     pub(super) auth: &'a Auth,
@@ -71,11 +78,26 @@ impl HttpCall<'_> {
                 Err(HttpRequestError::Refused(_)) => None,
             };
             let Some(wait) = wait else { return self.conclude(outcome, n > 0).await };
-            drop(outcome);
             n += 1;
+            self.report_wait(n, wait, outcome.as_ref().ok().map(|reply| reply.response.status()));
+            drop(outcome);
             tracing::debug!(operation = %self.operation.name, attempt = n, ?wait, "retrying");
             tokio::time::sleep(wait).await;
         }
+    }
+
+    /// Tells the caller about a wait that people notice.
+    fn report_wait(&self, attempt: u32, wait: Duration, status: Option<StatusCode>) {
+        if wait < NOTICEABLE_WAIT {
+            return;
+        }
+        let reason = match status {
+            Some(StatusCode::TOO_MANY_REQUESTS) => "the API limits the rate of calls (HTTP 429)".to_owned(),
+            Some(status) => format!("the API is not available (HTTP {})", status.as_u16()),
+            None => "the API does not answer".to_owned(),
+        };
+        let message = format!("Waiting {} s before the next attempt: {reason}", retry::whole_seconds(wait));
+        self.caller.report_progress(Progress::new(f64::from(attempt)).with_message(message));
     }
 
     /// Reads or fetches the credentials. Earlier values stay in the mask.
@@ -140,8 +162,11 @@ impl HttpCall<'_> {
         match response_body::read(&mut response, limit, &mut body).await {
             Ok(BodyEnd::Whole) => {
                 let (status, headers) = (response.status(), response.headers());
+                let next_page = next_page::linked(headers);
                 let answer = response::decode(self.operation, status, headers, body, mask)?;
-                answer_rules::apply(&self.binding.answer, answer, &self.error_mask())
+                let mut answer = answer_rules::apply(&self.binding.answer, answer, &self.error_mask())?;
+                answer.next_page = next_page;
+                Ok(answer)
             }
             Ok(BodyEnd::Cut) => Err(response::too_large(limit, response.headers())),
             Ok(BodyEnd::Corrupt) => Err(corrupt_body()),
@@ -158,6 +183,10 @@ impl HttpCall<'_> {
         let refusal =
             ErrorResponse { status: response.status(), headers: response.headers(), body: &body, cut };
         let mut error = refusal.into_error(&self.error_mask());
+        let names = missing_credentials(self.auth, &|_| false);
+        if error.code == Code::PermissionDenied && !names.is_empty() {
+            error.hint = Some(format!("check the value of {}", names.join(" and ")).into());
+        }
         if repeated && error.code == Code::NotFoundResource && self.operation.category == Category::Delete {
             error.message.push_str(" An earlier attempt of this call may have deleted it.");
         }
@@ -182,6 +211,9 @@ impl HttpCall<'_> {
     }
 
     pub(super) fn log(&self, started: Instant, outcome: &Result<Answer, OpError>) {
+        if !tracing::enabled!(tracing::Level::DEBUG) {
+            return;
+        }
         let (method, path) = (self.binding.method.as_str(), request::template(self.binding));
         let (status, elapsed) = (self.status.load(Ordering::Relaxed), started.elapsed());
         match outcome {

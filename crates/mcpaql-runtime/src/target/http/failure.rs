@@ -5,8 +5,9 @@
 
 use super::retry;
 use crate::secret::Mask;
-use crate::target::upstream_text::{MAX_SHOWN_BYTES, advice, quotable, truncate, upstream_message};
+use crate::target::upstream_text::{MAX_SHOWN_BYTES, quotable, truncate, upstream_message};
 use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::failure_codes::{advice, code_by_number};
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::{Value, json};
@@ -14,20 +15,6 @@ use std::time::SystemTime;
 
 /// Maximum bytes of an upstream's error that are read.
 pub(super) const MAX_READ_BYTES: usize = 64 * 1024;
-/// Phrases that indicate a wrong value, not a wrong type. This is a guess, but it only selects one of two codes.
-const VALUE_WORDS: [&str; 10] = [
-    "invalid value",
-    "invalid_value",
-    "must be one of",
-    "is not one of",
-    "not included in the list",
-    "out of range",
-    "must be greater",
-    "must be less",
-    "too long",
-    "too short",
-];
-
 /// An error response: status, headers, and the body as far as it was read.
 pub(super) struct ErrorResponse<'a> {
     pub(super) status: StatusCode,
@@ -41,8 +28,8 @@ impl ErrorResponse<'_> {
     /// Returns the error for the caller.
     pub(super) fn into_error(self, mask: &Mask) -> OpError {
         let body = self.shown_body(mask);
-        let code = code_of(self.status, &body);
         let number = self.status.as_u16();
+        let code = code_by_number(number.into(), &body.to_string().to_lowercase());
         let message = upstream_message(&body);
         let summary = match message.and_then(quotable) {
             Some(text) => format!("The API answered {number}: {text}"),
@@ -120,28 +107,6 @@ pub(super) fn strip_tags(html: &str) -> String {
         }
     }
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-pub(super) fn code_of(status: StatusCode, body: &Value) -> Code {
-    match status.as_u16() {
-        400 | 422 if is_value_error(body) => Code::InvalidValue,
-        401 | 402 | 403 | 451 => Code::PermissionDenied,
-        404 | 410 => Code::NotFoundResource,
-        408 => Code::TransportTimeout,
-        409 | 423 => Code::ConflictExists,
-        412 | 428 => Code::ConflictVersion,
-        413 | 414 | 431 => Code::PayloadTooLarge,
-        429 => Code::RateLimitExceeded,
-        // The method comes from the document, so the agent cannot fix it.
-        405 => Code::Internal,
-        400..=499 => Code::InvalidType,
-        _ => Code::Internal,
-    }
-}
-
-fn is_value_error(body: &Value) -> bool {
-    let text = body.to_string().to_lowercase();
-    VALUE_WORDS.iter().any(|words| text.contains(words))
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use super::failure::strip_tags;
 use crate::secret::Mask;
 use crate::target::upstream_text::{MAX_SHOWN_BYTES, quotable, truncate};
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::{Binding, Operation, Segment};
+use mcpaql_core::syntax::is_html_page;
 use reqwest::StatusCode;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Maximum bytes in which a page begins; comments may precede it.
 const MAX_HEAD_BYTES: usize = 1024;
@@ -16,42 +16,12 @@ const MAX_HEAD_BYTES: usize = 1024;
 pub(super) fn is_page(media_type: &str, body: &[u8]) -> bool {
     let may_be_page = matches!(media_type, "" | "text/html" | "application/xhtml+xml" | "text/plain")
         || media_type.ends_with("json");
-    if !may_be_page {
+    // Most answers are JSON, which does not start like a page.
+    let starts_json = body.first().is_some_and(|byte| matches!(byte, b'{' | b'['));
+    if !may_be_page || starts_json {
         return false;
     }
-    let head = String::from_utf8_lossy(body.get(..MAX_HEAD_BYTES).unwrap_or(body)).to_ascii_lowercase();
-    let mut head = head.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
-    while let Some((comment, rest)) = head.split_once("-->")
-        && comment.starts_with("<!--")
-    {
-        head = rest.trim_start();
-    }
-    ["<!doctype html", "<html"].iter().any(|start| head.starts_with(start))
-}
-
-/// Returns whether the document expects a page: the result is declared as text, or the path names a page. Without a
-/// declared result the answer of an API is expected to be data.
-pub(super) fn is_expected(operation: &Operation) -> bool {
-    let names_page = match &operation.binding {
-        Binding::Http(binding) => match binding.path.last() {
-            Some(Segment::Literal(text)) => {
-                let path = text.split('?').next().unwrap_or_default();
-                [".html", ".htm", ".xhtml"].iter().any(|end| path.ends_with(end))
-            }
-            _ => false,
-        },
-        _ => false,
-    };
-    names_page || operation.returns.as_ref().is_some_and(|returns| accepts_text(&returns.schema))
-}
-
-pub(super) fn accepts_text(schema: &Value) -> bool {
-    let variants = ["oneOf", "anyOf", "allOf"].into_iter().filter_map(|key| schema.get(key)?.as_array());
-    match schema.get("type") {
-        Some(Value::String(one)) => one == "string",
-        Some(Value::Array(several)) => several.iter().any(|one| one == "string"),
-        _ => variants.flatten().any(accepts_text),
-    }
+    is_html_page(&String::from_utf8_lossy(body.get(..MAX_HEAD_BYTES).unwrap_or(body)))
 }
 
 /// The error for a page that nobody asked for.
@@ -91,7 +61,8 @@ fn title(page: &str) -> Option<String> {
 mod tests {
     use super::super::fixture::operation;
     use super::*;
-    use mcpaql_core::operation::Returns;
+    use mcpaql_core::exchange::expects_page;
+    use mcpaql_core::operation::{Operation, Returns};
 
     const PAGE: &str = "\n<!-- cached -->\n<!DOCTYPE html>\n<html><head><title>Down for\n maintenance</title></head><body><p>Back soon</p></body></html>";
 
@@ -113,8 +84,8 @@ mod tests {
 
     #[test]
     fn a_page_is_expected_only_where_the_document_says_so() {
-        assert!(!is_expected(&operation("GET", "/things", vec![])));
-        assert!(is_expected(&operation("GET", "/pages/index.html?raw=1", vec![])));
+        assert!(!expects_page(&operation("GET", "/things", vec![])));
+        assert!(expects_page(&operation("GET", "/pages/index.html?raw=1", vec![])));
         for (schema, expected) in [
             (json!({"type": "string"}), true),
             (json!({"type": ["null", "string"]}), true),
@@ -124,7 +95,7 @@ mod tests {
         ] {
             let returns = Some(Returns { schema: schema.clone(), description: String::new() });
             let operation = Operation { returns, ..operation("GET", "/things", vec![]) };
-            assert_eq!(is_expected(&operation), expected, "{schema}");
+            assert_eq!(expects_page(&operation), expected, "{schema}");
         }
     }
 

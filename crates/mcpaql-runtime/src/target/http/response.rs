@@ -16,14 +16,15 @@
 
 use super::{html, xml};
 use crate::secret::Mask;
-use crate::target::upstream_text::minified;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mcpaql_core::error::{LimitType, OpError};
+use mcpaql_core::error::{Code, LimitType, OpError};
+use mcpaql_core::exchange::{accepts_text, expects_page};
 use mcpaql_core::operation::{Binding, BodyForm, Operation};
 use mcpaql_core::response::{Answer, Payload, Warning};
+use mcpaql_core::syntax::minified;
 use reqwest::StatusCode;
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -69,18 +70,58 @@ pub(super) fn decode(
     if body.is_empty() {
         return Ok(Answer::new(Value::Null));
     }
+    if let Some(encoding) = unsupported_encoding(headers).filter(|_| std::str::from_utf8(&body).is_err()) {
+        return Err(compressed(status, encoding));
+    }
     let (media_type, charset) = content_type(headers);
-    if html::is_page(&media_type, &body) && !html::is_expected(operation) {
+    if html::is_page(&media_type, &body) && !expects_page(operation) {
         return Err(html::unexpected_page(status, &body, mask));
     }
     Ok(match MediaKind::of(&media_type) {
-        MediaKind::Json => json_data(body, mask),
-        MediaKind::JsonLines => json_lines(body, mask),
+        MediaKind::Json => json_data(with_charset(body, &charset), mask),
+        MediaKind::JsonLines => json_lines(with_charset(body, &charset), mask),
         MediaKind::Text if is_xml(&media_type) && expects_data(operation) => xml_data(body, &charset, mask),
         MediaKind::Text => text(body, &charset, mask),
         MediaKind::Unlabelled => unlabelled(operation, body, mask),
         MediaKind::Binary => binary(operation, &media_type, &body),
     })
+}
+
+/// Returns a compression of the body that is not gzip. It was not asked for.
+fn unsupported_encoding(headers: &HeaderMap) -> Option<&'static str> {
+    let encodings = headers.get(CONTENT_ENCODING)?.to_str().ok()?.to_ascii_lowercase();
+    ["br", "deflate", "zstd", "compress"]
+        .into_iter()
+        .find(|known| encodings.split(',').any(|encoding| encoding.trim() == *known))
+}
+
+fn compressed(status: StatusCode, encoding: &str) -> OpError {
+    let number = status.as_u16();
+    OpError::new(
+        Code::Internal,
+        format!("The API compressed its answer as '{encoding}', which was not requested and cannot be read. Tell the user."),
+    )
+    .with_detail("upstream", json!({"status": number, "content_encoding": encoding}))
+    .for_operator(
+        format!("The API compressed its answer as '{encoding}'; only gzip can be read"),
+        "turn this compression off for requests with `Accept-Encoding: gzip`",
+    )
+}
+
+/// Returns text as UTF-8, if its character set is known and it is not UTF-8 already.
+fn with_charset(body: Vec<u8>, charset: &str) -> Vec<u8> {
+    if is_latin1(charset) && std::str::from_utf8(&body).is_err() {
+        return latin1(&body).into_bytes();
+    }
+    body
+}
+
+fn is_latin1(charset: &str) -> bool {
+    matches!(charset, "iso-8859-1" | "latin1" | "latin-1")
+}
+
+fn latin1(body: &[u8]) -> String {
+    body.iter().map(|&byte| char::from(byte)).collect()
 }
 
 /// The media type and the character set of a body, in lower case.
@@ -136,7 +177,7 @@ fn charset(parameters: &str) -> String {
 }
 
 fn warned(data: Value, code: &'static str, message: &str) -> Answer {
-    Answer { warnings: vec![Warning::new(code, message)], ..Answer::new(data) }
+    Answer::new(data).with_warnings(vec![Warning::new(code, message)])
 }
 
 fn json_data(body: Vec<u8>, mask: &Mask) -> Answer {
@@ -192,10 +233,7 @@ fn json_lines(body: Vec<u8>, mask: &Mask) -> Answer {
 }
 
 fn text(body: Vec<u8>, charset: &str, mask: &Mask) -> Answer {
-    let exact = match charset {
-        "iso-8859-1" | "latin1" | "latin-1" => Ok(body.iter().map(|&byte| char::from(byte)).collect()),
-        _ => String::from_utf8(body),
-    };
+    let exact = if is_latin1(charset) { Ok(latin1(&body)) } else { String::from_utf8(body) };
     match exact {
         Ok(text) => Answer::new(Value::from(mask.apply(text.trim_start_matches('\u{feff}')))),
         Err(invalid) => {
@@ -220,23 +258,21 @@ fn expects_data(operation: &Operation) -> bool {
     let is_declared = operation
         .returns
         .as_ref()
-        .is_some_and(|returns| returns.schema.get("type").is_some() && !html::accepts_text(&returns.schema));
+        .is_some_and(|returns| returns.schema.get("type").is_some() && !accepts_text(&returns.schema));
     binding.body == BodyForm::Xml || !binding.answer.is_empty() || is_declared
 }
 
 fn xml_data(body: Vec<u8>, charset: &str, mask: &Mask) -> Answer {
-    let answer = text(body, charset, mask);
+    let mut answer = text(body, charset, mask);
     let Payload::Value(Value::String(document)) = &answer.data else { return answer };
     match xml::read(document) {
-        Some(value) => Answer { data: Payload::Value(value), ..answer },
+        Some(value) => answer.data = Payload::Value(value),
         None => {
-            let message =
-                "The content type is XML, but the answer is not valid XML; `data` contains its text.";
-            let mut answer = answer;
+            let message = "The content type is XML, but the answer is not valid XML or has more than 128 levels; `data` contains its text.";
             answer.warnings.push(Warning::new("UPSTREAM_NOT_XML", message));
-            answer
         }
     }
+    answer
 }
 
 fn unlabelled(operation: &Operation, body: Vec<u8>, mask: &Mask) -> Answer {
@@ -259,7 +295,7 @@ fn binary(operation: &Operation, media_type: &str, body: &[u8]) -> Answer {
         }
     };
     let data = json!({"media_type": media_type, "bytes": body.len()});
-    Answer { blocks: vec![block], ..Answer::new(data) }
+    Answer::new(data).with_blocks(vec![block])
 }
 
 #[cfg(test)]
@@ -315,6 +351,37 @@ mod tests {
             assert_eq!(answer.data.into_value(), body);
         }
         assert_eq!(data("application/json", b"\xff".to_vec()), "\u{fffd}");
+    }
+
+    #[test]
+    fn json_has_its_declared_character_set() {
+        let body = b"{\"a\":\"gr\xfcn\"}".to_vec();
+        assert_eq!(data("application/json; charset=ISO-8859-1", body.clone()), json!({"a": "grün"}));
+        assert_eq!(decoded("application/json", body).warnings[0].code, "UPSTREAM_NOT_JSON");
+        assert_eq!(data("application/json; charset=iso-8859-1", "{\"a\":\"grün\"}"), json!({"a": "grün"}));
+    }
+
+    #[test]
+    fn an_unreadable_compression_is_an_error() {
+        let outcome = |encoding: &'static str, body: &[u8]| {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
+            decode(
+                &operation("GET", "/thing", vec![]),
+                StatusCode::OK,
+                &headers,
+                body.to_vec(),
+                &Mask::default(),
+            )
+        };
+        for encoding in ["br", "Deflate", "gzip, zstd"] {
+            let error = outcome(encoding, b"\x8b\x02\x80\xff").unwrap_err();
+            assert_eq!(error.code, Code::Internal);
+            assert!(error.message.contains("compressed its answer"), "{}", error.message);
+            assert!(outcome(encoding, b"[1]").is_ok(), "the header is wrong, the answer is not");
+        }
+        assert!(outcome("utf-8", b"\xff").is_ok());
     }
 
     #[test]

@@ -4,51 +4,10 @@
 //! nothing about the upstream's internals. The upstream's own text is in `details.upstream`, truncated and masked.
 
 use crate::secret::Mask;
-use crate::target::upstream_text::{MAX_SHOWN_BYTES, advice, quotable, truncate, upstream_message};
+use crate::target::upstream_text::{MAX_SHOWN_BYTES, quotable, truncate, upstream_message};
 use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::failure_codes::{advice, code_by_number, code_by_words};
 use serde_json::{Map, Value, json};
-
-/// Phrases that indicate a code, in the order in which they are searched. This is a guess, and it only selects the
-/// code.
-const CODE_WORDS: [(Code, &[&str]); 7] = [
-    (Code::NotFoundOperation, &["unknown tool", "tool not found", "no such tool"]),
-    (Code::RateLimitExceeded, &["rate limit", "too many requests", "quota exceeded"]),
-    (
-        Code::PermissionDenied,
-        &[
-            "permission denied",
-            "access denied",
-            "unauthorized",
-            "not authorized",
-            "forbidden",
-            "eacces",
-            "authentication",
-            "not allowed",
-        ],
-    ),
-    (Code::ConflictExists, &["already exists", "eexist", "conflict"]),
-    (Code::NotFoundResource, &["not found", "no such", "does not exist", "doesn't exist", "enoent"]),
-    (Code::TransportTimeout, &["timed out", "timeout exceeded", "timeout after", "timeout of"]),
-    (
-        Code::InvalidValue,
-        &[
-            "invalid",
-            "validation",
-            "required",
-            "missing",
-            "must be",
-            "must not",
-            "expected",
-            "unexpected",
-            "not a valid",
-            "out of range",
-            "too long",
-            "too short",
-            "unsupported",
-            "unknown",
-        ],
-    ),
-];
 
 /// Returns the error for a result with `isError`. `content` is the tool's text, or its JSON.
 pub(super) fn tool_error(content: Value, mask: &Mask) -> OpError {
@@ -62,18 +21,8 @@ pub(in crate::target) fn failed(what: &str, code: Option<Code>, mut content: Val
         Value::String(text) => text.to_lowercase(),
         other => other.to_string().to_lowercase(),
     };
-    let found = CODE_WORDS.iter().find(|(_, words)| words.iter().any(|word| lower.contains(word)));
-    let code = code.unwrap_or_else(|| found.map_or(Code::Internal, |(code, _)| *code));
+    let code = code.unwrap_or_else(|| code_by_words(&lower));
     error(what, code, upstream_words(&content), content.clone())
-}
-
-/// Returns the code for an error of JSON-RPC.
-pub(in crate::target) const fn rpc_code(number: i64) -> Code {
-    match number {
-        -32601 => Code::NotFoundOperation,
-        -32602 => Code::InvalidValue,
-        _ => Code::Internal,
-    }
 }
 
 /// Returns the error for a call that was answered with a JSON-RPC error.
@@ -87,7 +36,8 @@ pub(super) fn refused(number: i64, message: &str, data: Option<Value>, mask: &Ma
         -32002 => Code::NotFoundResource,
         // The user must open a URL first; it is in the data.
         -32042 => Code::ConfirmationRequired,
-        number => rpc_code(number),
+        number if number < 0 => code_by_number(number, ""),
+        _ => Code::Internal,
     };
     let mut content = json!({"code": number, "message": words});
     if let (Some(mut data), Some(fields)) = (data.filter(|data| !data.is_null()), content.as_object_mut()) {

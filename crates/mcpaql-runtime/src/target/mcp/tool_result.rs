@@ -17,9 +17,9 @@
 
 use super::{duplicates, tool_error};
 use crate::secret::Mask;
-use crate::target::upstream_text::minified;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::response::{Answer, Payload, Warning};
+use mcpaql_core::syntax::{inexact_integer, minified};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -93,12 +93,13 @@ pub(super) fn answer(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answe
         }
         None => text_data(texts, &blocks),
     };
-    envelope(data, &mask).map(|answer| Answer { blocks, ..answer })
+    envelope(data, &mask).map(|answer| answer.with_blocks(blocks))
 }
 
 /// Keeps a result as the server sent it. Only the secrets of a failure are masked.
 pub(super) fn original(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answer, OpError> {
-    let mut value: Value = serde_json::from_str(result.get()).unwrap_or_default();
+    let parsed = serde_json::from_str(result.get());
+    let mut value: Value = parsed.unwrap_or_else(|_| Payload::from(result.to_owned()).into_value());
     if value.get("isError") == Some(&Value::Bool(true)) {
         mask().apply_value(&mut value);
     }
@@ -106,7 +107,16 @@ pub(super) fn original(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Ans
         Value::Object(original)
             if original.contains_key("content") || original.contains_key("structuredContent") =>
         {
-            Ok(Answer { original: Some(original), ..Answer::new(Value::Null) })
+            // In a text, the digits stay.
+            let rounded = inexact_integer(result.get()).map(|integer| {
+                let integer: String = integer.chars().take(40).collect();
+                let message = format!(
+                    "Integers of more than 64 bits, such as {integer}, lost digits in structuredContent."
+                );
+                Warning::new("INTEGER_ROUNDED", message)
+            });
+            let answer = Answer::new(Value::Null).with_original(original);
+            Ok(answer.with_warnings(rounded.into_iter().collect()))
         }
         _ => answer(result, mask),
     }
@@ -339,6 +349,18 @@ mod tests {
         ] {
             let (found, blocks) = unwrapped(json!({"content": texts(&said)})).unwrap();
             assert_eq!((found, blocks.len()), (data, 0), "{said:?}");
+        }
+    }
+
+    #[test]
+    fn a_plain_result_with_lost_digits_has_a_warning() {
+        for (number, count) in [("123456789012345678901", 1), ("5", 0)] {
+            let result = format!(
+                r#"{{"content":[{{"type":"text","text":"99999999999999999999"}}],"structuredContent":{{"n":{number}}}}}"#
+            );
+            let answer = original(&RawValue::from_string(result).unwrap(), Mask::default).unwrap();
+            assert_eq!(answer.warnings.len(), count, "{number}");
+            assert!(answer.original.is_some());
         }
     }
 

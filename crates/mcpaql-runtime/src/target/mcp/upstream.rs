@@ -25,11 +25,12 @@ mod stdio;
 mod supervisor;
 
 pub use error::{UpstreamError, UpstreamSetupError};
+pub(crate) use session::is_input_required;
 pub use supervisor::UpstreamState;
 
 use crate::caller::Caller;
 use crate::environment::Environment;
-use crate::protocol::METHOD_NOT_FOUND;
+use crate::protocol::{FeatureChange, METHOD_NOT_FOUND};
 use crate::secret::Mask;
 #[cfg(feature = "http")]
 use callers::{Callers, Lease, header_names};
@@ -49,7 +50,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stdio::Program;
 use supervisor::{StartOptions, Supervisor};
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 
 /// Maximum number of pages of a list.
 const MAX_PAGES: usize = 1000;
@@ -316,6 +317,12 @@ impl Upstream {
         let mut is_retry = false;
         loop {
             let session = supervisor.session().await?;
+            // A client that answers questions itself speaks with the server in its own revision, if the server does.
+            let stateless = match caller.input() {
+                Some(_) if calls::is_work(method) => session.stateless(supervisor.limit()).await,
+                Some(_) | None => None,
+            };
+            let session = stateless.unwrap_or(session);
             match session.ask(method, params, caller, self.handle.timeout).await {
                 // Not masked: a tool must be called by exactly the name that the server gives it.
                 Ok(answer) if method == "tools/list" => return Ok(answer),
@@ -324,6 +331,15 @@ impl Upstream {
                 Err(failure) if failure.unseen && !is_retry => is_retry = true,
                 Err(failure) => return Err(failure.error.masked(&session.mask())),
             }
+        }
+    }
+
+    /// Returns whether the server supports revisions without a handshake. Asks it once.
+    pub(crate) async fn is_stateless(&self) -> bool {
+        let supervisor = &self.handle.supervisor;
+        match supervisor.session().await {
+            Ok(session) => session.stateless(supervisor.limit()).await.is_some(),
+            Err(_) => false,
         }
     }
 
@@ -339,9 +355,9 @@ impl Upstream {
         self.handle.supervisor.changes().tools.subscribe()
     }
 
-    /// Counts the server's notifications that its resources or prompts have changed.
+    /// Receives the changes of resources and prompts that the server announces.
     #[must_use]
-    pub fn features_changed(&self) -> watch::Receiver<u64> {
+    pub fn feature_changes(&self) -> broadcast::Receiver<FeatureChange> {
         self.handle.supervisor.changes().features.subscribe()
     }
 

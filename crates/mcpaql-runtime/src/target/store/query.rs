@@ -1,5 +1,7 @@
 //! Pages of records: `list` filters by equality, `search` by words.
 //!
+//! A query with controls (`filter`, `sort`, `aggregate`, other pages) needs all records; dispatch applies the controls.
+//!
 //! Pages are ordered by time of creation, newest first. Updates do not change this order, so cursors stay valid.
 //! SQLite returns a page as one text, because one row per record would cost a thread switch each. Its separators are
 //! control characters, which JSON escapes, so no body can contain them.
@@ -19,6 +21,9 @@ use std::fmt::Write;
 /// Maximum number of words in a query.
 const MAX_QUERY_WORDS: usize = 32;
 
+/// Maximum records that the query controls of a call look at.
+const MAX_QUERIED_RECORDS: usize = 20_000;
+
 /// The columns that a page needs; without the search text.
 const COLUMNS: &str = "seq, id, version, created_at, updated_at, body";
 const ROW_END: char = '\u{1e}';
@@ -26,8 +31,13 @@ const ROW_END: char = '\u{1e}';
 type PageQuery<'q> = QueryScalar<'q, Sqlite, Option<String>, SqliteArguments>;
 
 impl Store {
-    pub(super) async fn list(&self, resource: &StoreResource, args: &Args) -> Result<Answer, OpError> {
-        let (page, after) = page_of(args)?;
+    pub(super) async fn list(
+        &self,
+        resource: &StoreResource,
+        args: &Args,
+        whole_list: bool,
+    ) -> Result<Answer, OpError> {
+        let (page, after) = page_of(args, whole_list)?;
         let filters: Vec<(&str, &Value)> = resource
             .declaration
             .fields
@@ -49,8 +59,13 @@ impl Store {
         self.page(query, page).await
     }
 
-    pub(super) async fn search(&self, resource: &StoreResource, args: &Args) -> Result<Answer, OpError> {
-        let (page, after) = page_of(args)?;
+    pub(super) async fn search(
+        &self,
+        resource: &StoreResource,
+        args: &Args,
+        whole_list: bool,
+    ) -> Result<Answer, OpError> {
+        let (page, after) = page_of(args, whole_list)?;
         let words = words_of(args)?;
         let (mut all, mut in_head) = (String::new(), String::new());
         for number in (0..words.len()).map(|index| 6 + index) {
@@ -113,7 +128,7 @@ impl Store {
         }
         page.push_str("}}");
         let answer = raw(page)?;
-        Ok(Answer { warnings: requested.clamped.into_iter().collect(), ..answer })
+        Ok(answer.with_warnings(requested.clamped.into_iter().collect()))
     }
 }
 
@@ -126,7 +141,13 @@ struct RequestedPage {
     clamped: Option<Warning>,
 }
 
-fn page_of(args: &Args) -> Result<(RequestedPage, Cursor), OpError> {
+fn page_of(args: &Args, whole_list: bool) -> Result<(RequestedPage, Cursor), OpError> {
+    if whole_list {
+        return Ok((
+            RequestedPage { first: MAX_QUERIED_RECORDS, is_later: false, clamped: None },
+            Cursor::START,
+        ));
+    }
     let first = match args.get("first") {
         None | Some(Value::Null) => DEFAULT_RECORDS_PAGE_SIZE,
         Some(value) => value.as_u64().filter(|first| *first > 0).ok_or_else(|| {

@@ -58,6 +58,33 @@ async fn adding_and_removing_adapters_keeps_the_shared_tools() {
 }
 
 #[tokio::test]
+async fn the_items_of_a_batch_go_to_their_own_adapters() {
+    let members = vec![shared("echo", ECHO), shared("web", READS), shared("other", ECHO)];
+    let gateway = Gateway::open(members, without_data()).await.unwrap();
+    let say = |adapter: &str, text: Value| json!({"adapter": adapter, "operation": "say", "params": {"text": text}});
+    let operations = json!([
+        say("echo", json!("one")),
+        say("other", json!({"$result": "0.data"})),
+        {"operation": "say", "params": {"text": "x"}},
+        say("nobody", json!("x")),
+        {"operation": "introspect", "params": {"search": "say something"}},
+        {"operation": "create_thing"},
+    ]);
+    let envelope = call(&gateway, "mcpaql_read", json!({"operations": operations})).await;
+    let results: Vec<&Value> =
+        envelope["results"].as_array().unwrap().iter().map(|one| &one["result"]).collect();
+    assert_eq!((&results[0]["data"], &results[1]["data"]), (&json!("one"), &json!("one")), "{envelope}");
+    assert_eq!(results[2]["error"]["code"], "VALIDATION_MISSING_PARAM");
+    assert_eq!(results[3]["error"]["code"], "VALIDATION_INVALID_VALUE");
+    assert!(results[4]["data"]["operations"].is_array(), "{envelope}");
+    assert_eq!(results[5]["success"], false);
+    assert_eq!(envelope["summary"], json!({"total": 6, "succeeded": 3, "failed": 3}));
+    let all = json!({"adapter": "other", "operations": [{"operation": "say", "params": {"text": "hi"}}]});
+    assert_eq!(call(&gateway, "mcpaql_read", all).await["results"][0]["result"]["data"], "hi");
+    assert_eq!(call(&gateway, "mcpaql_read", json!({"operations": []})).await["success"], false);
+}
+
+#[tokio::test]
 async fn adapters_that_share_tools_need_different_names() {
     let collision =
         Gateway::open(vec![shared("echo", ECHO), shared("echo", READS)], without_data()).await.unwrap_err();

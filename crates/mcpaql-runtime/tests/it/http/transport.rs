@@ -251,6 +251,21 @@ async fn a_requested_delay_is_used_if_it_ends_before_the_deadline() {
 }
 
 #[tokio::test]
+async fn a_caller_is_told_about_a_long_wait() {
+    let upstream = Upstream::fixed(429, &[("retry-after", "25")], "slow down").await;
+    let client = client(&target(&upstream.url), &Auth::None);
+    let operation = operation("GET", "/", vec![]);
+    let (caller, mut progress) = mcpaql_runtime::caller::Caller::listener();
+    let args = serde_json::Map::new();
+    tokio::select! {
+        outcome = mcpaql_runtime::dispatch::call_target(&client, &operation, &args, &caller) => panic!("{outcome:?}"),
+        changed = progress.changed() => changed.unwrap(),
+    }
+    let message = progress.borrow().message.clone().unwrap();
+    assert!(message.starts_with("Waiting 25 s") && message.contains("429"), "{message}");
+}
+
+#[tokio::test]
 async fn a_retried_delete_says_that_an_earlier_attempt_may_have_worked() {
     let upstream = Upstream::start(|n, _| answer(if n == 0 { 504 } else { 404 }, &[], "")).await;
     let client = client(&target(&upstream.url), &Auth::None);

@@ -100,6 +100,8 @@ impl Server {
             ("resources/read", _) => json!({"result": {
                 "contents": [{"uri": "user://me", "text": format!("{user} {secret}")}]}}),
             ("resources/list", _) => json!({"result": {"resources": [{"uri": "user://me", "name": user}]}}),
+            ("resources/templates/list", _) => json!({"error": {"code": -32601, "message": "no templates"}}),
+            ("prompts/list", _) => json!({"result": {"prompts": [{"name": "greet"}]}}),
             ("prompts/get", _) => json!({"error": {"code": -32602, "message": format!("no, {secret}")}}),
             other => panic!("{other:?}"),
         }

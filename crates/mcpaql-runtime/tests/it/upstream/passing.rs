@@ -64,7 +64,8 @@ async fn only_known_features_of_a_server_are_declared() {
     assert_eq!(ask(&mut raw, "prompts/list", json!({})).await["error"]["code"], -32601);
     in_time(upstream.start()).await.unwrap();
     let after = capabilities(&gateway).await;
-    assert_eq!((&after["prompts"], &after["resources"]), (&json!({}), &json!({})));
+    assert_eq!(after["prompts"], json!({"listChanged": true}));
+    assert_eq!(after["resources"], json!({"listChanged": true, "subscribe": true}));
     upstream.close().await;
     assert_eq!(capabilities(&gateway).await, after, "what is known stays known");
 }
@@ -76,7 +77,7 @@ async fn handlers_hide_no_features_of_the_server() {
     let handlers = Handlers::new().on_operation("echo", async |_, _| Ok(Answer::new(json!("mine"))));
     let gateway = Arc::new(Gateway::new(vec![served.with_handlers(handlers)]).unwrap());
     in_time(upstream.start()).await.unwrap();
-    assert_eq!(capabilities(&gateway).await["prompts"], json!({}));
+    assert_eq!(capabilities(&gateway).await["prompts"], json!({"listChanged": true}));
     let mut raw = Raw::new(&gateway, ServerLimits::default());
     let listed = ask(&mut raw, "prompts/list", json!({})).await;
     assert_eq!(listed["result"]["prompts"][0]["name"], "far_away_greet", "{listed}");
@@ -164,4 +165,77 @@ async fn only_the_entries_of_a_stopped_server_are_missing() {
     die().await;
     std::fs::remove_file(&script).unwrap();
     assert_eq!(names(&mut raw).await, ["two_greet"]);
+}
+
+async fn connected(gateway: &Arc<Gateway>) -> Raw {
+    let mut raw = Raw::new(gateway, ServerLimits::default());
+    raw.send(&initialize()).await;
+    raw.receive().await.unwrap();
+    raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    raw
+}
+
+/// Sends a request, and returns its answer and the notifications before it.
+async fn exchange(raw: &mut Raw, method: &str, params: Value) -> (Value, Vec<Value>) {
+    raw.send(&json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": params})).await;
+    let mut notifications = Vec::new();
+    loop {
+        let message = raw.receive().await.unwrap();
+        if message["id"] == 5 {
+            return (message, notifications);
+        }
+        notifications.push(message);
+    }
+}
+
+#[tokio::test]
+async fn clients_are_notified_of_the_resources_that_they_subscribe_to() {
+    let served = adapter("far").await;
+    in_time(upstream(&served).start()).await.unwrap();
+    let gateway = Arc::new(Gateway::new(vec![served]).unwrap());
+    let (mut reader, mut other) = (connected(&gateway).await, connected(&gateway).await);
+    let (uri, updated) = (json!({"uri": "mcpaql://far/file:///a"}), "notifications/resources/updated");
+    let (answer, mut early) = exchange(&mut reader, "resources/subscribe", uri.clone()).await;
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    if early.is_empty() {
+        early.push(reader.receive().await.unwrap());
+    }
+    assert_eq!((&early[0]["method"], &early[0]["params"]), (&json!(updated), &uri), "{early:?}");
+
+    // The second subscriber keeps the subscription of the first one alive.
+    exchange(&mut other, "resources/subscribe", uri.clone()).await;
+    assert_eq!(other.receive().await.unwrap()["params"], uri);
+    assert_eq!(reader.receive().await.unwrap()["params"], uri);
+    let (answer, none) = exchange(&mut other, "resources/unsubscribe", uri.clone()).await;
+    assert_eq!((&answer["result"], none.len()), (&json!({}), 0));
+    let (_, none) = exchange(&mut reader, "ping", json!({})).await;
+    assert_eq!(none, Vec::<Value>::new());
+
+    // The server announces the end of the last subscription with a change of its prompts, which every client gets.
+    exchange(&mut reader, "resources/unsubscribe", uri.clone()).await;
+    for raw in [&mut reader, &mut other] {
+        assert_eq!(raw.receive().await.unwrap()["method"], "notifications/prompts/list_changed");
+    }
+    for unknown in ["file:///a", "mcpaql://near/file:///a", "mcpaql://far/file:///refused"] {
+        let (refused, _) = exchange(&mut reader, "resources/subscribe", json!({"uri": unknown})).await;
+        assert!(refused["error"]["message"].is_string(), "{unknown}: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_starts_again_gets_its_subscriptions_again() {
+    let served = adapter("far").await;
+    let upstream = upstream(&served);
+    in_time(upstream.start()).await.unwrap();
+    let gateway = Arc::new(Gateway::new(vec![served]).unwrap());
+    let mut raw = connected(&gateway).await;
+    let uri = json!({"uri": "mcpaql://far/file:///a"});
+    exchange(&mut raw, "resources/subscribe", uri.clone()).await;
+    assert_eq!(raw.receive().await.unwrap()["params"], uri);
+    upstream.close().await;
+    in_time(upstream.start()).await.unwrap();
+    // One notification because it may have changed, one from the server.
+    for _ in 0..2 {
+        assert_eq!(raw.receive().await.unwrap()["params"], uri);
+    }
 }

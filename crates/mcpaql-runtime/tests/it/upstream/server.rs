@@ -101,7 +101,7 @@ impl Server {
             Some("initialize") => {
                 assert_eq!(params["protocolVersion"], "2025-11-25");
                 let mut capabilities =
-                    json!({"tools": {"listChanged": true}, "prompts": {}, "resources": {}});
+                    json!({"tools": {"listChanged": true}, "prompts": {}, "resources": {"subscribe": true}});
                 if self.has("logs") {
                     capabilities["logging"] = json!({});
                 }
@@ -157,6 +157,18 @@ impl Server {
                 json!({"resourceTemplates": [
                 {"uriTemplate": "file:///notes/{name}", "name": "note"}]}),
             ),
+            Some(method @ ("resources/subscribe" | "resources/unsubscribe")) => {
+                if params["uri"] == "file:///refused" {
+                    refuse(id, -32602, "No such resource");
+                    return None;
+                }
+                answer(id, json!({}));
+                notify("notifications/resources/updated", json!({"uri": "file:///other"}));
+                notify("notifications/resources/updated", json!({"uri": params["uri"]}));
+                if method == "resources/unsubscribe" {
+                    notify("notifications/prompts/list_changed", json!({}));
+                }
+            }
             Some("resources/read") => answer(
                 id,
                 json!({"contents": [

@@ -9,7 +9,7 @@
 use super::error::UpstreamError;
 use super::message::{self, UpstreamMessage};
 use crate::caller::{Ability, Caller, Progress};
-use crate::protocol::{IdScan, LOG_MESSAGE, LogFilter, METHOD_NOT_FOUND, RpcError};
+use crate::protocol::{FeatureChange, IdScan, LOG_MESSAGE, LogFilter, METHOD_NOT_FOUND, RpcError};
 use crate::secret::Mask;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -39,12 +39,18 @@ pub(super) enum CallEvent {
     Notification { method: String, params: Value },
 }
 
-/// Counts the changes that the upstream announces.
-#[derive(Debug, Clone, Default)]
+/// The changes that the upstream announces.
+#[derive(Debug, Clone)]
 pub(super) struct Changes {
+    /// Counts changes of the tools.
     pub(super) tools: watch::Sender<u64>,
-    /// Resources and prompts.
-    pub(super) features: watch::Sender<u64>,
+    pub(super) features: broadcast::Sender<FeatureChange>,
+}
+
+impl Default for Changes {
+    fn default() -> Changes {
+        Changes { tools: watch::Sender::default(), features: broadcast::Sender::new(EVENT_CAPACITY) }
+    }
 }
 
 /// The calls of one conversation.
@@ -316,8 +322,12 @@ impl Calls {
         match method {
             "notifications/progress" => self.handle_progress(&value(params)),
             "notifications/tools/list_changed" => self.changes.tools.send_modify(|count| *count += 1),
-            "notifications/resources/list_changed" | "notifications/prompts/list_changed" => {
-                self.changes.features.send_modify(|count| *count += 1);
+            "notifications/resources/list_changed" => self.announce(FeatureChange::Resources),
+            "notifications/prompts/list_changed" => self.announce(FeatureChange::Prompts),
+            "notifications/resources/updated" => {
+                if let Some(uri) = value(params).get("uri").and_then(Value::as_str) {
+                    self.announce(FeatureChange::Resource(self.mask().apply(uri).into_owned()));
+                }
             }
             LOG_MESSAGE => {
                 let mut params = value(params);
@@ -334,6 +344,11 @@ impl Calls {
         }
     }
 
+    fn announce(&self, change: FeatureChange) {
+        // It fails if nobody wants to know.
+        let _ = self.changes.features.send(change);
+    }
+
     fn handle_progress(&self, params: &Value) {
         let token = params.get("progressToken");
         let id = token.and_then(|token| token.as_u64().or_else(|| token.as_str()?.parse().ok()));
@@ -347,6 +362,7 @@ impl Calls {
             done: params.get("progress").and_then(Value::as_f64).unwrap_or_default(),
             total: params.get("total").and_then(Value::as_f64),
             message,
+            is_exact: true,
         });
     }
 

@@ -72,6 +72,14 @@ pub enum UpstreamError {
 }
 
 impl UpstreamError {
+    /// Returns why the server could not be reached or started, for the operator.
+    pub(super) fn cause(&self) -> Option<&str> {
+        match self {
+            UpstreamError::Unavailable { cause, .. } => cause.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Returns the error with secrets removed from the server's message.
     pub(super) fn masked(self, mask: &Mask) -> UpstreamError {
         match self {

@@ -147,12 +147,15 @@ pub(super) fn capabilities() -> Value {
     json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}})
 }
 
+/// The key of the client's capabilities in each request of revisions without a handshake.
+pub(super) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
 /// The `_meta` of each request in revisions without a handshake.
 pub(super) fn stateless_meta() -> Map<String, Value> {
     let mut meta = Map::new();
     meta.insert("io.modelcontextprotocol/protocolVersion".into(), STATELESS_REVISION.into());
     meta.insert("io.modelcontextprotocol/clientInfo".into(), client_info());
-    meta.insert("io.modelcontextprotocol/clientCapabilities".into(), capabilities());
+    meta.insert(CLIENT_CAPABILITIES.into(), capabilities());
     meta
 }
 

@@ -6,7 +6,7 @@
 use super::McpEndpoint;
 use super::calls::{CallEvent, Calls, Changes, PendingCall, is_work, no_answer};
 use super::error::{CallFailure, UpstreamError};
-use super::message::{self, REVISION, STATELESS_REVISION, UNSUPPORTED_REVISION};
+use super::message::{self, CLIENT_CAPABILITIES, REVISION, STATELESS_REVISION, UNSUPPORTED_REVISION};
 use super::stdio::Program;
 use crate::caller::{Ability, AskError, Caller};
 use crate::protocol::{LOG_LEVEL, LogFilter, LogLevel, METHOD_NOT_FOUND, SET_LEVEL};
@@ -19,12 +19,15 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// How long a server may take to accept a log level.
 const SET_LEVEL_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a server may take to say whether it supports revisions without a handshake.
+const DISCOVER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a question may wait for its answer.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(600);
 /// Maximum number of times that a server may request input for one call.
@@ -57,6 +60,17 @@ pub(super) struct UpstreamSession {
     level: Mutex<Option<LogLevel>>,
     closing: CancellationToken,
     keeper: Mutex<Option<JoinHandle<()>>>,
+    /// A conversation without a handshake with the same server, if it supports that.
+    stateless: OnceCell<Option<Arc<UpstreamSession>>>,
+}
+
+/// How a conversation begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SessionOpening {
+    /// With a handshake, if the server has one.
+    Negotiated,
+    /// Without a handshake.
+    Stateless,
 }
 
 impl Drop for UpstreamSession {
@@ -73,6 +87,7 @@ impl UpstreamSession {
         limit: usize,
         changes: Changes,
         time_limit: Duration,
+        opening: SessionOpening,
     ) -> Result<UpstreamSession, UpstreamError> {
         let (calls, outgoing) = Calls::new(server, limit, changes);
         let closing = CancellationToken::new();
@@ -95,8 +110,10 @@ impl UpstreamSession {
         let (handshake, meta) = (OnceLock::new(), OnceLock::new());
         let keeper = Mutex::new(Some(keeper));
         let level = Mutex::new(None);
-        let session = UpstreamSession { calls, endpoint, mask, handshake, meta, level, closing, keeper };
-        match timeout(time_limit, session.perform_handshake(time_limit)).await {
+        let stateless = OnceCell::new();
+        let session =
+            UpstreamSession { calls, endpoint, mask, handshake, meta, level, closing, keeper, stateless };
+        match timeout(time_limit, session.perform_handshake(time_limit, opening)).await {
             // The server's error may contain secrets that it was given.
             Ok(outcome) => outcome.map_err(|error| error.masked(&session.mask()))?,
             Err(_) => return Err(UpstreamError::Timeout { server: server.to_owned(), after: time_limit }),
@@ -104,25 +121,36 @@ impl UpstreamSession {
         Ok(session)
     }
 
-    async fn perform_handshake(&self, time_limit: Duration) -> Result<(), UpstreamError> {
+    async fn perform_handshake(
+        &self,
+        time_limit: Duration,
+        opening: SessionOpening,
+    ) -> Result<(), UpstreamError> {
         let params = json!({
             "protocolVersion": REVISION,
             "capabilities": message::capabilities(),
             "clientInfo": message::client_info(),
         });
         let nobody = Caller::nobody();
-        let answer = match self.ask("initialize", &object(params), &nobody, time_limit).await {
-            Err(CallFailure {
+        let negotiated = match opening {
+            SessionOpening::Negotiated => {
+                Some(self.ask("initialize", &object(params), &nobody, time_limit).await)
+            }
+            SessionOpening::Stateless => None,
+        };
+        let answer = match negotiated {
+            None
+            | Some(Err(CallFailure {
                 error: UpstreamError::Refused { code: METHOD_NOT_FOUND | UNSUPPORTED_REVISION, .. },
                 ..
-            }) => {
+            })) => {
                 let _ = self.meta.set(message::stateless_meta());
                 if let Some(endpoint) = &self.endpoint {
                     endpoint.set_version(STATELESS_REVISION);
                 }
                 self.ask("server/discover", &Map::new(), &nobody, time_limit).await
             }
-            answer => answer,
+            Some(answer) => answer,
         };
         let answer = answer.map_err(|failure| match failure.error {
             // It knows neither method. A program such as `cat` sends our own refusal back.
@@ -152,6 +180,28 @@ impl UpstreamSession {
             endpoint.mark_initialized();
         }
         Ok(())
+    }
+
+    /// Returns a conversation without a handshake with the same server; `None` if the server does not support that. Programs
+    /// are not asked: they have one conversation.
+    pub(super) async fn stateless(self: &Arc<Self>, limit: usize) -> Option<Arc<UpstreamSession>> {
+        if self.meta.get().is_some() {
+            return Some(Arc::clone(self));
+        }
+        let endpoint = self.endpoint.as_ref()?;
+        let open = || async {
+            let link = UpstreamLink::Endpoint(Arc::clone(endpoint));
+            let (server, changes) = (self.calls.server(), Changes::default());
+            let opening = SessionOpening::Stateless;
+            let started = UpstreamSession::start(&link, &server, limit, changes, DISCOVER_TIMEOUT, opening)
+                .await
+                .ok()?;
+            let versions = started.handshake().get("supportedVersions").cloned().unwrap_or_default();
+            let is_supported =
+                versions.as_array().is_some_and(|all| all.iter().any(|one| one == STATELESS_REVISION));
+            is_supported.then(|| Arc::new(started))
+        };
+        self.stateless.get_or_init(open).await.clone()
     }
 
     /// The server's answer to the handshake.
@@ -210,7 +260,8 @@ impl UpstreamSession {
             let _ = Box::pin(set).await;
         }
         let mut answer = Box::pin(self.ask_once(method, params, caller, time_limit)).await?;
-        if self.meta.get().is_none() {
+        // A client that answers questions itself gets them with the result.
+        if self.meta.get().is_none() || caller.input().is_some() {
             return Ok(answer);
         }
         for _ in 0..MAX_INPUT_ROUNDS {
@@ -313,6 +364,10 @@ impl UpstreamSession {
         {
             meta.insert(LOG_LEVEL.into(), json!(level));
         }
+        if let (false, Some(input)) = (meta.is_empty(), caller.input()) {
+            // The server asks only what the client supports.
+            meta.insert(CLIENT_CAPABILITIES.into(), input.capabilities.clone());
+        }
         if method == "tools/call" {
             meta.insert("progressToken".into(), id.into());
         }
@@ -353,6 +408,11 @@ impl UpstreamSession {
             let _ = timeout(CLOSE_TIMEOUT, keeper).await;
         }
     }
+}
+
+/// Returns whether a result requests input instead of answering.
+pub(crate) fn is_input_required(answer: &RawValue) -> bool {
+    InputRequired::read(answer).is_some()
 }
 
 /// A result that requests input instead of answering.

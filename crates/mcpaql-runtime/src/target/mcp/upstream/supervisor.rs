@@ -7,7 +7,7 @@
 
 use super::calls::Changes;
 use super::error::UpstreamError;
-use super::session::{UpstreamLink, UpstreamSession};
+use super::session::{SessionOpening, UpstreamLink, UpstreamSession};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -113,6 +113,11 @@ impl Supervisor {
         &self.options.name
     }
 
+    /// Maximum size of an answer.
+    pub(super) fn limit(&self) -> usize {
+        self.options.limit
+    }
+
     pub(super) fn is_program(&self) -> bool {
         matches!(self.options.link, UpstreamLink::Program(_))
     }
@@ -175,8 +180,15 @@ impl Supervisor {
         let supervisor = Arc::clone(self);
         let task = tokio::spawn(async move {
             let StartOptions { link, name, limit, start_timeout } = &supervisor.options;
-            let started =
-                UpstreamSession::start(link, name, *limit, supervisor.changes.clone(), *start_timeout).await;
+            let started = UpstreamSession::start(
+                link,
+                name,
+                *limit,
+                supervisor.changes.clone(),
+                *start_timeout,
+                SessionOpening::Negotiated,
+            )
+            .await;
             let started = started.map(Arc::new);
             supervisor.record_start(&started, number);
             sender.send_replace(Some(started));
@@ -208,7 +220,8 @@ impl Supervisor {
                 });
             }
             Err(error) => {
-                tracing::warn!(server = %self.options.name, reason = %error, "MCP server did not start");
+                let cause = error.cause();
+                tracing::warn!(server = %self.options.name, reason = %error, cause, "MCP server did not start");
                 self.fail(&mut inner, error.clone());
             }
         }
